@@ -27,8 +27,8 @@ unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
 }
 
 generated_code_abi! {
-    /// Adds 1 and 100 times the number of groups to the word of each work-item, in groups of `LOCAL` work-items.
-    /// `ENQUEUED` is the enqueued local size.
+    /// Adds `1 + 100 * num_groups` to the word of each work-item. A group has `LOCAL` work-items. `ENQUEUED` is the
+    /// enqueued local size.
     unsafe fn count<const LOCAL: u32, const ENQUEUED: u32>(
         launch: *const LaunchContext,
         worker: *mut WorkerContext,
@@ -96,7 +96,7 @@ fn affinity() -> libc::cpu_set_t {
     }
 }
 
-/// The system's number of the calling thread.
+/// The thread id of the calling thread (gettid).
 fn thread_number() -> u32 {
     // SAFETY: the call has no arguments.
     unsafe { libc::gettid() }.unsigned_abs()
@@ -248,7 +248,7 @@ fn every_work_item_runs_once_for_all_groupings() {
     }
 }
 
-/// Built-in functions reduce their arguments in another way without fused operations.
+/// Without FMA, built-in functions use another argument reduction, so `fused_fma` must be exact.
 #[test]
 fn fused_fma_is_reported_for_instruction_sets_with_fma() {
     for (isa, fused) in [(Isa::SSE42, false), (Isa::AVX2, true), (Isa::AVX512, true)] {

@@ -16,7 +16,7 @@ use wgcl_compiler::target::{AtomicOrder, Target};
 use wgcl_runtime::host;
 
 use crate::engine::{self, Task, now};
-use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, Names};
+use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, ObjectIds};
 use crate::program::InterpreterProgram;
 
 /// Maximum allocation size in bytes: a quarter of the memory.
@@ -84,7 +84,7 @@ fn target() -> Target {
 pub(crate) struct InterpreterDevice {
     properties: DeviceProperties,
     target: Target,
-    names: Arc<Names>,
+    names: Arc<ObjectIds>,
     /// The queue of the thread; `None` until it is created.
     thread: Mutex<PerProcess<Option<Sender<Task>>>>,
 }

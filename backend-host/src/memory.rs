@@ -1,4 +1,4 @@
-//! Memory objects, and the object ids in kernels' pointers.
+//! Memory objects, and the ids that identify them in kernel pointers.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -18,9 +18,10 @@ const FIRST_OF_HOST: u32 = 0x1000;
 /// The value of uninitialised bytes.
 const UNINITIALIZED: u8 = 0xcd;
 
-/// Allocates object ids, and counts the bytes of the device's objects. The id of a dropped object is used again.
+/// Allocates object ids, and counts the bytes of the device's objects. An id that this
+/// allocator assigned is reused after the object is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Names(Mutex<Pool>);
+pub(crate) struct ObjectIds(Mutex<Pool>);
 
 #[derive(Debug, Default)]
 struct Pool {
@@ -30,7 +31,7 @@ struct Pool {
     used: u64,
 }
 
-impl Names {
+impl ObjectIds {
     /// An unused id; `None` if there is none.
     pub(crate) fn take(&self) -> Option<ObjectId> {
         let mut pool = self.0.lock();
@@ -72,23 +73,23 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct InterpreterMemory {
     pub(crate) id: ObjectId,
-    names: Arc<Names>,
+    names: Arc<ObjectIds>,
     size: u64,
     /// Empty while a launch uses the object. Only the device's thread accesses it.
     bytes: Mutex<Vec<u8>>,
 }
 
 impl InterpreterMemory {
-    pub(crate) fn new(names: &Arc<Names>, size: u64) -> BackendResult<Self> {
+    pub(crate) fn new(names: &Arc<ObjectIds>, size: u64) -> BackendResult<Self> {
         Self::fresh(names, size, || names.take())
     }
 
     /// Shared memory with an id that the API has allocated.
-    pub(crate) fn of_host(names: &Arc<Names>, size: u64, identity: u32) -> BackendResult<Self> {
+    pub(crate) fn of_host(names: &Arc<ObjectIds>, size: u64, identity: u32) -> BackendResult<Self> {
         Self::fresh(names, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
     }
 
-    fn fresh(names: &Arc<Names>, size: u64, name: impl FnOnce() -> Option<ObjectId>) -> BackendResult<Self> {
+    fn fresh(names: &Arc<ObjectIds>, size: u64, name: impl FnOnce() -> Option<ObjectId>) -> BackendResult<Self> {
         if !names.reserve(size, GLOBAL_MEMORY) {
             return Err(BackendError::OutOfDeviceMemory);
         }
@@ -106,8 +107,8 @@ impl InterpreterMemory {
         Ok(Self { id, names: names.clone(), size, bytes: Mutex::new(bytes) })
     }
 
-    /// An object with an allocated id and its contents.
-    pub(crate) fn named(names: &Arc<Names>, id: ObjectId, bytes: Vec<u8>) -> Self {
+    /// An object with an id from [`ObjectIds::take`] and these contents. The memory limit does not apply.
+    pub(crate) fn named(names: &Arc<ObjectIds>, id: ObjectId, bytes: Vec<u8>) -> Self {
         names.reserve(bytes.len() as u64, u64::MAX);
         Self { id, names: names.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
     }

@@ -13,7 +13,7 @@ use wgcl_compiler::specialise::expand_images;
 use wgcl_compiler::target::Target;
 use wgcl_runtime::{Artifact, KernelFacts, Machine, Program};
 
-use crate::memory::{InterpreterMemory, Names};
+use crate::memory::{InterpreterMemory, ObjectIds};
 
 /// The interpreter. Kernels with image accesses have a variant for each combination of formats and samplers.
 #[derive(Debug)]
@@ -92,7 +92,7 @@ pub(crate) struct InterpreterProgram {
 }
 
 impl InterpreterProgram {
-    pub(crate) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<Names>) -> BackendResult<Self> {
+    pub(crate) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<ObjectIds>) -> BackendResult<Self> {
         let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
         let mut memory = interpret::Memory::default();
         let instance = program.instantiate(&mut memory, || names.take()).ok_or(BackendError::OutOfDeviceMemory)?;

@@ -55,7 +55,7 @@ pub enum ClientError {
         log: String,
     },
     /// The program has no such kernel.
-    #[error("there is no kernel `{wanted}`; there are {}", .known.join(", "))]
+    #[error("no kernel is named `{wanted}`; the kernels of the program: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     NoKernel {
         /// The requested name.
         wanted: String,

@@ -18,7 +18,7 @@ pub enum ExecError {
     #[error("cannot allocate memory for machine code: {0}")]
     Memory(#[source] io::Error),
     /// The system allows neither way to create executable memory.
-    #[error("the system refuses executable memory: {0}")]
+    #[error("cannot make memory executable: {0}")]
     Refused(#[source] io::Error),
 }
 

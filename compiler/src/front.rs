@@ -53,7 +53,7 @@ impl<'a> FrontEnd<'a> {
             self.diags.error(Span::NONE, "OpenCL C 3.1 is not supported by this device, which has no subgroups");
         }
         let unit = self.parse();
-        // Check the parts that were parsed even after a syntax error, to report their errors too.
+        // After a syntax error, check the parsed parts as well, to report their errors.
         let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));
         checked.filter(|_| !self.diags.has_errors())
     }

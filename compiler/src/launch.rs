@@ -121,7 +121,7 @@ pub const NESTED_LEVELS: &str = "levels of nested control flow";
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LaunchError {
     /// The program does not have the kernel.
-    #[error("no kernel named `{0}`")]
+    #[error("no kernel is named `{0}`")]
     NoKernel(String),
     /// The kernel exceeds a limit of the device.
     #[error("kernel `{kernel}` needs {needed} {what}; the limit of the device is {limit}")]
@@ -142,7 +142,7 @@ pub enum LaunchError {
     Unsupported { kernel: String, what: String },
     /// A barrier in control flow that the shader language does not accept as uniform for the work-group.
     #[error(
-        "kernel `{kernel}`: barrier in control flow that may be non-uniform for the work-group; the shader language of the device rejects it"
+        "kernel `{kernel}`: the barrier is in control flow that may be non-uniform in the work-group, which the shader language does not permit"
     )]
     NotUniform {
         kernel: String,

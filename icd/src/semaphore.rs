@@ -162,8 +162,8 @@ crate::entry! {
 
     fn clReImportSemaphoreSyncFdKHR(semaphore: cl_semaphore_khr, properties: List<cl_properties>, fd: i32) {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
-        properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: there are none").into())))?;
-        semaphore.import_again(fd)
+        properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: semaphore handles have no properties").into())))?;
+        semaphore.reimport(fd)
     }
 
     fn clRetainSemaphoreKHR(semaphore: cl_semaphore_khr) {

@@ -155,7 +155,7 @@ pub trait SharedPayload: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The errors of the driver.
-    fn import_again(&self, fd: i32) -> BackendResult<()>;
+    fn reimport(&self, fd: i32) -> BackendResult<()>;
     /// The implementation, for downcasts by its backend.
     fn as_any(&self) -> &dyn std::any::Any;
 }

@@ -14,7 +14,7 @@ use super::{Cache, HASH, Key};
 use crate::objects::program::binary::{self, BinaryKind, Object, Unit};
 
 /// A file of an `#include` search: its path and the hash of its contents, if it existed.
-type Sought = (String, Option<[u8; HASH]>);
+type IncludeProbe = (String, Option<[u8; HASH]>);
 
 fn key(unit: &Unit, target: &Target) -> Key {
     let object = binary::encode(&Object { units: vec![unit.clone()] }, BinaryKind::Executable);
@@ -25,23 +25,23 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
     *Key::of(&[contents]).bytes()
 }
 
-/// Finds the cached program and build log of a unit for a target, with a key that identifies the program. `found`
+/// Finds the cached program and build log of a unit for a target, with a key that identifies the program. `on_found`
 /// receives the key before the program is read.
-pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
+pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, on_found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
     let (contents, name) = cache.find_named(&key)?;
     let mut rest = contents.as_slice();
     let (sought, log) = decode_head(&mut rest)?;
-    let changed = |(path, before): &&Sought| {
+    let changed = |(path, before): &&IncludeProbe| {
         let path = PathBuf::from(path);
         let now = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
         now.as_deref().map(hash) != *before
     };
     if let Some((path, _)) = sought.iter().find(changed) {
-        tracing::debug!("cache miss: header {path} has changed");
+        tracing::debug!("the cached program is stale: `{path}` was changed, created or deleted");
         return None;
     }
-    found(name);
+    on_found(name);
     Some((stored::decode_program(rest)?, log, name))
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn keep_program(
     let sought = files
         .iter()
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
-        .collect::<Option<Vec<Sought>>>()?;
+        .collect::<Option<Vec<IncludeProbe>>>()?;
     let contents = encode(&sought, log, &stored::encode_program(program)?);
     cache.keep(&key(unit, target), &contents);
     Some(Key::of_contents(&contents))
@@ -69,9 +69,9 @@ fn put(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Layout: u64 files, each: text path, bytes hash (empty if the file did not exist) | text log | the program. A text
-/// and bytes are a u64 length and the contents.
-fn encode(sought: &[Sought], log: &str, program: &[u8]) -> Vec<u8> {
+/// Layout: file count (u64); per file: path (text), hash (bytes, empty if the file did not exist); log (text); program.
+/// A text and bytes are a u64 length and the contents.
+fn encode(sought: &[IncludeProbe], log: &str, program: &[u8]) -> Vec<u8> {
     let mut out = (sought.len() as u64).to_le_bytes().to_vec();
     for (path, hash) in sought {
         put(&mut out, path.as_bytes());
@@ -95,8 +95,8 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(*head))
 }
 
-/// Decodes the part before the program.
-fn decode_head(bytes: &mut &[u8]) -> Option<(Vec<Sought>, String)> {
+/// Decodes the fields that precede the program.
+fn decode_head(bytes: &mut &[u8]) -> Option<(Vec<IncludeProbe>, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
     let mut sought = Vec::new();
     for _ in 0..take_number(bytes)? {

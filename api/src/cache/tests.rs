@@ -25,7 +25,7 @@ fn key(number: u32) -> Key {
     Key::of(&[b"test", &number.to_le_bytes()])
 }
 
-/// All entries below a folder, including files that are being written.
+/// All files below a folder except the ledger and the stamp, including files that are being written.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -51,7 +51,7 @@ fn stored_entries_are_found() {
     assert_eq!(cache.find(&key(1)), None);
     cache.keep(&key(1), b"contents");
     cache.keep(&key(2), b"");
-    // Another process finds it, too.
+    // A second cache of the same folder finds the entries.
     let other = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
     assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
     assert_eq!(other.find(&key(2)).as_deref(), Some(b"".as_slice()));
@@ -71,7 +71,7 @@ fn keys_distinguish_parts() {
 fn every_damage_is_noticed_and_removed() {
     let folder = folder();
     let cache = Cache::new(folder.path(), LIMIT);
-    let spoilt: [fn(&mut Vec<u8>); 6] = [
+    let corruptions: [fn(&mut Vec<u8>); 6] = [
         |bytes| bytes.clear(),
         |bytes| bytes.truncate(HEADER - 1),
         |bytes| bytes.truncate(bytes.len() - 1),
@@ -79,12 +79,12 @@ fn every_damage_is_noticed_and_removed() {
         |bytes| bytes[HEADER + 3] ^= 1,
         |bytes| bytes[20] ^= 1,
     ];
-    for spoil in spoilt {
+    for corrupt in corruptions {
         cache.keep(&key(7), b"an entry with 24 letters");
         let path = files(folder.path()).pop().expect("the file");
         let mut bytes = fs::read(&path).expect("its bytes");
-        spoil(&mut bytes);
-        fs::write(&path, bytes).expect("a spoilt file");
+        corrupt(&mut bytes);
+        fs::write(&path, bytes).expect("a corrupt file");
         assert_eq!(cache.find(&key(7)), None);
         assert!(!path.exists(), "it is removed");
     }
@@ -93,7 +93,7 @@ fn every_damage_is_noticed_and_removed() {
 }
 
 #[test]
-fn an_entry_under_a_wrong_name_is_none() {
+fn misnamed_entries_are_not_found() {
     let folder = folder();
     let cache = Cache::new(folder.path(), LIMIT);
     cache.keep(&key(1), b"one");
@@ -105,7 +105,7 @@ fn an_entry_under_a_wrong_name_is_none() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_is_silently_none() {
+fn unusable_folders_disable_the_cache() {
     let folder = folder();
     let file = folder.path().join("file");
     fs::write(&file, b"in the way").expect("a file");
@@ -132,7 +132,8 @@ fn a_write_that_fails_leaves_nothing() {
     }
     let folder = folder();
     let program = std::env::current_exe().expect("this program");
-    // The signal for an exceeded limit is ignored, as for a full disk; blocks have 512 bytes or 1024.
+    // The shell ignores SIGXFSZ, so that a write beyond the limit fails with an error, as on a full disk. A block has
+    // 512 or 1,024 bytes.
     let status = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_write_that_fails_leaves_nothing"])
         .arg(program)
@@ -173,7 +174,7 @@ fn writers_may_be_killed() {
     let contents = |number: u32| vec![number as u8; 20_000 + number as usize];
     if let Some(path) = std::env::var_os(VARIABLE) {
         let cache = Cache::new(Path::new(&path), LIMIT);
-        // Ended by its parent, or by this limit.
+        // The parent kills this process; otherwise the loop ends at this limit.
         for round in 0..100_000 {
             cache.keep(&key(round % 50), &contents(round % 50));
         }
@@ -210,7 +211,7 @@ fn writers_may_be_killed() {
 }
 
 #[test]
-fn the_options_say_where_and_whether() {
+fn options_select_the_folder_and_the_limit() {
     let usual: fn() -> Option<PathBuf> = || Some(PathBuf::from("/usual"));
     let folder = |options: Options| Cache::of_options(&options, usual).map(|cache| (cache.folder, cache.limit));
     assert_eq!(folder(Options::default()), Some(("/usual/wgcl/v1".into(), LIMIT)));
@@ -221,7 +222,7 @@ fn the_options_say_where_and_whether() {
 }
 
 #[test]
-fn a_program_is_good_as_long_as_its_headers_are() {
+fn programs_are_invalid_after_a_header_changes() {
     let folder = folder();
     let cache = Cache::new(&folder.path().join("cache"), LIMIT);
     let (first, second) = (folder.path().join("a"), folder.path().join("b"));

@@ -39,7 +39,7 @@ impl Queue {
         let (_, global) = check_range(range)?;
         // "CL_INVALID_GLOBAL_WORK_SIZE if global_work_size is NULL or if any of the values specified in
         // global_work_size are 0."
-        ensure!(!global.contains(&0), InvalidGlobalWorkSize, "a global size of {global:?}");
+        ensure!(!global.contains(&0), InvalidGlobalWorkSize, "global size {global:?}: a dimension is 0");
         GroupLimits::of(self.device().properties(), info).local_size(info, &NdRange { local_size: None, ..*range }, global)
     }
 
@@ -142,7 +142,7 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     let max_size = u64::from(u32::MAX);
     // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
     // representable by size_t."
-    ensure!(global.iter().all(|&n| n <= max_size), InvalidGlobalWorkSize, "a global size of {global:?}");
+    ensure!(global.iter().all(|&n| n <= max_size), InvalidGlobalWorkSize, "global size {global:?}: a dimension exceeds {max_size}");
     ensure!(
         offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= max_size)),
         InvalidGlobalOffset,

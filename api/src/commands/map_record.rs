@@ -8,10 +8,10 @@ use crate::types::host_memory::HostRegion;
 
 /// A mapped region, as the host accesses it.
 #[derive(Clone, Debug)]
-pub(crate) enum MapVia {
-    /// The view is the memory of this device of the context.
+pub(crate) enum MapBacking {
+    /// The host maps the memory of the device with this index.
     Device(usize),
-    /// The view is a copy.
+    /// The host maps a copy.
     Region(Arc<dyn HostRegion>),
 }
 
@@ -26,9 +26,9 @@ pub(crate) struct MapRecord {
     pub span: Range<u64>,
     /// The mapped bytes in the span, in order: `buffer` is relative to the store, `host` to the span.
     pub pieces: Vec<CopyRegion>,
-    /// Whether the host may have written to it.
+    /// Whether the map permits writes.
     pub write: bool,
-    pub via: MapVia,
+    pub via: MapBacking,
 }
 
 impl MapRecord {

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use crate::backend::CopyRegion;
-use crate::commands::map_record::{MapRecord, MapVia};
+use crate::commands::map_record::{MapBacking, MapRecord};
 use crate::image::MemObject;
 use crate::types::error::{Error, Result, ensure};
 
@@ -46,10 +46,10 @@ impl MemObject {
         // if it is that memory.
         let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(device_index));
         let (address, via) = match direct {
-            Some(address) => (address + start, MapVia::Device(device_index)),
+            Some(address) => (address + start, MapBacking::Device(device_index)),
             None => {
                 let region = store.map_region(device_index)?;
-                (region.address() + start, MapVia::Region(region))
+                (region.address() + start, MapBacking::Region(region))
             }
         };
         let record = MapRecord { owner: self.identity(), address, span, pieces, write, via };

@@ -2,11 +2,11 @@
 //! command that needs them.
 //!
 //! The first possible path is taken ([`TransferPath`]):
-//! 1. The host can access the memory of the target device: the source device reads straight into it
+//! 1. The memory of the target device is host-visible: a read command of the source device writes to it directly
 //!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
-//! 2. The copies of both devices can access shared host memory ([`SharedStaging`]): the source device writes one chunk
+//! 2. Both devices can copy to and from shared host memory ([`SharedStaging`]): the source device writes one chunk
 //!    while the target device reads the previous one.
-//! 3. Otherwise, a read to a host copy and a write from it.
+//! 3. Otherwise, the source device reads to host memory, then the target device writes from it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,8 +22,8 @@ use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
 
-/// The minimum number of bytes for a transfer through shared staging memory. Smaller transfers are not worth two more
-/// submissions.
+/// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, two more submissions
+/// take longer than the copy.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
 
 /// Bytes that must be transferred from another device.
@@ -57,7 +57,7 @@ impl HostSource for StagingBuffer {
     }
 }
 
-/// A part of a transfer that fits a slot.
+/// A part of a transfer, at most as long as one staging slot.
 #[derive(Debug)]
 struct Chunk {
     migration: Arc<Migration>,
@@ -129,7 +129,8 @@ impl Progress for CopyToStaging {
     }
 }
 
-/// The second half of a transfer. No thread waits for it: the device receives it before the command that needs it.
+/// The second half of a transfer. No host thread waits for this copy: it precedes the dependent
+/// command in the device queue.
 struct CopyFromStaging {
     shared_staging: Arc<SharedStaging>,
     slot: u64,
@@ -179,8 +180,8 @@ impl Migration {
     }
 }
 
-/// The first half of a transfer: a read. The bytes go to their destination, or to `staging`.
-struct ReadDone {
+/// Continues a transfer after its read. The bytes were read to their destination, or to `staging`.
+struct ReadStep {
     migration: Arc<Migration>,
     transfer: Arc<MissingRange>,
     staging: Option<Arc<Mutex<Vec<u8>>>>,
@@ -196,8 +197,8 @@ enum TransferPath {
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
-    // The command that wrote the missing bytes ran after all users of the old contents here, so the old contents are
-    // unused now.
+    // All commands that use the old contents on the target device precede the command that wrote the new contents. So
+    // no command uses the old contents.
     if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
         return Ok(TransferPath::Read { src, dst, staging: None });
     }
@@ -219,7 +220,7 @@ fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
 
 /// Starts the transfers that precede the work.
 pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &Arc<Queue>, event: &Arc<Event>) -> Prepared {
-    // No transfer begins unless all can: the end of the transfers resumes the event.
+    // No transfer starts unless all can start, because the last transfer resumes the event.
     let paths = match missing.iter().map(|transfer| transfer_path(transfer, queue)).collect::<Result<Vec<_>>>() {
         Ok(paths) => paths,
         Err(error) => return Prepared::Failed(error, work.into_retained()),
@@ -241,7 +242,7 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
             TransferPath::Read { src, dst, staging } => {
                 let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size: transfer.size() }];
                 let device = queue.context().devices()[transfer.from].clone();
-                let step = ReadDone { migration: migration.clone(), transfer, staging };
+                let step = ReadStep { migration: migration.clone(), transfer, staging };
                 device.backend().enqueue(Action::Read { src, dst, regions }.into(), false, Arc::new(step));
                 device.backend().flush();
             }
@@ -257,7 +258,7 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
     Prepared::Migrating
 }
 
-impl Progress for ReadDone {
+impl Progress for ReadStep {
     fn submitted(&self, _now: u64) {}
 
     fn running(&self) {}
@@ -269,7 +270,8 @@ impl Progress for ReadDone {
         let index = migration.queue.device_index();
         migration.step_done(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
-            // Other devices may share this memory too, and are not ordered after a command of this device.
+            // An immediate write is preferred: other devices may share this memory, and their commands are not ordered
+            // after a command of this device.
             if let Some(staging) = &self.staging
                 && !device.write_immediately(&*dst, start, &staging.lock())
             {

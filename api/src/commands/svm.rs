@@ -8,8 +8,8 @@
 //! ordinary allocation. If kernels can access all host memory, an address outside all allocations is passed through
 //! unchanged, and an allocation may have any address.
 //!
-//! The specification requires that memory which a kernel accesses through pointers in memory is an argument, or is
-//! named by clSetKernelExecInfo. Only that memory is bound.
+//! Memory that a kernel accesses through stored pointers must be an argument, or clSetKernelExecInfo must name it. Only
+//! that memory is bound.
 
 use std::sync::Arc;
 
@@ -76,9 +76,10 @@ impl Context {
         // any alignment.
         let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.accesses_host_memory());
         let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
-        let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("{size} shared bytes").into()))?;
+        let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("cannot allocate {size} bytes of SVM").into()))?;
         let address = region.address();
-        let identity = u32::try_from(address >> 32).map_err(|_| Error::OutOfHostMemory("an address beyond 2^64".into()))?;
+        // An address has at most 64 bits.
+        let identity = ((address as u64) >> 32) as u32;
         let buffer = Buffer::svm(self, flags, size, identity, region)?;
         self.svm.lock().insert(address, SvmAllocation { buffer, usm });
         Ok(address)
@@ -98,7 +99,7 @@ impl Context {
         }
     }
 
-    /// The unified shared memory of which an address is a byte.
+    /// The unified shared memory allocation that contains an address.
     pub fn usm_at(&self, address: usize) -> Option<UsmInfo> {
         let svm = self.svm.lock();
         let (&base, SvmAllocation { buffer, usm }) = svm.range(..=address).next_back()?;
@@ -106,7 +107,7 @@ impl Context {
         Some(UsmInfo { base, size: buffer.size(), usm })
     }
 
-    /// The shared memory that contains an address, and its kind.
+    /// The buffer of the SVM allocation that contains an address, and the offset of the address in it.
     pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
         let svm = self.svm.lock();
         let (start, SvmAllocation { buffer, .. }) = svm.range(..=address).next_back()?;
@@ -180,7 +181,7 @@ impl Queue {
         source: impl FnOnce(u64) -> Result<Arc<dyn HostSource>>,
     ) -> Result<PendingCommand> {
         // "CL_INVALID_VALUE if dst_ptr or src_ptr is NULL."
-        ensure!(dst != 0 && src != 0, InvalidValue, "the pointer is NULL");
+        ensure!(dst != 0 && src != 0, InvalidValue, "dst_ptr or src_ptr is NULL");
         // "CL_MEM_COPY_OVERLAP if the values specified for dst_ptr, src_ptr and size result in an overlapping copy."
         let is_disjoint = dst.abs_diff(src) as u64 >= size;
         ensure!(is_disjoint, MemCopyOverlap, "the source {src:#x} and the destination {dst:#x} overlap in a copy of {size} bytes");
@@ -272,7 +273,7 @@ impl Queue {
         self.submit(CommandType::SvmMemFill, work, wait_list)
     }
 
-    /// clEnqueueSVMMigrateMem: pointers, and sizes (0 is all of an allocation).
+    /// clEnqueueSVMMigrateMem. `parts` are addresses and sizes; the size 0 selects the whole allocation.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

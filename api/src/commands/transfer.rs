@@ -10,7 +10,7 @@ use bitflags::bitflags;
 use crate::backend::{CopyRegion, HostSource, HostTarget};
 use crate::commands::command::{AccessMode, BufferAccess, CommandType, Operation, PendingCommand};
 use crate::commands::failure::ReportedVia;
-use crate::commands::map_record::{MapRecord, MapVia};
+use crate::commands::map_record::{MapBacking, MapRecord};
 use crate::image::MemObject;
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, MemFlags};
@@ -400,7 +400,7 @@ impl Queue {
         let buffer = object.buffer();
         let discard = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
         let operation = match &record.via {
-            MapVia::Region(region) if !discard => {
+            MapBacking::Region(region) if !discard => {
                 let size = record.span.end - record.span.start;
                 Operation::Read(buffer.clone(), region.clone().target(record.span.start, size), record.pieces.clone())
             }
@@ -439,14 +439,14 @@ impl Queue {
         let access = if record.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
         let MapRecord { span, pieces, write, via, .. } = record;
         match via {
-            MapVia::Region(region) if write => {
+            MapBacking::Region(region) if write => {
                 let source = region.source(span.start, span.end - span.start);
                 work = PendingCommand::new(Operation::Write(buffer.clone(), source, pieces), vec![object_access(object, span, access)]);
             }
-            MapVia::Device(index) if write => {
+            MapBacking::Device(index) if write => {
                 work.host_written = Some((index, object_access(object, span, AccessMode::Overwrite)));
             }
-            MapVia::Region(_) | MapVia::Device(_) => {}
+            MapBacking::Region(_) | MapBacking::Device(_) => {}
         }
         self.submit(command, work, wait_list)
     }

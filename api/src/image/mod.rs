@@ -1,8 +1,8 @@
 //! Images: memory objects with an image descriptor, and the layout of their elements (OpenCL API 5.3).
 //!
 //! The elements of an image are in a buffer, row after row, in the image's own format, as `wgcl_compiler::image`
-//! describes for kernels. The buffer is internal, or the buffer or image that the application gave. Commands on
-//! images are transfers of boxes of that buffer ([`crate::commands::image_transfer`]).
+//! describes for kernels. The buffer is internal, or belongs to the memory object that the application
+//! passed. Commands on images are transfers of boxes of that buffer ([`crate::commands::image_transfer`]).
 
 pub mod extent;
 pub mod fill_color;
@@ -32,9 +32,9 @@ use crate::types::rect::Rect;
 pub enum MemObject {
     /// A buffer or sub-buffer.
     Buffer(Arc<Buffer>),
-    /// The elements of an image.
+    /// An image.
     Image(Arc<Image>),
-    /// The packets of a pipe.
+    /// A pipe.
     Pipe(Arc<Pipe>),
 }
 
@@ -57,7 +57,7 @@ impl MemObject {
         }
     }
 
-    /// The byte range of the object in that memory.
+    /// The size of the object in bytes.
     pub fn size(&self) -> u64 {
         match self {
             Self::Buffer(buffer) => buffer.size(),
@@ -84,7 +84,7 @@ impl MemObject {
         }
     }
 
-    /// Whether its end calls a callback.
+    /// Whether its destruction calls a callback.
     fn has_destructors(&self) -> bool {
         match self {
             Self::Buffer(buffer) => buffer.has_destructors(),
@@ -93,8 +93,8 @@ impl MemObject {
         }
     }
 
-    /// Records that the application has released its last reference. Commands that use the object still keep it: an
-    /// application that waits for the destructor callback needs them to run.
+    /// Records that the application has released its last reference. If a destructor callback waits for commands that
+    /// use the object, all devices are flushed: the application may wait for the callback.
     pub fn on_release(&self) {
         if let Self::Buffer(buffer) = self {
             buffer.check_release();
@@ -127,9 +127,9 @@ pub struct ImageDesc {
     pub depth: u64,
     /// Images of an array.
     pub array_size: u64,
-    /// Bytes, or 0.
+    /// In bytes; 0 selects the default pitch.
     pub row_pitch: u64,
-    /// Bytes, or 0.
+    /// In bytes; 0 selects the default pitch.
     pub slice_pitch: u64,
     /// Levels of a mipmapped image; 0 and 1 mean that the image is not mipmapped.
     pub num_mip_levels: u32,
@@ -139,8 +139,8 @@ pub struct ImageDesc {
     pub source: Option<MemObject>,
 }
 
-/// Creates the contents of a new image from the application's memory, given its size in bytes. The flags say whether
-/// they are copied or used in place.
+/// Creates the contents of a new image from the application's memory, given its size in bytes. The flags determine
+/// whether they are copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
 /// An image object (cl_mem of a type of image).
@@ -153,7 +153,7 @@ pub struct Image {
     shape: ImageExtent,
     size: u64,
     descriptor: ImageDescriptor,
-    /// The requested value.
+    /// The requested number of mip levels (CL_IMAGE_NUM_MIP_LEVELS).
     mip_levels: u32,
     property_list: Option<Vec<u64>>,
     buffer: Arc<Buffer>,
@@ -199,15 +199,18 @@ impl Image {
                 // "CL_INVALID_VALUE ... if CL_MEM_IMMUTABLE_EXT is not set in flags and mem_object was created with
                 // CL_MEM_IMMUTABLE_EXT."
                 let stays_immutable = flags.contains(MemFlags::IMMUTABLE) || !source.flags().contains(MemFlags::IMMUTABLE);
-                ensure!(stays_immutable, InvalidValue, "the image is created from an immutable object");
+                ensure!(stays_immutable, InvalidValue, "CL_MEM_IMMUTABLE_EXT is required, because the memory object is immutable");
             }
             None => flags.check_contents()?,
         }
         // "CL_INVALID_IMAGE_FORMAT_DESCRIPTOR if values specified in image_format are not valid or if image_format is
         // NULL."
         let format = format.ok_or_else(|| Error::InvalidImageFormatDescriptor("the image format is null".into()))?;
-        let element = format::element_size(format)
-            .ok_or_else(|| Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into()))?;
+        let element = format::element_size(format).ok_or_else(|| {
+            Error::InvalidImageFormatDescriptor(
+                format!("channel order {:#x} with channel type {:#x} is not a valid image format", format.order, format.data_type).into(),
+            )
+        })?;
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
         let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("the image description is null".into()))?;
         let kind = kind_of(desc)?;
@@ -221,19 +224,16 @@ impl Image {
         // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags
         // or if host_ptr is not NULL but [neither is]."
         let requires_pointer = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-        ensure!(
-            requires_pointer == host.is_some(),
-            InvalidHostPtr,
-            "the host pointer is {}",
-            if requires_pointer { "missing" } else { "not null, but the flags do not request it" }
-        );
-        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." Which images
-        // kernels may read and write is seen when they are set as arguments.
+        let is_missing = requires_pointer && host.is_none();
+        ensure!(!is_missing, InvalidHostPtr, "the host pointer is null, but the flags require it");
+        ensure!(requires_pointer || host.is_none(), InvalidHostPtr, "the host pointer is not null, but the flags do not permit it");
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if there are no devices in context that support image_format." clSetKernelArg
+        // checks whether a kernel can read or write the image.
         let any = |purpose| context.devices().iter().any(|device| format::is_supported(device.target(), shape.kind, purpose, format));
         ensure!(
             any(FormatUse::Read) || any(FormatUse::Write),
             ImageFormatNotSupported,
-            "the format {:#x} {:#x} is not supported",
+            "the image format with channel order {:#x} and channel type {:#x} is not supported",
             format.order,
             format.data_type
         );
@@ -246,7 +246,7 @@ impl Image {
             None => {
                 // "CL_MEM_OBJECT_ALLOCATION_FAILURE if there is a failure to allocate memory for the image object."
                 let limit = context.devices().iter().map(|device| device.properties().max_allocation).max().unwrap_or(0);
-                ensure!(size <= limit, MemObjectAllocationFailure, "an image of {size} bytes; the devices allow {limit}");
+                ensure!(size <= limit, MemObjectAllocationFailure, "the image needs {size} bytes; the limit is {limit}");
                 let descriptor = descriptor(&shape, format)?;
                 let data = host.map_or(Ok(HostData::None), |host| host(flags, size))?;
                 (Buffer::new(context, flags, size, data, None)?, descriptor)
@@ -362,17 +362,17 @@ impl Image {
         self.descriptor
     }
 
-    /// The number of elements of a command's origin that are read. A fourth element is the mip level where the third
-    /// is a coordinate.
+    /// The number of components of an origin that a command uses. For mipmapped 3D images and 2D image arrays, the
+    /// fourth component is the mip level.
     pub fn origin_elements(&self) -> usize {
         if self.shape.levels > 1 && matches!(self.shape.kind, ImageType::Image2dArray | ImageType::Image3d) { 4 } else { 3 }
     }
 
-    /// Returns the bytes of a box of elements in its buffer.
+    /// The location of a box of elements in the buffer. In dimensions that the image does not have, the box begins at
+    /// 0 and has the size 1.
     ///
     /// # Errors
-    /// If the box is empty or out of bounds, or if the level does not exist. Dimensions that the image does not have
-    /// begin at 0 and have the size 1.
+    /// If the box is empty or out of bounds, or if the level does not exist.
     pub fn rect(&self, origin: Origin, region: [u64; 3]) -> Result<Rect> {
         let (level, [x, y, z]) = self.shape.place(origin)?;
         let (begin, shape) = self.shape.level(level);
@@ -397,7 +397,7 @@ impl Image {
         Ok((shape.row_pitch, shape.slice_pitch))
     }
 
-    /// The bytes of a box of elements in the application's memory, which begins with the box.
+    /// The layout of a box of elements in the application's memory. The box starts at offset 0.
     ///
     /// # Errors
     /// If the pitches are wrong.
@@ -408,14 +408,18 @@ impl Image {
         ensure!(row_pitch == 0 || row_pitch >= width, InvalidValue, "row pitch {row_pitch} is less than the row's {width} bytes");
         let row = if row_pitch == 0 { width } else { row_pitch };
         // "CL_INVALID_VALUE if image is a 1D or 2D image and slice_pitch or input_slice_pitch is not zero."
-        ensure!(slice_pitch == 0 || self.shape.kind.has_slices(), InvalidValue, "a slice pitch for an image without slices");
+        ensure!(
+            slice_pitch == 0 || self.shape.kind.has_slices(),
+            InvalidValue,
+            "slice pitch {slice_pitch}: it must be 0 for images without slices"
+        );
         let rows = if self.shape.kind == ImageType::Image1dArray { 1 } else { region[1] };
         let min_slice_pitch = row.checked_mul(rows).ok_or_else(too_large)?;
         // "Otherwise this value must be greater than or equal to row_pitch × height."
         ensure!(
             slice_pitch == 0 || slice_pitch >= min_slice_pitch,
             InvalidValue,
-            "slice pitch {slice_pitch} is less than {min_slice_pitch}"
+            "slice pitch {slice_pitch} is less than the {min_slice_pitch} bytes of a slice"
         );
         let slice = if slice_pitch == 0 { min_slice_pitch } else { slice_pitch };
         // The images of a 1D array are treated as rows at a distance of the slice pitch.
@@ -445,11 +449,14 @@ pub(crate) fn max_size(limits: &ImageLimits, kind: ImageType) -> [u64; 4] {
     }
 }
 
-/// The type of a description, checked.
+/// Returns the image type of a description.
+///
+/// # Errors
+/// If the type is unknown or `num_samples` is not 0.
 pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
     let kind = ImageType::from_raw(desc.image_type)
         .ok_or_else(|| Error::InvalidImageDescriptor(format!("image type {:#x} is unknown", desc.image_type).into()))?;
-    ensure!(desc.num_samples == 0, InvalidImageDescriptor, "{} samples", desc.num_samples);
+    ensure!(desc.num_samples == 0, InvalidImageDescriptor, "num_samples is {}: it must be 0", desc.num_samples);
     Ok(kind)
 }
 
@@ -482,18 +489,27 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         [desc.width, height, depth, array].iter().zip(max_size).all(|(size, max)| *size <= max)
     });
     let empty = desc.width == 0 || height == 0 || depth == 0 || array == 0;
-    ensure!(fits && !empty, InvalidImageSize, "an image of {} x {height} x {depth}, with {array} layers", desc.width);
+    let size = || format!("image size {} x {height} x {depth}, {array} layers", desc.width);
+    ensure!(!empty, InvalidImageSize, "{}: a dimension is 0", size());
+    ensure!(fits, InvalidImageSize, "{}: the size exceeds the limits of every device", size());
     // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a
     // buffer. If image_row_pitch is not zero it must be ≥ image_width × size of element in bytes, and a multiple of
     // [that] size." The one row of a 1D image buffer may have any padding at its end: drivers accept that, and the
     // conformance tests use it.
     let may_have_pitch = has_host || desc.source.is_some();
     let min_row_pitch = desc.width * element;
-    let wrong = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
+    let pitch_error = if from_buffer { Error::InvalidImageFormatDescriptor } else { Error::InvalidImageDescriptor };
     if desc.row_pitch != 0 {
-        ensure!(may_have_pitch, InvalidImageDescriptor, "a row pitch without a host pointer");
+        ensure!(
+            may_have_pitch,
+            InvalidImageDescriptor,
+            "row pitch {}: it must be 0 without a host pointer or a memory object",
+            desc.row_pitch
+        );
         if desc.row_pitch < min_row_pitch || !desc.row_pitch.is_multiple_of(element) {
-            return Err(wrong(format!("row pitch {} for rows of {min_row_pitch} bytes, elements of {element}", desc.row_pitch).into()));
+            return Err(pitch_error(
+                format!("row pitch {}: it must be at least {min_row_pitch} and a multiple of {element}", desc.row_pitch).into(),
+            ));
         }
     }
     let row_pitch = match &desc.source {
@@ -501,18 +517,18 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
         Some(MemObject::Image(image)) => image.shape.row_pitch,
         _ => min_row_pitch,
     };
-    let too_large = || Error::InvalidImageSize(format!("an image of {} x {height} x {depth}, with {array} layers", desc.width).into());
+    let too_large = || Error::InvalidImageSize(format!("{}: the image is too large", size()).into());
     let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
     let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
-        // "This ... is ignored" for images without slices by all drivers.
+        // Drivers ignore it for images without slices.
         (false, _) => 0,
         (true, 0) => rows,
         (true, given) => {
-            ensure!(may_have_pitch, InvalidImageDescriptor, "a slice pitch without a host pointer");
+            ensure!(may_have_pitch, InvalidImageDescriptor, "slice pitch {given}: it must be 0 without a host pointer or a memory object");
             // "The image slice pitch must be ≥ the image row pitch × image_height for a 2D image array or a 3D image,
             // must be ≥ the image row pitch for a 1D image array, and must be a multiple of the image row pitch."
             if given < rows || !given.is_multiple_of(row_pitch) {
-                return Err(wrong(format!("slice pitch {given} for slices of {rows} bytes, rows of {row_pitch}").into()));
+                return Err(pitch_error(format!("slice pitch {given}: it must be at least {rows} and a multiple of {row_pitch}").into()));
             }
             given
         }
@@ -556,7 +572,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
             // "the image_width × size of element in bytes must be ≤ size of the buffer object". The same applies to
             // image_row_pitch × image_height.
             ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image cannot be created from a buffer");
-            ensure!(size <= buffer.size(), InvalidImageSize, "an image of {size} bytes in a buffer of {}", buffer.size());
+            ensure!(size <= buffer.size(), InvalidImageSize, "the image needs {size} bytes; the buffer has {}", buffer.size());
             let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
             ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
         }

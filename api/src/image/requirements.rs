@@ -1,7 +1,7 @@
 //! The requirements of an image before its creation (cl_ext_image_requirements_info).
 //!
-//! Elements are in buffers, at any address. Pitches are multiples of the element size, and limits are those of the
-//! devices for all formats, because kernels convert elements themselves.
+//! Elements are in buffers, at any address. Pitches are multiples of the element size. The limits do not depend on the
+//! format, because kernels convert elements.
 
 use crate::image::format::element_size;
 use crate::image::image_type::ImageType;
@@ -43,7 +43,10 @@ impl<'a> ImageRequirements<'a> {
         let element = match format {
             Some(format) => {
                 let size = element_size(format).ok_or_else(|| {
-                    Error::InvalidImageFormatDescriptor(format!("the format {:#x} {:#x}", format.order, format.data_type).into())
+                    Error::InvalidImageFormatDescriptor(
+                        format!("channel order {:#x} with channel type {:#x} is not a valid image format", format.order, format.data_type)
+                            .into(),
+                    )
                 })?;
                 Some(u64::from(size))
             }
@@ -67,7 +70,7 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT and CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT, in bytes.
     ///
     /// # Errors
-    /// Fails for empty descriptions.
+    /// Fails if the description is invalid.
     pub fn pitch_alignment(&self) -> Result<u64> {
         let element = self.element.unwrap_or(LARGEST_ELEMENT);
         if self.desc.is_some() {
@@ -79,7 +82,7 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT, in bytes.
     ///
     /// # Errors
-    /// Fails for empty descriptions.
+    /// Fails if the description is invalid.
     pub fn base_alignment(&self) -> Result<u64> {
         self.pitch_alignment().map(|_| 1)
     }
@@ -87,13 +90,13 @@ impl<'a> ImageRequirements<'a> {
     /// CL_IMAGE_REQUIREMENTS_SIZE_EXT
     ///
     /// # Errors
-    /// If the format or the description is missing, or if the description is empty.
+    /// If the format or the description is missing, or if the description is invalid.
     pub fn size(&self) -> Result<u64> {
         let element = self.element.ok_or_else(|| Error::InvalidValue("the query requires an image format".into()))?;
         self.bytes(element)
     }
 
-    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT and so on: the limit of all devices with images.
+    /// CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT and so on: the smallest limit of the devices that support images.
     ///
     /// # Errors
     /// If the image does not have the dimension.

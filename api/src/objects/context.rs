@@ -147,17 +147,17 @@ impl Context {
 
     /// Sets the destination of kernels' printf output. Only the first call has an effect.
     pub fn set_printer(&self, printer: Printer) {
-        // The property is refused if it is given twice.
+        // The result is ignored: clCreateContext rejects duplicate properties.
         let _ = self.printer.set(printer);
     }
 
     /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first call has an effect.
     pub fn set_zeroed(&self, zeroed: Zeroed) {
-        // The property is refused if it is given twice.
+        // The result is ignored: clCreateContext rejects duplicate properties.
         let _ = self.zeroed.set(zeroed);
     }
 
-    /// The compilation target of a device, with zero-initialised memory if the option requests it.
+    /// The compilation target of a device, with zero-initialised memory if the context property requests it.
     pub(crate) fn target_of(&self, device: &Device) -> Target {
         Target { zeroed: self.zeroed.get().copied().unwrap_or_default(), ..device.target().clone() }
     }
@@ -182,13 +182,13 @@ impl Context {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queues, by device index. This module does not depend on the type of queues, which depend
-    /// on contexts.
+    /// The default on-device queues, by device index. The element type is `Any`, because the module of
+    /// queues depends on this one.
     pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
         &self.default_queues
     }
 
-    /// Allocates host memory for maps.
+    /// The allocator of host memory: for maps, SVM and staging memory.
     pub fn allocator(&self) -> &dyn HostAllocator {
         &*self.allocator
     }

@@ -1,4 +1,4 @@
-//! Shared semaphores (cl_khr_external_semaphore; OpenCL API 5.16.5).
+//! External semaphores (cl_khr_external_semaphore; OpenCL API 5.16.5).
 //!
 //! The payload is on the device: a wait and a signal are device commands, in submission order, and the host does not
 //! take part. A wait blocks every later command of the device, in every queue. As in Vulkan, the signal operation
@@ -13,12 +13,12 @@ use crate::objects::semaphore_payload::{DevicePayload, Last};
 use crate::types::error::{Error, Result, ensure};
 
 impl Semaphore {
-    /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: none, or one.
+    /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR: at most one type.
     pub fn export_types(&self) -> Vec<ExternalSemaphore> {
         self.shared().and_then(|shared| shared.exported).into_iter().collect()
     }
 
-    /// Checks that clGetSemaphoreHandleForTypeKHR can return such a handle.
+    /// Checks that clGetSemaphoreHandleForTypeKHR can export a handle of type `raw`.
     ///
     /// # Errors
     /// Fails if the semaphore does not belong to the device, or if it was not created with this handle type.
@@ -28,12 +28,16 @@ impl Semaphore {
 
     fn exportable(&self, device: &Arc<Device>, raw: u64) -> Result<(&DevicePayload, ExternalSemaphore)> {
         // "CL_INVALID_DEVICE ... if sema_object can not be shared with device."
-        ensure!(self.devices().iter().any(|known| Arc::ptr_eq(known, device)), InvalidDevice, "the semaphore is not for the device");
+        ensure!(
+            self.devices().iter().any(|known| Arc::ptr_eq(known, device)),
+            InvalidDevice,
+            "the semaphore is not associated with the device"
+        );
         // "CL_INVALID_VALUE if the requested external semaphore handle type was not specified when sema_object was
         // created."
-        let none = || Error::InvalidValue(format!("the semaphore has no handle of type {raw:#x}").into());
-        let shared = self.shared().ok_or_else(none)?;
-        let kind = ExternalSemaphore::from_raw(raw).filter(|kind| shared.exported == Some(*kind)).ok_or_else(none)?;
+        let missing_handle = || Error::InvalidValue(format!("the semaphore has no handle of type {raw:#x}").into());
+        let shared = self.shared().ok_or_else(missing_handle)?;
+        let kind = ExternalSemaphore::from_raw(raw).filter(|kind| shared.exported == Some(*kind)).ok_or_else(missing_handle)?;
         Ok((shared, kind))
     }
 
@@ -65,10 +69,10 @@ impl Semaphore {
     ///
     /// # Errors
     /// If it was not created from a sync file.
-    pub fn import_again(&self, fd: i32) -> Result<()> {
+    pub fn reimport(&self, fd: i32) -> Result<()> {
         let shared = self.shared().filter(|shared| shared.imported == Some(ExternalSemaphore::SyncFd));
         let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not created from a sync file".into()))?;
-        shared.payload.import_again(fd)?;
+        shared.payload.reimport(fd)?;
         shared.set_last(Last::Nothing);
         Ok(())
     }

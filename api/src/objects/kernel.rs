@@ -184,7 +184,7 @@ impl Kernel {
         ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
-        let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("there is no kernel `{name}`").into()))?;
+        let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("no kernel is named `{name}`").into()))?;
         // "CL_INVALID_KERNEL_DEFINITION if the function definition for __kernel function given by kernel_name such as
         // the number of arguments, the argument types are not the same for all devices for which the program
         // executable has been built."

@@ -77,7 +77,7 @@ impl MemFlags {
     /// Flags on the host pointer.
     pub(crate) const POINTER: Self = Self::USE_HOST_PTR.union(Self::ALLOC_HOST_PTR).union(Self::COPY_HOST_PTR);
 
-    /// Reads flags as clCreateBuffer takes them.
+    /// Parses the flags of clCreateBuffer.
     ///
     /// # Errors
     /// Fails for unknown bits and for those that exclude each other.
@@ -100,8 +100,8 @@ impl MemFlags {
         );
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
         // CL_MEM_HOST_WRITE_ONLY is set in flags."
-        let is_kept = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
-        ensure!(is_kept, InvalidValue, "{flags}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
+        let is_valid = !flags.contains(Self::IMMUTABLE) || !flags.intersects(Self::CHANGING);
+        ensure!(is_valid, InvalidValue, "{flags}: CL_MEM_IMMUTABLE_EXT excludes flags that permit writes");
         Ok(flags)
     }
 
@@ -205,7 +205,7 @@ impl MemFlags {
 
 /// A vector of zeros, or an error if the allocation fails.
 pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
-    let out_of_memory = || Error::OutOfHostMemory(format!("{size} bytes of host memory").into());
+    let out_of_memory = || Error::OutOfHostMemory(format!("cannot allocate {size} bytes of host memory").into());
     let size = usize::try_from(size).map_err(|_| out_of_memory())?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| out_of_memory())?;
@@ -213,8 +213,8 @@ pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The contents of a region. The application may free its memory as soon as it has released the buffer, and a device
-/// with its own memory reads later.
+/// A copy of a region's contents. A device with its own memory reads them later, and the application may free its
+/// memory after it releases the buffer.
 fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
     let mut bytes = zeroed(size)?;
     region.clone().source(0, size).with(&mut |host| {
@@ -237,17 +237,17 @@ pub struct Store {
     /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Not
     /// tracked for contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
-    /// Whether there is a `failure`: most memory never has one.
+    /// Whether `failure` is set. It avoids the lock, because most memory has no failure.
     has_failure: AtomicBool,
-    /// The failure that made the contents invalid: the last command that writes them failed.
+    /// The failure that made the contents invalid: the last command that would have written them failed.
     failure: Mutex<Option<Arc<Failure>>>,
-    /// The indices of devices that imported external memory for it. Empty for memory of the context.
+    /// The indices of devices that imported external memory for it. Empty for memory that the context allocated.
     importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Host memory that several devices of the context share and use in place; `None` if there is none.
     common_region: OnceCell<Option<Arc<dyn HostRegion>>>,
-    /// The commands that use it, where applications are watched.
+    /// The commands that use the memory. They are tracked only with `WGCL_CHECK`.
     pub(crate) users: BufferUsers,
     /// Active maps of the buffer and its sub-buffers.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
@@ -292,7 +292,7 @@ impl Store {
         let mut store = Self::make(context, size, Identity::new(size), None);
         store.importers = importers;
         if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
-            // The list is empty, because the store is new.
+            // The cell is empty, because the store is new.
             let _ = cell.set(DeviceMemory { memory, is_adopted: false });
             trace::hold(device.name(), size.cast_signed());
         }
@@ -323,10 +323,10 @@ impl Store {
         }
     }
 
-    /// The memory on a device of the context.
+    /// The memory on a device of the context. The first use allocates it.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the device is not in the context, or if the allocation fails.
     pub fn memory(&self, device_index: usize) -> Result<Arc<dyn Memory>> {
         self.memory_ref(device_index).cloned()
     }
@@ -543,7 +543,7 @@ impl Buffer {
     /// clCreateBufferWithProperties
     ///
     /// # Errors
-    /// If the allocation fails. The caller has checked sizes and flags.
+    /// If the size is invalid or the allocation fails. The caller must ensure that the flags are valid.
     pub fn new(context: &Arc<Context>, flags: MemFlags, size: u64, data: HostData, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         Self::check_size(context, size)?;
         let (bytes, host) = match data {
@@ -679,7 +679,7 @@ impl Buffer {
         self.property_list.as_deref()
     }
 
-    /// CL_MEM_HOST_PTR: for CL_MEM_USE_HOST_PTR the application's pointer, moved by a sub-buffer's origin; otherwise 0.
+    /// CL_MEM_HOST_PTR: the host address of the first byte for CL_MEM_USE_HOST_PTR and SVM, otherwise 0.
     pub fn host_pointer(&self) -> usize {
         let origin = usize::try_from(self.origin).unwrap_or(0);
         self.store.host.as_ref().map_or(0, |region| region.address() + origin)

@@ -1,7 +1,7 @@
 //! Command queues (OpenCL API 5.1).
 //!
 //! In an in-order queue every command waits for its predecessor. In an out-of-order queue every command waits for the
-//! last barrier. A barrier, or a marker without a wait list, waits for all earlier commands.
+//! last barrier. A barrier or marker without a wait list waits for all earlier commands.
 //! [`crate::commands::failure`] describes the effect of a failed command on later ones.
 
 use std::any::Any;
@@ -37,11 +37,11 @@ static NUMBERS: AtomicU32 = AtomicU32::new(1);
 
 #[derive(Debug, Default)]
 struct QueueState {
-    /// The last command, in order.
+    /// The last command of an in-order queue.
     last: Option<Arc<Event>>,
-    /// The last barrier, out of order.
+    /// The last barrier of an out-of-order queue.
     barrier: Option<Arc<Event>>,
-    /// The unfinished commands, out of order.
+    /// The unfinished commands of an out-of-order queue.
     outstanding: FxHashMap<usize, Arc<Event>>,
     /// Failures of commands.
     failures: Failures,
@@ -56,9 +56,9 @@ pub struct Queue {
     device_index: usize,
     properties: QueueProperties,
     property_list: Option<Vec<u64>>,
-    /// The number of an on-device queue, which kernels receive, and its size in bytes.
+    /// The number and the size in bytes of an on-device queue. Kernels receive the number.
     on_device: Option<(u32, u32)>,
-    /// Whether there are failures. Every command checks this flag.
+    /// Whether `failures` is not empty. Commands check this flag without a lock.
     has_failures: AtomicBool,
     state: Mutex<QueueState>,
     awaited: Arc<WaitProgress>,
@@ -105,7 +105,7 @@ impl Context {
     }
 }
 
-/// The commands of a queue that a command waits for.
+/// The kind of a command with regard to the order of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     /// An ordinary command.
@@ -127,7 +127,7 @@ impl Queue {
     /// CL_QUEUE_PROPERTIES_ARRAY.
     ///
     /// # Errors
-    /// If the device is not of the context.
+    /// If the device does not belong to the context.
     pub fn new(
         context: &Arc<Context>,
         device: &Arc<Device>,
@@ -149,8 +149,8 @@ impl Queue {
         size: Option<u32>,
         property_list: Option<Vec<u64>>,
     ) -> Result<Arc<Self>> {
-        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set." "This can only be
-        // used with CL_QUEUE_ON_DEVICE."
+        // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set."
+        // CL_QUEUE_ON_DEVICE_DEFAULT "can only be used with CL_QUEUE_ON_DEVICE."
         let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
         ensure!(
             properties.contains(whole),
@@ -287,7 +287,7 @@ impl Queue {
     /// Checks a wait list against the queue.
     ///
     /// # Errors
-    /// If an event is of another context.
+    /// If the queue is an on-device queue, or if an event belongs to another context.
     pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
         self.check_host()?;
         // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not
@@ -378,7 +378,8 @@ impl Queue {
         drop(removed);
     }
 
-    /// Records that a command of the queue failed. Returns the failure to which it is counted.
+    /// Records that a command of the queue failed. Returns the failure that represents it: an earlier
+    /// one in the queue, or `failure`.
     pub(crate) fn failed(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         let mut state = self.state.lock();
         let failure = state.failures.add(position, failure);
@@ -393,11 +394,11 @@ impl Queue {
         }
     }
 
-    fn failures<R>(&self, ask: impl FnOnce(&Failures) -> Option<R>) -> Option<R> {
-        if self.has_failures.load(Ordering::Acquire) { ask(&self.state.lock().failures) } else { None }
+    fn failures<R>(&self, query: impl FnOnce(&Failures) -> Option<R>) -> Option<R> {
+        if self.has_failures.load(Ordering::Acquire) { query(&self.state.lock().failures) } else { None }
     }
 
-    /// The failure that affects a command through the queue order.
+    /// The failure of an earlier command in the queue that fails this command.
     pub(crate) fn failure(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.failures(|failures| failures.failure_at(position))
     }
@@ -429,7 +430,7 @@ impl Queue {
             failure
         });
         match failure {
-            Some(failure) => Err(error_of(&failure)),
+            Some(failure) => Err(error_of("an earlier command", &failure)),
             None => Ok(()),
         }
     }
@@ -444,7 +445,7 @@ impl Queue {
         event.wait();
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
-            // The application may not have read the statuses that report it.
+            // An earlier failure may exist whose status the application has not read.
             None => match self.failures(|failures| failures.unreturned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),
@@ -458,12 +459,12 @@ impl Queue {
         // would succeed, but on the contents that a failed command left.
         let is_own = event.status() == failure.status();
         ensure!(is_own, ExecStatusErrorForEventsInWaitList, "an earlier command failed: {failure}");
-        Err(error_of(&failure))
+        Err(error_of("the command", &failure))
     }
 }
 
-/// The error that a call returns for an earlier command.
-fn error_of(failure: &Failure) -> Error {
-    let why = format!("an earlier command failed: {failure}").into();
+/// The error that a call returns for the failure of `command`.
+fn error_of(command: &str, failure: &Failure) -> Error {
+    let why = format!("{command} failed: {failure}").into();
     if failure.is_of_device() { Error::OutOfResources(why) } else { Error::ExecStatusErrorForEventsInWaitList(why) }
 }

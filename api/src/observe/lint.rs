@@ -41,7 +41,7 @@ pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn RunningCommand>>>);
 impl BufferUsers {
     pub(crate) fn add(&self, event: &Arc<impl RunningCommand + 'static>) {
         let mut events = self.0.lock();
-        // Removes completed commands periodically, so that the cost is proportional to the number of commands.
+        // Removes completed commands periodically, so that adding a command has constant amortised cost.
         if events.len().is_power_of_two() {
             events.retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
         }
@@ -54,7 +54,7 @@ impl BufferUsers {
 }
 
 /// The commands of a queue that the application has waited for, by their numbers. Kept for every queue; the cost is
-/// two stores.
+/// one atomic store per command and one atomic maximum per wait.
 #[derive(Debug, Default)]
 pub(crate) struct WaitProgress {
     last: AtomicU64,
@@ -104,7 +104,8 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     }
 }
 
-/// Called at process exit: reports queues whose last commands were never waited for, so that their results are unknown.
+/// Called at process exit: reports queues with commands that the application did not wait for. Their results
+/// are unknown.
 pub fn report_unawaited_queues() {
     let queues_without_wait = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);

@@ -69,7 +69,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_DEVICE_TYPE",
         kind: Kind::Text("`gpu`, `cpu`, `accelerator`, or a list of `NAME=TYPE`"),
         audience: Audience::User,
-        default: "the real type",
+        default: "the actual type",
         doc: "The reported device type (`CL_DEVICE_TYPE`), for programs that accept one type only. `NAME=TYPE` \
               applies to devices whose name contains NAME.",
     },
@@ -77,7 +77,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU",
         kind: Kind::Switch,
         audience: Audience::User,
-        default: "1 on x86-64 and AArch64 (Linux, other Unix)",
+        default: "1 on x86-64 and AArch64 Unix systems, otherwise 0",
         doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
               listed only if `WGCL_DEVICE` names them.",
     },
@@ -102,17 +102,17 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         default: "none",
         doc: "Features to emulate on GPUs. A GPU without `double` or 64-bit atomics reports them only if they are \
-              listed here. `fp64`: software `double`, 10 to 30 times as slow. `int64_atomics`: lock-based 64-bit \
-              atomics, on Vulkan, OpenGL ES and Direct3D 12. 64-bit integers are always emulated if the GPU lacks \
-              them; `int64` forces this for tests.",
+              listed here. `fp64`: software `double`, 10 to 30 times slower than hardware `double`. `int64_atomics`: \
+              lock-based 64-bit atomics, on Vulkan, OpenGL ES and Direct3D 12. 64-bit integers are always emulated if \
+              the GPU lacks them; `int64` forces this for tests.",
     },
     OptionInfo {
         name: "WGCL_BOOST",
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1",
-        doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for 5 \
-              seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
+        doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for \
+              5 seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
     },
     OptionInfo {
         name: "WGCL_EXTENSIONS",
@@ -120,14 +120,14 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         default: "what the device supports",
         doc: "`-NAME` hides an extension; `+NAME` reports it although the device does not support it. Both apply to \
-              queries and to macros of OpenCL C. The option is for programs that draw wrong conclusions from a name. \
-              `-cl_khr_fp64` and `-cl_khr_fp16` also disable the types.",
+              queries and to macros of OpenCL C. The option is for programs that fail if an extension is present or \
+              absent. `-cl_khr_fp64` and `-cl_khr_fp16` also disable the types.",
     },
     OptionInfo {
         name: "WGCL_LOG",
         kind: Kind::Text("LEVEL or FILTER"),
         audience: Audience::User,
-        default: "nothing is logged",
+        default: "no messages, except for wrong options",
         doc: "Messages on standard error: `error`, `warn`, `info`, `debug` (every call that returns an error, with \
               the reason) or `trace` (every call). A filter such as `wgcl_backend_wgpu=debug,wgpu=warn` selects \
               crates, including wgcl's dependencies.",
@@ -154,11 +154,11 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Words(&["1", "fatal", "nan"]),
         audience: Audience::User,
         default: "0",
-        doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source \
-              line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only \
-              buffers, data races, divergent barriers and division by zero. `nan` also reports operations that \
-              create a NaN. `fatal` fails the launch on any error. Kernels are much slower, and the cache is not \
-              used.",
+        doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source line. \
+              It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only buffers, data \
+              races, divergent barriers and division by zero. `nan` also reports operations that create a NaN. \
+              `fatal` fails the launch on any error. Kernels are much slower, and the cache is not used. On every \
+              device, wgcl also warns about undefined uses of the API and reports objects that were not released.",
     },
     OptionInfo {
         name: "WGCL_PERF_MAP",
@@ -232,9 +232,9 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Number("BYTES"),
         audience: Audience::Testing,
         default: "the device's limit",
-        doc: "Buffers larger than this are split across several bindings. If that needs more bindings than the \
-              device has, the parts are larger. On the CPU, and with device addresses, it is the size above which \
-              offsets have 64 bits.",
+        doc: "Buffers larger than this are split across several bindings. If that needs more bindings than the device \
+              has, the parts are larger. On the CPU and with device addresses, kernels use 64-bit offsets for buffers \
+              above this size.",
     },
     OptionInfo {
         name: "WGCL_COARSEN",
@@ -257,14 +257,14 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::Testing,
         default: "if the code is small",
-        doc: "`0` disables inlining, except for functions that a GPU requires to be inlined.",
+        doc: "`1` is the default. `0` disables inlining, except for functions that a GPU requires to be inlined.",
     },
     OptionInfo {
         name: "WGCL_DEFECTS",
         kind: Kind::Text("list of `NAME`, `-NAME`, `-all`"),
         audience: Audience::Testing,
         default: "those of the driver",
-        doc: "Defects of the GPU driver that the compiler works around, added to or removed from those of the \
-              driver. The names are in `compiler/src/target/shaders.rs`.",
+        doc: "Defects of the GPU driver that the compiler works around, which `NAME` adds and `-NAME` or `-all` \
+              removes. The names are in `compiler/src/target/shaders.rs`.",
     },
 ];

@@ -1,7 +1,7 @@
 //! The launch plan: regions and variant keys, computed once when a launch is enqueued.
 //!
-//! The plan travels with the command. The background compilation at enqueue and the execution later read the same plan,
-//! so they cannot disagree about the code that a launch needs.
+//! The command contains the plan. The background compilation (at enqueue) and the execution (afterwards) use the same
+//! plan, so they agree about the code that a launch needs.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
@@ -11,7 +11,7 @@ use crate::ndrange::{self, Grouping, Region, RegionList};
 use crate::program::key::VariantKey;
 use crate::program::{CpuProgram, Regroup};
 
-/// Facts about the device that a plan depends on.
+/// The device properties that a plan depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlanContext {
     /// Threads that run work-groups.

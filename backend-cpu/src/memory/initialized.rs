@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A bit for each byte of a memory object. Bytes that the host may have written unobserved count as initialised.
+/// A bit for each byte of a memory object. Bytes that the host can write without a command count as initialised.
 #[derive(Debug)]
 pub(crate) struct InitializedBytes {
     bits: Vec<AtomicU64>,

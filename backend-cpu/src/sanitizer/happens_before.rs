@@ -2,8 +2,8 @@
 //! Also finds divergent barriers, which some work-items of a group reach and others do not.
 //!
 //! Generated code runs the work-items of a group in sequence from barrier to barrier, in ascending order. So
-//! each work-item has its own count of barriers. A barrier ends when the next arrival at a barrier has a local id that
-//! is not higher than the previous one.
+//! each work-item has its own count of barriers. A barrier ends at the next arrival at another site, or with a
+//! local id that is not greater than the previous one.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -72,7 +72,7 @@ pub(super) struct BarrierDivergence {
     pub(super) site: usize,
     /// Number of work-items that reached it.
     pub(super) arrived: u32,
-    /// A work-item that did not.
+    /// A work-item that did not reach it.
     pub(super) absent: u32,
 }
 
@@ -106,7 +106,7 @@ pub(super) struct GroupState {
 }
 
 /// A store after a store by another work-item to the same bytes. It is a race only if it changes them: stores of equal
-/// values do no harm. The next call compares the bytes.
+/// values are not reported. The next call of the checker compares the bytes before and after the store.
 #[derive(Clone, Debug)]
 pub(super) struct PossibleRace {
     pub(super) request: AccessRequest,
@@ -127,7 +127,7 @@ impl GroupState {
         self.running
     }
 
-    /// Starts a group. [`Self::end`] has reported the last barrier of the previous group.
+    /// Starts a group. The caller must have called [`Self::end`] for the previous group.
     pub(super) fn begin(&mut self, group: RunningGroup) {
         (self.running, self.barrier) = (group, None);
         self.shadow.clear();
@@ -141,7 +141,7 @@ impl GroupState {
         (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
-    /// A work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach
+    /// Records that a work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach
     /// it.
     pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
         if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
@@ -165,7 +165,7 @@ impl GroupState {
         }
     }
 
-    /// All work-items run a group function, which has the effect of a barrier.
+    /// Records that all work-items run a group function, which has the effect of a barrier.
     pub(super) fn synchronise_all(&mut self) {
         for item in &mut self.items {
             item.local_barriers += 1;
@@ -196,8 +196,8 @@ impl SyncCounts for SyncCounters<'_> {
         self.items.get(item as usize).map_or(u32::MAX, |item| item.syncs)
     }
 
-    /// The maximum if groups are not counted. `AccessRecord::group_syncs` is the maximum then too, so that nothing
-    /// orders accesses of different groups.
+    /// Returns `u32::MAX` if groups have no counters. `AccessRecord::group_syncs` is also `u32::MAX` then: accesses of
+    /// different groups are unordered.
     fn of_group(&self, group: u32) -> u32 {
         let count = (group as usize).checked_sub(1).and_then(|index| self.groups.get(index));
         count.map_or(u32::MAX, |count| count.load(Ordering::Relaxed))

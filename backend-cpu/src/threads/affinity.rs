@@ -1,7 +1,7 @@
 //! The processors of a device, and threads bound to them.
 //!
 //! A new thread inherits the affinity mask of its creator. The threads of a sub-device are bound to its processors.
-//! Such a thread may create a thread of another device, as the thread that completes a command enqueues its dependents.
+//! Such a thread may create a thread of another device, because it enqueues the dependents of commands that it completes.
 //! The new thread then gets the affinity mask that its creator had before it was bound ([`spawn`]).
 
 use std::io;
@@ -18,7 +18,7 @@ const STACK: usize = 16 << 20;
 pub(crate) struct ComputeUnits(Vec<Vec<usize>>);
 
 impl ComputeUnits {
-    /// The processors of the calling thread's affinity mask, distributed to `units` compute units. `None` if the system
+    /// The processors of the calling thread's affinity mask, distributed among `units` compute units. `None` if the system
     /// does not report them, or if there are fewer processors than units.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_this_thread(units: usize) -> Option<Self> {
@@ -31,8 +31,8 @@ impl ComputeUnits {
         None
     }
 
-    /// Distributes processors to units. A unit has several processors where a control group limits the process to less
-    /// time than its processors have.
+    /// Distributes processors among units. A unit has several processors if a control group allows fewer CPUs than the
+    /// affinity mask has.
     #[cfg(any(target_os = "linux", test))]
     pub(crate) fn distribute(processors: &[usize], units: usize) -> Option<Self> {
         let bound = |unit: usize| unit * processors.len() / units;

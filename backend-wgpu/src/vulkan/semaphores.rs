@@ -109,7 +109,7 @@ impl SharedPayload for SharedSemaphore {
         unsafe { functions.get_semaphore_fd(&info) }.map_err(backend_error)
     }
 
-    fn import_again(&self, fd: i32) -> BackendResult<()> {
+    fn reimport(&self, fd: i32) -> BackendResult<()> {
         self.0.import(ExternalSemaphore::SyncFd, fd)
     }
 

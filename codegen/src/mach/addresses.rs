@@ -1,17 +1,17 @@
 //! Folds sums into the addressing modes of memory instructions.
 //!
 //! A sum whose uses are all addresses is not computed. Each access uses the terms instead, with a shift of one term as
-//! the scale. This keeps two registers alive instead of one. So sums from outside the loop that uses them are computed.
-//! A constant needs no register and always becomes a displacement.
+//! the scale. Folding keeps two registers alive instead of one. Therefore, a sum that is defined outside the loop of its
+//! uses is not folded. A constant needs no register and always becomes a displacement.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 
-/// The addressing modes of an instruction set: `base + (index << scale) + displacement`.
+/// The addressing modes of an instruction set: `base + index * scale + displacement`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AddressingModes {
-    /// The largest scale, as a shift.
+    /// The binary logarithm of the largest scale.
     pub(crate) max_scale_log2: i64,
-    /// The limit of constants that become displacements.
+    /// The absolute values of constants that become displacements are below this.
     pub(crate) max_constant: i64,
     /// The limit of displacements to which constants can be added.
     pub(crate) max_displacement: i32,
@@ -22,7 +22,7 @@ pub(crate) struct AddressingModes {
 pub(crate) enum Sum {
     /// An address plus a displacement.
     Offset(Value, i32),
-    /// Two terms. The second one is multiplied by 1, 2, 4 or 8, and is the value before that shift.
+    /// `Terms(base, index, scale)`: `base + index * scale`. The scale is a power of two.
     Terms(Value, Value, u8),
 }
 

@@ -35,7 +35,7 @@ pub enum CodegenError {
     #[error("register allocation failed: {0}")]
     Registers(String),
     /// The register allocator's checker rejects the allocation: a defect.
-    #[error("the register allocation is wrong: {0}")]
+    #[error("the register allocation is invalid: {0}")]
     Checker(String),
     /// An operand does not fit the instruction: a defect of the code generator.
     #[error("instruction `{0}`: an operand cannot be encoded")]

@@ -5,8 +5,8 @@ use regalloc2::{Algorithm, MachineEnv, Output, RegallocOptions};
 use super::code::CodegenError;
 use super::function::{MFunction, MachineInst};
 
-/// Larger functions use the fast allocator, because the better one takes more than linear time.
-const MAX_GOOD_INSTS: usize = 20_000;
+/// Larger functions use Fastalloc, because Ion takes more than linear time.
+const MAX_ION_INSTS: usize = 20_000;
 
 /// Larger functions are not checked, because the checker takes quadratic time.
 #[cfg(debug_assertions)]
@@ -14,7 +14,7 @@ const MAX_CHECKED_INSTS: usize = 8_000;
 
 /// Assigns registers and spill slots to all values of a function.
 pub(crate) fn allocate<I: MachineInst>(function: &MFunction<I>, environment: &MachineEnv) -> Result<Output, CodegenError> {
-    let algorithm = if function.insts.len() > MAX_GOOD_INSTS { Algorithm::Fastalloc } else { Algorithm::Ion };
+    let algorithm = if function.insts.len() > MAX_ION_INSTS { Algorithm::Fastalloc } else { Algorithm::Ion };
     let options = RegallocOptions { verbose_log: false, validate_ssa: cfg!(debug_assertions), algorithm };
     let output = regalloc2::run(function, environment, &options)?;
     #[cfg(debug_assertions)]

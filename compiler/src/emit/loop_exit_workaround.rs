@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
     /// At the start of a loop's body: the additional `break`.
     pub(super) fn exit_otherwise(&mut self, condition: Expr) {
         self.b.open();
-        self.leave_unseen();
+        self.before_workaround_break();
         self.b.stmt(Statement::Break);
         let accept = self.b.close();
         self.b.stmt(Statement::If { condition, accept, reject: Block::new() });

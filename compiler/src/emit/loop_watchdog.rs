@@ -13,8 +13,8 @@
 //! At its end, a work-item with a stopped loop sets a word that the host reads when the launch is complete
 //! ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped: after a loop with
 //! one `break` it assumes that the `break` was executed. An additional `break` ([`super::loop_exit_workaround`])
-//! prevents this; it is never executed, because `zero` comes from memory. Loops that are known to be short are not
-//! watched.
+//! prevents this. It is not executed, because `zero` is 0. The driver's compiler keeps it, because it loads `zero` from
+//! memory. A kernel is not watched if its loops are known to run fewer iterations in total than the limit.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -27,7 +27,7 @@ use crate::ir::{Module, Op};
 use crate::target::Target;
 use naga::{AddressSpace, BinaryOperator, Block, GlobalVariable, Handle, Scalar, Statement};
 
-/// The accesses to the buffer's words: the stored one, and zero.
+/// The accesses to the watchdog buffer: the store of word 0 (a loop was stopped), and the load of word 1 (zero).
 pub(super) const SHAPES: [AccessShape; 2] = [
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Store, volatile: false },
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
@@ -74,13 +74,13 @@ impl Emitter<'_, '_> {
 
     fn watchdog_word(&mut self, index: u32) -> Result<Option<Expr>, EmitError> {
         let Some(object) = self.cx.plan.loop_watchdog else { return Ok(None) };
-        let missing = || EmitError::Internal("a word for stopped loops without a view".to_owned());
+        let missing = || EmitError::Internal("the watchdog word has no view".to_owned());
         let key = self.object(object)?.natural(SHAPES[0], self.cx.target).ok_or_else(missing)?;
         let words = self.view_pointer(object, key)?;
         Ok(Some(self.b.element_at(words, index)))
     }
 
-    /// At the start of the kernel.
+    /// Emits the start of the kernel.
     pub(super) fn begin_watchdog(&mut self) -> Result<(), EmitError> {
         if let (Some(watch), Some(word)) = (&self.cx.watch, self.watchdog_word(1)?) {
             let zero = self.b.u32(0);
@@ -92,7 +92,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Before a loop: the number of its execution.
+    /// Emits the start of a loop. Returns the number of this execution.
     pub(super) fn begin_loop(&mut self) -> Option<Expr> {
         let watch = self.cx.watch.as_ref()?;
         let (begun, one) = (self.watch_load(watch.begun), self.b.u32(1));
@@ -101,28 +101,28 @@ impl Emitter<'_, '_> {
         Some(number)
     }
 
-    /// A zero that the compiler does not know.
+    /// A zero that is opaque to the driver's compiler.
     pub(super) fn zero(&mut self) -> Option<Expr> {
         let watch = self.cx.watch.as_ref()?;
         Some(self.watch_load(watch.zero))
     }
 
-    /// Before the additional `break`.
-    pub(super) fn leave_unseen(&mut self) {
+    /// Emits the code before the additional `break`.
+    pub(super) fn before_workaround_break(&mut self) {
         if let Some(watch) = &self.cx.watch {
             let zero = self.b.u32(0);
             self.watch_store(watch.left, zero);
         }
     }
 
-    /// Before a `break`.
+    /// Emits the code before a `break`.
     pub(super) fn leave_loop(&mut self, number: Option<Expr>) {
         if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
             self.watch_store(watch.left, number);
         }
     }
 
-    /// After a loop.
+    /// Emits the end of a loop.
     pub(super) fn end_loop(&mut self, number: Option<Expr>) {
         if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
             let (left, stopped) = (self.watch_load(watch.left), self.watch_load(watch.stopped));
@@ -132,7 +132,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Before the kernel's `return`.
+    /// Emits the code before the kernel's `return`.
     pub(super) fn end_watchdog(&mut self) -> Result<(), EmitError> {
         if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.watchdog_word(0)?) {
             let (stopped, zero, one) = (self.watch_load(watch.stopped), self.b.u32(0), self.b.u32(1));

@@ -1,5 +1,5 @@
-//! Image functions in the IR. They stay as in the source until a launch knows the formats of images and the values of
-//! samplers. It then expands them to loads and stores (`image::expand`).
+//! Image functions in the IR. The IR keeps the calls until a kernel is specialised for the image formats and samplers of
+//! a launch. Then `image::expand` expands them to loads and stores.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,7 +40,7 @@ impl ImageFormat {
     }
 }
 
-/// An image in a launch. The first element is the first byte of the bound memory.
+/// An image in a launch. The first element is at offset 0 of the bound memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImageDescriptor {
     /// Elements per line.
@@ -61,7 +61,7 @@ pub struct ImageDescriptor {
     pub levels: u32,
 }
 
-/// Words of [`ImageDescriptor::words`].
+/// The number of words of [`ImageDescriptor::words`].
 pub const WORDS: u32 = 10;
 
 /// Indices of the lower halves of the row pitch and the slice pitch in [`ImageDescriptor::words`].
@@ -100,7 +100,7 @@ impl ImageDescriptor {
 }
 
 /// The value of a sampler in a launch: the bits of OpenCL C's CLK_ constants, and additional properties for mipmapped
-/// images. A constant in the source has defaults for these.
+/// images. A sampler constant in the source uses the defaults of the additional properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SamplerWord {
     /// CL_SAMPLER_NORMALIZED_COORDS
@@ -152,8 +152,8 @@ pub enum Colour {
     Float,
     Int,
     UInt,
-    /// The image's memory as integers of N bytes, whatever its format; the first coordinate counts them. Eight bytes
-    /// are two channels.
+    /// The image's memory as integers of N bytes, whatever its format. The first coordinate is an index of these
+    /// integers. An 8-byte integer is returned as two 32-bit channels.
     Raw(u8),
 }
 
@@ -175,7 +175,7 @@ pub enum Level {
     Base,
     /// By number: a float if coordinates are floats, otherwise an integer.
     Lod,
-    /// From the differences of the coordinates between neighbours in two directions.
+    /// From explicit gradients of the coordinates in two directions.
     Gradients,
 }
 
@@ -193,7 +193,7 @@ pub struct ImageCall {
 }
 
 impl ImageShape {
-    /// Lanes of the coordinates.
+    /// The number of components of the coordinates.
     pub const fn lanes(self) -> u8 {
         match self {
             Self::D1 => 1,
@@ -202,7 +202,7 @@ impl ImageShape {
         }
     }
 
-    /// Lanes of the gradients of the coordinates: array layers have none.
+    /// The number of components of the gradients: array layers have none.
     pub const fn gradient_lanes(self) -> u8 {
         match self {
             Self::D1 | Self::D1Array => 1,

@@ -5,7 +5,7 @@ use crate::ast::{FloatSuffix, IntSuffix};
 /// The value of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// At most 127 bits: the widest signed integer type of a constant.
+    /// At most 127 bits: the value must fit a signed 128-bit integer.
     Int {
         value: u128,
         decimal: bool,
@@ -99,7 +99,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
         "" => FloatSuffix::None,
         "f" => FloatSuffix::Float,
         "h" => FloatSuffix::Half,
-        // OpenCL C reserves `long double`, but clang accepts its constants. `1.0d` is not valid in any language.
+        // OpenCL C reserves `long double`, but clang accepts its constants. `1.0d` is not valid in C.
         "l" => FloatSuffix::None,
         _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
     };
@@ -111,7 +111,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
     Ok(Number::Float { value, suffix: float_suffix, text: spelling.to_owned() })
 }
 
-/// `digits` (which contain a dot) times two to the power of `exponent`, correctly rounded to double.
+/// `digits` (which may contain a dot) times two to the power of `exponent`, correctly rounded to double.
 pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
     let (significand, scale) = hex_significand(digits);
     scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
@@ -147,7 +147,7 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     if exponent > 1023 {
         return f64::INFINITY;
     }
-    // Excess bits: 11, or more for denormals.
+    // The number of excess bits is 11, or more for denormals.
     let drop = if exponent < -1022 { (11 - 1022 - exponent).min(64) } else { 11 };
     let (kept, rest, half) = if drop >= 64 {
         (0_u64, u128::from(normal), 1_u128 << 63)
@@ -164,12 +164,13 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     f64::from_bits((biased << 52) + kept)
 }
 
-/// Whether the quotes of a constant follow the prefix `L`.
+/// Whether a constant has the prefix `L`.
 pub(crate) fn is_wide(text: &str) -> bool {
     text.starts_with('L')
 }
 
-/// The bytes of a string or character constant with its quotes. Errors and warnings are appended to `problems`.
+/// The bytes of a string or character constant with its quotes. Appends messages to `problems`; warnings start with
+/// "warning: ".
 pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     let text = text.strip_prefix('L').unwrap_or(text);
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
@@ -256,7 +257,7 @@ pub(crate) fn universal_character(name: &[u8]) -> Result<(char, usize), String> 
     }
 }
 
-/// The value of a character constant with its quotes. Errors and warnings are appended to `problems`. `char` is signed;
+/// The value of a character constant with its quotes. Messages are appended as by [`unescape`]. `char` is signed;
 /// several characters are combined from left to right. The value of a wide constant is its last character.
 pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
     let bytes = unescape(text, problems);
@@ -297,7 +298,7 @@ fn wide_characters(bytes: &[u8]) -> (usize, u32) {
     })
 }
 
-/// Whether a constant contains a universal character name that takes more than one byte.
+/// Whether a constant contains a universal character name that has more than one byte in UTF-8.
 fn names_character_beyond_ascii(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;

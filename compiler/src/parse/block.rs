@@ -31,7 +31,7 @@ impl Parser<'_> {
                 self.scopes.declare(&name.name, NameKind::Value);
             }
         }
-        // The first part of a `for` may contain a block with statements.
+        // The init clause of a `for` may contain a block literal with statements.
         let in_for = std::mem::take(&mut self.in_for);
         let body = self.compound();
         self.in_for = in_for;

@@ -1,4 +1,4 @@
-//! Tests of the preprocessor: the examples of C99 6.10.3.5, and its limits.
+//! Tests of the preprocessor: the examples of C99 6.10.3.5, and the limits of the preprocessor.
 
 use std::collections::BTreeMap;
 
@@ -34,16 +34,16 @@ fn run(text: &str) -> Run {
     run_source(&Source { text: text.to_owned(), ..Source::default() }, &BuildOptions::default())
 }
 
-/// Checks the tokens, and that there are no diagnostics.
+/// Checks that two texts preprocess to the same tokens, without diagnostics for `text`.
 #[track_caller]
 fn expands(text: &str, expected: &str) {
     let run = run(text);
     assert_eq!(run.log, "");
-    assert_eq!(run.text(), run_quietly(expected), "{text}");
+    assert_eq!(run.text(), spellings(expected), "{text}");
 }
 
 /// The spellings of the tokens after preprocessing.
-fn run_quietly(text: &str) -> String {
+fn spellings(text: &str) -> String {
     run(text).text()
 }
 
@@ -201,15 +201,15 @@ fn predefined_by_target_and_options() {
         run_source(&source, options).text() == "yes"
     };
     let plain = BuildOptions::default();
-    let newest = BuildOptions { std: CStd::Cl30, fast_relaxed_math: true, ..BuildOptions::default() };
+    let cl30 = BuildOptions { std: CStd::Cl30, fast_relaxed_math: true, ..BuildOptions::default() };
     assert!(defined("cl_khr_fp64", &plain) && defined("M_PI", &plain) && defined("M_PI_H", &plain));
-    assert!(!defined("__opencl_c_int64", &plain) && defined("__opencl_c_int64", &newest));
-    assert!(!defined("__FAST_RELAXED_MATH__", &plain) && defined("__FAST_RELAXED_MATH__", &newest));
-    assert!(!defined("memory_order_relaxed", &plain) && defined("memory_order_relaxed", &newest));
+    assert!(!defined("__opencl_c_int64", &plain) && defined("__opencl_c_int64", &cl30));
+    assert!(!defined("__FAST_RELAXED_MATH__", &plain) && defined("__FAST_RELAXED_MATH__", &cl30));
+    assert!(!defined("memory_order_relaxed", &plain) && defined("memory_order_relaxed", &cl30));
     assert!(defined("__IMAGE_SUPPORT__", &plain) && !defined("__EMBEDDED_PROFILE__", &plain));
-    let latest = BuildOptions { std: CStd::Cl31, ..BuildOptions::default() };
-    assert!(defined("__opencl_c_int64", &latest) && defined("memory_scope_sub_group", &latest));
-    assert_eq!(run_source(&Source { text: "__OPENCL_C_VERSION__".to_owned(), ..Source::default() }, &latest).text(), "310");
+    let cl31 = BuildOptions { std: CStd::Cl31, ..BuildOptions::default() };
+    assert!(defined("__opencl_c_int64", &cl31) && defined("memory_scope_sub_group", &cl31));
+    assert_eq!(run_source(&Source { text: "__OPENCL_C_VERSION__".to_owned(), ..Source::default() }, &cl31).text(), "310");
     let undefined = BuildOptions { macros: vec![("M_PI".to_owned(), None)], ..BuildOptions::default() };
     assert!(!defined("M_PI", &undefined));
 }

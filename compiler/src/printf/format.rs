@@ -18,7 +18,7 @@ pub(crate) struct Flags {
 /// The length modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// No modifier: `int`, or a floating-point number as it is passed.
+    /// No modifier: `int`, or a floating-point number of the argument's type.
     None,
     /// `hh`: 8 bits.
     Char,
@@ -63,7 +63,7 @@ impl Spec {
 /// An invalid specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FormatError {
-    /// The format ends within it.
+    /// The format string ends within the specification.
     #[error("incomplete format specifier")]
     Incomplete,
     #[error("invalid conversion specifier '{}'", char::from(*.0))]
@@ -71,7 +71,7 @@ pub(crate) enum FormatError {
     /// `*` is not part of OpenCL C.
     #[error("'*' is not supported as a field width or precision in OpenCL C")]
     Star,
-    /// The modifier is not valid for this conversion.
+    /// The modifier is not valid for this conversion. The text is clang's.
     #[error("length modifier '{0}' results in undefined behavior or no effect with '{conversion}' conversion specifier", conversion = char::from(*.1))]
     Length(&'static str, u8),
     /// Vectors have 2, 3, 4, 8 or 16 elements.

@@ -167,7 +167,7 @@ impl Sema<'_> {
             let (at, pointers) = own.split_first()?;
             body(self, *at, pointers)
         });
-        self.finish_function(id, true);
+        self.finish_function(id);
         self.f = outer;
         self.functions[id.index()].body = Some(stmts?);
         let info = self.reflect(id, KernelAttributes::default(), 0);

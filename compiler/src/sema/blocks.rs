@@ -103,7 +103,7 @@ impl Sema<'_> {
         self.enclosing.extend(enclosing);
         self.function_body(func, &literal.body);
         let captured = self.f.as_mut().map(|f| std::mem::take(&mut f.captures)).unwrap_or_default();
-        self.finish_function(func, false);
+        self.finish_function(func);
         if is_inside {
             self.f = self.enclosing.pop();
         }

@@ -40,7 +40,7 @@ pub(super) struct FuncDecl {
 }
 
 impl Sema<'_> {
-    /// Declares a function. Returns the id of an earlier declaration, if there is one.
+    /// Declares a function. Returns its id, or `None` after an error. A redeclaration has the id of the first declaration.
     pub(super) fn declare_function(&mut self, specs: &DeclSpecs, declarator: &Declarator, defined: bool) -> Option<FuncId> {
         let ident = declarator.name.as_ref()?;
         let (Some(DeclaratorPart::Function { params, variadic, span: parens }), rest) =
@@ -95,7 +95,7 @@ impl Sema<'_> {
             defined,
             linkage: self.function_linkage(specs),
             span: ident.span,
-            attributes: attributes().filter(|a| of_kernels(&a.name.name)).cloned().collect(),
+            attributes: attributes().filter(|a| is_kernel_attribute(&a.name.name)).cloned().collect(),
         };
         self.enter_function(decl, attributes().collect::<Vec<_>>().as_slice())
     }
@@ -127,7 +127,7 @@ impl Sema<'_> {
             defined: false,
             linkage: self.function_linkage(specs),
             span: name.span,
-            attributes: attributes.iter().filter(|a| of_kernels(&a.name.name)).map(|a| (*a).clone()).collect(),
+            attributes: attributes.iter().filter(|a| is_kernel_attribute(&a.name.name)).map(|a| (*a).clone()).collect(),
         };
         self.enter_function(decl, attributes);
     }
@@ -142,8 +142,8 @@ impl Sema<'_> {
                 if let Some(id) = list.iter().copied().find(|id| self.same_parameters(*id, &decl)) {
                     return self.redeclare_function(id, decl, attributes);
                 }
-                let all_overloadable = decl.overloadable || list.iter().any(|id| self.decls[id.index()].overloadable);
-                if !all_overloadable {
+                let any_overloadable = decl.overloadable || list.iter().any(|id| self.decls[id.index()].overloadable);
+                if !any_overloadable {
                     let old_span = list.first().map_or(Span::NONE, |id| self.decls[id.index()].span);
                     self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
                     return None;
@@ -281,7 +281,8 @@ impl Sema<'_> {
         list
     }
 
-    /// The spelling of a parameter type in clGetKernelArgInfo: no qualifiers, short names, `*` for each pointer.
+    /// The spelling of a parameter type in clGetKernelArgInfo: no qualifiers, short type names (`uint`), `*` for each
+    /// pointer.
     fn written_type(&self, specs: &DeclSpecs, declarator: &Declarator, ty: Ty) -> String {
         let mut text = match &specs.ty {
             TypeSpec::Typedef(name) => name.to_string(),
@@ -334,7 +335,7 @@ impl Sema<'_> {
             self.err(attribute.span, format!("attribute '{name}' can only be applied to an OpenCL kernel function"));
         }
         self.function_body(id, &def.body);
-        let local_memory = self.finish_function(id, is_kernel);
+        let local_memory = self.finish_function(id);
         if let Some(attributes) = kernel {
             self.functions[id.index()].is_kernel = true;
             self.functions[id.index()].reqd_work_group_size = attributes.reqd_work_group_size;
@@ -369,7 +370,7 @@ impl Sema<'_> {
     }
 
     /// Moves the function's context into the function. Returns the size of its `__local` variables in bytes.
-    pub(super) fn finish_function(&mut self, id: FuncId, _is_kernel: bool) -> u32 {
+    pub(super) fn finish_function(&mut self, id: FuncId) -> u32 {
         let Some(f) = self.f.take() else { return 0 };
         for label in &f.labels {
             if let (false, Some(span)) = (label.defined, label.used) {
@@ -388,6 +389,7 @@ impl Sema<'_> {
         let function = &mut self.functions[id.index()];
         function.params = (0..params).map(|i| LocalId(crate::ir::number(i))).collect();
         function.locals = f.locals;
+        // After errors, parameters may be missing.
         while function.locals.len() < params {
             let ty = function.ret;
             function.locals.push(Local { name: "".into(), ty: QualTy::plain(ty), align: 1, span: Span::NONE });
@@ -397,7 +399,7 @@ impl Sema<'_> {
         f.local_memory
     }
 
-    /// The rules of a kernel's signature (6.11, 6.7.1).
+    /// Checks the restrictions on kernel signatures (6.11, 6.7.1).
     fn check_kernel_signature(&mut self, id: FuncId) {
         let decl = self.decls[id.index()].clone();
         if !matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error) {
@@ -469,27 +471,26 @@ impl Sema<'_> {
                     self.err(span, text);
                     return;
                 }
-                if let Some(field) = self.pointer_member(param.ty.ty) {
-                    let shown = self.show(param.ty.ty);
-                    self.err(span, format!("struct kernel parameters may not contain pointers: '{shown}' has the member '{field}'"));
+                if let Some(member) = self.invalid_member(param.ty.ty) {
+                    let (shown, member_type) = (self.show(param.ty.ty), self.show(member));
+                    let text = if matches!(self.kind(member), TyKind::Pointer { .. }) {
+                        format!("struct kernel parameters may not contain pointers: '{shown}' has a member of type '{member_type}'")
+                    } else {
+                        format!("'{shown}' cannot be used as the type of a kernel parameter: it has a member of type '{member_type}'")
+                    };
+                    self.err(span, text);
                 }
             }
             _ => {}
         }
     }
 
-    /// The name of a pointer member (or another member that the host cannot provide), at any depth.
-    fn pointer_member(&self, ty: Ty) -> Option<String> {
+    /// The type of a member that the host cannot provide (pointers and device-side objects), at any depth.
+    fn invalid_member(&self, ty: Ty) -> Option<Ty> {
         match self.kind(ty) {
-            TyKind::Record(id) => self.types.record(*id).fields.iter().find_map(|field| match self.kind(field.ty.ty) {
-                TyKind::Pointer { .. } | TyKind::Event | TyKind::ReserveId => Some(field.name.as_deref().unwrap_or("").to_owned()),
-                TyKind::Scalar(ScalarKind::Bool) => None,
-                _ => self.pointer_member(field.ty.ty),
-            }),
-            TyKind::Array { element, .. } => match self.kind(element.ty) {
-                TyKind::Pointer { .. } => Some("[]".to_owned()),
-                _ => self.pointer_member(element.ty),
-            },
+            TyKind::Pointer { .. } | TyKind::Event | TyKind::ReserveId => Some(ty),
+            TyKind::Record(id) => self.types.record(*id).fields.iter().find_map(|field| self.invalid_member(field.ty.ty)),
+            TyKind::Array { element, .. } => self.invalid_member(element.ty),
             _ => None,
         }
     }
@@ -528,8 +529,8 @@ impl Sema<'_> {
     }
 }
 
-/// Kernel-only attributes (6.13.2).
-fn of_kernels(name: &str) -> bool {
+/// Whether only kernels can have the attribute (6.13.2).
+fn is_kernel_attribute(name: &str) -> bool {
     matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint" | "intel_reqd_sub_group_size")
 }
 

@@ -286,7 +286,7 @@ impl Sema<'_> {
             let Some(def) = self.library.bodies.remove(&id) else { continue };
             self.in_library_scope(|sema| {
                 sema.function_body(id, &def.body);
-                sema.finish_function(id, false);
+                sema.finish_function(id);
             });
         }
     }

@@ -1,8 +1,8 @@
-//! Converts control flow graphs to nested pieces with `break` and `continue`.
+//! Converts control flow graphs to structured regions with `break` and `continue`.
 //!
-//! The nodes are blocks of any source: their contents are not known here. The source creates a [`graph::Graph`] from
+//! The algorithm does not depend on the contents of the blocks. The caller creates a [`graph::Graph`] from
 //! the jumps of its blocks, and `lower::regions` lowers its [`structure::Structure`] to regions of the IR.
-//! [`graph`] finds the loops, and makes each cycle a loop with one entry. [`structure`] nests the nodes.
+//! [`graph`] finds the loops, and converts irreducible cycles to loops with one entry. [`structure`] nests the nodes.
 
 pub(crate) mod graph;
 pub(crate) mod structure;

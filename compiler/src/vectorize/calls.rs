@@ -1,8 +1,8 @@
 //! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory:
 //! arguments in the lane shape that all calls have in common, results as varying values.
 //!
-//! Functions are not recursive, so each has a fixed frame in the arena. It holds the mask of the calling lanes, the ids
-//! of the gang, the parameters, and the results.
+//! Functions are not recursive, so each has a fixed frame in the arena. It holds the mask of the calling lanes, the
+//! group ids, the linear local id of lane 0, the parameters, and the results.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};

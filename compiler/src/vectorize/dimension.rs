@@ -14,7 +14,7 @@ use super::uniformity::{LaneShape, Uniformity};
 use super::value::scalar;
 use crate::ir::{Function, Op, Region, Space, Type, Value};
 
-/// The factor for costs in a loop.
+/// The assumed number of iterations of a loop.
 const LOOP_WEIGHT: u64 = 8;
 
 /// The shape with lanes along dimension 1 instead of 0, if the group allows it and the order of work-items is not
@@ -24,13 +24,13 @@ pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })
 }
 
-/// Whether accesses cost at least a quarter less in one shape than in the other.
+/// Whether accesses cost more than a quarter less in one shape than in the other.
 pub(super) fn is_cheaper(function: &Function, one: &Uniformity<'_>, other: &Uniformity<'_>) -> bool {
     let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
     cost(one) * 4 < cost(other) * 3
 }
 
-/// Whether the order of work-items matters or is visible.
+/// Whether the order of work-items is observable.
 fn depends_on_order(function: &Function) -> bool {
     let mut found = false;
     function.body.walk(&mut |inst| {
@@ -65,7 +65,7 @@ impl Costs<'_, '_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// The cost of an access whose lanes and components cost `each`.
+    /// The cost of an access; `each` is the cost of one component of one lane.
     fn access(&self, pointer: Value, ty: Type, each: u64) -> u64 {
         let (size, components) = (i64::from(scalar(ty).size()), u64::from(ty.lanes()));
         match self.uniformity.lane_shape(pointer) {

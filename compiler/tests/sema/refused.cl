@@ -18,7 +18,7 @@ void h(__local int *p, int q) {
 __kernel int badret() { return 1; } // error: kernel must have void return type
 __kernel void pp(__global int **p) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
 __kernel void priv(int *p) {} // error: pointer arguments to kernel functions must reside in '__global', '__constant' or '__local' address space
-__kernel void bf(__global int *out, struct { int a; int *p; } s) {} // error: struct kernel parameters may not contain pointers: 'struct (anonymous)' has the member 'p'
+__kernel void bf(__global int *out, struct { int a; int *p; } s) {} // error: struct kernel parameters may not contain pointers: 'struct (anonymous)' has a member of type '__private int *'
 struct BF { int a : 3; }; // error: bit-fields are not supported in OpenCL
 int (*fp)(int); // error: pointers to functions are not allowed
 __kernel void t(__global int *out, __constant int *c, __global const int *ci, int n)

@@ -9,19 +9,19 @@ const SUBMITTED: i32 = 2;
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    /// Whether kernels may refer to the event.
+    /// Whether the slot holds an event, to which kernels may refer.
     live: bool,
     /// The status of the event: positive until the event has ended.
     status: i32,
     /// The number of references that kernels hold.
     references: i32,
-    /// Whether a command will end the event, and has not ended yet.
+    /// Whether a pending command will end the event.
     has_command: bool,
     /// The nodes that wait for the event.
     waiters: Vec<usize>,
     /// Whether the device's copy is out of date.
     changed: bool,
-    /// The times from the command's start to its end, and to the end of its children, in nanoseconds.
+    /// Durations in nanoseconds: from the start of the command to its end, and to the end of its children.
     times: [u64; 2],
 }
 
@@ -78,7 +78,7 @@ impl Events {
         }
     }
 
-    /// The number of words of events that kernels may have changed.
+    /// The number of 32-bit words of the event slots that kernels may have written.
     pub(super) fn words(&self) -> usize {
         let last = self.slots.iter().rposition(|slot| slot.live);
         last.map_or(0, |last| (last + 1) * EVENT_WORDS)
@@ -109,6 +109,7 @@ impl Events {
     }
 
     /// Registers a node that waits for an event. Returns the status of an event that has ended.
+    /// An unknown event counts as complete.
     pub(super) fn wait(&mut self, number: u32, node: usize) -> Option<i32> {
         match self.slot(number) {
             Some(slot) if !slot.is_done() => {
@@ -162,7 +163,7 @@ mod tests {
     use super::Events;
 
     #[test]
-    fn an_event_wakes_what_waits_and_is_given_back_when_nothing_refers_to_it() {
+    fn ended_events_release_waiters_and_are_freed_without_references() {
         let mut events = Events::default();
         let all = events.free();
         events.record_taken(2);

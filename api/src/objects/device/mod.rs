@@ -97,11 +97,11 @@ bitflags! {
     }
 }
 
-/// The version of an extension that is implemented.
+/// The implemented version of an extension.
 fn extension_version(name: &str) -> Version {
     match name {
         "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
-        // Experimental: versions before 0.9.5 have other parameters.
+        // The extension is provisional: functions of versions before 0.9.5 have other parameters.
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
         "cl_khr_command_buffer_multi_device" => Version::new(0, 9, 2),
         // Before 0.9.2 an update was a chain of structures.
@@ -122,7 +122,7 @@ pub const PRINTF_BUFFER_SIZE: u64 = wgcl_compiler::printf::BUFFER_SIZE as u64;
 /// Smallest CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes: the size of `long16`, the largest type.
 pub(crate) const LARGEST_TYPE: u32 = 128;
 
-/// Elements in each direction of the largest images.
+/// The limits of images, of image arguments and of samplers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImageLimits {
     /// CL_DEVICE_IMAGE2D_MAX_WIDTH and ..._HEIGHT, which hold for images of one dimension too.
@@ -149,7 +149,7 @@ pub struct ImageLimits {
 
 /// Bytes of the largest element of an image.
 pub(crate) const LARGEST_ELEMENT: u64 = 16;
-/// Pixels of an image of a buffer: OpenCL C counts them with an `int`.
+/// Maximum number of elements of an image buffer: OpenCL C indexes them with an `int`.
 const MOST_BUFFER_PIXELS: u64 = i32::MAX as u64;
 
 #[derive(Debug)]
@@ -195,7 +195,7 @@ impl Device {
         self.parent.as_ref().map(|(parent, _)| parent)
     }
 
-    /// CL_DEVICE_PARTITION_TYPE: "in the case where [it is no sub-device] ... a property value of 0".
+    /// CL_DEVICE_PARTITION_TYPE: "in the case where [it is not a sub-device] ... a property value of 0".
     pub fn partition_type(&self) -> &[isize] {
         self.parent.as_ref().map_or(&[0], |(_, properties)| properties)
     }
@@ -267,14 +267,15 @@ impl Device {
         self.target().pointer_size() * 8
     }
 
-    /// Bytes to which a sub-buffer's origin is aligned: CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes.
+    /// The alignment of a sub-buffer's origin: CL_DEVICE_MEM_BASE_ADDR_ALIGN in bytes.
     pub fn base_alignment(&self) -> u32 {
         self.properties().base_alignment.max(LARGEST_TYPE)
     }
 
     /// The limits of images, all zeros if the device has none. Images are in buffers, so the device's texture limits
-    /// do not apply: these are the minimum values of the full profile. The memory for all elements of a large image
-    /// may still be insufficient. A buffer of the largest size is a valid image buffer in any format.
+    /// do not apply: except for `buffer`, these are the minimum values of the full profile. The memory for all elements of a large image
+    /// may still be insufficient. A buffer of the maximum allocation size is a valid
+    /// image buffer in every format.
     pub fn image_limits(&self) -> ImageLimits {
         if !self.target().language.images {
             return ImageLimits::default();
@@ -363,9 +364,9 @@ impl Device {
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
-        let of_images =
+        let image_capabilities =
             if self.target().language.ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
-        minimum | of_images | self.optional_atomic_capabilities()
+        minimum | image_capabilities | self.optional_atomic_capabilities()
     }
 
     /// The atomic capabilities that the optional features of OpenCL C 3.0 add.
@@ -378,7 +379,7 @@ impl Device {
         ])
     }
 
-    /// The capabilities whose features of OpenCL C 3.0 the device has.
+    /// The capabilities in `table` whose OpenCL C 3.0 feature the device supports.
     fn of_features<T: FromIterator<T>, const N: usize>(&self, table: [(&str, T); N]) -> T {
         table.into_iter().filter(|(feature, _)| self.target().has_feature(feature)).map(|(_, capability)| capability).collect()
     }
@@ -402,7 +403,7 @@ impl Device {
         ])
     }
 
-    /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the platform's, the compiler's, and those of the API.
+    /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the extensions of the compiler, then those of the API.
     pub fn extensions(&self) -> Vec<NameVersion> {
         let api = [
             "cl_khr_extended_versioning",
@@ -471,7 +472,7 @@ impl Device {
         DotProductCapabilities::all()
     }
 
-    /// Whether OpenCL C 3.0 has an optional feature, by its macro.
+    /// Whether the device supports the optional feature of OpenCL C 3.0 with this macro.
     pub fn has_c_feature(&self, name: &str) -> bool {
         self.target().language.features.iter().any(|feature| feature == name)
     }

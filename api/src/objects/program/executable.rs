@@ -14,7 +14,7 @@ pub struct Executable {
     pub compiled: Compiled,
     /// The backend's program.
     pub loaded: Arc<dyn LoadedProgram>,
-    /// Launches whose kernels may enqueue others.
+    /// Serialises launches of this program whose kernels can enqueue kernels.
     pub(crate) trees: TreeQueue,
 }
 

@@ -235,7 +235,7 @@ impl Arguments {
         }
         let several = arguments.emit.len() > 1 || arguments.files.len() > 1 && arguments.output.is_some();
         if several && arguments.folder().is_none() {
-            return Err("-o must name a folder (with a trailing slash) for several files or stages".to_owned());
+            return Err("-o must name a directory (with a trailing slash) for several files or stages".to_owned());
         }
         Ok((arguments, options))
     }

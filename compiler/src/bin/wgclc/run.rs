@@ -196,10 +196,10 @@ fn compare((device, ran): (&Device, &Ran), (other, compared): (&Device, &Ran), w
         agree = false;
         let (index, a, b) = found.first;
         let (a, b) = (value(one.element, a), value(one.element, b));
-        let by = if one.element.is_float() { format!(" by up to {:.1} ulp", found.ulp) } else { String::new() };
+        let by = if one.element.is_float() { format!(", by up to {:.1} ulp", found.ulp) } else { String::new() };
         let _ = writeln!(
             text,
-            "{}: {} of {} elements differ{by}: the first is {}[{index}], {a} on {}, {b} on {}",
+            "{}: {} of {} elements differ{by}; first: {}[{index}] is {a} on {} and {b} on {}",
             one.name, found.count, found.total, one.name, device.name, other.name
         );
     }

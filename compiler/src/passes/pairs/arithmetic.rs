@@ -1,4 +1,4 @@
-//! Sums, products, shifts and comparisons of pairs.
+//! Arithmetic of 64-bit integers as pairs of 32-bit words (low, high).
 //!
 //! Example: the low word of a sum is `add a.low, b.low`; the carry is `ult low, a.low`.
 
@@ -33,7 +33,7 @@ impl Pairs<'_> {
     }
 
     /// 1 if a condition holds, otherwise 0.
-    fn one_if(&mut self, condition: Value) -> Value {
+    fn bool_to_word(&mut self, condition: Value) -> Value {
         self.cast(CastOp::ZExt, condition, Scalar::I32)
     }
 
@@ -44,7 +44,7 @@ impl Pairs<'_> {
             return (low, high);
         }
         let carried = self.cmp(CmpOp::ULt, low, a.0);
-        let carry = self.one_if(carried);
+        let carry = self.bool_to_word(carried);
         (low, self.bin(BinOp::Add, high, carry))
     }
 
@@ -55,7 +55,7 @@ impl Pairs<'_> {
             return (low, high);
         }
         let borrowed = self.cmp(CmpOp::ULt, a.0, b.0);
-        let borrow = self.one_if(borrowed);
+        let borrow = self.bool_to_word(borrowed);
         (low, self.bin(BinOp::Sub, high, borrow))
     }
 
@@ -99,7 +99,7 @@ impl Pairs<'_> {
         self.bin(BinOp::Add, high, carries)
     }
 
-    /// Left shift by the low bits of a word.
+    /// Left shift by the low six bits of `amount`.
     pub(super) fn shifted_left(&mut self, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         if let Some(&amount) = self.known.get(&amount) {
@@ -115,14 +115,14 @@ impl Pairs<'_> {
             let (high, over) = (self.bin_bits(BinOp::Shl, a.1, amount.into()), self.bin_bits(BinOp::LShr, a.0, u64::from(BITS - amount)));
             return (low, self.bin(BinOp::Or, high, over));
         }
-        let (distant, back) = self.amounts(amount);
+        let (is_at_least_32, complement) = self.amounts(amount);
         let low = self.bin(BinOp::Shl, a.0, amount);
         let high = self.bin(BinOp::Shl, a.1, amount);
         let over = self.bin_bits(BinOp::LShr, a.0, 1);
-        let over = self.bin(BinOp::LShr, over, back);
-        let near = self.bin(BinOp::Or, high, over);
+        let over = self.bin(BinOp::LShr, over, complement);
+        let below_32 = self.bin(BinOp::Or, high, over);
         let zero = self.bits(ty, 0);
-        (self.select(distant, zero, low), self.select(distant, low, near))
+        (self.select(is_at_least_32, zero, low), self.select(is_at_least_32, low, below_32))
     }
 
     /// Right shift with zeros or sign bits shifted in.
@@ -142,32 +142,32 @@ impl Pairs<'_> {
             let (low, over) = (self.bin_bits(BinOp::LShr, a.0, amount.into()), self.bin_bits(BinOp::Shl, a.1, u64::from(BITS - amount)));
             return (self.bin(BinOp::Or, low, over), high);
         }
-        let (distant, back) = self.amounts(amount);
+        let (is_at_least_32, complement) = self.amounts(amount);
         let high = self.bin(op, a.1, amount);
         let low = self.bin(BinOp::LShr, a.0, amount);
         let over = self.bin_bits(BinOp::Shl, a.1, 1);
-        let over = self.bin(BinOp::Shl, over, back);
-        let near = self.bin(BinOp::Or, low, over);
-        (self.select(distant, high, near), self.select(distant, fill, high))
+        let over = self.bin(BinOp::Shl, over, complement);
+        let below_32 = self.bin(BinOp::Or, low, over);
+        (self.select(is_at_least_32, high, below_32), self.select(is_at_least_32, fill, high))
     }
 
-    /// Whether an amount is 32 or more, and 31 minus the amount modulo 32.
+    /// Whether an amount modulo 64 is at least 32, and 31 minus the amount modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());
-        let distant = self.cmp_bits(CmpOp::Ne, bit, 0);
-        (distant, self.bin_bits(BinOp::Xor, amount, 31))
+        let is_at_least_32 = self.cmp_bits(CmpOp::Ne, bit, 0);
+        (is_at_least_32, self.bin_bits(BinOp::Xor, amount, 31))
     }
 
-    /// Comparison, signed or unsigned: `ULt` or `SLt`.
+    /// Emits `a < b`. `op` is `SLt` or `ULt`.
     pub(super) fn ordered(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
-        let above = self.cmp(op, a.1, b.1);
+        let high_less = self.cmp(op, a.1, b.1);
         if self.is_zero(b.0) {
-            return above;
+            return high_less;
         }
         let same = self.cmp(CmpOp::Eq, a.1, b.1);
-        let below = self.cmp(CmpOp::ULt, a.0, b.0);
-        let below = self.bin(BinOp::And, same, below);
-        self.bin(BinOp::Or, above, below)
+        let low_less = self.cmp(CmpOp::ULt, a.0, b.0);
+        let low_less = self.bin(BinOp::And, same, low_less);
+        self.bin(BinOp::Or, high_less, low_less)
     }
 
     pub(super) fn compared(&mut self, op: CmpOp, a: Value, b: Value) -> Result<Op, PassError> {
@@ -185,14 +185,14 @@ impl Pairs<'_> {
                 if self.is_zero(y.0) {
                     return Ok(Op::Cmp(strict(op), x.1, y.1));
                 }
-                let above = self.cmp(strict(op), x.1, y.1);
+                let high_less = self.cmp(strict(op), x.1, y.1);
                 let same = self.cmp(CmpOp::Eq, x.1, y.1);
-                let below = self.cmp(CmpOp::ULt, x.0, y.0);
-                Op::Bin(BinOp::Or, above, self.bin(BinOp::And, same, below))
+                let low_less = self.cmp(CmpOp::ULt, x.0, y.0);
+                Op::Bin(BinOp::Or, high_less, self.bin(BinOp::And, same, low_less))
             }
             CmpOp::ULe | CmpOp::SLe => Op::Un(UnOp::Not, self.ordered(strict(op), y, x)),
             CmpOp::UGe | CmpOp::SGe => Op::Un(UnOp::Not, self.ordered(strict(op), x, y)),
-            _ => return Err(self.refused("a comparison of floats by 64-bit integers")),
+            _ => return Err(self.refused("a `double` comparison")),
         })
     }
 

@@ -31,14 +31,14 @@ const fn int_cc(op: CmpOp) -> Cc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     /// Lanes for which the comparison holds.
-    X86Inst,
+    Holds,
     /// Lanes for which the comparison does not hold.
     Inverted,
     /// Lanes of a mask for which the comparison holds. AVX-512 only.
     Under(VReg),
 }
 
-/// The distance between the predicates of opposite comparisons.
+/// The bit that inverts a predicate.
 const OPPOSITE: u8 = 4;
 
 /// The opposite of an integer comparison.
@@ -77,7 +77,7 @@ const fn exchanged(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The predicate of a vector comparison of floats. Equality is quiet, others signal.
+/// The predicate of a vector comparison of floats. Equality and inequality are quiet; the others signal.
 const fn float_number(op: CmpOp) -> u8 {
     match op {
         CmpOp::FNe => 4,
@@ -143,7 +143,7 @@ impl Lower<'_> {
 
     fn float_flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
-        // Only the condition "above" is false for NaNs.
+        // The conditions "above" and "above or equal" are false for NaNs.
         let (op, a, b) = if matches!(op, CmpOp::FLt | CmpOp::FLe) { (exchanged(op), b, a) } else { (op, a, b) };
         let b = self.source(b, false);
         let a = self.reg(a);
@@ -169,7 +169,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets the flags for a condition: by its comparison, or by comparing it with 0.
+    /// Sets the flags for a condition. Emits its folded comparison, or a test against 0.
     pub(super) fn condition(&mut self, cond: Value) -> Cc {
         if self.plan.folded[cond.index()]
             && self.regs[cond.index()].is_none()
@@ -208,7 +208,7 @@ impl Lower<'_> {
 
     pub(super) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> VReg {
         if let Type::Vector(..) = self.ty(a) {
-            return self.vector_cmp(op, a, b, Mask::X86Inst);
+            return self.vector_cmp(op, a, b, Mask::Holds);
         }
         let cc = self.flags(op, a, b);
         self.bool_of(cc)
@@ -373,7 +373,7 @@ impl Lower<'_> {
 
     fn float_mask(&mut self, cond: Value, ty: Type) -> VReg {
         if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
-            // The predicates above 7 require VEX. Without VEX, operands are exchanged.
+            // Predicates above 7 require VEX. Exchanging the operands avoids them.
             let (op, a, b) = if matches!(op, CmpOp::FGt | CmpOp::FGe) { (exchanged(op), b, a) } else { (op, a, b) };
             let b = self.source(b, false);
             let a = self.reg(a);

@@ -26,7 +26,7 @@ pub(super) const fn fma_offset(op: TernOp) -> u8 {
 impl Lower<'_> {
     pub(super) fn float_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let Some((opcode, first, second)) = self.float_parts(op, a, b, ty) else {
-            return self.unsupported(format!("{op:?} of floats"), VEC);
+            return self.unsupported(format!("floating-point {op:?}"), VEC);
         };
         self.v3(opcode, length(ty), wide(ty), first, second)
     }
@@ -77,7 +77,7 @@ impl Lower<'_> {
                 let opcode = opcode.plus(u8::from(double) + 2 * u8::from(scalar));
                 (Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }, Some(number))
             }
-            op => return self.unsupported(format!("{op:?} of floats"), VEC),
+            op => return self.unsupported(format!("floating-point {op:?}"), VEC),
         };
         if scalar {
             // Both sources are the operand, to avoid a dependency on another register.
@@ -126,8 +126,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Without FMA, singles are computed as doubles, whose product is exact. The sum is rounded to odd, so that
-    /// rounding it to a single is correct.
+    /// Without FMA, the operands are converted to `double`; their product is exact. The sum is rounded to odd, so that
+    /// its conversion to `float` is correct.
     fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         if ty != Type::F32 {
             return self.unsupported(format!("{op:?} of {ty}"), VEC);
@@ -148,7 +148,7 @@ impl Lower<'_> {
         let rest = self.double(t::SUB, sum, part);
         let (lost_product, lost_c) = (self.double(t::SUB, product, rest), self.double(t::SUB, c, part));
         let lost = self.double(t::ADD, lost_product, lost_c);
-        let odd = self.odd_sum(sum, lost);
+        let odd = self.round_to_odd(sum, lost);
         self.v3(t::CVTS2S.of(Elem::F64, true), 0, true, odd, odd)
     }
 
@@ -157,7 +157,7 @@ impl Lower<'_> {
     }
 
     /// Rounds a sum to odd: if the sum is even and inexact, takes the neighbour in the direction of the error.
-    fn odd_sum(&mut self, sum: VReg, lost: VReg) -> VReg {
+    fn round_to_odd(&mut self, sum: VReg, lost: VReg) -> VReg {
         const UNEQUAL: u8 = 4;
         const ORDERED: u8 = 7;
         let zero = self.zero();
