@@ -2,11 +2,11 @@
 //!
 //! An output begins with a line for each kernel and instruction set: the work-items of a gang, and how memory is
 //! accessed. So a load that becomes a gather changes one
-//! readable line. The full text for AVX-512 follows, and for AVX2 if the source says so.
+//! readable line. The full text for AVX-512 follows, and for AVX2 or AArch64 if the source says so.
 //!
 //! Lines at the top of a source: `// group: 16 16 1` gives the size of groups (64 1 1 without it), `// options:
 //! -cl-std=CL3.0` build options, and `// text: avx2`
-//! adds the text for AVX2. `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
+//! or `// text: armv8` adds the text for that instruction set. `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -23,12 +23,13 @@ use wgcl_compiler::program::{Program, Source};
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::{Style, vector_ir};
 
-const ISAS: [(Isa, &str); 3] = [(Isa::AVX512, "avx512"), (Isa::AVX2, "avx2"), (Isa::SSE42, "sse4.2")];
+const ISAS: [(Isa, &str); 4] = [(Isa::AVX512, "avx512"), (Isa::AVX2, "avx2"), (Isa::SSE42, "sse4.2"), (Isa::ARMV8, "armv8")];
 
 /// A source, its directives and its program.
 struct Input {
     group: [u32; 3],
-    has_avx2_text: bool,
+    /// The instruction set for which there is a text besides AVX-512.
+    text: Option<String>,
     program: Program,
 }
 
@@ -45,10 +46,10 @@ impl Input {
             sizes.try_into().unwrap()
         });
         let options = parse_options(directive(&text, "options").unwrap_or("")).expect("build options");
-        let has_avx2_text = directive(&text, "text") == Some("avx2");
+        let other = directive(&text, "text").map(str::to_owned);
         let result = build(&Source { text, ..Source::default() }, &options, &Target::cpu());
         let program = result.program.unwrap_or_else(|| panic!("{}: {}", path.display(), result.log));
-        Self { group, has_avx2_text, program }
+        Self { group, text: other, program }
     }
 
     fn kernels(&self) -> impl Iterator<Item = &Function> {
@@ -88,7 +89,7 @@ fn output(input: &Input) -> String {
         for (isa, name) in ISAS {
             let module = input.vector_ir(kernel, isa);
             writeln!(summaries, "; {} {name}: {}", kernel.name, summary(&module)).unwrap();
-            if isa == Isa::AVX512 || isa == Isa::AVX2 && input.has_avx2_text {
+            if isa == Isa::AVX512 || input.text.as_deref() == Some(name) {
                 writeln!(texts, "\n; {name}\n{module}").unwrap();
             }
         }

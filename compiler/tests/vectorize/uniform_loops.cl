@@ -1,3 +1,4 @@
+// text: armv8
 // Loops that all work-items leave together.
 
 kernel void dot_columns(global const float *x, global const float *y, global float *z, int n) {
