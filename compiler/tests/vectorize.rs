@@ -1,12 +1,12 @@
 //! The vector IR of small kernels: `tests/vectorize/NAME.cl`, with the expected output in `NAME.vir`.
 //!
 //! An output begins with a line for each kernel and instruction set: the work-items of a gang, and how memory is
-//! accessed. So a load that becomes a gather changes one
-//! readable line. The full text for AVX-512 follows, and for AVX2 or AArch64 if the source says so.
+//! accessed. So a load that becomes a gather changes one readable line. The full text for AVX-512 follows, and for AVX2
+//! or AArch64 if the source says so.
 //!
 //! Lines at the top of a source: `// group: 16 16 1` gives the size of groups (64 1 1 without it), `// options:
-//! -cl-std=CL3.0` build options, and `// text: avx2`
-//! or `// text: armv8` adds the text for that instruction set. `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
+//! -cl-std=CL3.0` build options. `// text: avx2` or `// text: armv8` adds the text for that instruction set.
+//! `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 

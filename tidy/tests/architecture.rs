@@ -114,7 +114,7 @@ fn names_a_system(code: &str) -> bool {
 
 #[test]
 fn operating_systems_are_only_named_in_the_listed_files() {
-    let listed = files_listed_after("- **Systems are named in these files alone**");
+    let listed = files_listed_after("- **Only these files use platform APIs**");
     let files = CRATES.iter().flat_map(|folder| sources(&root().join(folder).join("src")).unwrap());
     let used: BTreeSet<PathBuf> = files
         .filter(|path| !is_test(path.strip_prefix(root()).unwrap()))

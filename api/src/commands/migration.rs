@@ -22,8 +22,8 @@ use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
 
-/// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, two more submissions
-/// take longer than the copy.
+/// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, two more
+/// submissions take longer than the copy.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
 
 /// Bytes that must be transferred from another device.

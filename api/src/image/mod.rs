@@ -32,9 +32,7 @@ use crate::types::rect::Rect;
 pub enum MemObject {
     /// A buffer or sub-buffer.
     Buffer(Arc<Buffer>),
-    /// An image.
     Image(Arc<Image>),
-    /// A pipe.
     Pipe(Arc<Pipe>),
 }
 

@@ -141,8 +141,8 @@ impl GroupState {
         (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
-    /// Records that a work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items did not reach
-    /// it.
+    /// Records that a work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items
+    /// did not reach it.
     pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
         if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
             item.local_barriers += u32::from(local);

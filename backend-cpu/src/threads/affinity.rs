@@ -1,8 +1,8 @@
 //! The processors of a device, and threads bound to them.
 //!
 //! A new thread inherits the affinity mask of its creator. The threads of a sub-device are bound to its processors.
-//! Such a thread may create a thread of another device, because it enqueues the dependents of commands that it completes.
-//! The new thread then gets the affinity mask that its creator had before it was bound ([`spawn`]).
+//! Such a thread may create a thread of another device, because it enqueues the dependents of commands that it
+//! completes. The new thread then gets the affinity mask that its creator had before it was bound ([`spawn`]).
 
 use std::io;
 use std::thread::{Builder, JoinHandle};
@@ -18,8 +18,8 @@ const STACK: usize = 16 << 20;
 pub(crate) struct ComputeUnits(Vec<Vec<usize>>);
 
 impl ComputeUnits {
-    /// The processors of the calling thread's affinity mask, distributed among `units` compute units. `None` if the system
-    /// does not report them, or if there are fewer processors than units.
+    /// The processors of the calling thread's affinity mask, distributed among `units` compute units. `None` if the
+    /// system does not report them, or if there are fewer processors than units.
     #[cfg(target_os = "linux")]
     pub(crate) fn of_this_thread(units: usize) -> Option<Self> {
         Self::distribute(&Affinity::of_this_thread()?.processors(), units)

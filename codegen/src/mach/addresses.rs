@@ -1,8 +1,8 @@
 //! Folds sums into the addressing modes of memory instructions.
 //!
 //! A sum whose uses are all addresses is not computed. Each access uses the terms instead, with a shift of one term as
-//! the scale. Folding keeps two registers alive instead of one. Therefore, a sum that is defined outside the loop of its
-//! uses is not folded. A constant needs no register and always becomes a displacement.
+//! the scale. Folding keeps two registers alive instead of one. Therefore, a sum that is defined outside the loop of
+//! its uses is not folded. A constant needs no register and always becomes a displacement.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 

@@ -40,7 +40,8 @@ pub(super) struct FuncDecl {
 }
 
 impl Sema<'_> {
-    /// Declares a function. Returns its id, or `None` after an error. A redeclaration has the id of the first declaration.
+    /// Declares a function. Returns its id, or `None` after an error. A redeclaration has the id of the first
+    /// declaration.
     pub(super) fn declare_function(&mut self, specs: &DeclSpecs, declarator: &Declarator, defined: bool) -> Option<FuncId> {
         let ident = declarator.name.as_ref()?;
         let (Some(DeclaratorPart::Function { params, variadic, span: parens }), rest) =
