@@ -105,12 +105,8 @@ fn create(
     // "CL_INVALID_HOST_PTR if host_ptr is NULL and CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR are set in flags or if
     // host_ptr is not NULL but CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR are not set in flags."
     let requires_pointer = flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
-    check!(
-        requires_pointer != host_ptr.is_null(),
-        InvalidHostPtr,
-        "the host pointer is {}",
-        if requires_pointer { "missing" } else { "not null, but the flags do not request it" }
-    );
+    check!(!(requires_pointer && host_ptr.is_null()), InvalidHostPtr, "the host pointer is null, but the flags require it");
+    check!(requires_pointer || host_ptr.is_null(), InvalidHostPtr, "the host pointer is not null, but the flags do not permit it");
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())
     {

@@ -466,7 +466,7 @@ impl Store {
             .get(device_index)
             .and_then(|device| device.backend().host_region(self.size))
             .or_else(|| self.context.allocator().allocate(self.size))
-            .ok_or_else(|| Error::MapFailure(format!("{} bytes of host memory for a map", self.size).into()))?;
+            .ok_or_else(|| Error::MapFailure(format!("cannot allocate {} bytes of host memory for a map", self.size).into()))?;
         Ok(self.map_copy.lock().get_or_insert(region).clone())
     }
 }

@@ -30,3 +30,8 @@ kernel void inner(read_only pipe int in)
     pipe int inner; // error: can only be used as a function parameter
     pipe int *pointer; // error: pointer to type
 }
+
+struct Reservations {
+    reserve_id_t ids[2];
+};
+kernel void reserved(struct Reservations r) {} // error: it has a member of type 'reserve_id_t'
