@@ -139,7 +139,7 @@ fn the_second_run_loads_the_kernels_that_the_first_launched() {
         return;
     }
     let folder = Folder::new();
-    let recalls = |log: String| log.matches("2 launches of earlier processes").count();
+    let recalls = |log: String| log.matches("the history lists 2 launch keys of earlier processes").count();
     assert_eq!(recalls(log(folder.start())), 0);
     assert_eq!(recalls(log(folder.start())), 1);
     folder.set_factor(3);
