@@ -34,4 +34,4 @@ kernel void inner(read_only pipe int in)
 struct Reservations {
     reserve_id_t ids[2];
 };
-kernel void reserved(struct Reservations r) {} // error: it has a member of type 'reserve_id_t'
+kernel void reservations(struct Reservations r) {} // error: it has a member of type 'reserve_id_t'
