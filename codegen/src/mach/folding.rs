@@ -89,6 +89,15 @@ impl<'a> FoldingPlan<'a> {
         plan
     }
 
+    /// Whether an instruction is selected at its place in the block: it is not folded into its users, and its result is
+    /// used or it has an effect.
+    pub(crate) fn is_selected(&self, inst: &Inst) -> bool {
+        inst.result.is_none_or(|result| {
+            let folded = self.folded[result.index()] || self.sums[result.index()].is_some();
+            !folded && (self.used[result.index()] || !inst.op.is_pure())
+        })
+    }
+
     fn reach(&mut self, function: &Function) {
         let mut list = vec![0];
         while let Some(block) = list.pop() {

@@ -3,7 +3,7 @@
 //! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them.
 //! Labels name blocks until all blocks exist.
 
-use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PRegSet, RegClass, VReg};
+use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 
 /// A machine instruction before its registers are known.
 pub(crate) trait MachineInst: Copy {
@@ -140,6 +140,17 @@ impl<I: MachineInst> FunctionBuilder<I> {
         self.function.insts.push(inst);
         self.function.operands.extend_from_slice(operands);
         self.function.ends.push(self.function.operands.len() as u32);
+    }
+
+    /// Adds a call. `address` is the operand of an indirect call. The arguments are at the first of `places`. Returns
+    /// the register of the result, which is undefined if `result` is `None`.
+    pub(crate) fn add_call(&mut self, inst: I, address: Option<VReg>, args: &[VReg], places: &[PReg], result: Option<PReg>) -> VReg {
+        let mut operands: Vec<Operand> = address.map(Operand::reg_use).into_iter().collect();
+        operands.extend(args.iter().zip(places).map(|(arg, place)| Operand::reg_fixed_use(*arg, *place)));
+        let to = self.new_reg(RegClass::Int);
+        operands.extend(result.map(|place| Operand::reg_fixed_def(to, place)));
+        self.add(inst, &operands);
+        to
     }
 
     /// A label for a block that starts later.

@@ -12,6 +12,7 @@
 
 pub(crate) mod addresses;
 pub(crate) mod code;
+pub(crate) mod constants;
 pub(crate) mod folding;
 pub(crate) mod function;
 pub(crate) mod layout;

@@ -41,11 +41,7 @@ impl Lower<'_> {
                 self.add(MachInst::Defines, &operands);
             }
             for inst in &block.insts {
-                let needed = inst.result.is_none_or(|result| {
-                    let folded = self.plan.folded[result.index()] || self.plan.sums[result.index()].is_some();
-                    !folded && (self.plan.used[result.index()] || !inst.op.is_pure())
-                });
-                if needed {
+                if self.plan.is_selected(inst) {
                     self.inst(inst);
                 }
             }
@@ -98,14 +94,7 @@ impl Lower<'_> {
 
     fn call_with(&mut self, inst: MachInst, first: Option<VReg>, args: &[Value], result: bool) -> VReg {
         let args: Vec<VReg> = args.iter().map(|arg| self.reg(*arg)).collect();
-        let mut operands: Vec<Operand> = first.map(Operand::reg_use).into_iter().collect();
-        operands.extend(args.iter().zip(ARGS).map(|(arg, place)| Operand::reg_fixed_use(*arg, place)));
-        let to = self.int();
-        if result {
-            operands.push(Operand::reg_fixed_def(to, RAX));
-        }
-        self.add(inst, &operands);
-        to
+        self.out.add_call(inst, first, &args, &ARGS, result.then_some(RAX))
     }
 
     pub(super) fn call(&mut self, func: Func, args: &[Value], ty: Option<Type>) -> VReg {

@@ -8,6 +8,7 @@ use super::super::regs::{MASK, VEC};
 use super::super::table::{self as t, alu};
 use super::compare::Mask;
 use super::context::{Lower, length, wide};
+use crate::mach::constants::Constant;
 use crate::vir::{BinOp, Op, Type, Value};
 
 impl Lower<'_> {
@@ -144,7 +145,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(t::MOVD_TO).def(low).rm_reg(bits));
         let all = self.v2(if wide(ty) { t::PBROADCASTQ } else { t::PBROADCASTD }, len, false, low);
         let lanes: Vec<u64> = (0..ty.lanes()).map(|lane| 1 << lane).collect();
-        let id = self.pooled(super::values::Constant::Lanes(&lanes), ty);
+        let id = self.pooled(Constant::Lanes(&lanes), ty);
         let bit = self.v2(t::MOVU, len, false, RegMem::Pool { id, broadcast: false });
         let set = self.v3(t::PAND, len, false, all, bit);
         self.v3(if wide(ty) { t::PCMPEQQ } else { t::PCMPEQD }, len, false, set, bit)

@@ -8,7 +8,7 @@ use regalloc2::VReg;
 use super::super::inst::{InstBuilder, RegMem};
 use super::super::table as t;
 use super::context::{Lower, length, wide};
-use super::values::Constant;
+use crate::mach::constants::Constant;
 use crate::vir::{Elem, Type, Value};
 
 /// The two operands and their type.

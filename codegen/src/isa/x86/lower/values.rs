@@ -8,41 +8,19 @@ use super::super::regs::{INT, MASK, VEC};
 use super::super::table as t;
 use super::context::{Lower, length, wide};
 use crate::mach::addresses::Sum;
+use crate::mach::constants::Constant;
 use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Op, Type, Value};
-
-/// A constant of the vector IR.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Constant<'a> {
-    /// The bits of every lane.
-    Splat(u64),
-    /// The bits of each lane.
-    Lanes(&'a [u64]),
-}
 
 impl<'a> Lower<'a> {
     /// The constant that defines a value.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
-        let op = &self.plan.defs[value.index()]?.op;
-        let bits = match op {
-            Op::Const(bits) => *bits,
-            Op::Lanes(lanes) => return Some(Constant::Lanes(lanes)),
-            Op::Splat(of) => match self.plan.defs[of.index()]?.op {
-                Op::Const(bits) => bits,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let narrow = self.ty(value).elem().is_some_and(|elem| elem.bits() == 32);
-        Some(Constant::Splat(if narrow { bits & 0xFFFF_FFFF } else { bits }))
+        self.plan.constant(self.function, value)
     }
 
     /// The bits of every lane of a constant.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
-        match self.constant(value)? {
-            Constant::Splat(bits) => Some(bits),
-            Constant::Lanes(_) => None,
-        }
+        self.constant(value)?.splat_bits()
     }
 
     /// A constant that fits a sign-extended 32-bit immediate.

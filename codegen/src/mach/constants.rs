@@ -1,0 +1,41 @@
+//! Constants of the vector IR, as instruction selection reads them.
+
+use super::folding::FoldingPlan;
+use crate::vir::{Function, Op, Value};
+
+/// A constant of the vector IR.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Constant<'a> {
+    /// The bits of every lane.
+    Splat(u64),
+    /// The bits of each lane.
+    Lanes(&'a [u64]),
+}
+
+impl Constant<'_> {
+    /// The bits of every lane, if they are equal.
+    pub(crate) const fn splat_bits(self) -> Option<u64> {
+        match self {
+            Self::Splat(bits) => Some(bits),
+            Self::Lanes(_) => None,
+        }
+    }
+}
+
+impl<'a> FoldingPlan<'a> {
+    /// The constant that defines a value.
+    pub(crate) fn constant(&self, function: &Function, value: Value) -> Option<Constant<'a>> {
+        let op = &self.defs[value.index()]?.op;
+        let bits = match op {
+            Op::Const(bits) => *bits,
+            Op::Lanes(lanes) => return Some(Constant::Lanes(lanes)),
+            Op::Splat(of) => match self.defs[of.index()]?.op {
+                Op::Const(bits) => bits,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let narrow = function.ty(value).elem().is_some_and(|elem| elem.bits() == 32);
+        Some(Constant::Splat(if narrow { bits & 0xFFFF_FFFF } else { bits }))
+    }
+}
