@@ -3,10 +3,10 @@
 //! ```text
 //! %1 = var_addr $x            $x, byte 0
 //! %3 = ptr_add %1, %2         $x, byte 8              (where %2 is 8)
-//! %5 = ptr_add %3, %4         $x, some byte
+//! %5 = ptr_add %3, %4         $x, offset unknown
 //! ```
-//! Pointers from control flow or memory have no object here; `passes::resolve_pointers` handles them. The analysis is
-//! one traversal that fills one table.
+//! This analysis has no object for pointers from control flow or memory; `passes::resolve_pointers` resolves these. It
+//! is one traversal that fills one table.
 
 use super::definitions::Root;
 use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};
@@ -19,7 +19,6 @@ pub(crate) struct Address {
     pub offset: Option<i64>,
 }
 
-/// The form of a value.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Nothing,
@@ -28,12 +27,12 @@ enum Known {
     Address(Address),
 }
 
-/// Addresses of a function, by value.
+/// What is known about each value of a function, indexed by value number.
 #[derive(Debug)]
 pub(crate) struct Addresses(Vec<Known>);
 
 impl Addresses {
-    /// The addresses of a function with the given body. Private variables have function index 0 in their [`Root`].
+    /// Analyses a function whose body is `body`. Private variables have function index 0 in their [`Root`].
     pub(crate) fn of(function: &Function, body: &Region) -> Self {
         let mut addresses = Self(vec![Known::Nothing; function.values.len()]);
         let count = function.kernel.as_ref().map_or(0, |kernel| kernel.params.len());
@@ -72,7 +71,7 @@ impl Addresses {
         }
     }
 
-    /// The object and offset of a pointer, if the object is known.
+    /// The object and offset of a pointer; `None` if the object is not known.
     pub(crate) fn get(&self, pointer: Value) -> Option<Address> {
         match self.0.get(pointer.index()) {
             Some(&Known::Address(address)) => Some(address),
@@ -80,12 +79,13 @@ impl Addresses {
         }
     }
 
-    /// The object of a pointer.
+    /// The object of a pointer; `None` if it is not known.
     pub(crate) fn root(&self, pointer: Value) -> Option<Root> {
         self.get(pointer).map(|address| address.root)
     }
 
-    /// The private variable that a pointer points into, and the offset.
+    /// The private variable that a pointer points into, and the byte offset if it is constant. `None` for pointers that
+    /// are not known to point into a private variable.
     pub(crate) fn variable(&self, pointer: Value) -> Option<(Var, Option<i64>)> {
         match self.get(pointer)? {
             Address { root: Root::Var(_, var), offset } => Some((var, offset)),
@@ -93,7 +93,7 @@ impl Addresses {
         }
     }
 
-    /// The private variable and the offset, if it is constant.
+    /// Like [`Self::variable`], but also `None` if the offset is not constant.
     pub(crate) fn fixed(&self, pointer: Value) -> Option<(Var, i64)> {
         self.variable(pointer).and_then(|(var, offset)| Some((var, offset?)))
     }

@@ -8,22 +8,22 @@ use crate::analysis::definitions::Constants;
 use crate::analysis::targets::Targets;
 use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, Type, Value, WorkItem};
 
-/// Alignment of a buffer argument, as a power of two. CL_DEVICE_MEM_BASE_ADDR_ALIGN is larger, and so is the
-/// alignment of a binding.
+/// Trailing zero bits of the address of a buffer argument: it is a multiple of 16 bytes. CL_DEVICE_MEM_BASE_ADDR_ALIGN
+/// and the alignment of bindings are larger.
 pub(crate) const BUFFER: u8 = 4;
 
-/// The trailing zero bits of each value in a body of a kernel. The global ids of dimension 0 are multiples of
-/// `count`, a power of two.
+/// The number of trailing zero bits of each value in the body of a kernel, by value number. `None` if the function is
+/// not a kernel. The global ids of dimension 0 must be multiples of `count`, a power of two.
 pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
     walk(function, body, Ids { global: count, local: 1 })
 }
 
-/// The trailing zero bits for the first lane of each vector, whose ids along dimension 0 are multiples of `ids`.
+/// Like [`zeros`], for the work-items in the first lane of vectors. The ids of dimension 0 must be multiples of `ids`.
 pub(crate) fn zeros_of_first_lanes(function: &Function, ids: Ids) -> Option<Vec<u8>> {
     walk(function, &function.body, ids)
 }
 
-/// The factors of the ids of dimension 0: powers of two.
+/// Powers of two that divide the ids of dimension 0.
 #[derive(Clone, Copy)]
 pub(crate) struct Ids {
     pub global: u32,
@@ -44,7 +44,6 @@ fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     Some(zeros.zeros)
 }
 
-/// Trailing zero bits of values.
 struct Zeros<'f> {
     zeros: Vec<u8>,
     constants: Constants,
@@ -53,7 +52,7 @@ struct Zeros<'f> {
 }
 
 impl Zeros<'_> {
-    fn give(&mut self, from: &[Value], to: &[Value]) {
+    fn join(&mut self, from: &[Value], to: &[Value]) {
         for (from, to) in from.iter().zip(to) {
             self.zeros[to.index()] = self.zeros[to.index()].min(self.zeros[from.index()]);
         }
@@ -73,7 +72,7 @@ impl Zeros<'_> {
                 }
             }
             Op::Loop { init, params, body, .. } => {
-                self.give(init, params);
+                self.join(init, params);
                 loop {
                     let before: Vec<u8> = params.iter().map(|param| self.zeros[param.index()]).collect();
                     self.region(body, Targets::in_loop(params, &inst.results));
@@ -84,7 +83,7 @@ impl Zeros<'_> {
             }
             op => {
                 if let Some((from, to)) = targets.of(op) {
-                    self.give(from, to);
+                    self.join(from, to);
                 }
                 let zeros = self.op(op);
                 for &result in &inst.results {
@@ -111,7 +110,7 @@ impl Zeros<'_> {
         }
     }
 
-    /// The amount of a shift by a constant; 0 for other amounts.
+    /// The amount of a shift by a constant, modulo 32: a lower bound for 64-bit integers. 0 for other amounts.
     fn amount(&self, value: Value) -> u8 {
         self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
     }

@@ -7,7 +7,7 @@ use crate::ir::{Func, Function, Module, Op, Region};
 /// Why functions have no call order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
-    /// A function calls itself, directly or indirectly. This one closes the cycle.
+    /// A function calls itself, directly or indirectly. The named function contains the last call of the cycle.
     #[error("function {0} is recursive")]
     Recursive(Func),
     /// A callee or root does not exist in the module.
@@ -28,11 +28,11 @@ pub(crate) fn callees(function: &Function) -> Vec<Func> {
     list
 }
 
-/// `roots` and their callees, each once and after its own callees.
+/// Returns `roots` and all functions that they call, each once and after its own callees.
 ///
 /// # Errors
 ///
-/// There is no such order.
+/// Fails if a function is recursive, or if a root or callee does not exist.
 pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Func>) -> Result<Vec<Func>, CallError> {
     #[derive(Clone, Copy)]
     enum State {
@@ -74,7 +74,8 @@ pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Fun
     Ok(order)
 }
 
-/// Instructions of a module's first function after inlining every call. Callees have larger numbers than callers.
+/// The number of instructions of a module's first function after inlining every call. Callees must have larger numbers
+/// than their callers.
 pub(crate) fn expanded_size(module: &Module) -> u64 {
     let mut sizes = vec![0_u64; module.functions.len()];
     for (index, function) in module.functions.iter().enumerate().rev() {
@@ -88,7 +89,8 @@ pub(crate) fn expanded_size(module: &Module) -> u64 {
     sizes.first().copied().unwrap_or(0)
 }
 
-/// Instructions of a function and everything that it calls, each counted once.
+/// The number of instructions of a function and of all functions that it calls, each counted once. 0 if the functions
+/// have no call order.
 pub fn reached_instructions(module: &Module, func: Func) -> usize {
     let reached = callees_first(module, [func]).unwrap_or_default();
     let count = |func: Func| {
@@ -101,7 +103,7 @@ pub fn reached_instructions(module: &Module, func: Func) -> usize {
     reached.into_iter().map(count).sum()
 }
 
-/// The nesting depth of function 0 as if all calls were inlined. Without a call order, that of the function alone.
+/// The nesting depth of function 0 after inlining every call. 0 if the functions have no call order.
 pub(crate) fn depth_with_calls(module: &Module) -> usize {
     let order = callees_first(module, [Func(0)]).unwrap_or_default();
     let mut depths = vec![0; module.functions.len()];
@@ -111,12 +113,12 @@ pub(crate) fn depth_with_calls(module: &Module) -> usize {
     depths.first().copied().unwrap_or(0)
 }
 
-/// The nesting depth of a region. `depths` has the depths of its callees.
+/// The nesting depth of a region after inlining. `depths`: the depths of its callees, by function number.
 fn inlined_depth(region: &Region, depths: &[usize]) -> usize {
     let mut deepest = 0;
     for inst in &region.insts {
         if let Op::Call(callee, _) = inst.op {
-            // The body of a call does not add a level.
+            // The body of an inlined function does not add a level.
             deepest = deepest.max(depths.get(callee.index()).map_or(0, |depth| depth.saturating_sub(1)));
         }
         for nested in inst.op.regions() {
@@ -131,7 +133,7 @@ mod tests {
     use super::{CallError, callees_first, depth_with_calls};
     use crate::ir::{Func, Function, Inst, Module, Op, Region, Type};
 
-    /// A module whose functions call those of these numbers.
+    /// A module in which function N calls the functions `calls[N]`.
     fn module(calls: &[&[u32]]) -> Module {
         let functions = calls
             .iter()
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_and_strangers_are_refused() {
+    fn recursion_and_undefined_functions_are_errors() {
         assert_eq!(order(&[&[1], &[2], &[1]], 0), Err(CallError::Recursive(Func(2))));
         assert_eq!(order(&[&[0]], 0), Err(CallError::Recursive(Func(0))));
         assert_eq!(order(&[&[7]], 0), Err(CallError::Missing(Func(7))));

@@ -1,7 +1,7 @@
 //! Definitions, constants and uses of values.
 //!
-//! [`Definitions`] borrows the operations and answers every query. [`Constants`] is the part that a pass may keep
-//! while it rewrites. Both use the same bits of a constant ([`Const::bits`](crate::ir::Const::bits)). Example: the
+//! [`Definitions`] borrows the operations of a function. [`Constants`] only contains constants, and a pass may use it
+//! while it rewrites the function. Both represent a constant by [`Const::bits`](crate::ir::Const::bits). Example: the
 //! linear form of `add (shl %i, 2), 8` is `8 + %i * 4`.
 
 use rustc_hash::FxHashMap;
@@ -9,11 +9,12 @@ use smallvec::SmallVec;
 
 use crate::ir::{BinOp, CastOp, Const, Function, Global, Op, Region, Scalar, Type, Value, Var};
 
-/// Limit for the terms of a byte offset.
+/// Limit for the terms of a linear form.
 const MAX_TERMS: usize = 8;
+/// Limit for the nesting of operations in a linear form.
 const MAX_DEPTH: usize = 32;
 
-/// The base object of an access, after `passes::resolve_pointers`.
+/// The base object of a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Root {
     /// A parameter of the kernel.
@@ -35,7 +36,7 @@ pub(crate) struct Linear {
     pub terms: SmallVec<[(Value, u32); 4]>,
 }
 
-/// Base and offset of each pointer with an offset, for passes that rewrite at the same time.
+/// The base pointer and the byte offset of each `ptr_add`, for passes that rewrite the body at the same time.
 pub(crate) fn offsets(body: &Region) -> FxHashMap<Value, (Value, Value)> {
     let mut offsets = FxHashMap::default();
     body.walk(&mut |inst| {
@@ -78,7 +79,7 @@ impl<'f> Definitions<'f> {
         self.ops.get(value.index()).copied().flatten()
     }
 
-    /// The bits of a scalar constant, or of a vector constant with equal lanes.
+    /// The bits of a scalar constant, or of a lane of a vector constant with equal lanes. `None` for other values.
     pub(crate) fn bits(&self, value: Value) -> Option<u64> {
         match self.get(value) {
             Some(Op::Const(constant)) => constant.bits(),
@@ -86,7 +87,7 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// The bits of a scalar constant.
+    /// The bits of a scalar constant; `None` for other values.
     pub(crate) fn scalar(&self, value: Value) -> Option<u64> {
         match self.get(value) {
             Some(Op::Const(Const::Bits(bits))) => Some(*bits),
@@ -94,7 +95,8 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// Root and byte offset of a pointer, in the form that `passes::resolve_pointers` produces.
+    /// Root and byte offset (`None` if 0) of a pointer in the form that `passes::resolve_pointers` produces: a root, or
+    /// one `ptr_add` of a root. `None` for other pointers.
     pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),
@@ -115,7 +117,7 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// A byte offset as a sum; a single term if it would have too many.
+    /// The linear form of a byte offset. If it would have more than [`MAX_TERMS`] terms, `offset` is the only term.
     pub(crate) fn linear(&self, offset: Value) -> Linear {
         let mut sum = Linear::default();
         if !self.add(offset, 1, &mut sum, 0) {
@@ -125,8 +127,8 @@ impl<'f> Definitions<'f> {
         sum
     }
 
-    /// Adds `value * scale` to a sum, looking through additions and multiplications by constants. Returns false if
-    /// there are too many terms.
+    /// Adds `value * scale` to a sum. Looks through sums, products with constants, and conversions between 32 and 64
+    /// bits. Returns false if there are too many terms.
     fn add(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
         if let Some(bits) = self.scalar(value) {
             sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
@@ -179,7 +181,7 @@ fn collect<'f>(region: &'f Region, ops: &mut [Option<&'f Op>]) {
     }
 }
 
-/// The bits of the constants of a function: scalars, and vectors with equal lanes.
+/// The bits of the scalar constants of a function, and of the lanes of vector constants with equal lanes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Constants(FxHashMap<Value, u64>);
 
@@ -197,7 +199,7 @@ impl Constants {
         constants
     }
 
-    /// The bits of a constant.
+    /// The bits of a constant; `None` for other values, and for vectors with different lanes.
     pub(crate) fn bits(&self, value: Value) -> Option<u64> {
         self.0.get(&value).copied()
     }

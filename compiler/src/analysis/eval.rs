@@ -1,7 +1,8 @@
 //! Constant folding, lane by lane, on the bits of [`Const`](crate::ir::Const).
 //!
-//! Floating point is only folded if every device gives the same bits: round to nearest even, without NaNs and
-//! denormals among operands and results. Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
+//! Floating-point arithmetic is only folded if every device computes the same bits: rounding to nearest even, and
+//! neither operands nor result are NaN or denormal. The functions return `None` for what they do not fold. Example:
+//! `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
@@ -25,7 +26,7 @@ fn float(scalar: Scalar, bits: u64) -> Option<f64> {
     }
 }
 
-/// The bits of a double rounded to a float type, under the same conditions.
+/// The bits of a double after rounding to a float type. `None` if the result is a NaN or denormal.
 #[allow(clippy::cast_possible_truncation, reason = "rounding to the narrower type is intended")]
 fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     let bits = match scalar {
@@ -37,7 +38,7 @@ fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     float(scalar, bits).map(|_| bits)
 }
 
-/// An operation with one operand.
+/// Folds an operation with one operand.
 pub(crate) fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
     Some(match op {
         UnOp::Not => !a & scalar.mask(),
@@ -46,7 +47,7 @@ pub(crate) fn unary(op: UnOp, scalar: Scalar, a: u64) -> Option<u64> {
     })
 }
 
-/// An operation with two operands of one type. `None` if the result is unspecified or depends on the device.
+/// Folds an operation with two operands of one type. `None` if the result is unspecified or depends on the device.
 pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     let (mask, bits) = (scalar.mask(), scalar.bits());
     if scalar.is_float() {
@@ -94,8 +95,7 @@ pub(crate) fn binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     Some(result & mask)
 }
 
-/// Double arithmetic on two operands of a narrower type, rounded again, gives the correctly rounded result of + - *
-/// and /.
+/// Computes in `double` and rounds again, which gives the correctly rounded result of + - * and / of narrower types.
 fn float_binary(op: BinOp, scalar: Scalar, a: u64, b: u64) -> Option<u64> {
     let (x, y) = (float(scalar, a)?, float(scalar, b)?);
     let result = match op {
@@ -137,7 +137,8 @@ pub(crate) fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool>
     })
 }
 
-/// Conversions of one lane; excludes bitcasts that change the lane count and conversions of pointers.
+/// Folds a conversion of one lane. The caller must exclude bitcasts that change the lane count. `None` for conversions
+/// of pointers.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -169,19 +170,19 @@ pub(crate) fn cast(op: CastOp, from: Scalar, to: Scalar, a: u64) -> Option<u64> 
     }
 }
 
-/// Rounds once, directly to the type.
+/// Converts an integer with a single rounding.
 #[allow(clippy::cast_precision_loss, reason = "rounding to nearest even is intended")]
 fn int_to_float(to: Scalar, value: i128) -> Option<u64> {
     match to {
         Scalar::F64 => Some((value as f64).to_bits()),
         Scalar::F32 => Some(u64::from((value as f32).to_bits())),
-        // Doubles represent these integers exactly; larger ones overflow a half anyway.
+        // `double` represents all integers in the range of `half` exactly. Larger ones overflow `half` in any case.
         Scalar::F16 => float_bits(to, value as f64),
         _ => None,
     }
 }
 
-/// Mathematical functions that are exact, or correctly rounded everywhere.
+/// Folds mathematical functions whose results are exact.
 pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
     let (&a, bits) = (args.first()?, scalar.bits());
     let sign = 1_u64 << (bits - 1);

@@ -1,29 +1,28 @@
-//! Whether a kernel depends on how its NDRange is divided into work-groups.
+//! Whether the results of a kernel are independent of how its NDRange is divided into work-groups.
 //!
-//! A kernel that neither queries this nor shares anything with the other work-items of its group gives the same
-//! results with groups of any size. The groups may even extend beyond the NDRange, if the work-items outside of it
-//! return at once.
+//! They are if the kernel neither queries the work-groups nor uses local memory, barriers or group functions. The
+//! groups may then even extend beyond the NDRange, if the work-items outside of it return at once.
 
 use crate::ir::{Func, Function, KernelParam, Module, Op, Space, WorkItem};
 
-/// Whether neither the function nor its callees depend on work-groups.
+/// Whether the results of a function and its callees are independent of the division into work-groups.
 pub fn group_blind(module: &Module, root: Func) -> bool {
     let mut seen = vec![root];
     let mut next = 0;
     while let Some(&func) = seen.get(next) {
         next += 1;
         let Some(function) = module.functions.get(func.index()) else { return false };
-        if !alone(module, function, &mut seen) {
+        if !is_independent(module, function, &mut seen) {
             return false;
         }
     }
     true
 }
 
-/// Whether a function itself is independent; appends its callees to the list.
-fn alone(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool {
+/// Whether a function itself, without its callees, is independent of work-groups. Appends its callees to `callees`.
+fn is_independent(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool {
     let params = function.kernel.iter().flat_map(|kernel| &kernel.params);
-    let mut blind = params.into_iter().all(|param| !matches!(param, KernelParam::Local { .. }));
+    let mut independent = params.into_iter().all(|param| !matches!(param, KernelParam::Local { .. }));
     function.body.walk(&mut |inst| match inst.op {
         Op::WorkItem(
             WorkItem::GlobalId(_)
@@ -37,12 +36,12 @@ fn alone(module: &Module, function: &Function, callees: &mut Vec<Func>) -> bool 
             | WorkItem::ArgAddress { .. }
             | WorkItem::ArgStart(_),
         ) => {}
-        Op::WorkItem(_) | Op::Barrier(_) | Op::Group { .. } => blind = false,
+        Op::WorkItem(_) | Op::Barrier(_) | Op::Group { .. } => independent = false,
         Op::GlobalAddr(global) => {
-            blind &= module.globals.get(global.index()).is_some_and(|global| global.space != Space::Local);
+            independent &= module.globals.get(global.index()).is_some_and(|global| global.space != Space::Local);
         }
         Op::Call(callee, _) if !callees.contains(&callee) => callees.push(callee),
         _ => {}
     });
-    blind
+    independent
 }

@@ -5,17 +5,17 @@
 //! * [`alignment`]: trailing zero bits of integers and pointers.
 //! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together;
 //!   [`strides`]: its transfer function for values that grow evenly.
-//! * [`targets`]: the values that terminators define.
+//! * [`targets`]: the results and loop parameters that the operands of terminators become.
 //! * [`loops`]: counted loops, trip counts, and the conditions that loop tests guarantee; [`ranges`]: bounds of
 //!   integers.
 //! * [`eval`]: constant folding.
 //! * [`calls`]: functions in call order.
-//! * [`group_blind`](mod@group_blind): whether a kernel depends on its division into groups; [`written`]: whether it
-//!   writes through pointers that its parameters do not declare.
+//! * [`group_blind`](mod@group_blind): whether a kernel is independent of its division into groups; [`written`]:
+//!   whether it writes through pointers that do not come from its parameters.
 //!
-//! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); nothing in `ir` imports it. An
-//! analysis is computed on request and is valid for the function at that time. Analyses that borrow the function
-//! cannot be kept while it changes. The others ([`Constants`](definitions::Constants),
+//! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); `ir` does not import this module. An
+//! analysis is computed on request, for the current state of the function. Most results borrow the function, so that
+//! it cannot change while they are used. The others ([`Constants`](definitions::Constants),
 //! [`Addresses`](addresses::Addresses)) stay valid for the values that they contain as long as a pass only adds
 //! instructions.
 

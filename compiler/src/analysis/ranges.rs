@@ -1,14 +1,14 @@
 //! Value ranges of integers.
 //!
-//! Several analyses use [`Range`]; each decides whether bounds are signed. [`Ranges`] uses signed values for 64-bit
-//! integers and unsigned values for narrower ones, because they are extended to 64 bits.
-//! [`loops::trips`](super::loops::trips) uses signed values for all. Example: a local id in groups of 64 has the range
-//! 0 to 63.
+//! Several analyses use [`Range`]; each decides whether the bounds are signed. [`Ranges`] uses signed bounds for 64-bit
+//! integers, and unsigned bounds for narrower integers, whose zero extension they describe.
+//! [`loops::trips`](super::loops::trips) uses signed bounds for all. Example: `and %x, 63` has the range 0 to 63.
 
 use super::definitions::Definitions;
 use super::loops::guards::guards;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
+/// An interval; both bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub low: i128,
@@ -26,7 +26,7 @@ impl Range {
         Self { low: number, high: number }
     }
 
-    /// The value, if the range has only one.
+    /// The value of a range with a single value; `None` for other ranges.
     pub(crate) fn number(self) -> Option<i128> {
         (self.low == self.high).then_some(self.low)
     }
@@ -42,7 +42,7 @@ impl Range {
         Self { low: self.low.min(other.low), high: self.high.max(other.high) }
     }
 
-    /// The range itself, if another one contains it.
+    /// Returns the range itself, or `None` if `whole` does not contain it.
     pub(crate) fn within(self, whole: Self) -> Option<Self> {
         (self.low >= whole.low && self.high <= whole.high).then_some(self)
     }
@@ -70,7 +70,7 @@ impl Ranges {
         ranges
     }
 
-    /// The range of a value; the whole type if nothing is known.
+    /// The range of a value; the range of its type if no smaller range is known.
     pub(crate) fn get(&self, function: &Function, value: Value) -> Range {
         if let Some(range) = self.0[value.index()] {
             return range;
@@ -163,8 +163,8 @@ impl Ranges {
         }
     }
 
-    /// A loop parameter that is compared with a bound at the start of each iteration and then changes in one
-    /// direction.
+    /// The range of a loop parameter that is compared with a bound at the start of each iteration, and whose steps have
+    /// one sign. `None` for other parameters.
     fn counter(
         &self,
         function: &Function,
@@ -213,8 +213,8 @@ impl Ranges {
     }
 }
 
-/// The range of a result before wrapping. Both operands are in their type's range. `signed`: whether bounds are
-/// signed values.
+/// The range of a result before wrapping; `None` if it is not known. The operands must be within the range of their
+/// type. `signed`: whether bounds are signed values.
 pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: bool) -> Option<Range> {
     let positive = x.low >= 0 && y.low >= 0;
     let amount = || y.number().filter(|amount| (0..i128::from(scalar.bits())).contains(amount));
@@ -222,7 +222,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
         BinOp::Add => Range { low: x.low + y.low, high: x.high + y.high },
         BinOp::Sub => Range { low: x.low - y.high, high: x.high - y.low },
         BinOp::Mul => {
-            // The bounds are below 2^63, so their products fit.
+            // The magnitude of the bounds is at most 2^63, so their products fit.
             let products = [x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high];
             Range { low: *products.iter().min()?, high: *products.iter().max()? }
         }
@@ -250,7 +250,7 @@ pub(crate) fn arithmetic(op: BinOp, x: Range, y: Range, scalar: Scalar, signed: 
     })
 }
 
-/// The smallest 2^n - 1 that is not less than a positive number.
+/// The smallest 2^n - 1 that is not less than a non-negative number.
 const fn mask_covering(value: i128) -> i128 {
     let bits = 128 - value.leading_zeros();
     if bits >= 127 { i128::MAX } else { (1 << bits) - 1 }

@@ -1,4 +1,4 @@
-//! The values that terminators define: results and loop parameters, as the phis of other representations.
+//! The results and loop parameters that the operands of terminators become (phis in LLVM).
 //!
 //! ```text
 //! %4 = if %0 { yield %1 } else { yield %2 }                          %1, %2 -> %4
@@ -7,7 +7,7 @@
 
 use crate::ir::{Op, Value};
 
-/// The values that the terminators of a region define.
+/// The values that the terminators of a region assign.
 #[derive(Clone, Copy)]
 pub(crate) struct Targets<'a> {
     /// For `yield`: the results of the innermost `if` or `switch`.
@@ -19,20 +19,20 @@ pub(crate) struct Targets<'a> {
 }
 
 impl<'a> Targets<'a> {
-    /// In the body of a function.
+    /// The targets in the body of a function.
     pub(crate) const NONE: Self = Self { yields: &[], breaks: &[], continues: &[] };
 
-    /// In a region of an `if` or `switch` with these results.
+    /// The targets in a region of an `if` or `switch` with these results.
     pub(crate) const fn in_branch(self, results: &'a [Value]) -> Self {
         Self { yields: results, ..self }
     }
 
-    /// In the body of a loop.
+    /// The targets in the body of a loop.
     pub(crate) const fn in_loop(params: &'a [Value], results: &'a [Value]) -> Self {
         Self { yields: &[], breaks: results, continues: params }
     }
 
-    /// The operands of a terminator, and the values that they define. `None` for other operations and for `return`.
+    /// The operands of a terminator, and the values that they become. `None` for other operations and for `return`.
     pub(crate) fn of<'o>(self, op: &'o Op) -> Option<(&'o [Value], &'a [Value])> {
         match op {
             Op::Yield(values) => Some((values, self.yields)),

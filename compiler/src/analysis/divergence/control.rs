@@ -10,16 +10,16 @@ use crate::ir::{Inst, Op, Region, Value};
 pub(crate) enum Together {
     /// All work-items of a group.
     Group,
-    /// All of a subgroup, while other subgroups are [`Together::Rest`].
+    /// All work-items of each complete subgroup. Incomplete subgroups execute the [`Together::Rest`] version.
     Subgroup,
-    /// Possibly only some.
+    /// Possibly not all work-items of a subgroup.
     Some,
-    /// The work-items of incomplete subgroups, instead of the version for complete ones.
+    /// The work-items of incomplete subgroups, in the version of the code for these.
     Rest,
 }
 
 impl Together {
-    /// For code that some work-items skip.
+    /// The work-items that execute code which some of these work-items skip.
     const fn without_some(self) -> Self {
         match self {
             Self::Group | Self::Subgroup | Self::Some => Self::Some,
@@ -28,24 +28,24 @@ impl Together {
     }
 }
 
-/// How work-items leave a region: the scope in which all of them take the same path.
+/// How work-items leave a region. Each scope is a set of work-items that all take the same path.
 #[derive(Clone, Copy, Debug)]
 struct Exits {
-    /// For jumps out of the innermost enclosing loop, or to its next iteration.
-    jump: Scope,
-    part: Scope,
-    /// Whether there is a return.
-    ends: bool,
+    /// The scope for `break` and `continue` of the innermost enclosing loop.
+    jumps: Scope,
+    /// The scope for `return`.
+    returns: Scope,
+    has_return: bool,
 }
 
 impl Exits {
-    const NONE: Self = Self { jump: Scope::Launch, part: Scope::Launch, ends: false };
+    const NONE: Self = Self { jumps: Scope::Launch, returns: Scope::Launch, has_return: false };
 }
 
 impl Divergence<'_> {
-    /// Visits all instructions in program order, with the work-items that execute them. `full`: whether work-items
-    /// start in complete subgroups; `complete`: the condition for complete subgroups, if a pass has created two
-    /// versions.
+    /// Calls `show` for all instructions in program order, with the work-items that execute them. `full` is true if all
+    /// subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
+    /// complete subgroups, if there is one.
     pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, show: &mut dyn FnMut(&Inst, Together)) {
         self.show(region, (if full { Together::Group } else { Together::Some }, complete), show);
     }
@@ -70,7 +70,7 @@ impl Divergence<'_> {
         }
     }
 
-    /// Whether some work-items of a group may not execute the regions of an instruction, or not as often as others.
+    /// Whether work-items of a group may execute the regions of an instruction a different number of times.
     pub(crate) fn splits(&self, inst: &Inst) -> bool {
         self.split_scope(inst) < Scope::Group
     }
@@ -81,48 +81,48 @@ impl Divergence<'_> {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => self.scope(*selector),
             Op::Loop { body, .. } => {
                 let exits = self.exits(body, Scope::Launch);
-                exits.jump.min(exits.part)
+                exits.jumps.min(exits.returns)
             }
             _ => Scope::Launch,
         }
     }
 
-    /// Whether some work-items of a group may skip the code after an instruction. After a jump by some work-items,
-    /// the others are alone until the end of the kernel or loop. Such a loop [splits](Self::splits) as a whole.
+    /// Whether some work-items of a group may skip the code after an instruction, because they return, or jump out of
+    /// the enclosing loop iteration. That loop then [splits](Self::splits) as a whole.
     pub(crate) fn leaves(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);
         inst.op.regions().iter().any(|nested| {
             let exits = self.exits(nested, here);
-            exits.part < Scope::Group || (exits.jump < Scope::Group && !is_loop)
+            exits.returns < Scope::Group || (exits.jumps < Scope::Group && !is_loop)
         })
     }
 
-    /// How work-items leave a region. `here`: the scope in which all work-items that reach the enclosing code execute
-    /// it. Visits everything once, however deep loops nest.
+    /// How work-items leave a region. `here`: the scope in which either all work-items or none execute the region.
+    /// Visits each instruction once.
     fn exits(&self, region: &Region, here: Scope) -> Exits {
         let mut exits = Exits::NONE;
         for inst in &region.insts {
             match &inst.op {
-                Op::Break(_) | Op::Continue(_) => exits.jump = exits.jump.min(here),
-                Op::Return(_) => (exits.part, exits.ends) = (exits.part.min(here), true),
+                Op::Break(_) | Op::Continue(_) => exits.jumps = exits.jumps.min(here),
+                Op::Return(_) => (exits.returns, exits.has_return) = (exits.returns.min(here), true),
                 Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
                     let here = here.min(self.scope(*selector));
                     for nested in inst.op.regions() {
                         let inside = self.exits(nested, here);
-                        exits.jump = exits.jump.min(inside.jump);
-                        exits.part = exits.part.min(inside.part);
-                        exits.ends |= inside.ends;
+                        exits.jumps = exits.jumps.min(inside.jumps);
+                        exits.returns = exits.returns.min(inside.returns);
+                        exits.has_return |= inside.has_return;
                     }
                 }
                 Op::Loop { body, .. } => {
                     let inside = self.exits(body, here);
-                    exits.part = exits.part.min(inside.part);
-                    if inside.ends {
-                        // A loop that only some work-items repeat may return in one of its iterations.
-                        exits.part = exits.part.min(inside.jump);
+                    exits.returns = exits.returns.min(inside.returns);
+                    if inside.has_return {
+                        // If work-items repeat the loop a different number of times, only some may reach the return.
+                        exits.returns = exits.returns.min(inside.jumps);
                     }
-                    exits.ends |= inside.ends;
+                    exits.has_return |= inside.has_return;
                 }
                 _ => {}
             }

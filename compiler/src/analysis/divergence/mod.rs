@@ -9,11 +9,11 @@
 //! if ult %1, %n { ... }            divergent control flow
 //! ```
 //! # The lattice
-//! Each value has two properties, which start at the best element and descend until nothing changes.
+//! Each value has two properties. They start at the top element and descend until nothing changes.
 //!
-//! * [`Variation`], between neighbouring work-items of dimension 0: not computed yet; then uniform, or a stride (each
-//!   stride is a separate element); then varying. Integers of 32 and 64 bits have strides modulo two to the power of
-//!   their width; addresses have strides in bytes modulo 2^32.
+//! * [`Variation`], between neighbouring work-items of dimension 0. The top element is "not computed yet". Below it are
+//!   "uniform" and every stride, which are not comparable with each other. The bottom element is "varying". Integers of
+//!   N = 32 or 64 bits have strides modulo 2^N; addresses have strides in bytes modulo 2^32.
 //! * [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In
 //!   a group of several dimensions, a value may be uniform along dimension 0 but not in the group.
 //!
@@ -23,14 +23,14 @@
 //! * Operations without effects are uniform if their operands are. Sums, differences, products with constants and
 //!   shifts by constants keep strides.
 //! * A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items.
-//!   The [`Question`] defines these loads.
-//! * Results of control flow are the join of the incoming values. With divergent control flow they may be anything:
-//!   for `if` and `switch` with a selector that is not uniform, and for loops that some work-items leave earlier.
-//!   Parameters of such loops are not uniform either, because work-items may be in different iterations.
+//!   [`StableLoads`] defines these loads.
+//! * Results of uniform control flow are the join of the incoming values. Results of divergent control flow are
+//!   varying: of an `if` or `switch` with a selector that is not uniform, and of a loop that some work-items leave
+//!   earlier. Parameters of such a loop lose their scope, because work-items may be in different iterations.
 //!
 //! # Complexity
 //! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat
-//! until nothing changes. Values can descend a few times each; in practice there are two or three traversals.
+//! until nothing changes. Each value can only descend a few times; in practice there are two or three traversals.
 //!
 //! The vectoriser uses the same analysis: uniform values stay scalar, accesses with a stride of one element become
 //! vector accesses, and divergent control flow ([`Divergence::splits`]) uses masks.
@@ -69,11 +69,11 @@ pub(crate) enum Scope {
 /// The parameters of the analysis.
 #[derive(Clone, Copy)]
 pub(crate) struct Question {
-    /// Work-group size in each dimension. A pass that combines neighbours of the NDRange may treat them as a group.
+    /// Work-group size in each dimension. A pass that combines neighbouring work-items may use their number instead.
     pub group: [u32; 3],
-    /// Whether the launch has no global offset, so that global ids do not wrap within a group.
+    /// Whether the global offset is zero. Global ids then do not wrap within a group.
     pub zero_offset: bool,
-    /// The loads that return the same value for all work-items with the same address, whenever they execute.
+    /// The loads that return the same value to all work-items with the same address, independent of when they execute.
     pub stable: StableLoads,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Question {
 pub(crate) enum StableLoads {
     /// Loads from constant memory, which is never written.
     Constant,
-    /// All loads: work-items do not synchronise, so each may see memory before or after the writes of others.
+    /// All loads. For kernels without synchronisation: a work-item may see memory before or after writes by others.
     Unordered,
 }
 
@@ -106,7 +106,7 @@ impl Variation {
         }
     }
 
-    /// The stride; 0 if uniform.
+    /// The stride; 0 if uniform, `None` if varying or not computed yet.
     const fn stride(self) -> Option<u64> {
         match self {
             Self::Uniform => Some(0),
@@ -115,7 +115,7 @@ impl Variation {
         }
     }
 
-    /// The variation of an integer or address of this type with a stride.
+    /// The variation of an integer or address of type `ty` whose stride is `stride` modulo 2^64.
     fn of_stride(stride: u64, ty: Type) -> Self {
         let stride = stride & if ty == Type::I64 { u64::MAX } else { u64::from(u32::MAX) };
         if stride == 0 { Self::Uniform } else { Self::Stride(stride) }
@@ -123,7 +123,7 @@ impl Variation {
 }
 
 impl<'f> Divergence<'f> {
-    /// Analyses a kernel with the given body.
+    /// Analyses a function whose body is `body`.
     pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question) -> Self {
         let count = function.values.len();
         let mut this = Self {
@@ -154,7 +154,7 @@ impl<'f> Divergence<'f> {
         self.variations
     }
 
-    /// The scope in which a value is uniform, among the work-items that compute it together.
+    /// The largest scope in which a value is uniform, among the work-items that compute it together.
     pub(crate) fn scope(&self, value: Value) -> Scope {
         self.scopes.get(value.index()).copied().unwrap_or(Scope::Item)
     }
@@ -164,7 +164,7 @@ impl<'f> Divergence<'f> {
         self.scope(value) >= Scope::Group
     }
 
-    /// Descends in the lattice.
+    /// Joins a variation and a scope into those of a value.
     fn lower(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
         let (old, known) = (self.variation(value), self.scope(value));
         let new = (old.join(variation), known.min(scope));
@@ -172,14 +172,14 @@ impl<'f> Divergence<'f> {
         (self.variations[value.index()], self.scopes[value.index()]) = new;
     }
 
-    fn give(&mut self, from: &[Value], to: &[Value]) {
+    fn join_all(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             self.lower(to, (self.variation(from), self.scope(from)));
         }
     }
 
-    /// The results of control flow that is uniform in a scope only.
-    fn part(&mut self, results: &[Value], scope: Scope) {
+    /// Lowers the results of control flow that is uniform in `scope`.
+    fn lower_results(&mut self, results: &[Value], scope: Scope) {
         let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
         results.iter().for_each(|&result| self.lower(result, (variation, scope)));
     }
@@ -191,18 +191,18 @@ impl<'f> Divergence<'f> {
                     for nested in inst.op.regions() {
                         self.region(nested, targets.in_branch(&inst.results));
                     }
-                    self.part(&inst.results, self.scope(*selector));
+                    self.lower_results(&inst.results, self.scope(*selector));
                 }
                 Op::Loop { init, params, body, .. } => {
-                    self.give(init, params);
+                    self.join_all(init, params);
                     self.region(body, Targets::in_loop(params, &inst.results));
                     let scope = self.split_scope(inst);
-                    self.part(&inst.results, scope);
+                    self.lower_results(&inst.results, scope);
                     params.iter().for_each(|&param| self.lower(param, (Variation::Unknown, scope)));
                 }
                 op => {
                     if let Some((from, to)) = targets.of(op) {
-                        self.give(from, to);
+                        self.join_all(from, to);
                     }
                     for &result in &inst.results {
                         let variation = self.operation(op, result, &|value| self.variation(value));
@@ -213,7 +213,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Whether the result of an operation only depends on its operands.
+    /// Whether equal operands join_all equal results in all work-items.
     fn is_function(&self, op: &Op) -> bool {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {
@@ -228,10 +228,10 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// The variation of an operation without regions, given the variation `of` its operands.
+    /// The variation of the result of an operation without regions, given the variation `of` its operands.
     pub(crate) fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
         if let &Op::WorkItem(question) = op {
-            return self.answer(question);
+            return self.query_variation(question);
         }
         if !self.is_function(op) {
             return Variation::Varying;
@@ -239,16 +239,17 @@ impl<'f> Divergence<'f> {
         let mut uniform = true;
         op.for_each_operand(|value| uniform &= of(value) == Variation::Uniform);
         let otherwise = if uniform { Variation::Uniform } else { Variation::Varying };
-        self.sum(op, self.function.ty(result), of).unwrap_or(otherwise)
+        self.strided(op, self.function.ty(result), of).unwrap_or(otherwise)
     }
 
-    /// The variation of an operation that keeps strides, if its operands determine it.
-    fn sum(&self, op: &Op, ty: Type, of: &dyn Fn(Value) -> Variation) -> Option<Variation> {
-        let sum = match *op {
+    /// The variation of the result of an operation that keeps strides. `None` if the operands have no strides, or the
+    /// operation does not keep them.
+    fn strided(&self, op: &Op, ty: Type, of: &dyn Fn(Value) -> Variation) -> Option<Variation> {
+        let stride = match *op {
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_small_id(a) => of(a).stride().filter(|&stride| stride == 1)?,
             _ => stride(self.function, &self.definitions, op, ty, |value| of(value).stride())?,
         };
-        Some(Variation::of_stride(sum, ty))
+        Some(Variation::of_stride(stride, ty))
     }
 
     /// Whether a value is an id that does not wrap within a group.
@@ -265,7 +266,7 @@ impl<'f> Divergence<'f> {
         self.question.group.get(usize::from(dimension)).is_some_and(|&size| size <= 1)
     }
 
-    fn answer(&self, question: WorkItem) -> Variation {
+    fn query_variation(&self, question: WorkItem) -> Variation {
         match question {
             WorkItem::GlobalId(0) | WorkItem::LocalId(0) if !self.is_alone(0) => Variation::Stride(1),
             WorkItem::SubgroupLocalId | WorkItem::SubgroupId => Variation::Varying,
@@ -306,9 +307,9 @@ mod tests {
     use crate::ir::Value;
     use crate::ir::read::read_module;
 
-    /// The results for some values of a kernel with the parameters `%0: ptr.global`, `%1: ptr.constant` and `%2:
-    /// i32`, with the given group size.
-    fn known(body: &str, group: [u32; 3], values: &[u32]) -> Vec<(Variation, Scope)> {
+    /// Analyses a kernel with the parameters `%0: ptr.global`, `%1: ptr.constant` and `%2: i32`, and the given group
+    /// size. Returns the results for `values`.
+    fn analyse(body: &str, group: [u32; 3], values: &[u32]) -> Vec<(Variation, Scope)> {
         let text = format!("kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.constant buffer, %2: i32 value) {{\n{body}\n  return\n}}\n");
         let module = read_module(&text).expect("the text is IR");
         let function = &module.functions[0];
@@ -321,7 +322,7 @@ mod tests {
         let body = "%3: i32 = workitem.local_id 0\n%4: i32 = const 12\n%5: i32 = mul %3, %4\n%6: ptr.global = ptr_add %0, %5
             %7: i64 = zext %3\n%8: i64 = const 33\n%9: i64 = shl %7, %8\n%10: i32 = trunc %9\n%11: i32 = sub %5, %5\n%12: i32 = mul %3, %3";
         assert_eq!(
-            known(body, [64, 1, 1], &[3, 5, 6, 7, 9, 10, 11, 12]),
+            analyse(body, [64, 1, 1], &[3, 5, 6, 7, 9, 10, 11, 12]),
             [
                 (Variation::Stride(1), Scope::Item),
                 (Variation::Stride(12), Scope::Item),
@@ -341,18 +342,18 @@ mod tests {
         let row = (Variation::Uniform, Scope::Item);
         let launch = (Variation::Uniform, Scope::Launch);
         let group = (Variation::Uniform, Scope::Group);
-        assert_eq!(known(body, [8, 8, 1], &[3, 4, 5, 6]), [row, group, row, launch]);
-        assert_eq!(known(body, [64, 1, 1], &[3, 5]), [launch, group]);
+        assert_eq!(analyse(body, [8, 8, 1], &[3, 4, 5, 6]), [row, group, row, launch]);
+        assert_eq!(analyse(body, [64, 1, 1], &[3, 5]), [launch, group]);
     }
 
     #[test]
-    fn loads_are_uniform_without_writes() {
+    fn loads_from_constant_memory_are_uniform() {
         let body = "%3: i32 = load %0 align 4\n%4: i32 = load %1 align 4";
-        assert_eq!(known(body, [64, 1, 1], &[3, 4]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Launch)]);
+        assert_eq!(analyse(body, [64, 1, 1], &[3, 4]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Launch)]);
     }
 
     #[test]
-    fn some_leave_a_loop_earlier() {
+    fn results_of_divergent_loops_vary() {
         let looped = |bound: &str| {
             format!(
                 "%3: i32 = const 0\n%4: i32 = const 1\n%5: i32 = workitem.local_id 0
@@ -364,12 +365,12 @@ mod tests {
                 }}"
             )
         };
-        assert_eq!(known(&looped("%2"), [64, 1, 1], &[6, 7]), [(Variation::Uniform, Scope::Launch); 2]);
-        assert_eq!(known(&looped("%5"), [64, 1, 1], &[6, 7]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Item)]);
+        assert_eq!(analyse(&looped("%2"), [64, 1, 1], &[6, 7]), [(Variation::Uniform, Scope::Launch); 2]);
+        assert_eq!(analyse(&looped("%5"), [64, 1, 1], &[6, 7]), [(Variation::Varying, Scope::Item), (Variation::Uniform, Scope::Item)]);
     }
 
     #[test]
-    fn branches_give_what_their_selector_is() {
+    fn results_of_divergent_branches_vary() {
         let body = |selector: &str| {
             format!(
                 "%3: i32 = const 4\n%4: i32 = const 5\n%5: i32 = workitem.local_id 0
@@ -377,7 +378,7 @@ mod tests {
                 %7: i32 = if %6 {{ yield %3 }} else {{ yield %3 }}"
             )
         };
-        assert_eq!(known(&body("%2"), [64, 1, 1], &[7]), [(Variation::Uniform, Scope::Launch)]);
-        assert_eq!(known(&body("%5"), [64, 1, 1], &[7]), [(Variation::Varying, Scope::Item)]);
+        assert_eq!(analyse(&body("%2"), [64, 1, 1], &[7]), [(Variation::Uniform, Scope::Launch)]);
+        assert_eq!(analyse(&body("%5"), [64, 1, 1], &[7]), [(Variation::Varying, Scope::Item)]);
     }
 }

@@ -1,11 +1,12 @@
-//! Conditions that the tests of a loop guarantee for a value in the loop.
+//! Conditions on a value that hold in a loop after its exit tests.
 //!
 //! Example: after `if slt %i, %n { yield } else { break }`, `%i < %n` holds.
 
 use crate::analysis::definitions::Definitions;
 use crate::ir::{BinOp, CmpOp, Inst, Op, Region, UnOp, Value};
 
-/// The conditions that hold for a value whenever the loop continues: the guards before the first `continue`.
+/// The conditions `compare(param, bound)` that hold whenever the loop continues: those of the exit tests before the
+/// first `continue`.
 pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let mut bounds = Vec::new();
     for inst in &body.insts {
@@ -23,7 +24,7 @@ pub(crate) fn guards(body: &Region, defs: &Definitions<'_>, param: Value) -> Vec
     bounds
 }
 
-/// The conditions that hold for a value after `if condition { yield } else { break }`: comparisons with bounds.
+/// The conditions `compare(param, bound)` that hold after `if condition { yield } else { break }`.
 fn guard_bounds(guard: &Inst, defs: &Definitions<'_>, param: Value) -> Vec<(CmpOp, Value)> {
     let Op::If { cond, then, els } = &guard.op else { return Vec::new() };
     let leaves = |region: &Region| {

@@ -9,8 +9,8 @@
 //!   continue %j, %t
 //! }
 //! ```
-//! [`PlainLoop`] is the shape that can be unrolled, [`Counted`] a plain loop with a single exit that compares a
-//! counter. The trip count is known exactly if start, bound and step are constants ([`Counted::iterations`]).
+//! [`PlainLoop`] has the form that can be unrolled. [`Counted`] is such a loop with a single exit that compares a
+//! counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]).
 //! [`trips`] computes upper bounds for loops of any shape, from the ranges of their counters.
 
 pub(crate) mod guards;
@@ -31,7 +31,7 @@ pub(crate) struct PlainLoop<'a> {
 }
 
 impl<'a> PlainLoop<'a> {
-    /// Whether an operation is such a loop.
+    /// Returns the loop that `op` is, or `None` if `op` is another operation or another form of loop.
     pub(crate) fn of(op: &'a Op) -> Option<Self> {
         let Op::Loop { init, params, body, .. } = op else { return None };
         let Some(Op::Continue(next)) = body.terminator() else { return None };
@@ -45,8 +45,8 @@ impl<'a> PlainLoop<'a> {
         self.body.insts.split_last().map_or(&[][..], |(_, insts)| insts)
     }
 
-    /// The operation that defines a value in the body itself, not in a nested region.
-    fn define(&self, value: Value) -> Option<&'a Op> {
+    /// The operation that defines a value. `None` if it is not in the body itself, outside of nested regions.
+    fn definition(&self, value: Value) -> Option<&'a Op> {
         self.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op)
     }
 
@@ -55,9 +55,9 @@ impl<'a> PlainLoop<'a> {
     }
 }
 
-/// A loop that continues while `compare(counter, bound)`, with one test per iteration, and that has no other exit but
-/// `return`. The counter's next value is `step.0(counter, step.1)`, or with swapped operands if the operation is
-/// commutative. All are integers.
+/// A loop that continues while `compare(counter, bound)`. It has one test per iteration, and no other exit except
+/// `return`. The counter's next value is `step.0(counter, step.1)`; commutative operations may have swapped operands.
+/// Counter, bound and step are integers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted<'a> {
     /// The position of the test in the body: an `if` that only yields or breaks.
@@ -72,17 +72,17 @@ pub(crate) struct Counted<'a> {
     pub bound: Value,
     /// The operation on the counter per iteration.
     pub step: (BinOp, Value),
-    /// The values of the test's break.
+    /// The operands of the test's `break`.
     pub broken: &'a [Value],
-    /// Whether the test compares the counter's next value.
-    pub ahead: bool,
+    /// Whether the test compares the next value of the counter.
+    pub tests_next: bool,
 }
 
 impl<'a> Counted<'a> {
     /// Recognises a loop that tests its counter at the start of each iteration.
     pub(crate) fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
         let test = plain.body.insts.iter().position(|inst| !inst.op.is_pure())?;
-        Self::tested(function, plain, test).filter(|counted| !counted.ahead)
+        Self::tested(function, plain, test).filter(|counted| !counted.tests_next)
     }
 
     /// Recognises a loop with the test anywhere: code before the test executes once more than code after it.
@@ -109,9 +109,9 @@ impl<'a> Counted<'a> {
         if breaks != 1 || !inst.results.is_empty() {
             return None;
         }
-        let &Op::Cmp(kind, a, b) = plain.define(*cond)? else { return None };
+        let &Op::Cmp(kind, a, b) = plain.definition(*cond)? else { return None };
         let next = |value: Value| plain.next.iter().position(|&next| next == value);
-        let (counter, bound, kind, ahead) = match (plain.param(a), plain.param(b), next(a), next(b)) {
+        let (counter, bound, kind, tests_next) = match (plain.param(a), plain.param(b), next(a), next(b)) {
             (Some(index), None, ..) => (index, b, kind, false),
             (None, Some(index), ..) => (index, a, kind.mirrored(), false),
             (None, None, Some(index), None) => (index, b, kind, true),
@@ -123,17 +123,18 @@ impl<'a> Counted<'a> {
         if !matches!(ty, Type::Scalar(scalar) if scalar.is_int()) {
             return None;
         }
-        let &Op::Bin(op, x, y) = plain.define(*plain.next.get(counter)?)? else { return None };
+        let &Op::Bin(op, x, y) = plain.definition(*plain.next.get(counter)?)? else { return None };
         let commutes = matches!(op, BinOp::Add | BinOp::Mul);
         let by = match (plain.param(x) == Some(counter), plain.param(y) == Some(counter)) {
             (true, _) => y,
             (false, true) if commutes => x,
             _ => return None,
         };
-        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken, ahead })
+        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken, tests_next })
     }
 
-    /// The trip count, at most `most`, if start, bound and step are constants and the loop does not return.
+    /// The trip count: how often the loop continues. `None` if it exceeds `most`, if start, bound or step is not
+    /// constant, or if the loop contains a `return`.
     pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
@@ -142,7 +143,7 @@ impl<'a> Counted<'a> {
         let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
         let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
         let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
-        // The number of iterations exceeds the limit.
+        // Counting iterations one by one would only reach the limit.
         let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
         let stride = scalar.sign_extend(step).unsigned_abs().max(1);
         if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > most {
@@ -151,7 +152,7 @@ impl<'a> Counted<'a> {
         let mut value = start;
         for iteration in 0..=most {
             let next = eval::binary(op, scalar, value, step)?;
-            if !eval::compare(self.compare, scalar, if self.ahead { next } else { value }, bound)? {
+            if !eval::compare(self.compare, scalar, if self.tests_next { next } else { value }, bound)? {
                 return Some(iteration);
             }
             value = next;
@@ -159,7 +160,7 @@ impl<'a> Counted<'a> {
         None
     }
 
-    /// A loop with a known trip count, and this count: see [`Self::of`] and [`Self::iterations`].
+    /// The loop and its trip count, if [`Self::of`] and [`Self::iterations`] succeed.
     pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
         let iterations = counted.iterations(plain, constants, most)?;

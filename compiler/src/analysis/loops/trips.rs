@@ -3,7 +3,7 @@
 //! ```text
 //! loop (%i = 0) {                                24 iterations: 0 <= %i <= 24
 //!   if slt %i, 24 { yield } else { break }
-//!   loop (%at = %i) {                            24 iterations, as %at starts at 24 or less
+//!   loop (%at = %i) {                            at most 24 iterations: %at starts at 24 or less
 //!     if sgt %at, 0 { yield } else { break }
 //!     ...
 //!     continue sub %at, 1
@@ -11,7 +11,8 @@
 //!   continue add %i, 1
 //! }
 //! ```
-//! Counters change by a constant step, or double or halve; their start and bound may be ranges.
+//! A counter changes by a constant step, or is multiplied, divided or shifted by a constant. Its start and bound may be
+//! ranges. The upper bounds exceed the trip counts slightly.
 
 use rustc_hash::FxHashMap;
 
@@ -20,16 +21,16 @@ use crate::analysis::definitions::Definitions;
 use crate::analysis::ranges::{Range, arithmetic};
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
-/// Limit for the depth of expressions.
+/// Limit for the nesting of expressions, and for the additions of a step.
 const MAX_DEPTH: usize = 16;
 
 /// How a counter changes per iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Add(i128),
-    /// It at least doubles; its width grows by at most this number of bits.
+    /// The counter at least doubles. Its bit width grows by at most the given number.
     Double(u32),
-    /// It at most halves; whether zeros are shifted in.
+    /// The magnitude at least halves. True for unsigned division and logical shifts.
     Halve(bool),
 }
 
@@ -52,12 +53,13 @@ impl<'f> Trips<'f> {
         trips
     }
 
-    /// An upper bound for the iterations of all loops of the function together, if known.
+    /// An upper bound for the iterations of all loops of the function together. `None` if a loop has no known bound.
     pub(crate) const fn total(&self) -> Option<u64> {
         self.total
     }
 
-    /// Upper bounds for the iterations of one execution of each loop, if known, by the loop's first parameter.
+    /// Upper bounds for the iterations of one execution of each loop, by the loop's first parameter. Loops without a
+    /// known bound are missing.
     pub(crate) fn into_iterations(self) -> FxHashMap<Value, u64> {
         self.iterations
     }
@@ -80,7 +82,7 @@ impl<'f> Trips<'f> {
         sum
     }
 
-    /// An upper bound for the iterations of a loop. Records the ranges of its counters.
+    /// An upper bound for the iterations of a loop; `None` if it is not known. Records the ranges of its counters.
     fn iterations(&mut self, init: &[Value], params: &[Value], body: &Region) -> Option<u64> {
         let Some(Op::Continue(next)) = body.terminator() else { return None };
         let mut continues = 0;
@@ -118,7 +120,7 @@ impl<'f> Trips<'f> {
                 _ => {}
             }
         }
-        // An unrolled loop adds several times.
+        // An unrolled loop contains several additions.
         let (mut value, mut sum) = (next, 0_i128);
         for _ in 0..MAX_DEPTH {
             let (rest, by) = match *self.defs.get(value)? {
@@ -162,10 +164,10 @@ impl<'f> Trips<'f> {
         }
     }
 
-    /// The range of a result; `None` for unknown operands.
+    /// The range of a result, given those of the operands if they are known.
     fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
         let whole = Range::signed(scalar);
-        // Some results are bounded by one operand alone.
+        // One operand alone can bound the results of these operations.
         let (x, y) = match op {
             BinOp::And => (x.unwrap_or(whole), y.unwrap_or(whole)),
             BinOp::LShr => (x.unwrap_or(whole), y?),
@@ -188,8 +190,8 @@ fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }
 
-/// An upper bound for the iterations of a loop that continues while `kind(counter, bound)`, for the counter or its
-/// next value; and the counter's range.
+/// An upper bound for the iterations of a loop, and the range of its counter. The loop continues while
+/// `kind(counter, bound)`. If `is_next`, it compares the next value of the counter instead.
 fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is_next: bool) -> Option<(u64, Range)> {
     let whole = Range::signed(scalar);
     let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe);
@@ -202,7 +204,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
     let iterations = |from: i128, to: i128, by: i128| ((to - from).max(0).unsigned_abs() / by.unsigned_abs().max(1)) as u64 + 2;
     match (step, kind) {
         (Step::Add(by @ 1..), CmpOp::SLt | CmpOp::SLe | CmpOp::ULt | CmpOp::ULe) => {
-            // The counter does not wrap.
+            // The counter must not wrap.
             let last = Some(bound.high + by).filter(|&last| last <= whole.high)?;
             let first = Some(start.high + by).filter(|&first| first <= whole.high || !is_next)?;
             let high = if is_next { last.max(first) } else { last.max(start.high) };
@@ -231,7 +233,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
         {
             Some((bits_of(start.high) + 2, Range { low: 0, high: start.high }))
         }
-        // Non-negative after the first iteration.
+        // The counter is non-negative after the first iteration.
         (Step::Halve(true), CmpOp::SGt | CmpOp::SGe | CmpOp::Ne) if ends_at_zero(kind, bound) => {
             Some((u64::from(scalar.bits()) + 2, whole))
         }
@@ -258,14 +260,14 @@ mod tests {
     use super::Trips;
     use crate::ir::read::read_module;
 
-    /// The total of all loops of a kernel with this body: %0 is a 32-bit integer, %1 an 8-bit integer.
+    /// The bound for all loops of a kernel with this body. Parameter %0 is a 32-bit integer, %1 an 8-bit integer.
     fn total(body: &str) -> Option<u64> {
         let text = format!("kernel @f0 \"k\" (%0: i32 value, %1: i8 value) {{\n{body}\n  return\n}}\n");
         let module = read_module(&text).expect("the text is IR");
         Trips::of(&module.functions[0]).total()
     }
 
-    /// The bound for `for (i = start; i test bound; i = op(i, by))` with 32-bit integers.
+    /// The bound for the iterations of `for (i = start; i test bound; i = op(i, by))` with 32-bit integers.
     fn iterations(start: &str, test: &str, bound: &str, op: &str, by: &str) -> Option<u64> {
         total(&format!(
             "%2: i32 = const {start}\n%3: i32 = const {bound}\n%4: i32 = const {by}
@@ -278,17 +280,17 @@ mod tests {
         ))
     }
 
-    fn about(count: u64, found: Option<u64>) -> bool {
+    fn is_close(count: u64, found: Option<u64>) -> bool {
         found.is_some_and(|found| (count..=count + 2).contains(&found))
     }
 
     #[test]
     fn counters_with_constant_bounds() {
-        assert!(about(24, iterations("0", "slt", "24", "add", "1")));
-        assert!(about(12, iterations("0", "ult", "24", "add", "2")));
-        assert!(about(24, iterations("24", "sgt", "0", "sub", "1")));
-        assert!(about(24, iterations("24", "ugt", "0", "add", "-1")));
-        assert!(about(24, iterations("24", "ne", "0", "add", "-1")));
+        assert!(is_close(24, iterations("0", "slt", "24", "add", "1")));
+        assert!(is_close(12, iterations("0", "ult", "24", "add", "2")));
+        assert!(is_close(24, iterations("24", "sgt", "0", "sub", "1")));
+        assert!(is_close(24, iterations("24", "ugt", "0", "add", "-1")));
+        assert!(is_close(24, iterations("24", "ne", "0", "add", "-1")));
         assert!(iterations("4096", "ugt", "0", "lshr", "1").is_some_and(|iterations| iterations < 50));
         assert!(iterations("1", "slt", "4096", "shl", "1").is_some_and(|iterations| iterations < 50));
     }
@@ -327,7 +329,7 @@ mod tests {
                 }}"
             ))
         };
-        // The outer counter is at most 24, a byte at most 255.
+        // The outer counter is at most 24, the byte `%1` at most 255.
         assert!(inner("%7", "sgt", "%2", "%5").is_some_and(|iterations| iterations < 800));
         assert!(inner("%2", "slt", "%7", "%4").is_some_and(|iterations| iterations < 800));
         assert!(inner("%6", "ne", "%2", "%5").is_some_and(|iterations| (24 * 255..8000).contains(&iterations)));
@@ -349,6 +351,6 @@ mod tests {
                 continue %9
             }",
         );
-        assert!(about(50, found));
+        assert!(is_close(50, found));
     }
 }
