@@ -6,7 +6,7 @@
 //! %y = load %b                   =>     atomic.add %counts + %x, 1
 //! atomic.add %counts + %y, 1            atomic.add %counts + %y, 1
 //! ```
-//! Expects the form that `resolve_pointers` produces: every pointer has a known root.
+//! Runs after `resolve_pointers`, when the roots of pointers are known. Pointers with unknown roots alias all memory.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -16,14 +16,14 @@ use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::ir::{Function, Inst, KernelParam, Op, Region, Value};
 
-/// The memory that an instruction changes.
+/// The memory that an instruction may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
     Root(Root),
     Anything,
-    /// None itself, but stores by other work-items may become visible after it.
-    Waits,
+    /// The instruction changes no memory, but it may make stores by other work-items visible.
+    Synchronises,
 }
 
 /// The roots of all pointers of a function, and the aliasing of their memory.
@@ -35,19 +35,19 @@ pub(super) struct MemoryUse<'a> {
 }
 
 impl<'a> MemoryUse<'a> {
-    /// Analyses the body of a function. `distinct`: see
-    /// [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
+    /// Analyses the body of a function. [`BindingKey::distinct`](crate::launch::BindingKey::distinct) explains
+    /// `distinct`.
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
         Self { addresses: Addresses::of(function, body), params, distinct, purity }
     }
 
-    /// The root of a pointer.
+    /// The root of a pointer; `None` if it is not known.
     pub(super) fn root(&self, pointer: Value) -> Option<Root> {
         self.addresses.root(pointer)
     }
 
-    /// The kernel parameter of a root.
+    /// The kernel parameter that a root refers to; `None` for other roots.
     pub(super) fn param(&self, root: Root) -> Option<&KernelParam> {
         match root {
             Root::Param(index) => self.params.get(index as usize),
@@ -55,15 +55,15 @@ impl<'a> MemoryUse<'a> {
         }
     }
 
-    /// Whether the memory of both roots is disjoint.
-    pub(super) fn apart(&self, a: Root, b: Root) -> bool {
-        // Two parameters may be the same buffer, or buffers, images and sub-buffers with shared memory.
+    /// Whether accesses to the two roots cannot alias.
+    pub(super) fn is_disjoint(&self, a: Root, b: Root) -> bool {
+        // Two parameters may be the same buffer, or buffers, images and sub-buffers that share memory.
         let shared = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { .. } | KernelParam::Image));
         let restrict = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { restrict: true, .. }));
         a != b && (self.distinct || !shared(a) || !shared(b) || restrict(a) || restrict(b))
     }
 
-    /// The effect of an instruction itself, without its regions.
+    /// The effect of an instruction, without that of its regions.
     pub(super) fn effect(&self, inst: &Inst) -> Effect {
         match inst.op {
             Op::Store { ptr, .. }
@@ -78,14 +78,14 @@ impl<'a> MemoryUse<'a> {
             | Op::Group { .. }
             | Op::Printf { .. }
             | Op::Clock { .. }
-            | Op::Load { volatile: true, .. } => Effect::Waits,
+            | Op::Load { volatile: true, .. } => Effect::Synchronises,
             _ => Effect::Nothing,
         }
     }
 
-    /// Hoists loads in a loop's body to the start of the body, after the last jump, if nothing before them may change
-    /// their value.
-    pub(super) fn loads_first(&self, body: &mut Region) {
+    /// Hoists loads in a loop body over stores that cannot alias them. The loads move to just after the last
+    /// instruction that may leave the iteration or contains a loop.
+    pub(super) fn hoist_loads(&self, body: &mut Region) {
         let jumps = |inst: &Inst| {
             let mut found = false;
             for region in inst.op.regions() {
@@ -110,7 +110,7 @@ impl<'a> MemoryUse<'a> {
             inst.op.for_each_operand(|value| ready &= defined.get(&value).is_none_or(|&at| free[at]));
             let is_load = match inst.op {
                 Op::Load { ptr, volatile: false, .. } => {
-                    !anything && self.root(ptr).is_some_and(|root| changed.iter().all(|&other| self.apart(root, other)))
+                    !anything && self.root(ptr).is_some_and(|root| changed.iter().all(|&other| self.is_disjoint(root, other)))
                 }
                 _ => false,
             };
@@ -121,7 +121,7 @@ impl<'a> MemoryUse<'a> {
             let mut note = |inst: &Inst| match self.effect(inst) {
                 Effect::Nothing => {}
                 Effect::Root(root) => changed.push(root),
-                Effect::Anything | Effect::Waits => anything = true,
+                Effect::Anything | Effect::Synchronises => anything = true,
             };
             note(inst);
             inst.op.regions().into_iter().for_each(|region| region.walk(&mut note));
@@ -129,7 +129,7 @@ impl<'a> MemoryUse<'a> {
         if changed.is_empty() {
             return;
         }
-        // The operands of the loads are hoisted too.
+        // Hoist the operands of the loads as well.
         for (at, inst) in insts.iter().enumerate().rev() {
             if first.contains(&at) {
                 inst.op.for_each_operand(|value| {

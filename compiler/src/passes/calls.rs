@@ -1,4 +1,4 @@
-//! The call graph: functions in call order, and modules of only some functions.
+//! The call graph: functions in call order, and copies of parts of a module.
 
 use rustc_hash::FxHashMap;
 
@@ -20,11 +20,11 @@ pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>)
     })
 }
 
-/// A copy of some functions of a module and their callees, callers before callees, with all globals.
+/// Copies some functions of a module, all functions that they call, and all globals. `roots` come first.
 ///
 /// # Errors
 ///
-/// A call of a function that does not exist: a defect of the compiler.
+/// Fails if a called function does not exist, which is a defect of the compiler.
 pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> Result<ir::Module, PassError> {
     let mut list: Vec<Func> = roots.to_vec();
     let mut functions = Vec::new();

@@ -1,4 +1,4 @@
-//! Computes native sines with polynomials, for devices with inaccurate sines
+//! Computes native sines, cosines and tangents with polynomials, for devices with inaccurate sines
 //! ([`Defects::coarse_sines`](crate::target::Defects::coarse_sines)).
 //!
 //! ```text
@@ -6,25 +6,25 @@
 //!                                  %4 = fsub %0, fmul(%3, pi/2), in three parts  remainder
 //!                                  ... one of two series in %4, and a sign
 //! ```
-//! The absolute error is a few units in the last place of 1 if the number of quarter circles is small. Programs rely
-//! on this accuracy, which the native functions of other devices have.
+//! If the number of quarter circles is small, the absolute error is a few ulp of 1.0. The native functions of other
+//! devices have this accuracy, and programs rely on it.
 
 use super::pass::Pass;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Inst, MathOp, Op, Region, Scalar, Value};
 
 pub(crate) const PASS: Pass = Pass::function("coarse_sines", |function, _| Ok(run(function)));
 
-/// A quarter circle (pi/2) in three parts. The first two have so few digits that their products with some thousand
-/// quarters are exact.
+/// pi/2 as a sum of three numbers. The first two have few significant bits, so that their products with integers up to
+/// some thousands are exact.
 pub(crate) const QUARTER: [f32; 3] = [1.570_312_5, 4.837_513e-4, 7.549_79e-8];
 
-/// The sine divided by the angle, as a polynomial in the square of the angle; the highest coefficient first.
+/// The coefficients of sin(x)/x as a polynomial in x^2, highest power first.
 pub(crate) const ODD: [f32; 5] = [2.755_731_9e-6, -1.984_127e-4, 8.333_333e-3, -1.666_666_7e-1, 1.0];
 
-/// The cosine, as a polynomial in the square of the angle.
+/// The coefficients of cos(x) as a polynomial in x^2, highest power first.
 pub(crate) const EVEN: [f32; 5] = [2.480_158_7e-5, -1.388_888_9e-3, 4.166_666_8e-2, -0.5, 1.0];
 
-/// Rewrites native sines, cosines and tangents; returns whether there are any.
+/// Rewrites native sines, cosines and tangents. Returns whether there are any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let changed = region(function, &mut body);
@@ -53,7 +53,7 @@ fn region(function: &mut Function, region: &mut Region) -> bool {
     changed
 }
 
-/// Emits the replacement except its last operation, which it returns.
+/// Emits the replacement of `op` except its last operation, which it returns. `None` for other functions.
 fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     match op {
         MathOp::NativeSin => Some(sine(at, angle, 0)),
@@ -68,7 +68,7 @@ fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     }
 }
 
-/// The sine of an angle plus a number of quarter circles.
+/// Emits the sine of `angle` plus `quarters` quarter circles, except the last operation, which it returns.
 fn sine(at: &mut Cursor<'_>, angle: Value, quarters: u64) -> Op {
     let quarters_of_circle = with_float(at, BinOp::FMul, angle, std::f32::consts::FRAC_2_PI);
     let whole = at.math(MathOp::Rint, quarters_of_circle);

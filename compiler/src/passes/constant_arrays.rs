@@ -1,13 +1,13 @@
-//! Replaces private arrays with constant contents by the constants.
+//! Replaces private arrays with constant contents by constants of the program.
 //!
 //! ```text
 //! copy $t, @g0, 1024            =>      %1 = ptr_add @g0, %0
 //! %1 = ptr_add $t, %0                   %2 = load.i32 %1
 //! %2 = load.i32 %1
 //! ```
-//! The front end copies a long initialiser from a table. Often nothing else is stored to the variable, and only loads
-//! use its address. The loads can then read the table, and the copy is not needed. Reads before the copy are
-//! unspecified, so their order does not matter.
+//! The front end copies a long initialiser from a program-scope constant, the table. If nothing else is stored to the
+//! variable and only loads use its address, the loads can read the table, and the copy is removed. Loads before the
+//! copy return unspecified values, so they can read the table as well.
 
 use super::pass::Pass;
 use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var};
@@ -18,16 +18,18 @@ pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
     Ok(true)
 });
 
-/// The contents of a variable.
+/// The contents of a variable according to the instructions so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contents {
-    /// No store precedes the current instruction.
+    /// Nothing was stored.
     None,
+    /// Only copies of this table were stored.
     Table(Global),
+    /// Other data was stored, or the address is used by an instruction that is neither a load nor a copy.
     Other,
 }
 
-/// Replaces such variables of a function by their tables.
+/// Replaces the variables of a function that only contain a table.
 pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     let mut copies = false;
     function.body.walk(&mut |inst| copies |= matches!(inst.op, Op::Copy { .. }));
@@ -36,7 +38,7 @@ pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     }
     let mut contents = vec![Contents::None; function.vars.len()];
     let mut tables: FxHashMap<Value, Global> = FxHashMap::default();
-    // Pointers into a variable, and whether they point to its start.
+    // For each pointer into a variable: the variable, and whether the pointer is its start.
     let mut pointers: FxHashMap<Value, (Var, bool)> = FxHashMap::default();
     function.body.walk(&mut |inst| {
         let result = inst.results.first().copied();
@@ -107,7 +109,7 @@ fn rewrite(region: &mut Region, replaced: &impl Fn(Value) -> bool, table_of: &im
     }
 }
 
-/// Whether a global's contents never change and contain no addresses.
+/// Whether the contents of a global are known when the program is built: constant data without addresses.
 pub(super) fn is_constant_data(global: &GlobalVar) -> bool {
     global.space == Space::Constant && global.init.is_some() && global.relocs.is_empty()
 }

@@ -17,7 +17,7 @@ pub(crate) const PASS: Pass = Pass::function("constant_loads", |function, cx| {
     Ok(true)
 });
 
-/// Replaces loads of a function from known offsets in constants with known contents.
+/// Replaces loads from constant offsets in constant data.
 pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     if !globals.iter().any(is_constant_data) {
         return;
@@ -41,7 +41,7 @@ struct ConstantData<'a> {
 }
 
 impl ConstantData<'_> {
-    /// The result of a load from a pointer with a known target.
+    /// The result of a load of type `ty`. `None` if the address or the contents are not known.
     fn read(&self, ptr: Value, ty: Type) -> Option<Const> {
         let Address { root: Root::Global(global), offset: Some(at) } = self.addresses.get(ptr)? else { return None };
         let bytes = self.globals.get(global.index()).filter(|global| is_constant_data(global))?.init.as_ref()?;

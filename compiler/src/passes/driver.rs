@@ -11,21 +11,21 @@ use crate::launch::LaunchKey;
 use crate::target::Target;
 use crate::timing::stage;
 
-/// The state after a pass.
+/// The IR after a pass.
 #[derive(Clone, Copy, Debug)]
 pub struct AfterPass<'a> {
     /// The name of the pass.
     pub pass: &'static str,
     module: &'a Module,
-    /// A function that is currently taken out of the module.
-    apart: Option<(Func, &'a Function)>,
+    /// For function passes: the function, which is currently not in the module.
+    detached: Option<(Func, &'a Function)>,
 }
 
 impl AfterPass<'_> {
     /// The module after the pass.
     pub fn module(&self) -> Module {
         let mut module = self.module.clone();
-        if let Some((func, function)) = self.apart {
+        if let Some((func, function)) = self.detached {
             module.functions[func.index()] = function.clone();
         }
         module
@@ -33,9 +33,9 @@ impl AfterPass<'_> {
 }
 
 impl fmt::Display for AfterPass<'_> {
-    /// Prints the pass and its function, or the whole module for module passes.
+    /// Prints the name of the pass and the function; for module passes, the whole module.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.apart {
+        match self.detached {
             Some((func, function)) => {
                 let alone = Module { functions: vec![function.clone()], globals: Vec::new() };
                 writeln!(f, "; after {} of {func}\n{alone}", self.pass)
@@ -58,8 +58,8 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver for a device and a launch. Functions count as impure, and no call is inlined, until the driver is
-    /// configured.
+    /// A driver for a target and a launch. Until the caller sets `purity` and `policy`, functions are impure and no
+    /// call is inlined.
     pub fn new(target: &'a Target, key: &'a LaunchKey, watch: Option<&'a Watch<'a>>) -> Self {
         Self { target, key, watch, purity: Purity::unknown(), policy: Policy::default() }
     }
@@ -74,14 +74,14 @@ impl<'a> Driver<'a> {
         self.target.pointer_size()
     }
 
-    /// Whether functions may take pointers.
+    /// Whether functions of the target can have pointer parameters.
     pub(super) const fn takes_addresses(&self) -> bool {
         self.target.inlining.takes_addresses
     }
 
-    /// Records which functions that the kernel (the first function) calls are pure.
+    /// Records which callees of the kernel are pure. The kernel must be the first function, and callees must have
+    /// larger numbers than their callers.
     pub fn note_purity(&mut self, module: &Module) {
-        // Callees have larger numbers than callers.
         for func in functions(module).rev() {
             if func != Func(0) {
                 self.purity.note(func, &module.functions[func.index()]);
@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
     /// Runs steps on a module.
     ///
     /// # Errors
-    /// See [`PassError`]; the module is then unfit for use.
+    /// See [`PassError`]. After an error, the module is invalid.
     pub fn run(&self, module: &mut Module, steps: &[Step]) -> PassResult {
         let mut changed = false;
         for step in steps {
@@ -143,7 +143,7 @@ impl<'a> Driver<'a> {
                 for function in &module.functions {
                     verify(module, function, pass.name)?;
                 }
-                self.show(&AfterPass { pass: pass.name, module, apart: None });
+                self.notify(&AfterPass { pass: pass.name, module, detached: None });
                 Ok(changed)
             }
         }
@@ -155,13 +155,13 @@ impl<'a> Driver<'a> {
     /// See [`PassError`].
     pub fn on_function(&self, module: &mut Module, func: Func, steps: &[Step]) -> PassResult {
         let mut function = take(module, func);
-        let made = self.apart(&mut function, module, func, steps);
+        let result = self.on_detached(&mut function, module, func, steps);
         module.functions[func.index()] = function;
-        made
+        result
     }
 
-    /// Runs steps on a function that was taken out of its module.
-    pub(super) fn apart(&self, function: &mut Function, module: &Module, func: Func, steps: &[Step]) -> PassResult {
+    /// Runs steps on a function that is currently not in its module.
+    pub(super) fn on_detached(&self, function: &mut Function, module: &Module, func: Func, steps: &[Step]) -> PassResult {
         let mut changed = false;
         for step in steps {
             changed |= self.step(function, module, func, step)?;
@@ -174,27 +174,27 @@ impl<'a> Driver<'a> {
             Step::Pass(Pass { name, run: Run::Function(run) }) => {
                 let changed = stage(name, || run(function, &self.cx(module, func)))?;
                 verify(module, function, name)?;
-                self.show(&AfterPass { pass: name, module, apart: Some((func, function)) });
+                self.notify(&AfterPass { pass: name, module, detached: Some((func, function)) });
                 Ok(changed)
             }
             Step::Pass(Pass { name, run: Run::Module(_) }) => {
-                let message = "it transforms a module, but was called for a function".to_owned();
+                let message = "a module pass was run on a single function".to_owned();
                 Err(PassError::Internal { function: function.name.clone(), pass: name, message })
             }
-            Step::Steps(steps) | Step::EachFunction(steps) => self.apart(function, module, func, steps),
-            Step::If(holds, steps) => Ok(holds(self.target) && self.apart(function, module, func, steps)?),
-            Step::KernelOnly(steps) => Ok(func == Func(0) && self.apart(function, module, func, steps)?),
+            Step::Steps(steps) | Step::EachFunction(steps) => self.on_detached(function, module, func, steps),
+            Step::If(holds, steps) => Ok(holds(self.target) && self.on_detached(function, module, func, steps)?),
+            Step::KernelOnly(steps) => Ok(func == Func(0) && self.on_detached(function, module, func, steps)?),
             Step::IfChanged(first, then) => {
-                let changed: Changed = self.apart(function, module, func, first)?;
+                let changed: Changed = self.on_detached(function, module, func, first)?;
                 if changed {
-                    self.apart(function, module, func, then)?;
+                    self.on_detached(function, module, func, then)?;
                 }
                 Ok(changed)
             }
             Step::Repeat(most, first, then) => {
                 let mut rounds = 0;
-                while rounds < most && self.apart(function, module, func, first)? {
-                    self.apart(function, module, func, then)?;
+                while rounds < most && self.on_detached(function, module, func, first)? {
+                    self.on_detached(function, module, func, then)?;
                     rounds += 1;
                 }
                 Ok(rounds > 0)
@@ -206,14 +206,14 @@ impl<'a> Driver<'a> {
         Cx { target: self.target, key: self.key, purity: &self.purity, policy: &self.policy, module, func }
     }
 
-    fn show(&self, left: &AfterPass<'_>) {
+    fn notify(&self, after: &AfterPass<'_>) {
         if let Some(watch) = self.watch {
-            watch(left);
+            watch(after);
         }
     }
 }
 
-/// Takes a function out of its module; the caller puts it back.
+/// Removes a function from its module. The caller must put it back.
 pub(super) fn take(module: &mut Module, func: Func) -> Function {
     std::mem::replace(&mut module.functions[func.index()], Function::new("", ir::Type::Void))
 }

@@ -3,31 +3,32 @@
 //! * [`BUILD`] runs on every function when a program is built. It converts to SSA form and inlines functions with
 //!   pointer parameters. It does not depend on a launch.
 //! * [`SPECIALISE`] runs on a copy of one kernel and its callees, for one [`LaunchKey`](crate::launch::LaunchKey).
-//!   Pointers are still pointers: its result is the input of every code generator.
-//! * [`SHADER`] converts to the form that emission reads: every access names its root, and accesses have the width
-//!   that is best for the device.
+//!   Its result is the input of all code generators. It does not change how pointers are represented.
+//! * [`SHADER`] converts the IR to the form that emission reads: the root of every access is explicit, and accesses
+//!   have the width that is best for the device.
 //! * [`LEGALIZE`] replaces operations that naga or the device lacks.
+//! * [`NATIVE`] prepares the IR for the vectoriser, instead of [`SHADER`] and [`LEGALIZE`].
 //!
-//! [`crate::specialise`] describes a launch with the last three lists. The [`Driver`] runs a list, verifies the IR
-//! after every pass if assertions are enabled, and calls an observer.
+//! [`crate::specialise`] runs all lists except [`BUILD`] at a launch. The [`Driver`] runs a list, verifies the IR after
+//! every pass if assertions are enabled, and calls an observer.
 //!
-//! # Why the optional passes are kept
+//! # Benefits of the optional passes
 //!
-//! Each of these passes serves some devices only. The speedups are from docs/internals/performance-log.md, November
-//! 2026, on an H100 with NVIDIA's Vulkan driver 580.159, unless another device is named.
-//! * `subgroup_coalesce`: copies of `float8` 1.35, stores of `float8` 2.
-//! * `coarsen`: copies of bytes 3.5.
+//! Each of these passes is for some devices only. The measurements are from docs/internals/performance-log.md, November
+//! 2026, on an H100 with NVIDIA's Vulkan driver 580.159.
+//! * `subgroup_coalesce`: copies of `float8` are 1.35 times as fast, stores of `float8` 2 times.
+//! * `coarsen`: copies of bytes are 3.5 times as fast.
 //! * `runtime_unroll`: `reduction` takes 107 us instead of 211 us.
-//! * `vectorize_memory`: `md5` 1.1.
-//! * `majority`: a chain of majorities 1.5, hashcat's SHA-1 1.08, SHA-256 1.05.
+//! * `vectorize_memory`: `md5` is 1.1 times as fast.
+//! * `majority`: a chain of majorities is 1.5 times as fast, hashcat's SHA-1 1.08 times, SHA-256 1.05 times.
 //! * `argument_promotion`: hashcat's m22000 has 46,000 instructions instead of 302,000, and compilation takes 0.7 s
 //!   instead of 5.6 s.
-//! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 of the speed of NVIDIA's OpenCL; with integer
-//!   rounding, at 0.79.
-//! * `unify_latches`, `unsigned`, `offsets`: CPUs only; see the documentation of each pass.
-//! * `merge_bindings`, `split_bindings`: kernels that otherwise exceed the limits for bindings.
-//! * `pairs`, `locks`, `fp_barriers`, `group_uniform_ids`, `coarse_sines`: devices without 64-bit integers, 64-bit
-//!   atomics, exact float arithmetic, non-uniform barriers, or accurate sines.
+//! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL; with integer
+//!   rounding, at 0.79 times.
+//! * `unify_latches`, `unsigned`, `offsets`: for CPUs only; see the documentation of each pass.
+//! * `merge_bindings`, `split_bindings`: needed by kernels that otherwise exceed the limits for bindings.
+//! * `pairs`, `locks`, `fp_barriers`, `group_uniform_ids`, `coarse_sines`: needed by devices without 64-bit integers,
+//!   64-bit atomics, exact float arithmetic, non-uniform barriers, or accurate sines.
 
 mod alias;
 mod argument_promotion;
@@ -96,30 +97,30 @@ pub use pass::{Changed, Cx, Pass, PassResult, Run, Step};
 /// Why a pass failed.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum PassError {
-    /// Inlining made a function too large: many helpers with pointer parameters that call each other.
+    /// Inlining made a function too large. This happens if many functions with pointer parameters call each other.
     #[error("function `{function}` has more than {limit} instructions after inlining")]
     TooLarge { function: String, limit: usize },
-    /// Control flow nests too deep after inlining.
+    /// Control flow is nested too deeply after inlining.
     #[error("control flow in function `{function}` nests deeper than {limit} levels after inlining")]
     TooDeep { function: String, limit: usize },
     /// A function calls itself.
     #[error("function `{function}` is recursive")]
     Recursive { function: String },
-    /// A construct without a translation.
+    /// A construct that the compiler does not support.
     #[error("function `{function}`: {what} is not supported")]
     Unsupported { function: String, what: String },
     /// The IR is invalid: a defect of the compiler.
     #[error("function `{function}`: internal compiler error in {pass}: {message}")]
     Internal {
         function: String,
-        /// The pass after which the IR is invalid.
+        /// The pass that produced invalid IR.
         pass: &'static str,
         message: String,
     },
 }
 
-/// Runs `sroa` and `simplify` until neither changes anything, a few times at most: constants from `simplify` let
-/// `sroa` promote more variables.
+/// Runs `sroa` and `simplify` up to three times, until `sroa` changes nothing. Constants from `simplify` let `sroa`
+/// promote more variables.
 pub const OPTIMISE: &[Step] = &[
     Step::Pass(&sroa::PASS),
     Step::Pass(&simplify::PASS),
@@ -127,7 +128,7 @@ pub const OPTIMISE: &[Step] = &[
     Step::Pass(&renumber::PASS),
 ];
 
-/// For every function when a program is built, after its callees.
+/// For each function when a program is built. The callees of the function are built first.
 pub const BUILD: &[Step] = &[
     Step::Pass(&inline::PASS),
     Step::Pass(&constant_arrays::PASS),
@@ -139,15 +140,15 @@ pub const BUILD: &[Step] = &[
 /// [`BUILD`] for a function with callers.
 pub const BUILD_CALLED: &[Step] = &[Step::Pass(&unify_returns::PASS), Steps(BUILD)];
 
-/// For a function with callees that cannot take memory by value.
+/// For a function with callees that must be inlined, because memory cannot be passed to them by value.
 pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 
-/// For a library function that is compiled for one use, with everything that it calls.
+/// For a library function that is compiled for one use, and for its callees.
 pub const BUILD_ALONE: &[Step] =
     &[Step::Pass(&unify_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
 
-/// For a kernel and its callees at a launch: key values become constants, collective functions are expanded for
-/// shaders, and loops are unrolled.
+/// For a kernel and its callees at a launch. Values of the launch key become constants, collective functions are
+/// expanded for shaders, and loops are unrolled.
 pub const SPECIALISE: &[Step] = &[
     Step::Pass(&zeroed::PASS),
     Step::Pass(&groups::PASS),
@@ -155,12 +156,12 @@ pub const SPECIALISE: &[Step] = &[
         Step::Pass(&specialise_key::PASS),
         Steps(OPTIMISE),
         IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
-        // The next round unrolls loops around unrolled loops.
+        // Each repetition can unroll the loops around loops that the previous one unrolled.
         Repeat(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
     ]),
 ];
 
-/// Follows for shaders: bindings of memory, and the best form of accesses.
+/// Runs after [`SPECIALISE`] for shaders: assigns memory to bindings, and chooses the best form of accesses.
 pub const SHADER: &[Step] = &[
     KernelOnly(&[Step::Pass(&extra_buffers::PASS), Step::Pass(&specialise_key::START), Step::Pass(&merge_bindings::PASS)]),
     Step::Pass(&resolve_pointers::PASS),
@@ -185,7 +186,7 @@ pub const SHADER: &[Step] = &[
     ),
 ];
 
-/// Follows for machine code: short offsets, loops with one latch and few exits, and wide accesses.
+/// Runs after [`SPECIALISE`] for machine code: narrow offsets, loops with one latch and few exits, and wide accesses.
 pub const NATIVE: &[Step] = &[EachFunction(&[
     Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
@@ -194,17 +195,17 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
     IfChanged(&[Step::Pass(&vectorize_memory::DEINTERLEAVED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 
-/// [`NATIVE`] for instrumented accesses: contiguous accesses are not merged.
+/// A shorter [`NATIVE`] for instrumented accesses. In particular, it does not merge contiguous accesses.
 pub const NATIVE_APART: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
 
-/// Integers that are only as wide as offsets within an object.
+/// Narrows integers to the width of offsets within an object.
 const SHORT_OFFSETS: &[Step] =
     &[Step::Pass(&offsets::PASS), Step::Pass(&constant_loads::PASS), Step::Pass(&simplify::PASS), Step::Pass(&shrink_int64::PASS)];
 
-/// Loops with few exits.
+/// Reduces the number of loop exits.
 const FEW_EXITS: &[Step] = &[Step::Pass(&merge_exits::PASS), Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)];
 
-/// The last list: its result only has operations that emission supports.
+/// The last list for shaders. Its result only contains operations that emission supports.
 pub const LEGALIZE: &[Step] = &[
     If(
         |target| target.shaders.costs.logic_of_three,
@@ -234,7 +235,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("legalize_all", LEGALIZE),
 ];
 
-/// The pass with this name, if any list has it.
+/// Returns the pass with this name, or `None` if no list contains it.
 pub fn find(name: &str) -> Option<&'static Pass> {
     fn search(steps: &'static [Step], name: &str) -> Option<&'static Pass> {
         steps.iter().find_map(|step| match *step {
@@ -246,11 +247,12 @@ pub fn find(name: &str) -> Option<&'static Pass> {
     LISTS.iter().find_map(|(_, steps)| search(steps, name))
 }
 
-/// Converts a program from the front end to SSA form, with calls inlined and unused functions removed.
+/// Converts a program from the front end to SSA form. Inlines calls ([`inline::Policy`] decides) and removes functions
+/// that no kernel calls.
 ///
 /// # Errors
 ///
-/// See [`PassError`]; the module is then unfit for use.
+/// See [`PassError`]. After an error, the module is invalid.
 pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> {
     build_watched(module, target, None)
 }
@@ -259,7 +261,7 @@ pub fn build(module: &mut ir::Module, target: &Target) -> Result<(), PassError> 
 ///
 /// # Errors
 ///
-/// As [`build`].
+/// See [`build`].
 pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Watch<'_>>) -> Result<(), PassError> {
     zeroed::at_build(module, target.zeroed);
     let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
@@ -293,8 +295,8 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     Ok(())
 }
 
-/// Removes pointer parameters from functions that are not inlined. Otherwise, inlines their calls or keeps the
-/// pointers.
+/// Removes pointer parameters from functions that are not inlined: memory is passed by value. If this is not possible
+/// for a function, inlines its calls, or keeps its pointer parameters if the target supports them.
 fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut Driver<'_>) -> Result<(), PassError> {
     let pointer_size = driver.pointer_size();
     let mut by_address = FxHashSet::default();
@@ -326,7 +328,7 @@ fn pass_memory_by_value(module: &mut ir::Module, kernels: &[Func], driver: &mut 
     Ok(())
 }
 
-/// Marks the kernels that call functions with pointers to global memory.
+/// Marks the kernels that call functions with parameters that are pointers to global memory.
 fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
     let global = ir::Type::Ptr(ir::Space::Global);
     let takes_buffers =
@@ -341,20 +343,20 @@ fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
     Ok(())
 }
 
-/// Builds functions that do not call each other on several threads.
+/// Builds several functions in parallel. They must not call each other.
 fn build_together(module: &mut ir::Module, list: &[Func], driver: &Driver<'_>) -> Result<(), PassError> {
     let taken: Vec<Mutex<ir::Function>> = list.iter().map(|func| Mutex::new(take(module, *func))).collect();
-    let made = parallel::map(taken.len(), |number| {
+    let results = parallel::map(taken.len(), |number| {
         let mut function = taken[number].lock().unwrap_or_else(PoisonError::into_inner);
-        driver.apart(&mut function, module, list[number], BUILD)
+        driver.on_detached(&mut function, module, list[number], BUILD)
     });
     for (func, function) in list.iter().zip(taken) {
         module.functions[func.index()] = function.into_inner().unwrap_or_else(PoisonError::into_inner);
     }
-    made.into_iter().try_for_each(|made| made.map(drop))
+    results.into_iter().try_for_each(|result| result.map(drop))
 }
 
-/// Builds one function of a module with everything that it calls inlined.
+/// Builds one function of a module and inlines all its calls, also those in its callees.
 ///
 /// # Errors
 ///
@@ -372,14 +374,14 @@ pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Resu
 }
 
 impl Defect {
-    /// Converts to the error of a pass that works on a function.
+    /// Converts to the error of the pass `pass` on the function `function`.
     pub(crate) fn in_pass(self, pass: &'static str, function: &str) -> PassError {
         PassError::Internal { function: function.to_owned(), pass, message: self.to_string() }
     }
 }
 
 impl PassError {
-    /// Converts to the error of a launch.
+    /// Converts to the error of a launch of `kernel`.
     pub(crate) fn for_launch(self, kernel: &str) -> LaunchError {
         let kernel = kernel.to_owned();
         match self {

@@ -1,4 +1,4 @@
-//! The definition of a pass: a name and a function of one of two forms, and the context of every pass.
+//! The definition of a pass (a name, and a transformation of a function or of a module), and the context of passes.
 //!
 //! Example: `Pass::function("renumber", |function, _| { run(function); Ok(true) })`.
 
@@ -9,7 +9,7 @@ use crate::ir::{Func, Function, Module};
 use crate::launch::LaunchKey;
 use crate::target::Target;
 
-/// Whether a pass has changed anything; passes that do not know return true.
+/// Whether a pass has changed the IR. Passes that do not track changes return true.
 pub type Changed = bool;
 
 pub type PassResult = Result<Changed, PassError>;
@@ -17,7 +17,7 @@ pub type PassResult = Result<Changed, PassError>;
 /// A transformation of the IR.
 #[derive(Debug)]
 pub struct Pass {
-    /// The name in tests, `wgclc --after` and errors: the name of the pass's file.
+    /// The name in tests, `wgclc --after` and errors. It is the name of the file, unless the file has several passes.
     pub name: &'static str,
     pub run: Run,
 }
@@ -25,19 +25,18 @@ pub struct Pass {
 /// The two forms of passes.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
-    /// Works on one function, which is taken out of its module.
+    /// Transforms one function, which is temporarily removed from its module.
     Function(fn(&mut Function, &Cx<'_>) -> PassResult),
-    /// Works on a module.
     Module(fn(&mut Module, &Cx<'_>) -> PassResult),
 }
 
 impl Pass {
-    /// A pass that works on one function.
+    /// A pass that transforms one function.
     pub const fn function(name: &'static str, run: fn(&mut Function, &Cx<'_>) -> PassResult) -> Self {
         Self { name, run: Run::Function(run) }
     }
 
-    /// A pass that works on a module.
+    /// A pass that transforms a module.
     pub const fn module(name: &'static str, run: fn(&mut Module, &Cx<'_>) -> PassResult) -> Self {
         Self { name, run: Run::Module(run) }
     }
@@ -47,15 +46,15 @@ impl Pass {
 #[derive(Clone, Copy, Debug)]
 pub struct Cx<'a> {
     pub target: &'a Target,
-    /// The launch. Passes of a build do not use it.
+    /// The launch key. Passes of a build do not use it.
     pub key: &'a LaunchKey,
-    /// Which functions can be called, or not called, without an observable difference.
+    /// Which functions have no side effects, so that calls with unused results can be removed.
     pub purity: &'a Purity,
     /// Which calls are inlined.
     pub policy: &'a Policy,
-    /// The module of the function, without the function itself. Meaningless for passes on modules.
+    /// The module of the function; an empty function replaces the function itself. Unspecified for module passes.
     pub module: &'a Module,
-    /// The function's number in the module.
+    /// The function's number in the module. Unspecified for module passes.
     pub func: Func,
 }
 
@@ -70,16 +69,16 @@ impl Cx<'_> {
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
     Pass(&'static Pass),
-    /// Several steps with a separate name.
+    /// Runs another list.
     Steps(&'static [Step]),
-    /// Steps for devices that satisfy a condition.
+    /// Runs a list for targets that satisfy a condition.
     If(fn(&Target) -> bool, &'static [Step]),
-    /// Steps for the kernel only, not for its callees.
+    /// Runs a list on the kernel, but not on its callees.
     KernelOnly(&'static [Step]),
-    /// All steps for one function after the other.
+    /// Runs the whole list on one function, then on the next.
     EachFunction(&'static [Step]),
-    /// Steps, and steps that follow if any of the first ones changed anything.
+    /// Runs the first list, and the second one if the first one changed the IR.
     IfChanged(&'static [Step], &'static [Step]),
-    /// At most N rounds of both lists of steps, until the first list changes nothing.
+    /// Runs the first list and then the second one, at most N times. Stops when the first list changes nothing.
     Repeat(u32, &'static [Step], &'static [Step]),
 }

@@ -48,7 +48,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> b
     if changed {
         let memory = MemoryUse::of(function, &body, distinct, purity);
         body.walk_mut(&mut |inst| match &mut inst.op {
-            Op::Loop { params, body, .. } if params.first().is_some_and(|param| made.contains(param)) => memory.loads_first(body),
+            Op::Loop { params, body, .. } if params.first().is_some_and(|param| made.contains(param)) => memory.hoist_loads(body),
             _ => {}
         });
     }

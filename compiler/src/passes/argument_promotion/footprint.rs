@@ -1,4 +1,4 @@
-//! The accesses of a function to the memory of its pointer parameters.
+//! The accesses of a function through its pointer parameters.
 //!
 //! Example: `f(p) { *p = p[1]; }` has a [`Footprint::Fixed`] of a store at offset 0 and a load at offset 4.
 
@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 use crate::ir::{CastOp, Func, Function, Module, Op, Region, Scalar, Space, Type, Value, WorkItem};
 use crate::passes::inline::is_of_kernel;
 
-/// The bytes that a function accesses through one pointer.
+/// The bytes that a function accesses through one pointer parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Footprint {
     /// Accesses at constant offsets.
     Fixed(Vec<Access>),
-    /// Any byte of the object.
+    /// Possibly every byte of the object.
     Whole {
-        /// The scalar type of all accesses, or an integer of the size of the smallest one.
+        /// The scalar type of all accesses. If they differ, an integer type with the size of the smallest one.
         unit: Scalar,
         /// Whether the function stores to the object.
         written: bool,
@@ -42,26 +42,26 @@ impl Footprint {
     }
 }
 
-/// Limit for the pointers that a function may take: bits of a mask.
-const MAX_POINTERS: usize = 64;
+/// Limit for the parameters of a function: one bit of a mask each.
+const MAX_PARAMS: usize = 64;
 
-/// Whether a function only accesses its parameters, private memory through them, its own variables and constants, and
-/// does not let a pointer escape. `buffers`: it may also access global memory through its parameters, and have
+/// Whether a function only accesses constants, its own variables, and private memory through its parameters, and does
+/// not let a pointer escape. If `buffers`, it may also access global memory through its parameters, and contain those
 /// operations of kernels that do not involve other work-items.
 pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers: bool) -> bool {
     let reached = |space: Space| matches!(space, Space::Private | Space::Generic) || (buffers && space == Space::Global);
     let is_reached = |value: Value| function.ty(value).space().is_some_and(reached);
     let fits = |&param: &Value| function.ty(param).space().is_none_or(reached);
     let pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    if function.kernel.is_some() || function.params.len() > MAX_POINTERS || !function.params.iter().all(fits) {
+    if function.kernel.is_some() || function.params.len() > MAX_PARAMS || !function.params.iter().all(fits) {
         return false;
     }
     let mut closed = !function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_)));
     function.body.walk(&mut |inst| {
         closed &= match &inst.op {
-            op if is_of_kernel(op, module) => buffers && is_alone(op, function),
+            op if is_of_kernel(op, module) => buffers && is_supported_in_functions(op, function),
             Op::Copy { .. } | Op::Zero { .. } | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
-            // The address of a buffer does not say which buffer it is.
+            // A generic pointer does not identify the buffer that it points into.
             Op::Cast(CastOp::SpaceCast, from) => function.ty(*from) != Type::Ptr(Space::Global),
             Op::Cmp(_, a, _) if buffers => !pointer(a),
             Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => true,
@@ -69,7 +69,7 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers
             Op::Load { ptr, .. } => {
                 !inst.results.iter().any(pointer) && (is_reached(*ptr) || function.ty(*ptr) == Type::Ptr(Space::Constant))
             }
-            // Pointers from control flow would have to be resolved in the function.
+            // Pointers from control flow have no single known object.
             Op::Loop { params, .. } => !inst.results.iter().chain(params).any(pointer),
             op => op.is_terminator() || !inst.results.iter().any(pointer),
         };
@@ -77,8 +77,8 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers
     closed
 }
 
-/// Whether functions of shaders may have an operation of kernels.
-fn is_alone(op: &Op, function: &Function) -> bool {
+/// Whether an operation of kernels is also supported in other functions of shaders.
+fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
     match *op {
         Op::WorkItem(
             WorkItem::GlobalId(_)
@@ -93,34 +93,34 @@ fn is_alone(op: &Op, function: &Function) -> bool {
         )
         | Op::MemFence(_)
         | Op::Printf { format: Some(_), .. } => true,
-        // Others may need locks.
+        // Other atomics may need locks.
         Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => ty == Scalar::I32 && function.ty(ptr) == Type::Ptr(Space::Global),
         _ => false,
     }
 }
 
-/// The footprint of each pointer parameter of a function, except those to buffers. `known`: the footprints of all
-/// functions that it calls with pointers. `moving`: the parameters whose offset in their object is only known at run
-/// time.
+/// The footprint of each parameter of a function. `None` for parameters that are not pointers, and for pointers to
+/// global memory. `known`: the footprints of all functions that it calls with pointers. `dynamic_params`: whether the offset
+/// of each parameter in the object that it points into is only known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,
-    moving: &[bool],
+    dynamic_params: &[bool],
     ptr_size: u32,
 ) -> Vec<Option<Footprint>> {
-    let mut scan = Scan { function, known, ptr_size, places: vec![None; function.values.len()], found: Vec::new() };
+    let mut scan = Scan { function, known, ptr_size, targets: vec![None; function.values.len()], found: Vec::new() };
     for (index, &param) in function.params.iter().enumerate() {
         let is_pointer = matches!(function.ty(param), Type::Ptr(space) if space != Space::Global);
         if is_pointer {
-            scan.places[param.index()] = Some((index, Some(0)));
+            scan.targets[param.index()] = Some((index, Some(0)));
         }
         scan.found.push(is_pointer.then(Accessed::default));
     }
     scan.region(&function.body);
-    scan.found.into_iter().zip(moving).map(|(found, &moving)| found.map(|found| found.footprint(moving))).collect()
+    scan.found.into_iter().zip(dynamic_params).map(|(found, &moving)| found.map(|found| found.footprint(moving))).collect()
 }
 
-/// The accesses through one pointer.
+/// The accesses through one pointer parameter.
 #[derive(Clone, Default)]
 struct Accessed {
     accesses: Vec<Access>,
@@ -147,8 +147,8 @@ struct Scan<'a> {
     function: &'a Function,
     known: &'a FxHashMap<Func, Vec<Option<Footprint>>>,
     ptr_size: u32,
-    /// Per pointer: its parameter, and the offset if it is constant.
-    places: Vec<Option<(usize, Option<i64>)>>,
+    /// For each pointer based on a parameter: the parameter's index, and the byte offset if it is constant.
+    targets: Vec<Option<(usize, Option<i64>)>>,
     found: Vec<Option<Accessed>>,
 }
 
@@ -162,11 +162,11 @@ impl Scan<'_> {
                 }
             }
             (Op::PtrAdd(base, offset), &[result]) => {
-                let place = self.places[base.index()];
+                let target = self.targets[base.index()];
                 let by = constants.get(offset);
-                self.places[result.index()] = place.map(|(param, at)| (param, at.zip(by).and_then(|(at, by)| at.checked_add(*by))));
+                self.targets[result.index()] = target.map(|(param, at)| (param, at.zip(by).and_then(|(at, by)| at.checked_add(*by))));
             }
-            (Op::Cast(CastOp::SpaceCast, from), &[result]) => self.places[result.index()] = self.places[from.index()],
+            (Op::Cast(CastOp::SpaceCast, from), &[result]) => self.targets[result.index()] = self.targets[from.index()],
             (Op::Load { ptr, align, .. }, &[result]) => self.access(*ptr, self.function.ty(result), *align, false),
             (Op::Store { ptr, value, align, .. }, _) => self.access(*ptr, self.function.ty(*value), *align, true),
             (Op::Call(callee, args), _) => self.call(*callee, args),
@@ -175,7 +175,7 @@ impl Scan<'_> {
     }
 
     fn access(&mut self, ptr: Value, ty: Type, align: u32, writes: bool) {
-        let Some((param, offset)) = self.places[ptr.index()] else { return };
+        let Some((param, offset)) = self.targets[ptr.index()] else { return };
         let Some(found) = &mut self.found[param] else { return };
         found.written |= writes;
         found.scalars.extend(ty.scalar());
@@ -189,7 +189,7 @@ impl Scan<'_> {
     fn call(&mut self, callee: Func, args: &[Value]) {
         let Some(footprints) = self.known.get(&callee) else { return };
         for (arg, footprint) in args.iter().zip(footprints) {
-            let (Some(footprint), Some((param, offset))) = (footprint, self.places[arg.index()]) else { continue };
+            let (Some(footprint), Some((param, offset))) = (footprint, self.targets[arg.index()]) else { continue };
             let Some(found) = &mut self.found[param] else { continue };
             found.written |= footprint.is_written();
             match (footprint, offset) {

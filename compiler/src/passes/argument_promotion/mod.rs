@@ -2,28 +2,29 @@
 //! LLVM's ArgumentPromotion does the same for loads.
 //!
 //! ```text
-//! %4 = call @f1, %p                     %1 = load %p                 ; what @f1 reads or writes
+//! %4 = call @f1, %p                     %1 = load %p                 ; the bytes that @f1 accesses
 //!                                       %2 = load %p + 4
 //! func @f1(%0: ptr.private) -> i32 =>   %4, %5 = call @f1, %1, %2
-//!                                       store %5, %p                 ; what it writes
+//!                                       store %5, %p                 ; the bytes that @f1 writes
 //!
 //!                                       func @f1(%0: i32, %1: i32) -> i32, i32 { $p: the bytes ... }
 //! ```
-//! Shaders have no addresses of private memory that a function could take, so calls with pointers are inlined. If
-//! helpers call helpers many times, a program of ten thousand instructions becomes one of millions. Functions that
-//! are not inlined ([`super::inline::Policy`]) get this form: no address of a variable leaves its function, and
-//! `sroa` converts both sides to values.
+//! In shaders, functions cannot have pointers to private memory as parameters, so calls with such pointers are inlined.
+//! If functions call each other many times, ten thousand instructions become millions. Functions that are not inlined
+//! ([`super::inline::Policy`]) therefore get this form. No address of a variable leaves its function, and `sroa`
+//! promotes the variables of caller and callee.
 //!
 //! # Which bytes are passed
-//! If all accesses of the function have constant offsets from the pointer, these bytes are passed, in the slices of
-//! `sroa`. Otherwise the whole object is passed, with the offset as an additional argument. The largest object of all
-//! calls determines the size.
+//! If all accesses of the function have constant offsets from the pointer, these bytes are passed, divided into the
+//! slices that `sroa` would use. Otherwise the whole object is passed, with the offset as an additional argument. The
+//! largest object of all calls determines the size.
 //!
 //! # Limits
 //!
-//! A call is inlined instead if a pointer does not have a single known object. It is also inlined if two pointers alias
-//! and one of them is stored to, or if pointers are kept in memory. The same holds if there are more values than a
-//! shader function may take.
+//! A function is inlined instead if one of these conditions holds for a call:
+//! * A pointer argument does not have a single known object, or pointers are stored in memory.
+//! * Two pointer arguments alias, and the function stores through one of them.
+//! * The function would have more than [`MAX_VALUES`] arguments or results.
 
 mod footprint;
 mod rewrite;
@@ -39,23 +40,23 @@ pub(super) use footprint::is_closed;
 use sites::{Object, Site, Sites};
 
 /// Limit for the arguments and for the results of a function, in vectors of up to four lanes. SPIR-V allows 255
-/// arguments; copying should cost less than the function's own work.
+/// arguments, but copying must not cost more than the function's own work.
 const MAX_VALUES: usize = 160;
 
-/// Limit for the scalars of one object.
+/// Objects with more scalars are passed as vectors of four lanes.
 const MAX_SCALARS: u32 = 80;
 
 /// Alignment in bytes of a variable that replaces a pointee: no access requires more.
 const OBJECT_ALIGN: i64 = 16;
 
-/// The functions of a module that take memory by value, and the form of their parameters.
+/// The functions of a module to which memory is passed by value, and the replacements of their parameters.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// Per function with such parameters: the replacement of each parameter.
+    /// The replacement of each parameter; `None` for parameters that do not change.
     shapes: FxHashMap<Func, Vec<Option<Shape>>>,
 }
 
-/// The replacement of a pointer.
+/// The replacement of a pointer parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
     /// The arguments, in order of their offset in the variable that replaces the pointee.
@@ -67,15 +68,15 @@ struct Shape {
     size: u32,
 }
 
-/// Some bytes of the memory as a value.
+/// Bytes of the memory that are passed as one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
-    /// Offset in the variable.
+    /// Offset in the variable, in bytes.
     offset: u32,
     ty: Type,
     /// In bytes, a power of two.
     align: u32,
-    /// Whether it is also a result.
+    /// Whether the value is also a result.
     written: bool,
 }
 
@@ -98,14 +99,18 @@ impl Objects {
     }
 }
 
-/// Whether a function takes a pointer.
+/// Whether a function has a pointer parameter.
 pub(super) fn takes_pointers(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
 /// Plans the parameters of every function that is called with pointers. `order`: all functions, callees first.
-/// `by_address`: functions that keep their pointers. The error lists functions that cannot take memory by value: before
-/// another attempt, their calls must be inlined, or they must keep their pointers.
+/// `by_address`: functions that keep their pointer parameters.
+///
+/// # Errors
+///
+/// Returns the functions to which memory cannot be passed by value. Before the next attempt, the caller must inline
+/// their calls or add them to `by_address`.
 pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &FxHashSet<Func>) -> Result<Plan, Vec<Func>> {
     let mut planner = Planner {
         module,
@@ -114,22 +119,22 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &
         footprints: FxHashMap::default(),
         calls: FxHashMap::default(),
         objects: FxHashMap::default(),
-        moving: FxHashSet::default(),
+        dynamic_params: FxHashSet::default(),
         refused: Vec::new(),
     };
     loop {
-        let known = planner.moving.len();
-        planner.look(order);
-        if planner.moving.len() == known {
+        let known = planner.dynamic_params.len();
+        planner.compute_footprints(order);
+        if planner.dynamic_params.len() == known {
             break;
         }
     }
     let plan = planner.shapes(order);
-    planner.refused.extend(planner.cut(&plan));
+    planner.refused.extend(planner.crossing_callees(&plan));
     if planner.refused.is_empty() { Ok(plan) } else { Err(planner.refused) }
 }
 
-/// The callee, and the target of each pointer argument, by the parameter's index.
+/// The callee, and the parameter index and target of each pointer argument.
 type Call = (Func, Vec<(usize, Site)>);
 
 struct Planner<'m> {
@@ -137,33 +142,34 @@ struct Planner<'m> {
     ptr_size: u32,
     by_address: &'m FxHashSet<Func>,
     footprints: FxHashMap<Func, Vec<Option<Footprint>>>,
-    /// Per function: its calls of functions that take pointers.
+    /// For each caller: its calls of functions with a footprint.
     calls: FxHashMap<Func, Vec<Call>>,
     objects: FxHashMap<(Func, usize), Objects>,
-    /// Parameters that get a run-time offset from some call. They need the whole object, because a call must not read
-    /// bytes that its callee would not have read.
-    moving: FxHashSet<(Func, usize)>,
+    /// Parameters whose offset in the object is not constant in some call. The whole object is passed for them: the
+    /// address of the accessed bytes is not known before the call.
+    dynamic_params: FxHashSet<(Func, usize)>,
     refused: Vec<Func>,
 }
 
 impl Planner<'_> {
-    /// Computes the footprints of all functions, and the calls that need more.
-    fn look(&mut self, order: &[Func]) {
+    /// Computes the footprints of all functions. Adds the parameters with run-time offsets to `dynamic_params`.
+    fn compute_footprints(&mut self, order: &[Func]) {
         self.footprints.clear();
         self.calls.clear();
         self.refused.clear();
         for &func in order {
             let function = &self.module.functions[func.index()];
             if function.kernel.is_none() && takes_pointers(function) && !self.by_address.contains(&func) {
-                // Its parameters may be arguments of a function that keeps its pointers.
+                // A callee without footprint keeps its pointers, which may come from a parameter of this function.
                 let is_unknown =
                     |callee: &Func| !self.footprints.contains_key(callee) && takes_pointers(&self.module.functions[callee.index()]);
                 if callees(function).iter().any(is_unknown) {
                     self.refused.push(func);
                     continue;
                 }
-                let moving: Vec<bool> = (0..function.params.len()).map(|index| self.moving.contains(&(func, index))).collect();
-                let made = footprint::of(function, &self.footprints, &moving, self.ptr_size);
+                let dynamic_params: Vec<bool> =
+                    (0..function.params.len()).map(|index| self.dynamic_params.contains(&(func, index))).collect();
+                let made = footprint::of(function, &self.footprints, &dynamic_params, self.ptr_size);
                 self.footprints.insert(func, made);
             }
         }
@@ -173,12 +179,12 @@ impl Planner<'_> {
         for &func in order {
             let function = &self.module.functions[func.index()];
             if callees(function).iter().any(|callee| self.footprints.contains_key(callee)) {
-                self.look_at_calls(func, function);
+                self.analyse_calls(func, function);
             }
         }
     }
 
-    fn look_at_calls(&mut self, func: Func, function: &Function) {
+    fn analyse_calls(&mut self, func: Func, function: &Function) {
         let sites = Sites::of(function);
         function.body.walk(&mut |inst| {
             let Op::Call(callee, args) = &inst.op else { return };
@@ -187,20 +193,21 @@ impl Planner<'_> {
             for (index, site) in &found {
                 let moves = !site.terms.is_empty() || matches!(site.object, Object::Param(own) if self.is_whole(func, own));
                 if moves && !self.is_whole(*callee, *index) {
-                    self.moving.insert((*callee, *index));
+                    self.dynamic_params.insert((*callee, *index));
                 }
             }
             self.calls.entry(func).or_default().push((*callee, found));
         });
     }
 
-    /// Whether a parameter is replaced by a whole object.
+    /// Whether the whole object is passed for a parameter.
     fn is_whole(&self, func: Func, param: usize) -> bool {
         let footprint = self.footprints.get(&func).and_then(|footprints| footprints.get(param)?.as_ref());
         footprint.is_some_and(|footprint| matches!(footprint, Footprint::Whole { .. }))
     }
 
-    /// Works from callers to callees: a caller's parameter may be passed on.
+    /// Plans the parameters, callers first: the size of an object may depend on a parameter of the caller. Functions
+    /// that need too many values are added to `refused`.
     fn shapes(&mut self, order: &[Func]) -> Plan {
         let mut plan = Plan::default();
         for &func in order.iter().rev() {
@@ -211,7 +218,7 @@ impl Planner<'_> {
                     Some(footprint) => shape(footprint, self.objects.get(&(func, index)).copied().unwrap_or_default()).map(Some),
                 };
                 match footprints.iter().enumerate().map(shape).collect::<Option<Vec<_>>>() {
-                    Some(shapes) if values(function, &shapes) <= MAX_VALUES => {
+                    Some(shapes) if value_count(function, &shapes) <= MAX_VALUES => {
                         plan.shapes.insert(func, shapes);
                     }
                     _ => self.refused.push(func),
@@ -226,10 +233,10 @@ impl Planner<'_> {
         plan
     }
 
-    /// The functions that would need a part of one of a caller's values.
-    fn cut(&self, plan: &Plan) -> Vec<Func> {
-        let cuts = |func: &Func, callee: Func, (index, site): &(usize, Site)| {
-            // A caller's own parameter covers everything that the caller passes on.
+    /// The callees for which a passed value would cross the start or end of a variable of the caller.
+    fn crossing_callees(&self, plan: &Plan) -> Vec<Func> {
+        let crosses = |func: &Func, callee: Func, (index, site): &(usize, Site)| {
+            // A parameter of the caller contains all bytes that the caller passes to other functions.
             let (Object::Variable(var), Some(shape)) = (site.object, plan.shape(callee, *index)) else { return false };
             let size = i64::from(self.module.functions[func.index()].vars[var.index()].size);
             let start = shape.first.map_or(0, |first| site.constant + first);
@@ -240,17 +247,20 @@ impl Planner<'_> {
             })
         };
         let calls = self.calls.iter().flat_map(|(func, calls)| calls.iter().map(move |call| (func, call)));
-        calls.filter(|(func, (callee, found))| found.iter().any(|site| cuts(func, *callee, site))).map(|(_, (callee, _))| *callee).collect()
+        calls
+            .filter(|(func, (callee, found))| found.iter().any(|site| crosses(func, *callee, site)))
+            .map(|(_, (callee, _))| *callee)
+            .collect()
     }
 }
 
 impl Plan {
-    /// Whether no function takes memory by value.
+    /// Whether memory is passed by value to no function.
     pub(super) fn is_empty(&self) -> bool {
         self.shapes.is_empty()
     }
 
-    /// Size in bytes of an object of a function.
+    /// Size in bytes of an object of the caller `function`.
     fn object_size(&self, function: &Function, func: Func, object: Object) -> u32 {
         match object {
             Object::Variable(var) => function.vars[var.index()].size,
@@ -263,17 +273,17 @@ impl Plan {
     }
 }
 
-/// The number of parameters or results of a function, whichever is larger.
-fn values(function: &Function, shapes: &[Option<Shape>]) -> usize {
+/// The number of parameters or results of a function, whichever is larger, in vectors of up to four lanes.
+fn value_count(function: &Function, shapes: &[Option<Shape>]) -> usize {
     let chunks = |ty: Type| usize::from(ty.lanes().max(1)).div_ceil(4);
     let parts = || shapes.iter().flatten().flat_map(|shape| &shape.slices);
-    let plain = function.params.iter().map(|&param| chunks(function.ty(param))).sum::<usize>();
-    let given = plain + parts().map(|part| chunks(part.ty)).sum::<usize>();
+    let unchanged = function.params.iter().map(|&param| chunks(function.ty(param))).sum::<usize>();
+    let given = unchanged + parts().map(|part| chunks(part.ty)).sum::<usize>();
     let returned = 1 + parts().filter(|part| part.written).map(|part| chunks(part.ty)).sum::<usize>();
     given.max(returned)
 }
 
-/// The replacement of a pointer, unless it needs too many values.
+/// The replacement of a pointer; `None` if it needs too many values or the accesses cannot be divided into values.
 fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     match footprint {
         Footprint::Fixed(accesses) => fixed_shape(accesses),
@@ -281,13 +291,14 @@ fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     }
 }
 
-/// The accessed bytes. The variable starts at a multiple of 16 bytes, which keeps alignments.
+/// The replacement that contains the accessed bytes. The variable starts at a multiple of 16 bytes from the pointer, so
+/// that accesses keep their alignment.
 fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     let first = accesses.iter().map(|access| access.offset).min().unwrap_or(0).div_euclid(OBJECT_ALIGN) * OBJECT_ALIGN;
-    let place = |access: &footprint::Access| u32::try_from(access.offset - first).ok();
+    let var_offset = |access: &footprint::Access| u32::try_from(access.offset - first).ok();
     let mut list = Vec::new();
     for access in accesses {
-        list.push(Access { offset: place(access)?, size: access.size, ty: access.ty });
+        list.push(Access { offset: var_offset(access)?, size: access.size, ty: access.ty });
     }
     let size = list.iter().map(|access| access.offset.saturating_add(access.size)).max().unwrap_or(0);
     let part = |slice: Slice| {
@@ -297,7 +308,7 @@ fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
         Part {
             offset: slice.offset,
             ty: slice.ty,
-            align: aligned(align, slice.offset),
+            align: align_at(align, slice.offset),
             written: touching().any(|(access, _)| access.writes),
         }
     };
@@ -305,13 +316,14 @@ fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     Some(Shape { slices, first: Some(first), size })
 }
 
-/// The alignment of an address at `offset` bytes from an aligned one.
-const fn aligned(align: u32, offset: u32) -> u32 {
+/// The alignment of an address that is `offset` bytes after an address with alignment `align`.
+const fn align_at(align: u32, offset: u32) -> u32 {
     let own = if offset == 0 { align } else { 1 << offset.trailing_zeros() };
     if own < align { own } else { align }
 }
 
-/// The whole object, in scalars of the size of its accesses, or in vectors of four if there are too many scalars.
+/// The replacement that contains the whole object: as scalars with the size of its accesses, or as vectors of four if
+/// there are too many scalars.
 fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     let bytes = unit.size();
     if objects.largest == 0 || !objects.divisor.is_multiple_of(bytes) {
@@ -326,8 +338,8 @@ fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     Some(Shape { slices: (0..objects.largest / step).map(part).collect(), first: None, size: objects.largest })
 }
 
-/// Rewrites all functions of a plan and their calls. `order`: all functions, callees first. Returns the changed
-/// functions in that order.
+/// Rewrites the functions of a plan and all calls of them. `order`: all functions, callees first. Returns the changed
+/// functions in this order.
 pub(super) fn run(module: &mut Module, order: &[Func], plan: &Plan) -> Vec<Func> {
     order.iter().copied().filter(|&func| rewrite::function(&mut module.functions[func.index()], func, plan)).collect()
 }

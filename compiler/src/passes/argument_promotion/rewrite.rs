@@ -25,7 +25,7 @@ pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool
     true
 }
 
-/// The targets of the arguments of each planned call, in call order.
+/// For each call that changes, in program order: the targets of its arguments.
 fn sites_of_calls(function: &Function, plan: &Plan) -> Vec<Vec<Option<Site>>> {
     let sites = Sites::of(function);
     let mut list = Vec::new();
@@ -39,7 +39,7 @@ fn sites_of_calls(function: &Function, plan: &Plan) -> Vec<Vec<Option<Site>>> {
     list
 }
 
-/// The address of a byte of a variable.
+/// Emits the address of a byte of a variable.
 fn address(at: &mut Cursor<'_>, var: Var, offset: u32) -> Value {
     let start = at.push(Type::Ptr(Space::Private), Op::VarAddr(var));
     if offset == 0 {
@@ -49,8 +49,8 @@ fn address(at: &mut Cursor<'_>, var: Var, offset: u32) -> Value {
     at.ptr_add(start, offset)
 }
 
-/// Creates variables that replace the pointees. They are initialised from parameters at the start and returned at the
-/// end.
+/// Creates the variables that replace the pointees. The function initialises them from parameters at its start, and
+/// returns their contents at its end.
 fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
     let span = function.body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let mut prologue = Vec::new();
@@ -72,7 +72,7 @@ fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
                 written.push((var, *part));
             }
         }
-        // The pointer now points into the variable.
+        // The former parameter becomes a pointer into the variable.
         let offset = match shape.first {
             Some(first) => function.emit_bits(&mut prologue, span, Type::I32, u64::from((-first) as u32)),
             None => {
@@ -133,10 +133,10 @@ impl Calls<'_> {
 
     fn call(&mut self, callee: Func, args: &[Value], inst: Inst, out: &mut Vec<Inst>) {
         let (Some(shapes), Some(sites)) = (self.plan.shapes.get(&callee), self.sites.next()) else { return };
-        let (mut given, mut results, mut back) = (Vec::new(), inst.results, Vec::new());
+        let (mut given, mut results, mut write_back) = (Vec::new(), inst.results, Vec::new());
         let mut at = Cursor::new(self.function, out, inst.span);
         for ((&arg, shape), site) in args.iter().zip(shapes).zip(sites) {
-            // The plan covers every call.
+            // `Planner::analyse_calls` has checked that each replaced argument has a target.
             let (Some(shape), Some(site)) = (shape, site) else {
                 given.push(arg);
                 continue;
@@ -146,11 +146,11 @@ impl Calls<'_> {
             let start = shape.first.map_or(0, |first| site.constant + first);
             for part in &shape.slices {
                 let first = start + i64::from(part.offset);
-                // Bytes outside of the object are never accessed.
-                let place = u32::try_from(first).ok().filter(|_| first + i64::from(part.ty.access_size(8)) <= size);
-                let value = match place {
-                    Some(place) => {
-                        let ptr = address(&mut at, var, place);
+                // The callee does not access bytes outside of the object.
+                let in_object = u32::try_from(first).ok().filter(|_| first + i64::from(part.ty.access_size(8)) <= size);
+                let value = match in_object {
+                    Some(offset) => {
+                        let ptr = address(&mut at, var, offset);
                         at.push(part.ty, Op::Load { ptr, align: part.align, volatile: false })
                     }
                     None => at.push(part.ty, Op::Const(Const::Undef)),
@@ -159,7 +159,7 @@ impl Calls<'_> {
                 if part.written {
                     let result = at.function.new_value(part.ty);
                     results.push(result);
-                    back.extend(place.map(|place| (var, place, part.align, result)));
+                    write_back.extend(in_object.map(|offset| (var, offset, part.align, result)));
                 }
             }
             if shape.first.is_none() {
@@ -169,14 +169,14 @@ impl Calls<'_> {
         let span = inst.span;
         out.push(Inst { op: Op::Call(callee, given), results, span });
         let mut at = Cursor::new(self.function, out, span);
-        for (var, place, align, value) in back {
-            let ptr = address(&mut at, var, place);
+        for (var, offset, align, value) in write_back {
+            let ptr = address(&mut at, var, offset);
             at.effect(Op::Store { ptr, value, align, volatile: false });
         }
     }
 }
 
-/// The 32-bit sum of a constant and of integers of 32 or 64 bits.
+/// Emits the 32-bit sum of a constant and of 32-bit or 64-bit integers.
 fn offset(at: &mut Cursor<'_>, constant: i64, terms: &[Value]) -> Value {
     let mut sum = at.word(constant as u32);
     for &term in terms {

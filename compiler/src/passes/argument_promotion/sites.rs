@@ -4,25 +4,25 @@ use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{CastOp, Function, KernelParam, Op, Space, Type, Value, Var};
 
-/// An argument that points into one known object.
+/// The target of a pointer argument: one known object, and the offset in it.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub object: Object,
     /// The constant part of the offset, in bytes.
     pub constant: i64,
-    /// The run-time terms of the offset.
+    /// The run-time terms of the offset, in bytes.
     pub terms: Vec<Value>,
 }
 
-/// An object of a caller.
+/// An object that a caller passes by pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Object {
     Variable(Var),
-    /// A pointee of the caller's own parameter, given by the parameter's index.
+    /// The pointee of a parameter of the caller, by the parameter's index.
     Param(usize),
 }
 
-/// The pointers of a function.
+/// Resolves the pointer arguments of calls in a function.
 pub(super) struct Sites<'f> {
     function: &'f Function,
     known: Definitions<'f>,
@@ -33,8 +33,9 @@ impl<'f> Sites<'f> {
         Self { function, known: Definitions::of(function) }
     }
 
-    /// Per parameter of a call, except pointers to buffers: the target of the pointer. `None` unless each points into
-    /// one known object, and no two of them alias with a store through one.
+    /// The parameter index and target of each argument whose parameter has a footprint. `None` if memory cannot be
+    /// passed by value: an argument does not point into one known object, or two arguments alias and the callee stores
+    /// through one of them. Also `None` if a pointer to global memory does not point into a buffer argument.
     pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
         let mut list: Vec<(usize, Site)> = Vec::new();
         for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
@@ -45,9 +46,9 @@ impl<'f> Sites<'f> {
                 continue;
             };
             let site = self.site(arg)?;
-            let meets =
-                |(other, at): &(usize, Site)| footprints[*other].as_ref().is_some_and(|known| meets((footprint, &site), (known, at)));
-            if list.iter().any(meets) {
+            let conflicts =
+                |(other, at): &(usize, Site)| footprints[*other].as_ref().is_some_and(|known| conflicts((footprint, &site), (known, at)));
+            if list.iter().any(conflicts) {
                 return None;
             }
             list.push((index, site));
@@ -55,7 +56,8 @@ impl<'f> Sites<'f> {
         Some(list)
     }
 
-    /// Whether a pointer to global memory points into a buffer that is an argument of the kernel.
+    /// Whether a pointer to global memory is based on a parameter: a buffer of the kernel, or any parameter of another
+    /// function.
     fn is_in_buffer(&self, pointer: Value) -> bool {
         let mut pointer = pointer;
         while let Some(op) = self.known.get(pointer) {
@@ -69,7 +71,7 @@ impl<'f> Sites<'f> {
         })
     }
 
-    /// The target of a pointer, if it is one object that is known when the program is built.
+    /// The target of a pointer. `None` if it does not point into one object that is known when the program is built.
     pub(super) fn site(&self, pointer: Value) -> Option<Site> {
         let (mut pointer, mut constant, mut terms) = (pointer, 0_i64, Vec::new());
         loop {
@@ -94,7 +96,7 @@ impl<'f> Sites<'f> {
 }
 
 /// Whether two arguments of a call alias and one of them is stored to.
-fn meets((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) -> bool {
+fn conflicts((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) -> bool {
     if at.object != there.object || !(one.is_written() || other.is_written()) {
         return false;
     }
