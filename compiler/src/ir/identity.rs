@@ -25,7 +25,7 @@ impl BinOp {
         }
     }
 
-    /// The bits of a value that changes no number: it keeps the sign of zeros, and NaN.
+    /// The bits of an identity element that also preserves the sign of zeros, and NaNs.
     pub fn neutral(self, scalar: Scalar) -> u64 {
         match self {
             Self::FAdd => 1 << (scalar.bits() - 1),

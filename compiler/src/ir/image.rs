@@ -18,7 +18,7 @@ impl ImageFormat {
     /// Size of an element in bytes.
     pub const fn element_size(self) -> u32 {
         let channels = match self.order {
-            // RG, RA and RGx; RGB and sRGB; formats with four channels.
+            // Formats with two channels; RGB and sRGB; formats with four channels.
             0x10b2 | 0x10b3 | 0x10bb => 2,
             0x10b4 | 0x10bf => 3,
             0x10b5..=0x10b7 | 0x10bc | 0x10c0..=0x10c3 => 4,
@@ -34,13 +34,13 @@ impl ImageFormat {
         }
     }
 
-    /// The order in the upper half, the data type in the lower half.
+    /// The order in the upper 16 bits and the data type in the lower 16 bits.
     pub const fn word(self) -> u32 {
         (self.order as u32) << 16 | self.data_type as u32
     }
 }
 
-/// An image in a launch. The first element is at offset 0 of the bound memory.
+/// An image argument of a launch. The first element is at offset 0 of the bound memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ImageDescriptor {
     /// Elements per line.
@@ -56,8 +56,9 @@ pub struct ImageDescriptor {
     /// Distance in bytes between slices, or between images of an array.
     pub slice_pitch: u64,
     pub format: ImageFormat,
-    /// Levels of a mipmapped image, otherwise 1. They are consecutive. Each has half the width, height and depth of
-    /// the previous one, rounded down, but at least 1. The sizes and pitches above belong to the first level.
+    /// Number of levels of a mipmapped image, otherwise 1. The levels are consecutive in memory. Each has half the
+    /// width, height and depth of the previous level, rounded down, but at least 1. The other fields describe the first
+    /// level.
     pub levels: u32,
 }
 
@@ -76,11 +77,11 @@ pub const LEVELS_WORD: u8 = 7;
 /// The index of the upper half of a pitch minus the index of its lower half, in [`ImageDescriptor::words`].
 pub const UPPER_PITCH_WORD: u8 = 4;
 
-/// Not part of the descriptor: the index of the kernel's image parameter, from 0.
+/// Index of a word that is not part of the descriptor: the index of the kernel's image parameter, from 0.
 pub const PARAMETER_WORD: u8 = 10;
 
 impl ImageDescriptor {
-    /// The words that a kernel gets: width, height, depth, array size, lower halves of row pitch and slice pitch,
+    /// The words that a kernel reads: width, height, depth, array size, lower halves of row pitch and slice pitch,
     /// format, levels, upper halves of both pitches.
     pub const fn words(&self) -> [u32; WORDS as usize] {
         let (row, slice) = (self.row_pitch, self.slice_pitch);
@@ -105,7 +106,7 @@ impl ImageDescriptor {
 pub struct SamplerWord {
     /// CL_SAMPLER_NORMALIZED_COORDS
     pub normalized: bool,
-    /// cl_addressing_mode, counted from CL_ADDRESS_NONE.
+    /// cl_addressing_mode minus CL_ADDRESS_NONE.
     pub addressing: u32,
     /// Whether CL_SAMPLER_FILTER_MODE is CL_FILTER_LINEAR.
     pub linear: bool,
@@ -116,13 +117,13 @@ pub struct SamplerWord {
 }
 
 impl SamplerWord {
-    /// CLK_FILTER_LINEAR for levels.
+    /// The bit for linear filtering between levels.
     const MIP_LINEAR: u32 = 0x40;
-    /// The largest level bound in 256ths; as the upper bound it means no limit.
+    /// The largest bound of a level in 256ths. As the upper bound it means that there is no limit.
     const MOST: u32 = 0xfff;
 
-    /// The word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MOST`] minus the upper bound in bits 20 to
-    /// 31.
+    /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MOST`] minus the upper bound in
+    /// bits 20 to 31.
     pub const fn bits(self) -> u32 {
         // Casts of floats saturate; NaN becomes 0.
         const fn fixed(lod: f32) -> u32 {
@@ -136,7 +137,7 @@ impl SamplerWord {
     }
 }
 
-/// The dimensions of an image. An image of a buffer is like a one-dimensional image.
+/// The dimensions of an image. An image of a buffer has the shape of a one-dimensional image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageShape {
     D1,
@@ -146,7 +147,7 @@ pub enum ImageShape {
     D3,
 }
 
-/// The channel type of a colour.
+/// The type of the channels of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Colour {
     Float,
@@ -168,27 +169,27 @@ pub enum Coordinates {
     Float,
 }
 
-/// How the level of a mipmapped image is chosen (cl_khr_mipmap_image).
+/// How a call specifies the level of a mipmapped image (cl_khr_mipmap_image).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Level {
     /// The first level.
     Base,
-    /// By number: a float if coordinates are floats, otherwise an integer.
+    /// A level number: a float if the coordinates are floats, otherwise an integer.
     Lod,
     /// From explicit gradients of the coordinates in two directions.
     Gradients,
 }
 
-/// `read_image` or `write_image`. Operands: the image, the sampler if coordinates need one, the coordinates, the
-/// level if given, and for writes a colour with four channels.
+/// A call of `read_image` or `write_image`. Operands: the image, the sampler if the coordinates require one, the
+/// coordinates, the level or gradients if specified, and for writes a colour with four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageCall {
-    /// `write_image`; it has integer coordinates.
+    /// Whether it is a `write_image`, which has integer coordinates.
     pub write: bool,
     pub shape: ImageShape,
     pub colour: Colour,
     pub coordinates: Coordinates,
-    /// The level; gradients require float coordinates.
+    /// The level. Gradients require float coordinates.
     pub level: Level,
 }
 
@@ -202,7 +203,7 @@ impl ImageShape {
         }
     }
 
-    /// The number of components of the gradients: array layers have none.
+    /// The number of components of each gradient. The array layer has no gradient.
     pub const fn gradient_lanes(self) -> u8 {
         match self {
             Self::D1 | Self::D1Array => 1,
@@ -223,12 +224,12 @@ impl ImageShape {
 }
 
 impl Colour {
-    /// Integers of 1, 2, 4 or 8 bytes.
+    /// The colour for elements that are integers of 1, 2, 4 or 8 bytes.
     pub const fn raw(bytes: u32) -> Self {
         Self::Raw(bytes as u8)
     }
 
-    /// The format that an image's memory is treated as.
+    /// The format with which the memory of an image is accessed.
     pub const fn format(self, image: ImageFormat) -> ImageFormat {
         let (r, rg) = (0x10b0, 0x10b2);
         let (uint8, uint16, uint32) = (0x10da, 0x10db, 0x10dc);
@@ -241,7 +242,7 @@ impl Colour {
         }
     }
 
-    /// The type of four channels.
+    /// The type of a colour, a vector of four channels.
     pub const fn ty(self) -> Type {
         Type::Vector(if matches!(self, Self::Float) { Scalar::F32 } else { Scalar::I32 }, 4)
     }
@@ -281,7 +282,7 @@ impl Level {
 }
 
 impl ImageCall {
-    /// Types of the operands except the image.
+    /// Types of the operands after the image.
     pub fn operands(self) -> Vec<Type> {
         let mut list = Vec::new();
         if self.coordinates != Coordinates::Plain {
@@ -300,7 +301,7 @@ impl ImageCall {
         list
     }
 
-    /// Type of the result; a write has none.
+    /// Type of the result. `None` for a write.
     pub const fn result(self) -> Option<Type> {
         if self.write { None } else { Some(self.colour.ty()) }
     }
@@ -311,7 +312,7 @@ impl ImageCall {
         format!("{what}.{}.{}.{}{}", self.shape.name(), self.colour.name(), self.coordinates.name(), self.level.suffix())
     }
 
-    /// The call with this name.
+    /// Returns the call with this name in the text form. `None` if the name is not valid.
     pub fn parse(name: &str) -> Option<Self> {
         let shapes = [ImageShape::D1, ImageShape::D1Array, ImageShape::D2, ImageShape::D2Array, ImageShape::D3];
         let raw = [1, 2, 4, 8].map(Colour::Raw);

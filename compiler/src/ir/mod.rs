@@ -15,10 +15,11 @@
 //!   `return`, `unreachable` anywhere (the first two inside a loop; they refer to the innermost *loop*: a `switch` is
 //!   not a target of `break`, and cases never fall through). The body of a loop never ends in `yield`; the body of a
 //!   function ends in `return` or `unreachable`.
-//! * The values of `yield`, `break`, `continue` and `return` match the results or parameters in number and type.
+//! * The values of `yield`, `break`, `continue` and `return` match the results or parameters of their target in number
+//!   and type.
 //! * Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.
 //! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
-//! * An access names its alignment in bytes, a power of two. The front end guarantees it.
+//! * An access specifies its alignment in bytes, a power of two. The front end guarantees that the address has it.
 //! * `private` memory is accessed through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through
 //!   the parameters of kernels.
 //!
@@ -51,12 +52,12 @@ use crate::diag::Span;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Limit for the nesting of regions: the front end rejects deeper sources, and passes do not inline beyond it, so
+/// Maximum nesting of regions. The front end rejects deeper sources, and passes do not inline beyond the limit, so
 /// recursion over regions is safe.
 pub const MAX_NESTING: usize = 256;
 
-/// At this nesting both front ends stop nesting the code after a jump and guard it with a flag instead. Drivers limit
-/// nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
+/// Nesting at which both front ends stop to nest the code after a jump. They guard that code with a flag instead.
+/// Drivers limit the nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
 pub(crate) const PREFERRED_NESTING: usize = 24;
 
 macro_rules! entity {
@@ -65,7 +66,7 @@ macro_rules! entity {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub u32);
         impl $name {
-            /// The index in the table of this entity.
+            /// The index of the entity in its table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -87,7 +88,7 @@ macro_rules! entity {
 ///
 /// # Panics
 ///
-/// If the table has more than 2^32 entries, so that two entities never get the same number.
+/// Panics if the index exceeds 2^32 - 1, so that two entities never get the same number.
 pub(crate) fn number(index: usize) -> u32 {
     assert!(index <= u32::MAX as usize, "a function or module has more than 2^32 values, variables or instructions");
     index as u32
@@ -110,10 +111,10 @@ entity!(
     Func, "@f"
 );
 
-/// A compiled program before it is specialised for a launch.
+/// A compiled program before launch specialisation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Module {
-    /// Functions, indexed by [`Func`]. Helper functions and kernels alike.
+    /// Helper functions and kernels, indexed by [`Func`].
     pub functions: Vec<Function>,
     /// Program-scope variables and `__local` variables, indexed by [`Global`].
     pub globals: Vec<GlobalVar>,
@@ -127,20 +128,22 @@ pub struct GlobalVar {
     /// `Local`, `Global` or `Constant`.
     pub space: Space,
     pub size: u32,
-    /// In bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
-    /// Initial contents: `None` for `Local` and for zero-initialised memory; otherwise `size` bytes.
+    /// Initial contents of `size` bytes. `None` for `Local` and for zero-initialised memory.
     pub init: Option<Vec<u8>>,
-    /// Offsets in `init` (and in zero memory) with addresses of other globals: written when the program is loaded.
+    /// Addresses of globals in the initial contents (also if `init` is `None`). They are written when the program is
+    /// loaded.
     pub relocs: Vec<Reloc>,
 }
 
 impl GlobalVar {
-    /// Minimum alignment in bytes of a global in a program's memory: one `vec4<u32>`, so that accesses of this size
-    /// are not split.
+    /// Minimum alignment in bytes of a global in the memory of a program. It is that of `vec4<u32>`, so that accesses
+    /// of this size are not split.
     pub const MIN_ALIGN: u32 = 16;
 
-    /// An upper bound for the alignment in bytes of a global's memory: a `Local` one is a separate object.
+    /// Maximum alignment in bytes that an access may assume for a global's memory. A `Local` global is a separate
+    /// object.
     pub fn start_align(&self) -> u32 {
         match self.space {
             Space::Local => KernelParam::MEMORY,
@@ -152,30 +155,30 @@ impl GlobalVar {
 /// An address stored in the initial contents of a global.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reloc {
-    /// Byte offset of the pointer in the global's memory.
+    /// Byte offset of the pointer in the memory of the global.
     pub at: u32,
     pub target: Global,
-    /// Byte offset in the target.
+    /// Byte offset of the address in the target.
     pub addend: i64,
 }
 
 /// A function, kernel or helper.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Function {
-    /// Source name. Unique among kernels; helpers may share names (overloads).
+    /// Name in the source. Kernels have unique names. Helpers may share a name (overloads).
     pub name: String,
-    /// Kernel data; `None` for helpers.
+    /// Properties of a kernel. `None` for helpers.
     pub kernel: Option<Kernel>,
     /// The parameters in order. A kernel's struct parameter is a `ptr.constant` to its bytes.
     pub params: Vec<Value>,
     /// Types of the results, none of them `Void`. The front end produces at most one; passes may add more.
     pub returns: Vec<Type>,
-    /// Type (and more) of every value, indexed by [`Value`].
+    /// The type of every value, indexed by [`Value`].
     pub values: Vec<ValueData>,
     /// Private variables, indexed by [`Var`].
     pub vars: Vec<VarData>,
     pub body: Region,
-    /// Whether the source has `noinline`. Passes follow it where possible.
+    /// Whether the source specifies `noinline`. Passes may inline the function if they must.
     pub no_inline: bool,
 }
 
@@ -185,22 +188,22 @@ pub struct Kernel {
     /// How each parameter is passed, in order.
     pub params: Vec<KernelParam>,
     pub reqd_work_group_size: Option<[u32; 3]>,
-    /// `__attribute__((intel_reqd_sub_group_size))`: a size that the device supports.
+    /// `__attribute__((intel_reqd_sub_group_size))`. The device supports the size.
     pub reqd_subgroup_size: Option<u32>,
-    /// Work-items of dimension 0 per invocation, as a power of two: 0 until `passes::coarsen` changes it.
+    /// Base-2 logarithm of the number of work-items of dimension 0 per invocation. It is 0 before `passes::coarsen`.
     pub coarse: u8,
-    /// Whether its work-group memory is zeroed when it starts (`passes::zeroed`).
+    /// Whether the kernel zeroes its work-group memory at its start (`passes::zeroed`).
     pub zeroed: bool,
-    /// Whether it calls functions with pointers to global memory. Shaders pass the address of the memory, so buffers
-    /// must be accessed by address.
+    /// Whether the kernel calls functions with pointers to global memory. Shaders pass such pointers as addresses, so
+    /// buffers must be accessed by address.
     pub by_address: bool,
-    /// Whether no access claims more alignment than its base object has: true from `passes::infer_alignment` on; the
+    /// Whether no access assumes more alignment than its base object has. True after `passes::infer_alignment`; the
     /// verifier checks it.
     pub aligned: bool,
 }
 
 impl Kernel {
-    /// The subgroup size, on a device with the default size `usual`.
+    /// The subgroup size on a device whose default size is `usual`.
     pub fn subgroup_size(&self, usual: u32) -> u32 {
         self.reqd_subgroup_size.unwrap_or(usual)
     }
@@ -211,40 +214,39 @@ impl Kernel {
 pub enum KernelParam {
     /// A scalar or vector, in the argument buffer.
     Value,
-    /// A struct or union with this size and alignment, in the argument buffer: the parameter is a `ptr.constant` to
-    /// it.
+    /// A struct or union with this size and alignment, in the argument buffer. The parameter is a `ptr.constant` to it.
     Bytes {
         size: u32,
-        /// In bytes, a power of two.
+        /// Alignment in bytes, a power of two.
         align: u32,
     },
     /// A pointer to a buffer (`__global` or `__constant`).
     Buffer {
         /// `Global` or `Constant`.
         space: Space,
-        /// Whether the source declares that nothing is written through it (`const`, or constant space).
+        /// Whether the source declares that nothing is written through the pointer (`const`, or constant space).
         read_only: bool,
         restrict: bool,
     },
-    /// A pointer to work-group memory; the host sets its size.
+    /// A pointer to work-group memory. The host sets its size.
     Local {
         /// Alignment of the pointee in bytes.
         align: u32,
     },
-    /// A sampler: its value is in the launch key.
+    /// A sampler. Its value is in the launch key.
     Sampler,
-    /// An image: its format is in the launch key, its sizes are in the argument buffer.
+    /// An image. Its format is in the launch key, its sizes are in the argument buffer.
     Image,
 }
 
 impl KernelParam {
-    /// Minimum alignment in bytes of a structure in the argument buffer: kernels read it as words.
+    /// Minimum alignment in bytes of a structure in the argument buffer. Kernels read it as words.
     pub const STRUCTURE: u32 = 4;
-    /// Alignment in bytes of memory from the host: the alignment of the largest type, `long16`
+    /// Alignment in bytes of memory that the host allocates: that of the largest type, `long16`
     /// (CL_DEVICE_MEM_BASE_ADDR_ALIGN).
     pub const MEMORY: u32 = 128;
 
-    /// An upper bound for the alignment in bytes of a pointer parameter's memory.
+    /// Maximum alignment in bytes that an access may assume for the memory of a pointer parameter.
     pub fn align(&self) -> u32 {
         match self {
             Self::Bytes { align, .. } => (*align).max(Self::STRUCTURE),
@@ -261,10 +263,10 @@ pub struct ValueData {
 /// A private variable: memory of one work-item.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VarData {
-    /// Source name; empty for temporaries.
+    /// Name in the source. Empty for temporaries.
     pub name: String,
     pub size: u32,
-    /// In bytes, a power of two.
+    /// Alignment in bytes, a power of two.
     pub align: u32,
 }
 
@@ -279,7 +281,7 @@ pub struct Region {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inst {
     pub op: Op,
-    /// Values that it defines: none or one; `if`, `switch`, `loop` and `call` may define several.
+    /// Values that the instruction defines: at most one, but `if`, `switch`, `loop` and `call` may define several.
     pub results: Vec<Value>,
     #[serde(skip)]
     pub span: Span,
@@ -288,24 +290,24 @@ pub struct Inst {
 /// The value of a constant.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Const {
-    /// The bits of a scalar, zero-extended; floats by their IEEE bits; `bool` 0 or 1.
+    /// The zero-extended bits of a scalar: IEEE bits of a float, 0 or 1 for a `bool`.
     Bits(u64),
-    /// One entry per lane.
+    /// One entry per lane, like [`Self::Bits`].
     Lanes(Vec<u64>),
     /// The null pointer.
     Null,
-    /// Any value; the program does not depend on it.
+    /// An unspecified value, on which the program does not depend.
     Undef,
 }
 
 /// Element-wise operations with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum UnOp {
-    /// Bitwise complement; negation of `bool`.
+    /// Bitwise complement. Logical negation of a `bool`.
     Not,
     /// Two's complement negation.
     Neg,
-    /// Sign flip of a float, NaN included.
+    /// Negation of a float. It also changes the sign of a NaN.
     FNeg,
 }
 
@@ -317,14 +319,14 @@ pub enum BinOp {
     Mul,
     SDiv,
     UDiv,
-    /// Signed remainder, sign of the dividend.
+    /// Signed remainder with the sign of the dividend.
     SRem,
     URem,
-    /// Shift left, amount modulo the width.
+    /// Shift left by the amount modulo the width.
     Shl,
-    /// Logical shift right, amount modulo the width.
+    /// Logical shift right by the amount modulo the width.
     LShr,
-    /// Arithmetic shift right, amount modulo the width.
+    /// Arithmetic shift right by the amount modulo the width.
     AShr,
     /// Also for `bool`.
     And,
@@ -340,10 +342,10 @@ pub enum BinOp {
     UMin,
     SMax,
     UMax,
-    /// IEEE minNum: the other operand if one is a NaN (`fmin`).
+    /// IEEE minNum: if one operand is a NaN, the result is the other operand (`fmin`).
     FMin,
     FMax,
-    /// High half of the full product, signed (`mul_hi`).
+    /// High half of the signed full product (`mul_hi`).
     SMulHi,
     UMulHi,
     /// Saturating additions and subtractions (`add_sat`, `sub_sat`).
@@ -351,14 +353,14 @@ pub enum BinOp {
     UAddSat,
     SSubSat,
     USubSat,
-    /// Rotate left, amount modulo the width (`rotate`).
+    /// Rotate left by the amount modulo the width (`rotate`).
     Rotate,
 }
 
-/// Comparisons; the result is `bool` or a vector of it.
+/// Comparisons. The result is a `bool`, or a vector of `bool`s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum CmpOp {
-    /// Integers, bools and pointers.
+    /// For integers, bools and pointers.
     Eq,
     Ne,
     SLt,
@@ -371,7 +373,7 @@ pub enum CmpOp {
     UGe,
     /// Ordered comparisons: false if an operand is a NaN.
     FEq,
-    /// Unordered: true if an operand is a NaN (C's `!=`).
+    /// Unordered comparison: true if an operand is a NaN (C's `!=`).
     FNe,
     FLt,
     FLe,
@@ -387,62 +389,62 @@ pub enum CastOp {
     ZExt,
     /// From a narrower integer or `bool` (to 0 or -1).
     SExt,
-    /// Float to signed integer, toward zero; unspecified if it does not fit.
+    /// Float to signed integer, truncated. The result is unspecified if it does not fit.
     FToS,
     FToU,
-    /// Signed integer to float, to nearest even.
+    /// Signed integer to float, rounded to nearest even.
     SToF,
     UToF,
-    /// Between float types, to nearest even.
+    /// Between float types, rounded to nearest even.
     FToF,
-    /// Same size, other type: between integers and floats, and between vectors with different lane counts.
+    /// The same bits as another type of the same size: integers, floats, and vectors with other lane counts.
     Bitcast,
     /// Pointer to integer of the pointer's size.
     PtrToInt,
     /// Integer of the pointer's size to pointer.
     IntToPtr,
-    /// Between a named space and generic.
+    /// Between a specific address space and generic.
     SpaceCast,
 }
 
-/// Element-wise mathematical functions of the device, which the library uses.
+/// Element-wise mathematical functions that the device implements. The library uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     FAbs,
     Floor,
     Ceil,
     FTrunc,
-    /// To nearest even.
+    /// Rounding to the nearest integer, ties to even.
     Rint,
-    /// Within the device's square root bound.
+    /// With the accuracy of the device's square root.
     Sqrt,
     RSqrt,
     /// Fused multiply-add with one rounding (emulated if the device does not fuse).
     Fma,
-    /// `a * b + c`, fused if this is fast on the device, otherwise with two roundings (`mad`, and contraction in an
-    /// expression).
+    /// `a * b + c` (`mad`, and contraction in an expression). Fused if a fused operation is fast on the device,
+    /// otherwise rounded twice.
     FMulAdd,
-    /// The device's own function, without accuracy requirements.
+    /// The device's native function, without accuracy requirements.
     NativeSin,
     NativeCos,
     NativeTan,
     NativeExp2,
     NativeLog2,
     NativeRecip,
-    /// `x / y` with the device's fastest method.
+    /// `x / y` with the device's fastest division.
     NativeDivide,
     NativePow,
-    /// Absolute value of a signed integer, as unsigned.
+    /// Absolute value of a signed integer, as an unsigned integer.
     SAbs,
-    /// Leading zeros; the width for 0.
+    /// Number of leading zeros. For 0, the width.
     Clz,
-    /// Trailing zeros; the width for 0.
+    /// Number of trailing zeros. For 0, the width.
     Ctz,
     Popcount,
     ReverseBits,
 }
 
-/// Queries of a work-item; with a dimension 0, 1 or 2 where applicable. Results are unsigned `i32`.
+/// Queries of a work-item. Some have a dimension, 0 to 2. Results are unsigned `i32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum WorkItem {
     /// Includes the global offset.
@@ -450,7 +452,7 @@ pub enum WorkItem {
     LocalId(u8),
     GroupId(u8),
     GlobalSize(u8),
-    /// The enqueued local size; `LocalSize` is the actual size of a smaller last group.
+    /// The enqueued local size. `LocalSize` differs in a smaller last group.
     EnqueuedLocalSize(u8),
     LocalSize(u8),
     NumGroups(u8),
@@ -460,30 +462,30 @@ pub enum WorkItem {
     SubgroupLocalId,
     SubgroupId,
     NumSubgroups,
-    /// The identity of the buffer passed for the kernel's parameter with this index (see `crate::pointer::identity`).
+    /// The identity of the buffer that is bound to the parameter with this index (see `crate::pointer::identity`).
     ArgIdentity(u32),
-    /// The offset in bytes of the argument in its allocation.
+    /// Offset in bytes of the argument in its allocation.
     ArgBase(u32),
-    /// Size of the argument in bytes, lower half.
+    /// The lower half of the size of the argument in bytes.
     ArgSize(u32),
-    /// Size of the argument in bytes, upper half.
+    /// The upper half of the size of the argument in bytes.
     ArgSizeHigh(u32),
     /// Half of the address of the argument's memory, if it is accessed by address.
     ArgAddress {
-        /// The parameter's index.
+        /// Index of the parameter.
         param: u32,
-        /// Whether it is the upper half.
+        /// Whether the query returns the upper half.
         high: bool,
     },
-    /// The offset in bytes of a merged argument in the common buffer.
+    /// Offset in bytes of a merged argument in the common buffer.
     ArgMergedOffset(u32),
-    /// The offset in bytes of the pointer in the argument's range, if it is not 0.
+    /// Offset in bytes from the start of the argument's buffer range to the pointer that the host passed.
     ArgStart(u32),
-    /// A word of `image::ImageDescriptor::words` of a kernel's image parameter.
+    /// A word of `image::ImageDescriptor::words` for an image parameter.
     ArgImage {
-        /// The parameter's index.
+        /// Index of the parameter.
         param: u32,
-        /// The word's index.
+        /// Index of the word.
         word: u8,
     },
 }
@@ -501,7 +503,7 @@ pub enum AtomicOp {
     UMin,
     UMax,
     Xchg,
-    /// On floats, if the device supports it.
+    /// Addition of floats, if the device supports it.
     FAdd,
     FMin,
     FMax,
@@ -509,40 +511,42 @@ pub enum AtomicOp {
     Store,
 }
 
-/// Collective operations of the work-items of a group, which all of them reach (for a subgroup: the active ones).
+/// Collective operations. All work-items of a work-group must execute them. In a subgroup, the active work-items do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GroupOp {
-    /// Whether a `bool` is true for all work-items.
+    /// True if a `bool` is true for all work-items.
     All,
     Any,
-    /// value, index in the group (`i32`, uniform): the value of this work-item.
+    /// Operands: value, index in the group (`i32`, uniform). The result is the value of the work-item with this index.
     Broadcast,
     /// Combines all values, in any order.
     Reduce(BinOp),
-    /// Combines the values of the work-items up to this one, in order of their index.
+    /// Combines the values of the work-items up to and including this one, in the order of their indices.
     ScanInclusive(BinOp),
-    /// Combines the values of the work-items before this one; the operation's identity for the first.
+    /// Combines the values of the work-items before this one. The first work-item gets the identity of the operation.
     ScanExclusive(BinOp),
-    /// Subgroups only: value, cluster size (`i32`, a power of two, uniform). Combines the values of the active
-    /// work-items in each cluster, in order of their index.
+    /// Subgroups only. Operands: value, cluster size (`i32`, a power of two, uniform). Combines the values of the
+    /// active work-items in each cluster, in the order of their indices.
     ActiveReduce(BinOp),
-    /// Like `ActiveReduce`, up to this work-item.
+    /// Like `ActiveReduce`, but only for the work-items up to and including this one.
     ActiveInclusive(BinOp),
-    /// Like `ActiveReduce`, before this work-item; the operation's identity for the first.
+    /// Like `ActiveReduce`, but only for the work-items before this one. The first one gets the identity of the
+    /// operation.
     ActiveExclusive(BinOp),
-    /// Subgroups only: the value of the first active work-item.
+    /// Subgroups only. The value of the first active work-item.
     BroadcastFirst,
-    /// Subgroups only: the active work-items for which a `bool` is true, as four words.
+    /// Subgroups only. A mask of the active work-items for which a `bool` is true, as four words.
     Ballot,
-    /// Subgroups only: value, index; unspecified if that work-item is not active.
+    /// Subgroups only. Operands: value, index. The value of the work-item with this index; unspecified if it is not
+    /// active.
     Shuffle,
-    /// The index exclusive-or the second operand.
+    /// Like `Shuffle`. The index is that of this work-item exclusive-or the second operand.
     ShuffleXor,
-    /// The index minus the second operand.
+    /// Like `Shuffle`. The index is that of this work-item minus the second operand.
     ShuffleUp,
-    /// The index plus the second operand.
+    /// Like `Shuffle`. The index is that of this work-item plus the second operand.
     ShuffleDown,
-    /// Subgroups only, no operands: a barrier with all fences.
+    /// Subgroups only. A barrier for all kinds of memory, without operands.
     Barrier,
 }
 
@@ -555,7 +559,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// Whether it orders accesses that other work-groups observe.
+    /// Whether the fence orders accesses that other work-groups can observe.
     pub const fn reaches_other_groups(self) -> bool {
         self.global || self.image
     }
@@ -568,33 +572,33 @@ pub enum Op {
     Un(UnOp, Value),
     Bin(BinOp, Value, Value),
     Cmp(CmpOp, Value, Value),
-    /// The result has the target type.
+    /// A conversion. The type of the result is the target type.
     Cast(CastOp, Value),
-    /// condition, value if true, value if false.
+    /// Operands: condition, value if true, value if false.
     Select(Value, Value, Value),
     Math(MathOp, Vec<Value>),
-    /// Whether all lanes of a `bool` vector (or the scalar) are true.
+    /// True if all lanes of a `bool` vector (or the scalar) are true.
     All(Value),
     Any(Value),
 
-    /// One scalar per lane.
+    /// A vector of scalars, one per lane.
     Construct(Vec<Value>),
     Splat(Value),
     Extract(Value, u8),
-    /// A lane selected by a run-time index (`i32`); unspecified if it is out of range.
+    /// The lane with a run-time index (`i32`). Unspecified if the index is out of range.
     ExtractDyn(Value, Value),
-    /// vector, lane, scalar.
+    /// Operands: vector, lane, scalar.
     Insert(Value, u8, Value),
-    /// vector, index, scalar.
+    /// Operands: vector, index, scalar.
     InsertDyn(Value, Value, Value),
-    /// Lanes of the concatenation of two vectors of one type (or scalars); `None` lanes are unspecified.
+    /// Selects lanes of the concatenation of two vectors (or scalars) of one type. `None` lanes are unspecified.
     Shuffle(Value, Value, Vec<Option<u8>>),
 
     WorkItem(WorkItem),
 
     VarAddr(Var),
     GlobalAddr(Global),
-    /// pointer, byte offset (`i32` or `i64`, signed).
+    /// Operands: pointer, byte offset (`i32` or `i64`, signed).
     PtrAdd(Value, Value),
     Load {
         ptr: Value,
@@ -607,7 +611,7 @@ pub enum Op {
         align: u32,
         volatile: bool,
     },
-    /// Copies `size` bytes between memories that do not overlap (or are identical).
+    /// Copies `size` bytes. The source and the destination are identical or do not overlap.
     Copy {
         dst: Value,
         src: Value,
@@ -620,13 +624,13 @@ pub enum Op {
         size: u32,
         align: u32,
     },
-    /// Relaxed, with device scope; [`Op::MemFence`] orders. The result is the old value (`Store` has none, `Load` no
-    /// operand).
+    /// A relaxed atomic operation with device scope. [`Op::MemFence`] adds an order. The result is the old value.
+    /// `Store` has no result, `Load` has no operand.
     Atomic {
         op: AtomicOp,
         ptr: Value,
         value: Option<Value>,
-        /// Type of the memory: `i32`, `i64`, `f32`, `f64`; for halves `i16` and `f16`.
+        /// Type of the memory: `i32`, `i64`, `f32` or `f64`. For halves: `i16` or `f16`.
         ty: Scalar,
     },
     /// The result is the old value.
@@ -636,12 +640,12 @@ pub enum Op {
         desired: Value,
         ty: Scalar,
     },
-    /// Work-group barrier with memory fences.
+    /// A work-group barrier with memory fences.
     Barrier(Fence),
-    /// Memory fence without execution barrier.
+    /// A memory fence without an execution barrier.
     MemFence(Fence),
-    /// A work-group operation or, with `sub`, a subgroup operation. The result has the type of the first operand;
-    /// `Ballot`'s is `i32x4`.
+    /// A work-group operation, or with `sub` a subgroup operation. The result has the type of the first operand, except
+    /// for `Ballot` (`i32x4`).
     Group {
         sub: bool,
         op: GroupOp,
@@ -652,29 +656,29 @@ pub enum Op {
         call: image::ImageCall,
         args: Vec<Value>,
     },
-    /// A word of `image::ImageDescriptor::words` of an image, an `i32`, or `image::PARAMETER_WORD`.
+    /// A word (`i32`) of `image::ImageDescriptor::words` of an image, or the word `image::PARAMETER_WORD`.
     ImageWord {
         image: Value,
         word: u8,
     },
-    /// `printf`: format (a constant global) and arguments; the result is an `i32`. Without a global, the first
-    /// argument is a pointer to the format in constant memory.
+    /// `printf` of a format and arguments. The format is a constant global; without a global, the first argument is a
+    /// pointer to the format in constant memory. The result is an `i32`.
     Printf {
         format: Option<Global>,
         args: Vec<Value>,
     },
 
-    /// For instrumented kernels: reports if a component of the first value is a NaN although the components that it
-    /// was computed from are numbers. All values are floats of one scalar type. A value with as many components as
-    /// the first is compared component by component, any other with each. `part`: the component of the source's
-    /// vector.
+    /// For instrumented kernels: reports a component of the first value that is a NaN although the components from
+    /// which it was computed are not. All values are floats of one scalar type. If a value has as many components as
+    /// the first one, component `i` is compared with component `i`, otherwise with every component. `part`: the
+    /// component of the vector in the source.
     NanCheck {
         values: Vec<Value>,
         part: Option<u8>,
     },
 
-    /// The current value of the device's clock, or of the subgroup's with `sub`, as words, the low one first
-    /// (`i32x2`).
+    /// The current value of the device's clock, or with `sub` of the subgroup's clock. The result is two words, the low
+    /// word first (`i32x2`).
     Clock {
         sub: bool,
     },
@@ -686,15 +690,15 @@ pub enum Op {
         then: Region,
         els: Region,
     },
-    /// The body repeats until `break`.
+    /// A loop. Only a `break` leaves it.
     Loop {
         init: Vec<Value>,
         params: Vec<Value>,
         body: Region,
-        /// A hint from the source (`opencl_unroll_hint`): `Some(0)` full, `Some(1)` never.
+        /// A hint from the source (`opencl_unroll_hint`): `Some(0)` unrolls completely, `Some(1)` never.
         unroll: Option<u32>,
     },
-    /// An integer selector; each case has the values that select its region.
+    /// The selector is an integer. Each case has the values that select its region.
     Switch {
         selector: Value,
         cases: Vec<(Vec<u64>, Region)>,
@@ -709,14 +713,14 @@ pub enum Op {
 }
 
 impl Op {
-    /// Whether this terminates a region.
+    /// Whether this operation terminates a region.
     pub const fn is_terminator(&self) -> bool {
         matches!(self, Self::Yield(_) | Self::Break(_) | Self::Continue(_) | Self::Return(_) | Self::Unreachable)
     }
 }
 
 impl Function {
-    /// An empty function without body.
+    /// Creates a function with an empty body.
     pub fn new(name: impl Into<String>, ret: Type) -> Self {
         Self {
             name: name.into(),
@@ -730,21 +734,21 @@ impl Function {
         }
     }
 
-    /// A new value of a type, without a definition.
+    /// Creates a value of a type. Its definition must follow.
     pub fn new_value(&mut self, ty: Type) -> Value {
         let value = Value(number(self.values.len()));
         self.values.push(ValueData { ty });
         value
     }
 
-    /// A new private variable.
+    /// Creates a private variable.
     pub fn new_var(&mut self, name: impl Into<String>, size: u32, align: u32) -> Var {
         let var = Var(number(self.vars.len()));
         self.vars.push(VarData { name: name.into(), size, align });
         var
     }
 
-    /// The type of the single returned value; `Void` if none is returned.
+    /// The type of the single returned value. `Void` if the function returns none.
     pub fn returned(&self) -> Type {
         self.returns.first().copied().unwrap_or(Type::Void)
     }

@@ -7,14 +7,14 @@ use super::{AtomicOp, BinOp, CastOp, CmpOp, GroupOp, MathOp, UnOp};
 macro_rules! names {
     ($ty:ident { $($variant:ident => $name:literal),* $(,)? }) => {
         impl $ty {
-            /// The spelling in the text form.
+            /// The name in the text form.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// The operation with this spelling.
+            /// Returns the operation with this name. `None` if there is none.
             pub fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($name => Some(Self::$variant),)*
@@ -40,7 +40,7 @@ const GROUP: [(&str, GroupOp); 10] = [
 ];
 
 impl GroupOp {
-    /// The spelling in the text form, without the operation of a reduction or scan.
+    /// The name in the text form, without the operation of a reduction or scan.
     pub fn name(self) -> &'static str {
         match self {
             Self::Reduce(_) => "reduce",
@@ -53,7 +53,7 @@ impl GroupOp {
         }
     }
 
-    /// The operation of a reduction or scan.
+    /// The operation of a reduction or scan. `None` for other operations.
     pub const fn combines(self) -> Option<BinOp> {
         match self {
             Self::Reduce(op)
@@ -66,7 +66,7 @@ impl GroupOp {
         }
     }
 
-    /// The operation with this spelling, except reductions and scans.
+    /// Returns the operation with this name. `None` for reductions and scans.
     pub fn plain(name: &str) -> Option<Self> {
         GROUP.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
     }

@@ -1,4 +1,4 @@
-//! Parser for the text form, for tests. It stops at the first error and reports its line. It does not verify the IR.
+//! Parser for the text form, for tests. It fails at the first error, and does not verify the IR.
 //!
 //! Example: `read_module("func @f0 \"f\" () { return }")`.
 
@@ -13,7 +13,7 @@ use crate::diag::Span;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("line {line}: {message}")]
 pub struct ReadError {
-    /// Line number, from 1.
+    /// Line number, counted from 1.
     pub line: usize,
     pub message: String,
 }
@@ -24,7 +24,7 @@ type Result<T> = std::result::Result<T, ReadError>;
 ///
 /// # Errors
 ///
-/// The text is not in the text form.
+/// Fails if the text is not valid.
 pub fn read_module(text: &str) -> Result<Module> {
     let mut reader = Reader { tokens: tokenize(text)?, pos: 0, values: Vec::new() };
     let mut module = Module::default();
@@ -192,7 +192,7 @@ impl Reader {
         Ok(values)
     }
 
-    /// Whether `%N:` follows, which starts the next instruction.
+    /// Whether the next tokens are `%N:`, which start an instruction.
     fn next_is_definition(&self) -> bool {
         self.tokens.get(self.pos + 1).is_some_and(|t| t.text == ":")
     }
@@ -354,7 +354,7 @@ impl Reader {
         })
     }
 
-    /// Instructions up to and including the closing brace.
+    /// Reads instructions up to and including the closing brace.
     fn region(&mut self, depth: usize) -> Result<Region> {
         if depth > 1000 {
             return Err(self.error("regions are nested too deeply"));

@@ -1,5 +1,5 @@
-//! First-class types of the IR. There are no aggregates: memory consists of bytes, and a struct is a variable or a
-//! range of a buffer.
+//! The types of values. There are no aggregates: memory consists of bytes, and a struct is a variable or a range of a
+//! buffer.
 //!
 //! Example: `float3` is `Type::Vector(Scalar::F32, 3)`.
 
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 /// An address space (OpenCL C 6.7) of a pointer type or memory object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Space {
-    /// Function memory of one work-item: variables ([`super::Var`]).
+    /// Memory of one work-item for the variables of functions ([`super::Var`]).
     Private,
     Local,
-    /// Buffers, program-scope `__global` variables.
+    /// Buffers and program-scope `__global` variables.
     Global,
     /// Read-only memory: `__constant` arguments, program-scope constants, string literals, aggregates passed by value
     /// to kernels.
     Constant,
-    /// Private, local or global; only known at run time.
+    /// Private, local or global memory, which is known at run time only.
     Generic,
 }
 
-/// A scalar. Integers are signless; operations have a sign. [`Scalar::Bool`] has no size in memory and is never
-/// loaded or stored.
+/// A scalar type. Integers are signless: signedness is a property of operations. [`Scalar::Bool`] has no size in memory
+/// and is never loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scalar {
-    /// One bit: results of comparisons, and conditions.
+    /// One bit, for results of comparisons and for conditions.
     Bool,
     I8,
     I16,
@@ -57,17 +57,17 @@ impl Scalar {
         }
     }
 
-    /// Whether this is one of the IEEE types.
+    /// Whether this is a floating-point type.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32 | Self::F64)
     }
 
-    /// Whether this is an integer type (not `Bool`).
+    /// Whether this is an integer type. `Bool` is not one.
     pub const fn is_int(self) -> bool {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
-    /// The integer type of a size in bytes (1, 2, 4, 8).
+    /// The integer type with a size of 1, 2, 4 or 8 bytes. `None` for other sizes.
     pub const fn int_of_size(bytes: u32) -> Option<Self> {
         match bytes {
             1 => Some(Self::I8),
@@ -78,13 +78,13 @@ impl Scalar {
         }
     }
 
-    /// The signed integer of this width with these zero-extended bits.
+    /// Sign-extends zero-extended bits of this width.
     pub const fn sign_extend(self, bits: u64) -> i64 {
         let unused = 64 - self.bits();
         (bits << unused).cast_signed() >> unused
     }
 
-    /// All-ones mask of the scalar's width.
+    /// A mask of all bits of this width.
     pub const fn mask(self) -> u64 {
         match self.bits() {
             64 => u64::MAX,
@@ -95,13 +95,13 @@ impl Scalar {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
-    /// No value (only as the return type of functions).
+    /// No value. Used only as the return type of functions.
     Void,
     Scalar(Scalar),
-    /// 2, 3, 4, 8 or 16 lanes. Three lanes take the memory of four where OpenCL C requires it. The size of an access
-    /// is always the size of the lanes (12 bytes for a `float3`); the front end handles the layout.
+    /// A vector of 2, 3, 4, 8 or 16 lanes. Three lanes occupy the memory of four where OpenCL C requires it. The size
+    /// of an access is always the size of the lanes (12 bytes for a `float3`); the front end computes the layout.
     Vector(Scalar, u8),
-    /// An address in a space. 8 bytes in memory if the target has 64-bit integers, otherwise 4.
+    /// An address in an address space. Its size is 8 bytes if the target has 64-bit integers, otherwise 4.
     Ptr(Space),
 }
 
@@ -110,7 +110,7 @@ impl Type {
     pub const I32: Self = Self::Scalar(Scalar::I32);
     pub const I64: Self = Self::Scalar(Scalar::I64);
 
-    /// The scalar of a scalar or vector type.
+    /// The scalar of a scalar or vector type. `None` for other types.
     pub const fn scalar(self) -> Option<Scalar> {
         match self {
             Self::Scalar(s) | Self::Vector(s, _) => Some(s),
@@ -126,17 +126,17 @@ impl Type {
         }
     }
 
-    /// A scalar (`lanes == 1`) or vector type.
+    /// The scalar type if `lanes` is 1, otherwise a vector type.
     pub const fn of(scalar: Scalar, lanes: u8) -> Self {
         if lanes == 1 { Self::Scalar(scalar) } else { Self::Vector(scalar, lanes) }
     }
 
-    /// The same shape with another scalar.
+    /// The type with the same lane count and another scalar.
     pub const fn with_scalar(self, scalar: Scalar) -> Self {
         Self::of(scalar, self.lanes())
     }
 
-    /// Size in bytes of a load or store of this type (12 for three 4-byte lanes), with pointers of `ptr_size` bytes.
+    /// Size in bytes of a load or store of this type (12 for three 4-byte lanes). A pointer has `ptr_size` bytes.
     pub const fn access_size(self, ptr_size: u32) -> u32 {
         match self {
             Self::Void => 0,

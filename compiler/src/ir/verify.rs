@@ -1,12 +1,12 @@
-//! The IR verifier. An error is a defect of the compiler, whatever the source is.
+//! The IR verifier. An error is a bug in the compiler, not in the source.
 //!
 //! 1. A value is defined once, before its uses, in the region of the use or an enclosing one.
-//! 2. Every region ends in its only terminator; `yield` only in `if` and `switch`, `break` and `continue` only in
-//!    loops.
+//! 2. Every region ends in its only terminator. `yield` occurs only in `if` and `switch`, `break` and `continue` only
+//!    in loops.
 //! 3. `yield`, `break`, `continue`, `return`, calls and loop operands match their targets in number and type.
 //! 4. Operand and result types fit the operation.
-//! 5. After `passes::infer_alignment` no access of a kernel claims more alignment than its base object has.
-//! 6. Entities exist; alignments are powers of two; nesting stays below [`super::MAX_NESTING`].
+//! 5. After `passes::infer_alignment` no access of a kernel assumes more alignment than its base object has.
+//! 6. Entities exist. Alignments are powers of two. The nesting is below [`super::MAX_NESTING`].
 
 use super::image::ImageCall;
 use super::write::inst_to_string;
@@ -15,11 +15,11 @@ use super::{
     Value,
 };
 
-/// A violated rule.
+/// The violation of a rule.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{function}: {message}\n    {inst}")]
 pub struct VerifyError {
-    /// The function's name.
+    /// The name of the function.
     pub function: String,
     pub message: String,
     /// The instruction in text form.
@@ -30,7 +30,7 @@ pub struct VerifyError {
 ///
 /// # Errors
 ///
-/// All violations in order; never an empty list.
+/// Fails with all violations in order.
 pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     for function in &module.functions {
@@ -42,14 +42,14 @@ pub fn verify(module: &Module) -> Result<(), Vec<VerifyError>> {
 /// Verifies one function of a module.
 ///
 /// # Errors
-/// As [`verify`].
+/// See [`verify`].
 pub fn verify_function(module: &Module, function: &Function) -> Result<(), Vec<VerifyError>> {
     let mut errors = Vec::new();
     Verifier::run(module, function, &mut errors);
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The terminators that a region may end in, and the types that they pass.
+/// The values that receive the operands of the terminators of a region. `None` if the terminator is not valid there.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     yields: Option<&'a [Value]>,
@@ -61,17 +61,17 @@ struct Context<'a> {
 struct Verifier<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// Whether each value is defined; the next table says whether it is in scope.
+    /// Whether each value is defined. `scope` contains whether it is visible at this point.
     defined: Vec<bool>,
     scope: Vec<bool>,
-    /// An upper bound for the alignment in bytes of a pointer's object; `u32::MAX` if unknown.
+    /// Maximum alignment in bytes that an access through each pointer may assume. `u32::MAX` if its object is unknown.
     root_align: Vec<u32>,
     errors: &'a mut Vec<VerifyError>,
 }
 
 type Check = Result<(), String>;
 
-/// A list of types for messages.
+/// Formats a list of types for messages.
 fn listed(types: &[Type]) -> String {
     if types.is_empty() { "nothing".to_owned() } else { types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ") }
 }
@@ -172,7 +172,7 @@ impl<'a> Verifier<'a> {
         true
     }
 
-    fn give(&self, what: &str, values: &[Value], to: &[Value]) -> Check {
+    fn passes(&self, what: &str, values: &[Value], to: &[Value]) -> Check {
         require(values.len() == to.len(), || format!("{what} passes {} values, expected {}", values.len(), to.len()))?;
         for (&value, &target) in values.iter().zip(to) {
             let (have, want) = (self.uses(value)?, self.function.ty(target));
@@ -211,7 +211,7 @@ impl<'a> Verifier<'a> {
                 for &param in params {
                     self.define(param)?;
                 }
-                let checked = self.give("the loop's operand", init, params);
+                let checked = self.passes("the loop's operand", init, params);
                 let nested = Context { yields: None, breaks: Some(&inst.results), continues: Some(params), ..nested };
                 self.region(body, nested);
                 for &param in params {
@@ -219,9 +219,9 @@ impl<'a> Verifier<'a> {
                 }
                 checked
             }
-            Op::Yield(values) => self.give("yield", values, context.yields.ok_or("yield outside of if and switch")?),
-            Op::Break(values) => self.give("break", values, context.breaks.ok_or("break outside of a loop")?),
-            Op::Continue(values) => self.give("continue", values, context.continues.ok_or("continue outside of a loop")?),
+            Op::Yield(values) => self.passes("yield", values, context.yields.ok_or("yield outside of if and switch")?),
+            Op::Break(values) => self.passes("break", values, context.breaks.ok_or("break outside of a loop")?),
+            Op::Continue(values) => self.passes("continue", values, context.continues.ok_or("continue outside of a loop")?),
             Op::Return(values) => {
                 let types = values.iter().map(|&value| self.uses(value)).collect::<Result<Vec<_>, _>>()?;
                 let returns = &self.function.returns;
@@ -251,7 +251,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Rule 5: records the object of a pointer, and compares the alignment of an access with it.
+    /// Rule 5: compares the alignment of an access with that of its object, and records the objects of new pointers.
     fn alignment(&mut self, op: &Op, inst: &Inst) -> Check {
         if !self.function.kernel.as_ref().is_some_and(|kernel| kernel.aligned) {
             return Ok(());
@@ -312,7 +312,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// The type of the operation's result; the declared type if the operation allows several.
+    /// Returns the type of an operation's result. If the operation permits several types, it is the declared type.
     fn result_type(&self, op: &Op, inst: &Inst) -> Result<Option<Type>, String> {
         let declared = inst.results.first().and_then(|r| self.function.values.get(r.index())).map_or(Type::Void, |v| v.ty);
         Ok(Some(match op {
@@ -563,7 +563,7 @@ impl<'a> Verifier<'a> {
         Ok(Some(if op == GroupOp::Ballot { Type::Vector(Scalar::I32, 4) } else { ty }))
     }
 
-    /// The types of the function's results.
+    /// Returns the types of the results of a function, after a check of the arguments.
     fn call(&self, func: Func, args: &[Value]) -> Result<&[Type], String> {
         let callee = self.module.functions.get(func.index()).ok_or_else(|| format!("no function {func}"))?;
         require(callee.params.len() == args.len(), || format!("{} arguments for {} parameters", args.len(), callee.params.len()))?;

@@ -1,8 +1,7 @@
-//! Traversal and generic access to instructions: operands, nested regions, properties.
+//! Traversal of instructions: operands, nested regions, properties.
 //!
-//! Operands belong to the instruction itself, never to nested regions. The initial values of a `loop` are its
-//! operands; the values of a `continue` are operands of the `continue`. Example: the operands of `if %c { ... }` are
-//! `%c` alone.
+//! Operands belong to the instruction itself, never to nested regions. The initial values of a `loop` are its operands.
+//! The values of a `continue` are operands of the `continue`. Example: `if %c { ... }` has one operand, `%c`.
 
 use super::{CmpOp, Const, Function, Inst, Op, Region, Scalar, Space, Type, Value};
 use crate::diag::Span;
@@ -68,7 +67,7 @@ impl Op {
         }
     }
 
-    /// Calls `f` with each operand, which it may replace.
+    /// Calls `f` with each operand. `f` may replace it.
     pub fn map_operands(&mut self, mut f: impl FnMut(&mut Value)) {
         match self {
             Self::Const(_)
@@ -127,7 +126,7 @@ impl Op {
         }
     }
 
-    /// The nested regions: for an `if`, `then` first; for a `switch`, the default last.
+    /// The nested regions. For an `if`, `then` is first. For a `switch`, the default is last.
     pub fn regions(&self) -> SmallVec<[&Region; 2]> {
         match self {
             Self::If { then, els, .. } => SmallVec::from_buf([then, els]),
@@ -147,8 +146,8 @@ impl Op {
         }
     }
 
-    /// Whether the result only depends on the operands and there is no effect. Such an instruction may be removed,
-    /// repeated, merged with an equal one, and speculated. Loads and calls are not pure.
+    /// Whether the result depends only on the operands, and there is no side effect. Such an instruction may be
+    /// removed, repeated, merged with an equal one, and speculated. Loads and calls are not pure.
     pub const fn is_pure(&self) -> bool {
         matches!(
             self,
@@ -178,8 +177,8 @@ impl Op {
 }
 
 impl CmpOp {
-    /// The negated comparison. `None` for `<`, `<=`, `>` and `>=` of floats: with a NaN, a comparison and its opposite
-    /// are both false.
+    /// The negated comparison. `None` for `<`, `<=`, `>` and `>=` of floats: if an operand is a NaN, a comparison and
+    /// its opposite are both false.
     pub const fn inverse(self) -> Option<Self> {
         Some(match self {
             Self::Eq => Self::Ne,
@@ -198,7 +197,7 @@ impl CmpOp {
         })
     }
 
-    /// The comparison with swapped operands.
+    /// The comparison with the same result after its operands are swapped.
     pub const fn mirrored(self) -> Self {
         match self {
             Self::SLt => Self::SGt,
@@ -219,24 +218,24 @@ impl CmpOp {
 }
 
 impl Inst {
-    /// An instruction without results.
+    /// Creates an instruction without results.
     pub const fn effect(op: Op, span: Span) -> Self {
         Self { op, results: Vec::new(), span }
     }
 }
 
 impl Region {
-    /// The instruction that ends the region; `None` while it is being built.
+    /// The terminator of the region. `None` while the region is being built.
     pub fn terminator(&self) -> Option<&Op> {
         self.insts.last().map(|inst| &inst.op).filter(|op| op.is_terminator())
     }
 
-    /// Whether control can reach the end of the region and continue after the owning instruction.
+    /// Whether the region ends in a `yield`. Then execution continues after the instruction that contains the region.
     pub fn yields(&self) -> bool {
         matches!(self.terminator(), Some(Op::Yield(_)))
     }
 
-    /// Calls `f` with every instruction; nested ones follow their owner.
+    /// Calls `f` with every instruction. The instructions in its regions follow an instruction.
     pub fn walk(&self, f: &mut dyn FnMut(&Inst)) {
         for inst in &self.insts {
             f(inst);
@@ -246,7 +245,7 @@ impl Region {
         }
     }
 
-    /// Calls `f` with every instruction; nested ones follow their owner.
+    /// Calls `f` with every instruction. The instructions in its regions follow an instruction.
     pub fn walk_mut(&mut self, f: &mut dyn FnMut(&mut Inst)) {
         for inst in &mut self.insts {
             f(inst);
@@ -263,7 +262,7 @@ impl Region {
         count
     }
 
-    /// The nesting depth, including this region. Stops counting at `limit`.
+    /// The nesting depth, including this region. Returns at most `limit`.
     pub fn depth(&self, limit: usize) -> usize {
         if limit == 0 {
             return 0;
@@ -271,7 +270,7 @@ impl Region {
         1 + self.insts.iter().flat_map(|inst| inst.op.regions()).map(|region| region.depth(limit - 1)).max().unwrap_or(0)
     }
 
-    /// Calls `f` with every `break` and `continue` of the innermost loop around this region.
+    /// Calls `f` with every `break` and `continue` whose target is the innermost loop around this region.
     pub fn for_each_jump(&self, f: &mut dyn FnMut(&Op)) {
         for inst in &self.insts {
             match &inst.op {
@@ -295,21 +294,21 @@ impl Region {
 }
 
 impl Function {
-    /// Appends an instruction with one result to a list.
+    /// Appends an instruction with one result to a list. Returns the result.
     pub fn emit(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
         let value = self.new_value(ty);
         out.push(Inst { op, results: vec![value], span });
         value
     }
 
-    /// Appends a constant with the same bits in every lane.
+    /// Appends a constant with the same bits in every lane. Returns its value.
     pub fn emit_bits(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, bits: u64) -> Value {
         self.emit(out, span, ty, Op::Const(Const::splat(ty, bits)))
     }
 }
 
 impl Const {
-    /// The bits of a scalar, or of a vector with equal lanes.
+    /// The bits of a scalar, or of a vector whose lanes are equal. `None` for other constants.
     pub fn bits(&self) -> Option<u64> {
         match self {
             Self::Bits(bits) => Some(*bits),
@@ -318,7 +317,7 @@ impl Const {
         }
     }
 
-    /// The constant of a scalar or vector type with `bits`, truncated to the scalar's width, in every lane.
+    /// The constant of a scalar or vector type with `bits` in every lane, truncated to the scalar's width.
     pub fn splat(ty: Type, bits: u64) -> Self {
         let bits = bits & ty.scalar().map_or(u64::MAX, Scalar::mask);
         match ty {
@@ -329,7 +328,7 @@ impl Const {
 }
 
 impl Type {
-    /// The space of a pointer type.
+    /// The address space of a pointer type. `None` for other types.
     pub const fn space(self) -> Option<Space> {
         match self {
             Self::Ptr(space) => Some(space),

@@ -1,4 +1,4 @@
-//! Prints the text form. [`super::read`] reads it back to the same module, without spans.
+//! Writes the text form. [`super::read`] reads it as the same module, without spans.
 //!
 //! ```text
 //! global @g0 "tile" local size=256 align=4

@@ -39,10 +39,10 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A binary operator and the chain of its left operands, without recursion.
+    /// Lowers a binary operator. The chain of its left operands is lowered in a loop, because it may be long.
     pub(super) fn binary(&mut self, expr: &'p Expr) -> Value {
         let operand = self.binary_operand(expr);
-        self.finish(operand)
+        self.operand_value(operand)
     }
 
     fn binary_operand(&mut self, expr: &'p Expr) -> Operand {
@@ -67,12 +67,12 @@ impl<'p> Lowering<'p, '_> {
         left
     }
 
-    /// The operands of a multiplication that may be fused.
+    /// Returns the operands of a multiplication that may be fused.
     fn product(&mut self, expr: &'p Expr) -> Operand {
         self.binary_operand(expr)
     }
 
-    fn finish(&mut self, operand: Operand) -> Value {
+    fn operand_value(&mut self, operand: Operand) -> Value {
         match operand {
             Operand::Value(value) => value,
             Operand::Product(a, b, span) => {
@@ -85,23 +85,24 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `arith` is the type of the left operand. The right one differs for shifts only.
+    /// Applies `op` to evaluated operands. `arith` is the type of the left operand. The type of the right one differs
+    /// only for shifts.
     fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, arith: ArithType, contract: bool, ty: Ty) -> Operand {
         if arith.is_float() && contract {
             match (op, lhs, rhs) {
                 (BinaryOp::Mul, lhs, rhs) => {
-                    let (a, b) = (self.finish(lhs), self.finish(rhs));
+                    let (a, b) = (self.operand_value(lhs), self.operand_value(rhs));
                     return Operand::Product(a, b, self.b.span);
                 }
                 (BinaryOp::Add, Operand::Product(a, b, _), rhs) => {
-                    let c = self.finish(rhs);
+                    let c = self.operand_value(rhs);
                     return Operand::Value(self.contracted([a, b, c], [a, b, c]));
                 }
                 (BinaryOp::Add, Operand::Value(c), Operand::Product(a, b, _)) => {
                     return Operand::Value(self.contracted([a, b, c], [c, a, b]));
                 }
                 (BinaryOp::Sub, Operand::Product(a, b, _), rhs) => {
-                    let c = self.finish(rhs);
+                    let c = self.operand_value(rhs);
                     let minus_c = self.b.un(UnOp::FNeg, c);
                     return Operand::Value(self.contracted([a, b, minus_c], [a, b, c]));
                 }
@@ -112,11 +113,12 @@ impl<'p> Lowering<'p, '_> {
                 _ => {}
             }
         }
-        let (lhs, rhs) = (self.finish(lhs), self.finish(rhs));
+        let (lhs, rhs) = (self.operand_value(lhs), self.operand_value(rhs));
         Operand::Value(self.operate(op, lhs, rhs, arith, ty))
     }
 
-    /// A fused multiply-add of a product and a sum that the source writes as one expression.
+    /// Emits `a * b + c`. Only for a product and a sum in one expression of the source. `operands` are the operands
+    /// without negation, for the NaN check.
     fn contracted(&mut self, [a, b, c]: [Value; 3], operands: [Value; 3]) -> Value {
         let sum = self.b.mul_add(a, b, c);
         self.b.nan_check(sum, &operands, None);
@@ -160,7 +162,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The amount counts modulo the width, so its own width does not matter.
+    /// Shifts by `amount` modulo the width of `lhs`. The width of `amount` does not matter.
     fn shift(&mut self, op: BinOp, lhs: Value, amount: Value) -> Value {
         let ty = self.b.ty(lhs);
         let amount = self.b.splat(amount, ty.lanes());
@@ -175,7 +177,7 @@ impl<'p> Lowering<'p, '_> {
         let (object, arith) = (self.arithmetic(lvalue.ty.ty), self.arithmetic(compute));
         let left = self.b.convert(old, object, arith);
         let result = self.combine(op, Operand::Value(left), right, arith, contract, compute);
-        let result = self.finish(result);
+        let result = self.operand_value(result);
         let result = self.b.convert(result, arith, object);
         self.write(&located, lvalue.ty.ty, result);
         result
@@ -210,7 +212,7 @@ fn is_product(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Binary { op: BinaryOp::Mul, contract: true, .. })
 }
 
-/// The comparison of an operator. `!=` is true for NaNs.
+/// The comparison for a relational or equality operator. `!=` is true for NaNs.
 const fn comparison(op: BinaryOp, float: bool, signed: bool) -> CmpOp {
     match (op, float, signed) {
         (BinaryOp::Eq, true, _) => CmpOp::FEq,

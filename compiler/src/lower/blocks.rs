@@ -1,12 +1,14 @@
 //! Irregular control flow: statements that are split into basic blocks, for `structurize`.
 //!
-//! Statements without jumps into or out of them stay whole, as one item of a block:
+//! Statements without jumps into or out of them are not split. Each is one item of a block:
 //! ```text
 //! if (c) goto middle;                b0: branch c, b2, b1     b1: branch x > 0, b3, b4
 //! while (x > 0) { A; middle: B; }    b3: A; goto b2           b2: B; goto b1              b4: the end
 //! ```
-//! Only jumps of the IR can leave an expression. So an expression with jumps out of its statement expressions is
-//! lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after it tests the flag.
+//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of it
+//! is
+//! lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the loop tests the
+//! flag.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -24,18 +26,18 @@ use crate::structurize::graph::{Edge, End, Graph, Node};
 use crate::structurize::structure::Structure;
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 
-/// Preferred nesting on devices that limit the nesting of conditions.
+/// Preferred maximum nesting on devices that limit the nesting of conditions.
 const FEW_LEVELS: usize = 12;
 
 #[derive(Clone, Copy)]
 enum Item<'p> {
     Stmt(&'p Stmt),
     Effect(&'p Expr),
-    /// Evaluates a condition into a flag.
+    /// Evaluates a condition and stores it in a flag.
     Condition(&'p Expr, Var),
-    /// Evaluates a selector into a variable of this type.
+    /// Evaluates a selector and stores it in a variable of this type.
     Selector(&'p Expr, Var, Type),
-    /// Sets the flag of a jump out of the statements.
+    /// Sets the flag of a jump that leaves the statements.
     Set(Var),
 }
 
@@ -66,16 +68,16 @@ enum Jumping<'p> {
         cases: Vec<(Values, Node)>,
         default: Node,
     },
-    /// There is nothing after the block.
+    /// The end of the block is unreachable, or its last item returns.
     Leave,
 }
 
 struct Block<'p> {
     items: Vec<Item<'p>>,
     end: Jumping<'p>,
-    /// The jumps out of the statement expressions of its only item, and their flags.
+    /// The jumps that leave the statement expressions of the block's only item, and their flags.
     exits: Exits,
-    /// The unroll factor of the loop that it starts.
+    /// The unroll factor of the loop whose header is this block.
     unroll: Option<u32>,
 }
 
@@ -102,16 +104,16 @@ struct Cases {
 struct Splitter<'l, 'p, 's> {
     lowering: &'l mut Lowering<'p, 's>,
     irregular: Rc<Irregular>,
-    /// The labels in the statements. `goto`s to other labels leave them.
+    /// The labels in the statements. A `goto` to another label leaves the statements.
     inside: FxHashSet<LabelId>,
-    /// Targets of `break` and `continue` out of the statements.
+    /// Targets of each `break` and `continue` that leaves the statements.
     outside: Jumps<'p>,
     blocks: Vec<Block<'p>>,
     current: Node,
     labels: FxHashMap<LabelId, Node>,
     on_break: Option<Node>,
     on_continue: Option<Node>,
-    /// Labels of the enclosing switches, innermost last.
+    /// The `case` and `default` labels of the enclosing switches, innermost last.
     switches: Vec<Cases>,
 }
 
@@ -128,13 +130,13 @@ pub(super) fn lower_body<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc<Irre
 
 /// Lowers a statement without jumps into or out of it.
 pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc<Irregular>, stmt: &'p Stmt) {
-    lower(lowering, irregular, std::slice::from_ref(stmt), Jumps::NONE, |splitter| splitter.cut(stmt));
+    lower(lowering, irregular, std::slice::from_ref(stmt), Jumps::NONE, |splitter| splitter.split(stmt));
 }
 
-/// Lowers the statements of a statement expression. `jumps` has the targets of jumps out of them.
+/// Lowers the statements of a statement expression. `jumps` has the targets of `break` and `continue` out of them.
 pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc<Irregular>, stmts: &'p [Stmt], jumps: Jumps<'p>) {
     let leaves = scan::leaves_of_list(stmts);
-    let outside = lowering.beyond(&leaves);
+    let outside = lowering.inner_jumps(&leaves);
     lower(lowering, irregular, stmts, outside, |splitter| splitter.stmts(stmts));
     lowering.continue_jumps(jumps, outside);
     for &label in &leaves.labels {
@@ -204,20 +206,20 @@ impl<'p> Splitter<'_, 'p, '_> {
         self.current = next;
     }
 
-    /// Ends the current block. Only labels lead to the code after it.
+    /// Ends the current block. The code after it is reachable only through labels.
     fn leave(&mut self, end: Jumping<'p>) {
         let next = self.new_block();
         self.end(end, next);
     }
 
-    /// Continues in a new block.
+    /// Ends the current block with a jump to a new one, and returns the new one.
     fn start_block(&mut self) -> Node {
         let block = self.new_block();
         self.end(Jumping::Goto(block), block);
         block
     }
 
-    /// Appends an item with jumps out of its statement expressions.
+    /// Appends an item. `leaves` are the jumps out of its statement expressions.
     fn item(&mut self, item: Item<'p>, leaves: &Leaves) {
         if !leaves.any() {
             self.blocks[self.current].items.push(item);
@@ -247,26 +249,26 @@ impl<'p> Splitter<'_, 'p, '_> {
     }
 
     fn break_target(&mut self) -> Node {
-        self.on_break.unwrap_or_else(|| self.out(self.outside.on_break, "break"))
+        self.on_break.unwrap_or_else(|| self.leaving_block(self.outside.on_break, "break"))
     }
 
     fn continue_target(&mut self) -> Node {
-        self.on_continue.unwrap_or_else(|| self.out(self.outside.on_continue, "continue"))
+        self.on_continue.unwrap_or_else(|| self.leaving_block(self.outside.on_continue, "continue"))
     }
 
     fn goto_target(&mut self, label: LabelId) -> Node {
         if self.inside.contains(&label) {
             return self.label(label);
         }
-        let outer = self.lowering.label_flag(label).map_or(Jump::Nowhere, Jump::Further);
-        self.out(outer, "goto")
+        let outer = self.lowering.label_flag(label).map_or(Jump::None, Jump::FlagAndBreak);
+        self.leaving_block(outer, "goto")
     }
 
-    /// A block that jumps out of the statements.
-    fn out(&mut self, jump: Jump<'p>, what: &str) -> Node {
+    /// Creates a block that leaves the statements with `jump`.
+    fn leaving_block(&mut self, jump: Jump<'p>, what: &str) -> Node {
         let block = self.new_block();
         match jump {
-            Jump::Further(flag) => self.blocks[block].items.push(Item::Set(flag)),
+            Jump::FlagAndBreak(flag) => self.blocks[block].items.push(Item::Set(flag)),
             _ => self.lowering.b.fail(format!("internal error: '{what}' has no target here")),
         }
         self.blocks[block].end = Jumping::Goto(EXIT);
@@ -295,8 +297,8 @@ impl<'p> Splitter<'_, 'p, '_> {
     }
 
     fn stmt(&mut self, stmt: &'p Stmt) {
-        if matches!(stmt.kind, StmtKind::Label(_)) || !self.irregular.is_piece(stmt) {
-            self.cut(stmt);
+        if matches!(stmt.kind, StmtKind::Label(_)) || !self.irregular.can_be_item(stmt) {
+            self.split(stmt);
             return;
         }
         self.item(Item::Stmt(stmt), &Leaves::default());
@@ -305,7 +307,7 @@ impl<'p> Splitter<'_, 'p, '_> {
         }
     }
 
-    fn cut(&mut self, stmt: &'p Stmt) {
+    fn split(&mut self, stmt: &'p Stmt) {
         match &stmt.kind {
             StmtKind::Block(stmts) => self.stmts(stmts),
             StmtKind::If { cond, then, els } => {
@@ -325,7 +327,7 @@ impl<'p> Splitter<'_, 'p, '_> {
                 let head = self.start_block();
                 self.blocks[head].unroll = *unroll;
                 let (test, after) = (self.new_block(), self.new_block());
-                self.inside(after, Some(test), |this| {
+                self.split_body(after, Some(test), |this| {
                     this.stmt(body);
                     this.end(Jumping::Goto(test), test);
                     this.branch(cond, head, after, after);
@@ -372,7 +374,7 @@ impl<'p> Splitter<'_, 'p, '_> {
         let head = self.start_block();
         self.blocks[head].unroll = unroll;
         let (next, after) = (self.new_block(), self.new_block());
-        self.inside(after, Some(next), |this| {
+        self.split_body(after, Some(next), |this| {
             if let Some(cond) = cond {
                 let inside = this.new_block();
                 this.branch(cond, inside, after, inside);
@@ -399,14 +401,14 @@ impl<'p> Splitter<'_, 'p, '_> {
         let (inside, after) = (self.new_block(), self.new_block());
         let head = std::mem::replace(&mut self.current, inside);
         self.switches.push(Cases::default());
-        self.inside(after, self.on_continue, |this| this.stmt(body));
+        self.split_body(after, self.on_continue, |this| this.stmt(body));
         self.end(Jumping::Goto(after), head);
         let Cases { cases, default } = self.switches.pop().unwrap_or_default();
         self.end(Jumping::Switch { selector, cases, default: default.unwrap_or(after) }, after);
     }
 
-    /// A loop or the body of a switch.
-    fn inside(&mut self, on_break: Node, on_continue: Option<Node>, split: impl FnOnce(&mut Self)) {
+    /// Splits a loop, or the body of a switch, with these targets of `break` and `continue`.
+    fn split_body(&mut self, on_break: Node, on_continue: Option<Node>, split: impl FnOnce(&mut Self)) {
         let outer = (self.on_break, self.on_continue);
         (self.on_break, self.on_continue) = (Some(on_break), on_continue);
         split(self);
@@ -419,7 +421,7 @@ fn size(ty: Type) -> u32 {
     ty.scalar().map_or(8, Scalar::bits) / 8
 }
 
-/// Lets jumps skip empty blocks, and groups the cases of each switch by target.
+/// Redirects jumps to empty blocks, and groups the cases of each switch by target.
 fn thread_jumps(blocks: &mut [Block<'_>]) {
     let skip = |block: &Block<'_>| match block.end {
         Jumping::Goto(next) if block.items.is_empty() && block.unroll.is_none() => Some(next),
@@ -518,7 +520,7 @@ impl Blocks for Emitter<'_, '_, '_> {
             return Ok(());
         }
         exits.flags().for_each(|flag| self.lowering.set_flag(flag, 0));
-        let further = |flag: Option<Var>| flag.map_or(Jump::Nowhere, Jump::Further);
+        let further = |flag: Option<Var>| flag.map_or(Jump::None, Jump::FlagAndBreak);
         let jumps = Jumps { on_break: further(exits.on_break), on_continue: further(exits.on_continue) };
         let outer = self.lowering.label_flags.len();
         self.lowering.label_flags.extend(exits.labels);

@@ -1,9 +1,9 @@
 //! Builds the instructions of one function in nested regions.
 //!
-//! Regions are opened and closed like brackets. Instructions go to the innermost open region. After a terminator the
-//! rest of a region is dead: instructions can be added, so that callers need no checks, but they are dropped. Integer
-//! constants are folded and shared immediately, because addresses contain many of them. The passes do all other
-//! simplifications.
+//! `open` and `close` nest like brackets. Instructions are appended to the innermost open region. The code after a
+//! terminator is dead: it can be emitted, so that callers need no checks, but it is dropped. Operations on constant
+//! integers are folded immediately, because addresses contain many of them. Equal constants are shared. Most other
+//! simplifications are left to the passes.
 
 use rustc_hash::FxHashMap;
 
@@ -11,7 +11,7 @@ use super::LowerError;
 use crate::diag::Span;
 use crate::ir::{self, BinOp, CastOp, CmpOp, Const, MAX_NESTING, MathOp, Op, Region, Scalar, Space, Type, UnOp, Value, Var};
 
-/// Values that a region shares: equal constants and addresses.
+/// Keys of the values that a region and its nested regions share: constants and addresses.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Shared {
     Const(Type, Const),
@@ -23,7 +23,7 @@ enum Shared {
 struct Open {
     region: Region,
     shared: FxHashMap<Shared, Value>,
-    /// Whether there is a terminator.
+    /// Whether the region has a terminator.
     ended: bool,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct Builder {
     pub(super) nan_checks: bool,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
-    /// Integers that are widened `bool`s.
+    /// The `bool` of each integer that is a widened `bool`.
     flags: FxHashMap<Value, Value>,
-    /// Addresses that are another address plus a constant.
+    /// The base and the constant byte offset of each address that [`Builder::offset`] has created.
     offsets: FxHashMap<Value, (Value, i64)>,
 }
 
@@ -57,12 +57,13 @@ impl Builder {
         }
     }
 
-    /// Like `new`, with or without NaN checks.
+    /// Enables or disables NaN checks. [`Builder::new`] disables them.
     pub(crate) fn with_nan_checks(self, nan_checks: bool) -> Self {
         Self { nan_checks, ..self }
     }
 
-    /// The function, or the first error. The body must be the only open region, and be terminated.
+    /// Returns the function, or the first error. The caller must have closed all regions but the body, and terminated
+    /// the body.
     pub(crate) fn finish(mut self) -> Result<ir::Function, LowerError> {
         if let Some(error) = self.error {
             return Err(error);
@@ -71,7 +72,7 @@ impl Builder {
         Ok(self.function)
     }
 
-    /// Records an error, unless there is one.
+    /// Records an error, unless an earlier one is recorded.
     pub(crate) fn fail(&mut self, message: impl Into<String>) {
         if self.error.is_none() {
             self.error = Some(LowerError { span: self.span, message: message.into() });
@@ -132,7 +133,7 @@ impl Builder {
         self.constant(ty, Const::Undef)
     }
 
-    /// The same bits in every lane, truncated to the lane width.
+    /// A constant with the same bits in every lane, truncated to the lane width.
     pub(crate) fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let Some(scalar) = ty.scalar() else {
             return self.constant(ty, Const::Null);
@@ -157,13 +158,13 @@ impl Builder {
         self.bits(Type::BOOL, u64::from(value))
     }
 
-    /// A float, rounded to the lane type.
+    /// A constant float in every lane, rounded to the lane type.
     pub(crate) fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = ty.scalar().map_or(0, |scalar| float_bits(scalar, value));
         self.bits(ty, bits)
     }
 
-    /// The bits of a constant integer or bool.
+    /// The bits of a scalar constant. `None` for other values.
     pub(crate) fn known(&self, value: Value) -> Option<u64> {
         match self.constants.get(&value)? {
             Const::Bits(bits) => Some(*bits),
@@ -171,7 +172,7 @@ impl Builder {
         }
     }
 
-    /// The lanes of a constant vector.
+    /// The bits of the lanes of a constant vector. `None` for other values.
     pub(crate) fn known_lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constants.get(&value)? {
             Const::Lanes(lanes) => Some(lanes.clone()),
@@ -218,7 +219,7 @@ impl Builder {
         self.emit(Op::Bin(op, a, b), ty)
     }
 
-    /// An operation with a constant in every lane on the right.
+    /// Emits an operation whose right operand is a constant, the same in every lane.
     pub(crate) fn bin_int(&mut self, op: BinOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.bin(op, a, b)
@@ -258,7 +259,7 @@ impl Builder {
         self.bin(BinOp::Or, a, b)
     }
 
-    /// A comparison. A widened `bool` compares with zero as a `bool`.
+    /// Emits a comparison. The comparison of a widened `bool` with zero is replaced by the `bool` or its complement.
     pub(crate) fn cmp(&mut self, op: CmpOp, a: Value, b: Value) -> Value {
         if let (Some(&flag), Some(0), CmpOp::Ne | CmpOp::Eq) = (self.flags.get(&a), self.known(b), op) {
             return if op == CmpOp::Ne { flag } else { self.not(flag) };
@@ -272,18 +273,18 @@ impl Builder {
         self.emit(Op::Cmp(op, a, b), ty.with_scalar(Scalar::Bool))
     }
 
-    /// A comparison with a constant in every lane on the right.
+    /// Emits a comparison with a constant, the same in every lane.
     pub(crate) fn cmp_int(&mut self, op: CmpOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.cmp(op, a, b)
     }
 
-    /// Whether an integer is not zero.
+    /// Emits the comparison `a != 0` of integers.
     pub(crate) fn non_zero_int(&mut self, a: Value) -> Value {
         self.cmp_int(CmpOp::Ne, a, 0)
     }
 
-    /// A conversion. Omitted if the types are equal.
+    /// Emits a conversion. Returns `a` if the types are equal.
     pub(crate) fn cast(&mut self, op: CastOp, a: Value, to: Type) -> Value {
         let from = self.ty(a);
         if from == to {
@@ -325,7 +326,7 @@ impl Builder {
         self.cast(CastOp::Bitcast, a, to)
     }
 
-    /// Conversion to an integer type of any width.
+    /// Converts an integer to an integer type of any width.
     pub(crate) fn resize(&mut self, a: Value, signed: bool, to: Type) -> Value {
         let (from, width) = (self.ty(a).scalar().map_or(0, Scalar::bits), to.scalar().map_or(0, Scalar::bits));
         let op = if from > width {
@@ -384,7 +385,7 @@ impl Builder {
         }
     }
 
-    /// A lane of a vector. A scalar is its own only lane.
+    /// Extracts a lane of a vector. Returns `a` if it is a scalar.
     pub(crate) fn extract(&mut self, a: Value, lane: u8) -> Value {
         let Type::Vector(scalar, _) = self.ty(a) else { return a };
         let ty = Type::Scalar(scalar);
@@ -398,7 +399,7 @@ impl Builder {
         self.emit(Op::Insert(a, lane, x), self.ty(a))
     }
 
-    /// Lanes of the concatenation of `a` and `b`.
+    /// Selects lanes of the concatenation of `a` and `b`.
     pub(crate) fn shuffle(&mut self, a: Value, b: Value, lanes: &[u8]) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let ty = Type::of(scalar, u8::try_from(lanes.len()).unwrap_or(16));
@@ -413,7 +414,7 @@ impl Builder {
         }
     }
 
-    /// More lanes. Those beyond `a`'s are undefined.
+    /// Extends a vector to `lanes` lanes. The added lanes are undefined.
     pub(crate) fn widen(&mut self, a: Value, lanes: u8) -> Value {
         let Some(scalar) = self.ty(a).scalar() else { return a };
         let have = self.ty(a).lanes();
@@ -431,7 +432,7 @@ impl Builder {
         self.shared(Shared::Global(global, space), Op::GlobalAddr(global), Type::Ptr(space))
     }
 
-    /// A pointer plus a constant number of bytes.
+    /// Adds a constant number of bytes to a pointer.
     pub(crate) fn offset(&mut self, pointer: Value, bytes: i64) -> Value {
         let (base, before) = self.offsets.get(&pointer).copied().unwrap_or((pointer, 0));
         let bytes = before.wrapping_add(bytes);
@@ -445,8 +446,9 @@ impl Builder {
         value
     }
 
-    /// The type in which an index times the size of an element in bytes is computed: `i32` if the product cannot exceed
-    /// it, otherwise `wide`, an integer of a pointer's size. `large_objects`: see [`crate::target::Language`].
+    /// The type in which a byte offset, the product of an index and an element size, is computed: `i32` if the offset
+    /// always fits, otherwise `wide`, the integer type of a pointer's size. `large_objects`: see
+    /// [`crate::target::Language`].
     pub(crate) fn index_type(&self, pointer: Value, index: Value, signed: bool, stride: u64, (wide, large_objects): (Type, bool)) -> Type {
         let width = self.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.ty(pointer), Type::Ptr(Space::Private | Space::Local));
@@ -455,7 +457,7 @@ impl Builder {
         if near || small { Type::I32 } else { wide }
     }
 
-    /// A pointer plus a number of bytes (`i32` or `i64`, signed).
+    /// Adds a number of bytes (`i32` or `i64`, signed) to a pointer.
     pub(crate) fn ptr_add(&mut self, pointer: Value, bytes: Value) -> Value {
         match self.known_signed(bytes) {
             Some(known) => self.offset(pointer, known),
@@ -471,7 +473,7 @@ impl Builder {
         self.effect(Op::Store { ptr, value, align, volatile });
     }
 
-    /// A variable without a name.
+    /// Creates a variable without a name.
     pub(crate) fn temporary(&mut self, size: u32, align: u32) -> Var {
         self.function.new_var("", size, align.max(1))
     }
@@ -500,7 +502,7 @@ impl Builder {
         self.close(Op::Yield(Vec::new()))
     }
 
-    /// An `if` without results. The code after it is dead if neither region completes.
+    /// Emits an `if` without results. The code after it is dead if both regions end with a jump.
     pub(crate) fn if_else(&mut self, cond: Value, then: Region, els: Region) {
         let dead = jumps(&then) && jumps(&els);
         self.effect(Op::If { cond, then, els });
@@ -509,30 +511,30 @@ impl Builder {
         }
     }
 
-    /// An `if` with only a `then`.
+    /// Emits an `if` with an empty `else`.
     pub(crate) fn if_then(&mut self, cond: Value, then: Region) {
         self.open();
         let els = self.close_branch();
         self.if_else(cond, then, els);
     }
 
-    /// A loop without parameters and results.
+    /// Emits a loop without parameters and results.
     pub(crate) fn loop_(&mut self, body: Region, unroll: Option<u32>) {
         self.effect(Op::Loop { init: Vec::new(), params: Vec::new(), body, unroll });
     }
 }
 
-/// Whether a region of an `if` or `switch` ends with a jump.
+/// Whether a region of an `if` or `switch` ends with a terminator other than `yield`.
 pub(crate) fn jumps(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
 }
 
-/// Whether a double represents an integer exactly, so that it is rounded only once.
+/// Whether an integer is small enough that a double represents it exactly. Then a conversion rounds it only once.
 const fn fits_exactly(value: i64) -> bool {
     value.unsigned_abs() <= 1 << 53
 }
 
-/// The bits of a number as a scalar type, rounded to nearest even.
+/// The bits of a float of type `scalar`. `value` is rounded to nearest even.
 pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
         Scalar::F16 => u64::from(half::f16::from_f64(round_to_half(value)).to_bits()),
@@ -542,8 +544,7 @@ pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     }
 }
 
-/// The number nearest to `value` that a half represents exactly. The conversion of the crate `half` ignores the lower
-/// bits of a `double`.
+/// The half nearest to `value`, as a `double`. The conversion of the crate `half` ignores the lower bits of a `double`.
 fn round_to_half(value: f64) -> f64 {
     let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;
     if exponent > 16 {

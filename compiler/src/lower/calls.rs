@@ -7,7 +7,7 @@ use crate::ir::{Global, Op, Type, Value};
 use crate::thir::{Expr, FuncId, GlobalId, Stmt, Ty, TyKind};
 
 impl<'p> Lowering<'p, '_> {
-    /// An argument. A record is copied to memory that the callee owns.
+    /// Evaluates an argument. A record is copied, and the argument is the address of the copy.
     fn argument(&mut self, arg: &'p Expr) -> Value {
         let value = self.expr(arg);
         if self.is_record(arg.ty) { self.spill(arg.ty, value) } else { value }
@@ -39,14 +39,14 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A scalar function for each lane. A pointer to a vector becomes a pointer to each lane.
+    /// Calls a scalar function for each lane. A pointer to a vector is replaced by a pointer to the lane.
     pub(super) fn call_lanes(&mut self, func: FuncId, args: &'p [Expr], ty: Ty) -> Option<Value> {
         let program = self.shared.program;
         let Some(callee) = program.functions.get(func.index()) else {
             self.b.fail("internal error: a call of a function that does not exist");
             return None;
         };
-        let strides: Vec<Option<u32>> = args.iter().map(|arg| self.pointed_lane(arg.ty)).collect();
+        let strides: Vec<Option<u32>> = args.iter().map(|arg| self.pointee_lane_stride(arg.ty)).collect();
         let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
         let pointee_lanes = args.iter().filter_map(|arg| match self.kind(arg.ty) {
             TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
@@ -71,8 +71,9 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Distance in bytes between the lanes of a vector that a pointer argument points to.
-    fn pointed_lane(&self, ty: Ty) -> Option<u32> {
+    /// Distance in bytes between the lanes of the vector that a pointer argument points to. `None` if it is not a
+    /// pointer.
+    fn pointee_lane_stride(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
             TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),
             _ => None,
@@ -90,7 +91,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::Printf { format: format.map(|format| Global(format.0)), args }, Type::I32)
     }
 
-    /// The statements of `({ ... })`. A jump out of it terminates the current region.
+    /// Lowers the statements of `({ ... })`. A jump out of it terminates the current region.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
         let outer = self.outer;
         match self.irregular.clone() {

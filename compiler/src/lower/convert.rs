@@ -15,19 +15,19 @@ const fn float_format(scalar: Scalar) -> (u32, u64) {
     }
 }
 
-/// 2 to the power of `exponent`, as the nearest float.
+/// 2 to the power of `exponent`.
 fn power(exponent: u32) -> f64 {
     f64::from(exponent).exp2()
 }
 
-/// The integer type with a float's width.
+/// The integer type with the width and lane count of a float type.
 pub(super) fn bits_type(ty: Type) -> Type {
     let int = ty.scalar().and_then(|s| Scalar::int_of_size(s.size())).unwrap_or(Scalar::I32);
     ty.with_scalar(int)
 }
 
 impl Builder {
-    /// C's conversion: to `bool` by comparison with zero, to integers toward zero, to floats to nearest even.
+    /// C's conversion. To `bool`: comparison with zero. To integers: truncation. To floats: rounding to nearest even.
     pub(super) fn convert(&mut self, value: Value, from: ArithType, to: ArithType) -> Value {
         if from.kind == to.kind {
             return value;
@@ -120,7 +120,8 @@ impl Builder {
         if !saturate {
             return cast;
         }
-        // The limits are powers of two. A float type represents them exactly or as infinity; both are correct.
+        // The limits are powers of two. The float type represents each of them exactly or as infinity; both are
+        // correct.
         let (min, max) = range(to);
         let width = scalar(to.kind).bits();
         let above = self.float(float, power(if to.is_signed() { width - 1 } else { width }));
@@ -134,8 +135,9 @@ impl Builder {
         self.select(nan, zero, result)
     }
 
-    /// Integer to float toward zero, up or down. The magnitude is truncated to the bits that fit, which converts
-    /// exactly. The next float is used if the direction and the lost bits require it.
+    /// Converts an integer to a float, rounded toward zero, up or down. The magnitude is truncated to the bits that
+    /// fit, so that its conversion is exact. If the direction and the lost bits require it, the result is the next
+    /// float away from zero.
     fn int_to_float_directed(&mut self, value: Value, from: ArithType, to: ArithType, mode: Rounding) -> Value {
         let (mantissa, _) = float_format(scalar(to.kind));
         let int = self.ty(value);
@@ -192,8 +194,8 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// Float to a narrower float toward zero, up or down: the nearest float, corrected by one step if it is on the
-    /// wrong side.
+    /// Converts a float to a narrower float, rounded toward zero, up or down. The result is the nearest float, or its
+    /// neighbour if the nearest one is on the wrong side.
     pub(super) fn narrow_float(&mut self, value: Value, to: ArithType, mode: Rounding) -> Value {
         let wide = self.ty(value);
         let ty = wide.with_scalar(scalar(to.kind));
@@ -201,7 +203,7 @@ impl Builder {
             return self.cast(CastOp::FToF, value, ty);
         }
         if (wide.scalar(), to.kind) == (Some(Scalar::F32), ScalarKind::Half) {
-            // With integers: NVIDIA's driver replaces a float that is converted to half and back by the original float.
+            // Uses integers: NVIDIA's driver replaces a float that is converted to half and back by the original float.
             let bits = self.float_to_half_bits(value, mode);
             return self.bitcast(bits, ty);
         }
@@ -240,7 +242,7 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// `as_T`: the bits of a value as another type of the same size. Three lanes have the size of four.
+    /// `as_T`: reinterprets the bits of a value as another type of the same size. Three lanes have the size of four.
     pub(super) fn reinterpret(&mut self, value: Value, to: Type) -> Value {
         let from = self.ty(value);
         if from == to {
@@ -265,7 +267,7 @@ impl Builder {
         self.bitcast(value, to)
     }
 
-    /// Only the sign bit in every lane.
+    /// A constant with only the sign bit set in every lane.
     pub(super) fn sign_mask(&mut self, ty: Type) -> Value {
         let width = ty.scalar().map_or(32, Scalar::bits);
         self.bits(ty, 1 << (width - 1))
@@ -297,7 +299,7 @@ impl Builder {
         self.bits(bits_type(float), largest + 1)
     }
 
-    /// Tests for NaN on the bits, which drivers do not optimise away.
+    /// Tests the bits for NaN. Drivers may optimise floating-point tests away.
     pub(super) fn is_nan(&mut self, value: Value) -> Value {
         let bits = self.magnitude_bits(value);
         let infinity = self.infinity_bits(self.ty(value));
@@ -305,13 +307,13 @@ impl Builder {
     }
 }
 
-/// Limits of an integer type.
+/// The smallest and the largest value of an integer type.
 fn range(arith: ArithType) -> (i128, i128) {
     let width = scalar(arith.kind).bits();
     if arith.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
 }
 
-/// The low 64 bits of a limit.
+/// The low 64 bits of a limit of an integer type.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "two's complement is intended")]
 const fn int_bits(value: i128) -> u64 {
     value as u64

@@ -9,12 +9,12 @@ use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Ty, TyKind, UnaryOp};
 
-/// Maximum nesting of expressions. Chains of operators to the left, which generated sources contain, do not count.
+/// Maximum nesting of expressions. A chain of left operands counts once: generated sources contain long ones.
 const MAX_DEPTH: u32 = 4096;
 
 impl<'p> Lowering<'p, '_> {
-    /// The value of a non-void expression. A record is the address of memory that does not change before the value is
-    /// used.
+    /// Evaluates a non-void expression. The value of a record is its address. The memory there does not change before
+    /// the value is used.
     pub(super) fn expr(&mut self, expr: &'p Expr) -> Value {
         match self.expr_opt(expr) {
             Some(value) => value,
@@ -34,7 +34,7 @@ impl<'p> Lowering<'p, '_> {
         !self.b.nan_checks && scan::is_cheap(expr)
     }
 
-    /// The value of an expression, `None` for `void`.
+    /// Evaluates an expression. Returns `None` for `void`.
     pub(super) fn expr_opt(&mut self, expr: &'p Expr) -> Option<Value> {
         let outer = std::mem::replace(&mut self.b.span, expr.span);
         self.depth += 1;
@@ -75,7 +75,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An `if`, or one side of it if the condition is constant.
+    /// Emits an `if`, or only the selected side if the condition is constant.
     pub(super) fn branch(&mut self, cond: Value, then: impl FnOnce(&mut Self), els: impl FnOnce(&mut Self)) {
         match self.b.known(cond) {
             Some(0) => els(self),
@@ -199,7 +199,7 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- conditions ----
 
-    /// Whether an expression is non-zero, without converting comparisons to `int`.
+    /// Emits a test that an expression is not zero. Comparisons are not converted to `int`.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> Value {
         let outer = std::mem::replace(&mut self.b.span, expr.span);
         self.depth += 1;
@@ -222,7 +222,7 @@ impl<'p> Lowering<'p, '_> {
             }
             ExprKind::LogAnd(..) => self.short_circuit(expr, true),
             ExprKind::LogOr(..) => self.short_circuit(expr, false),
-            // Widening does not change whether a value is zero.
+            // A widening conversion does not change whether a value is zero.
             ExprKind::Cast(CastKind::Arith, inner) if self.keeps_zero(inner.ty, expr.ty) => self.condition(inner),
             ExprKind::Comma(lhs, rhs) => {
                 self.effect(lhs);
@@ -248,7 +248,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Compares a scalar or pointer with zero.
+    /// Tests that a scalar or pointer is not zero.
     pub(super) fn non_zero(&mut self, value: Value) -> Value {
         match self.b.ty(value) {
             Type::BOOL => value,
@@ -264,7 +264,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `a && b && c`: a loop over the operands of a chain to the left.
+    /// Lowers `a && b && c`. A loop evaluates the operands of the chain.
     fn short_circuit(&mut self, expr: &'p Expr, and: bool) -> Value {
         let mut operands = Vec::new();
         let mut first = expr;
@@ -279,13 +279,13 @@ impl<'p> Lowering<'p, '_> {
         }
         let mut flag = self.condition(first);
         while let Some(operand) = operands.pop() {
-            flag = self.also(flag, operand, and);
+            flag = self.short_circuit_pair(flag, operand, and);
         }
         flag
     }
 
-    /// `first && rhs` or `first || rhs`.
-    fn also(&mut self, first: Value, rhs: &'p Expr, and: bool) -> Value {
+    /// Emits `first && rhs` or `first || rhs`.
+    fn short_circuit_pair(&mut self, first: Value, rhs: &'p Expr, and: bool) -> Value {
         if let Some(known) = self.b.known(first) {
             return if (known != 0) == and { self.condition(rhs) } else { self.b.bool(!and) };
         }
@@ -312,7 +312,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.cmp_int(CmpOp::Ne, result, 0)
     }
 
-    /// The result of a comparison in its type in the tree: `int` 0 or 1, or a vector of 0 or -1.
+    /// Converts the result of a comparison to its type in the tree: `int` 0 or 1, or a vector of 0 or -1.
     pub(super) fn flag_value(&mut self, flag: Value, ty: Ty) -> Value {
         let ir = self.value_type(ty);
         if ir.scalar() == Some(Scalar::Bool) {
@@ -344,13 +344,13 @@ impl<'p> Lowering<'p, '_> {
         Some(self.load_value(result, ty))
     }
 
-    /// Stores one of two values of a conditional expression.
+    /// Evaluates one of the two values of a conditional expression and stores it in `result`.
     fn choose(&mut self, expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let value = self.expr(expr);
         self.store_value(result.address, ty, value, result.align, false);
     }
 
-    /// The rest of `a ? x : b ? y : ...`, lowered like a chain of `else if`.
+    /// Lowers the third operand of `a ? x : b ? y : ...`, like a chain of `else if`.
     fn choices(&mut self, mut expr: &'p Expr, result: ObjectAddress, ty: Ty) {
         let mut links = Vec::new();
         while let ExprKind::Cond { cond, then, els } = &expr.kind
@@ -418,23 +418,24 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- pointers ----
 
-    /// An address as a pointer of the expression's type.
+    /// Converts an address to the pointer type of an expression.
     pub(super) fn pointer_to(&mut self, address: Value, ty: Ty) -> Value {
         let want = self.value_type(ty);
         if matches!(want, Type::Ptr(_)) { self.b.cast(CastOp::SpaceCast, address, want) } else { address }
     }
 
-    /// A pointer plus or minus `index` elements of `stride` bytes.
+    /// Adds `index` elements of `stride` bytes to a pointer, or subtracts them.
     pub(super) fn index_address(&mut self, pointer: Value, index: &'p Expr, stride: u32, negate: bool) -> Value {
         let signed = self.arithmetic(index.ty).is_signed();
         let index = self.expr(index);
         self.element_address(pointer, index, signed, stride, negate)
     }
 
-    /// See [`Self::index_address`].
+    /// Like [`Self::index_address`], with an evaluated index.
     ///
-    /// Offsets in private and local memory are 32 bits wide, since that memory is small. So are offsets with a signed
-    /// 32-bit index if memory objects are at most 2 GiB.
+    /// Byte offsets in private and local memory are 32 bits wide, since that memory is small. Byte offsets with a
+    /// signed
+    /// 32-bit index are also 32 bits wide if memory objects are at most 2 GiB.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let wide = (self.pointer_int(), self.shared.target.language.large_objects);
         let ty = self.b.index_type(pointer, index, signed, stride.into(), wide);

@@ -14,12 +14,12 @@ use crate::thir::{self, Expr, LabelId, LocalId, Stmt, Ty, TyKind};
 /// The location of a parameter or variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
-    /// Not used yet.
+    /// No memory or value yet: the first use creates a variable.
     New,
     Var(Var),
-    /// A parameter that is neither written nor addressed.
+    /// A parameter that is neither written nor has its address taken.
     Value(Value),
-    /// A record in memory of the caller.
+    /// The address of a record parameter.
     Memory(Value),
 }
 
@@ -29,9 +29,9 @@ pub(super) struct Lowering<'p, 's> {
     pub(super) b: Builder,
     pub(super) function: &'p thir::Function,
     slots: Vec<Slot>,
-    /// The address for a returned record.
+    /// The address to which the function writes a returned record.
     result: Option<Value>,
-    /// Number of enclosing expressions.
+    /// Nesting depth of the current expression.
     pub(super) depth: u32,
     /// The flags of labels outside of the enclosing statement expressions, innermost last.
     pub(super) label_flags: Vec<(LabelId, Var)>,
@@ -47,7 +47,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
     let body = match &function.body {
         Some(body) => body.as_slice(),
-        // Linking replaces it by the definition in another translation unit.
+        // The linker replaces it by the definition in another translation unit.
         None if shared.options.open_references => &[],
         None => {
             return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
@@ -149,7 +149,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// `return` of a value that has the function's type.
+    /// Lowers `return`.
     pub(super) fn return_(&mut self, value: Option<&'p Expr>) {
         let Some(expr) = value else {
             // `return;` in a function with a result gives an undefined value.
@@ -172,7 +172,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::Return(Vec::from_iter(result)));
     }
 
-    /// The alignment of every object of a type.
+    /// The alignment of a type in bytes.
     pub(super) fn record_align(&self, ty: Ty) -> u32 {
         self.shared.program.types.layout(ty).map_or(1, |(_, align)| align)
     }
@@ -192,7 +192,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.function.new_var(&*local.name, size, align.max(local.align).max(1))
     }
 
-    /// The flag of a label outside of the innermost statement expression.
+    /// The flag of a label outside of the innermost statement expression. `None` if the label has no flag.
     pub(super) fn label_flag(&self, label: LabelId) -> Option<Var> {
         self.label_flags.iter().rev().find(|(of, _)| *of == label).map(|(_, flag)| *flag)
     }

@@ -1,4 +1,4 @@
-//! Conversions of halves as bits, for devices without 16-bit floats: exact, with every rounding mode (OpenCL C 6.3.1.1,
+//! Exact conversions of halves as bits, for devices without 16-bit floats, in every rounding mode (OpenCL C 6.3.1.1,
 //! 6.15.8).
 
 use super::builder::Builder;
@@ -6,13 +6,13 @@ use super::convert::bits_type;
 use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Type, Value};
 use crate::thir::Rounding;
 
-/// Mantissa bits and exponent bias of `float` and `double`.
+/// Number of mantissa bits and exponent bias of `float` and `double`.
 const fn format(scalar: Scalar) -> (u32, u32) {
     if matches!(scalar, Scalar::F64) { (52, 1023) } else { (23, 127) }
 }
 
 impl Builder {
-    /// The bits of halves (`i16`) to `float`. Exact; NaNs stay NaNs.
+    /// Converts the bits of halves (`i16`) to `float`. Exact; NaNs stay NaNs.
     pub(super) fn half_bits_to_float(&mut self, half: Value) -> Value {
         let int = self.ty(half).with_scalar(Scalar::I32);
         let float = self.ty(half).with_scalar(Scalar::F32);
@@ -21,7 +21,8 @@ impl Builder {
         let sign = self.bin_int(BinOp::Shl, sign, 16);
         let magnitude = self.bin_int(BinOp::And, wide, 0x7fff);
         let moved = self.bin_int(BinOp::Shl, magnitude, 13);
-        // Normal numbers: the bias grows by 112. Infinities and NaNs: by 112 again, to all ones.
+        // The bias of normal numbers grows by 112. For infinities and NaNs 112 is added again, so that the exponent is
+        // all ones.
         let normal = self.bin_int(BinOp::Add, moved, 112 << 23);
         let special = self.bin_int(BinOp::Add, moved, 224 << 23);
         // Denormals are integer multiples of 2^-24.
@@ -37,7 +38,7 @@ impl Builder {
         self.bitcast(bits, float)
     }
 
-    /// `float` or `double` to the bits of halves (`i16`), rounded once.
+    /// Converts `float` or `double` to the bits of halves (`i16`), rounded once.
     pub(super) fn float_to_half_bits(&mut self, value: Value, mode: Rounding) -> Value {
         let ty = self.ty(value);
         let int = bits_type(ty);
@@ -56,7 +57,7 @@ impl Builder {
         let is_tiny = self.cmp_int(CmpOp::Eq, exponent, 0);
         let significand = self.select(is_tiny, fraction, with_one);
 
-        // Below the smallest normal half the unit stays 2^-24, so more bits are dropped.
+        // Below the smallest normal half the unit remains 2^-24, so more bits are dropped.
         let least = bias - 14;
         let clamped = self.bin_int(BinOp::UMax, exponent, least);
         let extra = self.sub(clamped, exponent);
@@ -95,7 +96,7 @@ impl Builder {
             None => cut,
         };
 
-        // Too large for a half: infinity or the largest half, by direction.
+        // If the value is too large for a half: infinity or the largest half, depending on the direction.
         let (infinity, largest) = (self.bits(int, 0x7c00), self.bits(int, 0x7bff));
         let overflow = match mode {
             Rounding::Rte => infinity,

@@ -1,8 +1,8 @@
 //! Finds irregular control flow: `goto`s and nested `case` labels. On devices that limit the nesting of conditions,
 //! statements that nest deeply count as irregular.
 //!
-//! The smallest statement around such a jump, without jumps into or out of it, is split into basic blocks (`blocks`).
-//! The surrounding statements keep their structure.
+//! `blocks` splits the smallest enclosing statement that has no jumps into or out of it. The statements around that
+//! statement keep their structure.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -13,26 +13,26 @@ use crate::thir::{Function, LabelId, Stmt, StmtKind};
 /// The irregular control flow of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Irregular {
-    /// Number of `goto`s of each label.
+    /// Number of `goto`s to each label.
     gotos: FxHashMap<LabelId, usize>,
-    /// Whether jumps leave statement expressions.
+    /// Whether statement expressions contain jumps out of them.
     in_expressions: bool,
-    /// The nesting beyond which a statement is split, if a statement of the function exceeds it.
+    /// Maximum nesting of a statement that is not split. `None` if no statement of the function exceeds it.
     most_nested: Option<usize>,
 }
 
-/// Maximum nesting of a statement that is an item of a block where the nesting is limited.
-const PIECE_NESTING: usize = 8;
+/// Maximum nesting of a statement that is one item of a block, if the nesting is limited.
+const ITEM_NESTING: usize = 8;
 
 impl Irregular {
-    /// `None` for a function without irregular control flow. `limit` is the number of nested conditions that the device
-    /// supports.
+    /// Returns `None` for a function without irregular control flow. `limit` is the number of nested conditions that
+    /// the device supports.
     pub(super) fn find(function: &Function, body: &[Stmt], has_deep_labels: bool, limit: Option<u32>) -> Option<Self> {
         let mut counts: FxHashMap<LabelId, usize> = FxHashMap::default();
         if !function.labels.is_empty() {
             body.iter().flat_map(gotos).for_each(|label| *counts.entry(label).or_default() += 1);
         }
-        // Inlining and later passes need the other half.
+        // The other half of the limit is for inlining and later passes.
         let most_nested = limit.map(|limit| limit as usize / 2).filter(|&most| body.iter().any(|stmt| nests_beyond(stmt, most)));
         let any = has_deep_labels || !counts.is_empty() || function.expression_jumps || most_nested.is_some();
         any.then_some(Self { gotos: counts, in_expressions: function.expression_jumps, most_nested })
@@ -50,7 +50,7 @@ impl Irregular {
         false
     }
 
-    /// Whether a statement is irregular, without its nested statements.
+    /// Whether a statement itself is irregular. Its nested statements do not count.
     fn is_irregular(&self, stmt: &Stmt) -> bool {
         match &stmt.kind {
             StmtKind::Goto(_) => return true,
@@ -60,7 +60,7 @@ impl Irregular {
         self.in_expressions && !scan::expression_leaves(stmt).labels.is_empty()
     }
 
-    /// Whether blocks within the statements suffice.
+    /// Whether all irregular control flow is inside of single statements, so that the list itself need not be split.
     pub(super) fn is_local(&self, body: &[Stmt]) -> bool {
         body.iter().all(|stmt| !self.is_in(stmt) || self.is_local_inside(stmt) || self.is_sealed(stmt))
     }
@@ -71,16 +71,16 @@ impl Irregular {
         (is_irregular || self.most_nested.is_some_and(|most| nests_beyond(stmt, most))) && self.is_sealed(stmt)
     }
 
-    /// Whether all irregular control flow of a statement is within its nested statements.
+    /// Whether all irregular control flow of a statement is inside of its nested statements.
     fn is_local_inside(&self, mut stmt: &Stmt) -> bool {
         loop {
             if self.is_irregular(stmt) {
                 return false;
             }
-            // These bodies are lowered as lists, never as one statement.
+            // The bodies of these statements are lowered as lists, never as one statement.
             let body = match &stmt.kind {
                 StmtKind::If { then, els: None, .. } => then,
-                // Long chains of `else if` are lowered as one statement.
+                // A long chain of `else if` is lowered as one statement.
                 StmtKind::If { then, els: Some(els), .. } => {
                     if !self.is_local(scan::statements(then)) {
                         return false;
@@ -119,17 +119,17 @@ impl Irregular {
     }
 
     /// Whether a statement can be an item of a block.
-    pub(super) fn is_piece(&self, stmt: &Stmt) -> bool {
-        self.is_sealed(stmt) && !(self.limits_nesting() && nests_beyond(stmt, PIECE_NESTING))
+    pub(super) fn can_be_item(&self, stmt: &Stmt) -> bool {
+        self.is_sealed(stmt) && !(self.limits_nesting() && nests_beyond(stmt, ITEM_NESTING))
     }
 
-    /// Whether blocks reduce the nesting.
+    /// Whether statements are split to reduce the nesting.
     pub(super) fn limits_nesting(&self) -> bool {
         self.most_nested.is_some()
     }
 }
 
-/// The labels in some statements, without those in statement expressions.
+/// The labels in some statements. Labels in statement expressions do not count.
 pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     let mut found = FxHashSet::default();
     let mut stack: Vec<&Stmt> = stmts.iter().collect();
@@ -142,8 +142,8 @@ pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     found
 }
 
-/// Whether conditions and loops in a statement nest deeper than this number of levels. A chain of `else if` is one
-/// level, since it is lowered as consecutive pieces.
+/// Whether conditions and loops in a statement nest more than `most` levels. A chain of `else if` is one level, since
+/// it is lowered as consecutive statements.
 fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
     let mut stack = vec![(stmt, 0)];
     let mut inside = Vec::new();

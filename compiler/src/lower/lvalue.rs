@@ -1,7 +1,7 @@
 //! Lvalues: addresses of objects, loads and stores.
 //!
 //! A vector in private memory is loaded and stored whole, so that it can become an SSA value. In other memory only the
-//! named lanes are accessed, because other work-items may write the other lanes at the same time.
+//! named lanes are accessed, because other work-items may write the other lanes concurrently.
 
 use super::builder::Builder;
 use super::function::{Lowering, Slot};
@@ -10,7 +10,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{CastOp, CmpOp, Global, Op, Space, Type, Value};
 use crate::thir::{Expr, ExprKind, Init, LocalId, Lvalue, LvalueKind, Ty};
 
-/// The address of an object, and how it may be accessed.
+/// The address of an object, with its alignment in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ObjectAddress {
     pub(super) address: Value,
@@ -37,7 +37,7 @@ pub(super) enum Located {
     },
 }
 
-/// The alignment of an address at an offset from an aligned address.
+/// The alignment of the address at `offset` bytes from an address with alignment `align`.
 pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
     if offset == 0 {
         return align;
@@ -115,7 +115,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The address of an lvalue. A value without an address is stored in memory.
+    /// The address of an lvalue. A value without an address is first stored in a temporary variable.
     pub(super) fn address(&mut self, lvalue: &'p Lvalue) -> Value {
         match self.locate(lvalue) {
             Located::Memory(memory) => memory.address,
@@ -153,7 +153,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Stores a value in a temporary and returns its address.
+    /// Stores a value in a temporary variable and returns its address.
     pub(super) fn spill(&mut self, ty: Ty, value: Value) -> Value {
         let (size, align) = self.layout(ty);
         let var = self.b.temporary(size, align);
@@ -181,7 +181,7 @@ impl<'p> Lowering<'p, '_> {
             Located::Value(value) => *value,
             Located::Memory(memory) => self.load_value(*memory, ty),
             Located::Lanes { base, arith, lanes } if lanes.iter().any(|lane| *lane >= arith.lanes) => {
-                // The fourth lane of three is undefined.
+                // The fourth lane of a vector of three is undefined.
                 let lanes = lanes.iter().map(|lane| (*lane).min(arith.lanes - 1)).collect();
                 self.read(&Located::Lanes { base: base.clone(), arith: *arith, lanes }, ty)
             }
@@ -234,7 +234,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.ptr_add(memory.address, bytes)
     }
 
-    /// Loads an object. A record is its address.
+    /// Loads an object. The value of a record is its address.
     pub(super) fn load_value(&mut self, memory: ObjectAddress, ty: Ty) -> Value {
         if self.is_record(ty) {
             return memory.address;
@@ -280,7 +280,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn write_lanes(&mut self, base: &Located, arith: ArithType, lanes: &[u8], value: Value) {
         if lanes.iter().any(|lane| *lane >= arith.lanes) {
-            // A store to the fourth lane of three is dropped.
+            // A store to the fourth lane of a vector of three is dropped.
             for (i, &lane) in lanes.iter().enumerate().filter(|(_, lane)| **lane < arith.lanes) {
                 let scalar = self.b.extract(value, i as u8);
                 self.write_lanes(base, arith, &[lane], scalar);
@@ -349,7 +349,7 @@ impl<'p> Lowering<'p, '_> {
                 if *zero_rest && size > 0 {
                     self.b.effect(Op::Zero { dst: address, size, align });
                 }
-                // Zeros need no store, unless they override an earlier part.
+                // Zeros need no store, unless they override an earlier part of the initialiser.
                 let mut end = 0;
                 for (offset, expr) in parts {
                     if *zero_rest && *offset >= end && is_zero(expr) {
@@ -366,15 +366,16 @@ impl<'p> Lowering<'p, '_> {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Copies the constant parts from a table and stores the others. Drivers take seconds to compile thousands of
-    /// stores, and a variable that never changes becomes a constant (`passes::constant_arrays`). Short copies become
-    /// stores again (`passes::constant_loads`).
+    /// Copies the constant parts from a constant table, and stores the others. Drivers take seconds to compile
+    /// thousands of stores. `passes::constant_arrays` replaces a variable that never changes by the table.
+    /// `passes::constant_loads` replaces short copies by stores.
     fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();
-        // If all elements have the same size, copy in that unit, as other accesses do.
+        // If all elements have the same size, that size is the unit of the copy, as in other accesses.
         let (mut smallest, mut largest) = (u32::MAX, 1);
-        // The end of the stores after the copy: a constant that overrides one must be stored later.
+        // End of the stores that follow the copy, in bytes. A constant before it may override such a store, so it is
+        // stored later.
         let mut stored = 0;
         let values: Vec<Value> = parts
             .iter()
@@ -384,7 +385,7 @@ impl<'p> Lowering<'p, '_> {
             })
             .collect();
         let known = values.iter().filter(|&&value| self.b.known(value).is_some() || self.b.known_lanes(value).is_some()).count();
-        // A mostly zero object is zeroed instead of copied.
+        // An object that is mostly zero is zeroed instead of copied.
         let sparse = zero_rest && known < 16 * LONG_INITIALISER && size / 64 > known as u32;
         let few = known < LONG_INITIALISER || sparse;
         for ((offset, expr), value) in parts.iter().zip(values) {
@@ -425,10 +426,10 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// Number of parts from which on an initialiser's constants are copied.
+/// Minimum number of parts of an initialiser whose constants are copied from a table.
 const LONG_INITIALISER: usize = 8;
 
-/// Whether an initialiser repeats the zeroing before it.
+/// Whether an expression is a constant zero. After the zeroing of the object it needs no store.
 fn is_zero(expr: &Expr) -> bool {
     use crate::thir::Constant;
     match &expr.kind {
@@ -438,12 +439,12 @@ fn is_zero(expr: &Expr) -> bool {
     }
 }
 
-/// Size in bytes of a lane in memory.
+/// Size in bytes of one lane in memory.
 pub(super) const fn lane_size(arith: ArithType) -> u32 {
     crate::thir::types::scalar_size(arith.kind)
 }
 
-/// The first of contiguous lanes that can be accessed as one.
+/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous.
 fn contiguous(lanes: &[u8]) -> Option<u8> {
     let &first = lanes.first()?;
     let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);
@@ -451,7 +452,7 @@ fn contiguous(lanes: &[u8]) -> Option<u8> {
 }
 
 impl Builder {
-    /// A value as stored in memory: `bool` is a byte, 0 or 1.
+    /// Converts a value to its type in memory: a `bool` is a byte, 0 or 1.
     pub(super) fn storable(&mut self, value: Value) -> Value {
         if self.ty(value) == Type::BOOL { self.cast(CastOp::ZExt, value, Type::Scalar(crate::ir::Scalar::I8)) } else { value }
     }

@@ -1,8 +1,9 @@
 //! Lowers the typed tree to IR in memory form.
 //!
-//! Every variable becomes a private variable with loads and stores (parameters that are never written stay values).
+//! Every variable becomes a private variable with loads and stores. Parameters that are never written stay values.
 //! Every record is in memory and is copied as bytes. All control flow, including `goto` and fallthrough, becomes `if`,
-//! `loop` and `switch`. Passes convert this to SSA form. Only functions that a kernel reaches are lowered.
+//! `loop` and `switch`. Passes convert this to SSA form. Only functions that a kernel calls, directly or indirectly,
+//! are lowered.
 //!
 //! # Conventions between functions
 //! * A record passed by value is a pointer to a copy in private memory of the caller.
@@ -12,10 +13,10 @@
 //! * A kernel that is called as a function is also lowered as a helper.
 //!
 //! # Files
-//! `builder` builds instructions; `function` sets up a function; `expr`, `lvalue`, `arith` and `calls` lower
-//! expressions; `convert` and `half` conversions; `stmt`, `switch`, `irregular` and `blocks` control flow; `regions`
-//! the structure of a control flow graph; `nan` NaN checks for the sanitizer; `intrinsics` the built-in functions of a
-//! few operations.
+//! `builder` builds instructions. `function` sets up a function. `expr`, `lvalue`, `arith` and `calls` lower
+//! expressions, `convert` and `half` lower conversions. `stmt`, `switch`, `irregular` and `blocks` lower control flow,
+//! and `regions` converts a control flow graph to regions. `nan` adds NaN checks for the sanitizer. `intrinsics` lowers
+//! built-in functions that need few operations.
 
 mod arith;
 mod blocks;
@@ -47,7 +48,7 @@ use crate::options::BuildOptions;
 use crate::target::Target;
 use crate::thir::{self, FuncId};
 
-/// A valid construct that this compiler does not support.
+/// Error for a valid construct that this compiler does not support, or for an exceeded limit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct LowerError {
@@ -56,10 +57,10 @@ pub(crate) struct LowerError {
     pub message: String,
 }
 
-/// Lowers the kernels of a program and every function that they reach.
+/// Lowers the kernels of a program and every function that they call, directly or indirectly.
 ///
 /// # Errors
-/// The first unsupported construct or exceeded limit.
+/// Fails with the first unsupported construct or exceeded limit.
 pub(crate) fn lower(program: &thir::Program, options: &BuildOptions, target: &Target) -> Result<ir::Module, LowerError> {
     let roots = program.kernels.iter().map(|(id, _)| Instance { id: *id, kernel: true });
     lower_roots(program, options, target, roots).map(|(module, _)| module)
@@ -101,11 +102,11 @@ fn lower_roots(
     Ok((ir::Module { functions, globals }, shared.queue))
 }
 
-/// A source function as an IR function.
+/// A source function that is lowered as an entry point or as a helper function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Instance {
     pub(crate) id: FuncId,
-    /// Whether it is an entry point, not a helper.
+    /// Whether the IR function is an entry point.
     pub(crate) kernel: bool,
 }
 
@@ -115,14 +116,14 @@ struct Shared<'p> {
     options: &'p BuildOptions,
     target: &'p Target,
     numbers: FxHashMap<Instance, ir::Func>,
-    /// In the order of their numbers.
+    /// The functions to lower, in the order of their numbers in the module.
     queue: Vec<Instance>,
-    /// Constants without a name in the program. Their numbers follow those of the variables.
+    /// Constants without a name in the program. Their numbers follow those of the program's variables.
     tables: Vec<ir::GlobalVar>,
 }
 
 impl Shared<'_> {
-    /// A constant with these bytes. Equal constants are shared.
+    /// Returns a constant with these bytes. Equal constants are shared.
     fn table(&mut self, bytes: Vec<u8>, align: u32) -> ir::Global {
         let known = self.tables.iter().position(|table| table.align == align && table.init.as_ref() == Some(&bytes));
         let index = known.unwrap_or_else(|| {
@@ -139,7 +140,7 @@ impl Shared<'_> {
         ir::Global(ir::number(self.program.globals.len() + index))
     }
 
-    /// The number of a function. On first use the function is queued for lowering.
+    /// Returns the number of a function. The first call queues the function for lowering.
     fn function_number(&mut self, instance: Instance) -> ir::Func {
         let next = ir::Func(ir::number(self.queue.len()));
         *self.numbers.entry(instance).or_insert_with(|| {

@@ -1,8 +1,9 @@
-//! NaN checks (`WGCL_CHECK=nan`): operations that make a NaN of numbers, such as `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
+//! NaN checks (`WGCL_CHECK=nan`): they find operations that create a NaN from operands that are not NaN, such as
+//! `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
 //!
 //! ```text
 //! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
-//! hypot(v, w)        the library's function, lane by lane, then the same of the vectors
+//! hypot(v, w)        library function for each lane, then a nan_check of the vectors
 //! ```
 //! The operators and built-in calls of the source are checked. For library functions only the result is checked, since
 //! they use NaNs internally.
@@ -14,7 +15,8 @@ use crate::ir::{Op, Scalar, Value};
 use crate::thir::FuncId;
 
 impl Builder {
-    /// Checks a result per component. Operands that are not floats do not matter.
+    /// Checks each component of a result against the same components of the operands. Operands that are not floats are
+    /// ignored.
     pub(crate) fn nan_check(&mut self, result: Value, operands: &[Value], part: Option<u8>) {
         let is_float = |value: &Value| self.ty(*value).scalar().is_some_and(Scalar::is_float);
         if !self.nan_checks || !is_float(&result) {

@@ -1,4 +1,5 @@
-//! Lowers the structure of a control flow graph to regions. The source of the graph lowers the contents of its blocks.
+//! Lowers the structure of a control flow graph to regions. An implementation of [`Blocks`] lowers the contents of the
+//! blocks.
 
 use rustc_hash::FxHashMap;
 
@@ -10,25 +11,25 @@ use crate::structurize::structure::{Frame, JumpKind, Piece, Structure, parts, ro
 /// The type of the flags that jumps set.
 const FLAG: Type = Type::Scalar(Scalar::I8);
 
-/// The source of a graph.
+/// The contents of the blocks of a control flow graph.
 pub(crate) trait Blocks {
     type Error;
 
     fn builder(&mut self) -> &mut Builder;
 
-    /// Lowers the instructions of a block. Its jumps follow, except for a `return`.
+    /// Lowers the instructions of a block. The caller lowers its jumps, except for a `return`.
     fn block(&mut self, block: Node) -> Result<(), Self::Error>;
 
-    /// Assigns the values that a jump passes to its target.
+    /// Assigns the values that a jump from one block to another passes to its target.
     fn assign_phis(&mut self, from: Node, into: Node) -> Result<(), Self::Error>;
 
-    /// The condition of a branch.
+    /// Returns the condition of the branch at the end of a block.
     fn condition(&mut self, block: Node) -> Result<Value, Self::Error>;
 
-    /// The 32-bit selector of a switch, and its values for each target except the default.
+    /// Returns the 32-bit selector of a switch, and its values for each target except the default.
     fn selector(&mut self, block: Node) -> Result<(Value, Vec<Vec<u64>>), Self::Error>;
 
-    /// The unroll factor of the loop with this header.
+    /// Returns the unroll factor of the loop with this header.
     fn unroll(&self, header: Node) -> Option<u32>;
 }
 
@@ -44,7 +45,7 @@ struct Regions<'a, B> {
     graph: &'a Graph,
     structure: &'a Structure,
     flags: FxHashMap<Node, Var>,
-    /// The recorded target of each dispatcher.
+    /// For each dispatcher, a variable with the number of the recorded target.
     states: Vec<Var>,
 }
 
@@ -109,7 +110,7 @@ impl<B: Blocks> Regions<'_, B> {
                 self.b().loop_(body, unroll);
                 let (targets, only) = self.structure.further.get(of).cloned().unwrap_or_default();
                 for target in targets {
-                    self.further(target, only, frames);
+                    self.continue_jump(target, only, frames);
                 }
             }
             Piece::Follow { node, body } => {
@@ -149,8 +150,9 @@ impl<B: Blocks> Regions<'_, B> {
         }
     }
 
-    /// After a loop, continues the jumps that left it.
-    fn further(&mut self, target: Node, only: bool, frames: &[Frame]) {
+    /// Emits the rest of a jump that has left a loop, after that loop. `only`: all jumps that leave the loop have this
+    /// target.
+    fn continue_jump(&mut self, target: Node, only: bool, frames: &[Frame]) {
         let taken = route(self.graph, frames, target, |_| {});
         if only {
             self.take(taken);

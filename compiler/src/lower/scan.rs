@@ -5,7 +5,7 @@ use crate::thir::{Expr, ExprKind, Function, LabelId, LocalId, Lvalue, LvalueKind
 
 // ---- what happens to parameters ----
 
-/// The locals that are assigned or have their address taken.
+/// The locals that are assigned or whose address is taken.
 pub(super) struct Usage {
     written: Vec<bool>,
     /// Whether a switch has labels in nested statements.
@@ -65,7 +65,7 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
 
 // ---- sizes ----
 
-/// Estimated number of instructions of an expression, up to a limit. Calls count more, because they may be inlined.
+/// Estimated number of instructions of an expression, at most `limit`. A call counts more, because it may be inlined.
 pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     let mut total = 0;
     let mut stack = vec![expr];
@@ -117,7 +117,7 @@ fn is_variable(lvalue: &Lvalue) -> bool {
 
 // ---- control flow ----
 
-/// Whether the end of a statement is reachable. True if unknown.
+/// Whether the end of a statement may be reachable.
 pub(super) fn completes(mut stmt: &Stmt) -> bool {
     loop {
         match &stmt.kind {
@@ -134,12 +134,12 @@ pub(super) fn completes(mut stmt: &Stmt) -> bool {
     }
 }
 
-/// Jumps that leave a statement.
+/// The jumps in a statement whose targets are outside of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Leaves {
     pub(super) by_break: bool,
     pub(super) by_continue: bool,
-    /// Labels of `goto`s, without duplicates.
+    /// Target labels of `goto`s, without duplicates.
     pub(super) labels: Vec<LabelId>,
 }
 
@@ -157,7 +157,7 @@ impl Leaves {
     }
 }
 
-/// Computes [`Leaves`]. `deep` is set if there may be `goto`s and jumps out of statement expressions.
+/// Computes the jumps that leave a statement. `deep`: the function has `goto`s, or jumps out of statement expressions.
 pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }
@@ -177,7 +177,7 @@ pub(super) fn leaves_in(expr: &Expr) -> Leaves {
     leaves_of(visit::in_expression(expr).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
-/// The constructs between a statement and the analysed one.
+/// The constructs between the analysed statement and a nested statement.
 #[derive(Clone, Copy, Default)]
 struct Inside {
     a_loop: bool,
@@ -216,7 +216,7 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
     found
 }
 
-/// Number of `continue`s of a loop in its body.
+/// Number of `continue` statements in the body of a loop that continue this loop.
 pub(super) fn continues(body: &Stmt) -> u32 {
     let mut count = 0;
     let mut stack = vec![body];

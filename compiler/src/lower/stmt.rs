@@ -2,53 +2,54 @@
 //!
 //! # Jumps
 //! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
-//! is duplicated before each `continue`. The other jumps go to the *end* of a statement: `break` out of a `switch`,
-//! `continue` in a loop with a long step, and both in `do ... while (0)`. Such a jump needs no instruction if nothing
-//! follows it up to that end. So a list of statements is rewritten while it is lowered:
+//! is duplicated before each `continue`. The targets of other jumps are *ends* of statements: of a `switch` for
+//! `break`, of the body for `continue` in a loop with a long step, and of a `do ... while (0)` for both. Such a jump
+//! needs no instruction if no code is between it and the end. So a list of statements is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
-//! If an `if` may or may not jump, that is not possible. Then the jump sets a flag, and the code after it runs only if
-//! the flag is clear.
+//! That is not possible if an `if` jumps only on some paths. Then the jump sets a flag, and the code after the `if`
+//! runs only if the flag is clear.
 //!
 //! Only IR jumps can leave an expression. So a statement whose expressions jump to an end becomes a loop with one
-//! iteration. `blocks` handles `goto`.
+//! iteration. `blocks` lowers `goto`.
 
 use super::function::Lowering;
 use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
-/// Maximum number of expression nodes of a loop step that is duplicated for each `continue`.
+/// Maximum number of expression nodes of a loop step that is duplicated before each `continue`.
 const REPEATED_STEP: u32 = 48;
 
-/// Maximum nesting of `else if`s. Further ones are guarded by a flag.
+/// Maximum nesting of `else if`s. Longer chains are split into consecutive statements, which a flag guards.
 pub(super) const CHAIN: usize = 16;
 
-/// The end of a loop iteration.
+/// The code at the end of a loop iteration.
 #[derive(Clone, Copy)]
 pub(super) struct IterationEnd<'p> {
     step: Option<&'p Expr>,
-    /// The condition of a `do` loop.
+    /// The condition at the end of a `do` loop.
     cond: Option<&'p Expr>,
 }
 
 /// The target of a jump.
 #[derive(Clone, Copy)]
 pub(super) enum Jump<'p> {
-    /// There is no target.
-    Nowhere,
-    /// Out of the innermost IR loop.
-    Out,
-    /// To the next iteration of the innermost IR loop.
-    Next(IterationEnd<'p>),
-    /// Out of the innermost IR loop and further. The code after that loop tests the flag.
-    Further(Var),
+    /// The jump is not possible here.
+    None,
+    /// The IR's `break` out of the innermost IR loop.
+    Break,
+    /// The end of the iteration and the IR's `continue` of the innermost IR loop.
+    Continue(IterationEnd<'p>),
+    /// A jump that leaves more than the innermost IR loop. It sets the flag and breaks. The code after the loop tests
+    /// the flag.
+    FlagAndBreak(Var),
     /// To the end of an enclosing statement that is not an IR loop.
     End {
-        /// Set by a jump that has code between it and that end. `None` if there is no such jump.
+        /// Set by a jump that has code between it and the end. `None` if all such jumps are at the end.
         flag: Option<Var>,
-        /// Whether there is no code in between at this point.
+        /// Whether no code is between this point and the end.
         tail: bool,
     },
 }
@@ -74,15 +75,15 @@ impl<'p> Jump<'p> {
 }
 
 impl Jumps<'_> {
-    pub(super) const NONE: Self = Self { on_break: Jump::Nowhere, on_continue: Jump::Nowhere };
+    pub(super) const NONE: Self = Self { on_break: Jump::None, on_continue: Jump::None };
 
-    /// The targets within a statement that is followed by another one.
+    /// The same targets, for a statement that is followed by another one.
     pub(super) const fn before_more(self) -> Self {
         Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more() }
     }
 }
 
-/// The statements that remain: a list, and the statements after it.
+/// The statements to lower: a list, and the lists that follow it.
 #[derive(Clone, Copy)]
 struct Remaining<'a, 'p> {
     stmts: &'p [Stmt],
@@ -94,7 +95,7 @@ impl<'a, 'p> Remaining<'a, 'p> {
         Self { stmts, next: None }
     }
 
-    /// The first statement with an effect, and the rest.
+    /// The first statement that is not empty or a label, and the statements after it.
     fn split(mut self) -> Option<(&'p Stmt, Self)> {
         loop {
             match self.stmts {
@@ -164,7 +165,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A statement that may jump to an end, and the code that runs if it did not.
+    /// Lowers a statement that may jump to an end, and the code after it, which runs only if the statement did not
+    /// jump.
     fn guarded(&mut self, stmt: &'p Stmt, after: Remaining<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         let Some(stays) = self.no_jump(leaves, jumps) else {
@@ -177,7 +179,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.if_then(stays, then);
     }
 
-    /// Like [`Self::guarded`], but each following statement has its own guard, to avoid nesting.
+    /// Like [`Self::guarded`], but guards each following statement separately, to avoid nesting.
     fn guarded_one_by_one(&mut self, stmt: &'p Stmt, mut after: Remaining<'_, 'p>, mut leaves: Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         while let Some((stmt, rest)) = after.split() {
@@ -198,7 +200,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The jumps in a statement that go to an end.
+    /// The jumps in a statement whose target is an end.
     fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() {
             return Leaves::default();
@@ -206,7 +208,7 @@ impl<'p> Lowering<'p, '_> {
         only_ends(scan::leaves(stmt, self.function.expression_jumps), jumps)
     }
 
-    /// Whether none of the jumps set its flag. `None` if there is no flag to test.
+    /// Emits a test that none of the jumps `leaves` has set its flag. Returns `None` if they have no flags.
     pub(super) fn no_jump(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Option<Value> {
         let asked = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
         let mut flags: Vec<Var> = Vec::new();
@@ -245,24 +247,24 @@ impl<'p> Lowering<'p, '_> {
         self.b.store(address, value, 1, false);
     }
 
-    /// A new flag, cleared here.
+    /// Creates a flag and clears it here.
     fn new_flag(&mut self) -> Var {
         let flag = self.b.function.new_var("", 1, 1);
         self.set_flag(flag, 0);
         flag
     }
 
-    /// A target for jumps to the end of the next statement.
+    /// A target for jumps to the end of the next statement. `nested`: some of these jumps need a flag.
     pub(super) fn end_target(&mut self, nested: bool) -> Jump<'p> {
         Jump::End { flag: nested.then(|| self.new_flag()), tail: true }
     }
 
     fn jump(&mut self, jump: Jump<'p>, what: &str) {
         match jump {
-            Jump::Nowhere => self.b.fail(format!("'{what}' has no target here")),
-            Jump::Out => self.b.effect(Op::Break(Vec::new())),
-            Jump::Next(end) => self.end_iteration(end),
-            Jump::Further(flag) => {
+            Jump::None => self.b.fail(format!("'{what}' has no target here")),
+            Jump::Break => self.b.effect(Op::Break(Vec::new())),
+            Jump::Continue(end) => self.end_iteration(end),
+            Jump::FlagAndBreak(flag) => {
                 self.set_flag(flag, 1);
                 self.b.effect(Op::Break(Vec::new()));
             }
@@ -327,9 +329,9 @@ impl<'p> Lowering<'p, '_> {
             && only_ends(scan::expression_leaves(stmt), jumps).any()
     }
 
-    /// `loop { statement; break }`
+    /// Lowers a statement as `loop { statement; break }`.
     fn run_as_loop(&mut self, stmt: &'p Stmt, jumps: Jumps<'p>) {
-        let inner = self.beyond(&scan::leaves(stmt, true));
+        let inner = self.inner_jumps(&scan::leaves(stmt, true));
         self.b.open();
         self.outer = inner;
         self.plain_statement(stmt, inner);
@@ -338,16 +340,16 @@ impl<'p> Lowering<'p, '_> {
         self.continue_jumps(jumps, inner);
     }
 
-    /// The jump targets inside an IR loop that is not a loop of the source.
-    pub(super) fn beyond(&mut self, leaves: &Leaves) -> Jumps<'p> {
-        let mut further = |leaves: bool| if leaves { Jump::Further(self.new_flag()) } else { Jump::Nowhere };
+    /// The jump targets inside of an IR loop that does not represent a loop of the source.
+    pub(super) fn inner_jumps(&mut self, leaves: &Leaves) -> Jumps<'p> {
+        let mut further = |leaves: bool| if leaves { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
         Jumps { on_break: further(leaves.by_break), on_continue: further(leaves.by_continue) }
     }
 
-    /// After an IR loop, continues the jumps that left it.
+    /// Emits the rest of the jumps that have left an IR loop, after that loop.
     pub(super) fn continue_jumps(&mut self, jumps: Jumps<'p>, inner: Jumps<'p>) {
         for (inner, outer, what) in [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")] {
-            if let Jump::Further(flag) = inner {
+            if let Jump::FlagAndBreak(flag) = inner {
                 let set = self.flag_is_set(flag);
                 self.branch(set, |this| this.jump(outer, what), |_| ());
             }
@@ -361,7 +363,7 @@ impl<'p> Lowering<'p, '_> {
             self.else_ifs(&links, jumps);
             return;
         }
-        // Without `else`, it does not matter which operand of `&&` was false.
+        // Without `else`, a false left operand of `&&` has the same effect as a false right operand.
         if let ExprKind::LogAnd(lhs, rhs) = &cond.kind
             && els.is_empty()
             && !self.is_cheap(rhs)
@@ -376,7 +378,7 @@ impl<'p> Lowering<'p, '_> {
         self.branch(flag, |this| this.sequence(then, jumps), |this| this.sequence(els, jumps));
     }
 
-    /// A long chain of `else if`, split into consecutive pieces to avoid nesting:
+    /// Lowers a long chain of `else if`. It is split into consecutive statements to avoid nesting:
     /// ```text
     /// rest = 0; if (a) A else if (b) B else rest = 1;   if (rest) { rest = 0; if (c) C else ... }
     /// ```
@@ -423,7 +425,7 @@ impl<'p> Lowering<'p, '_> {
     fn loop_statement(&mut self, cond: Option<&'p Expr>, body: &'p Stmt, end: IterationEnd<'p>, unroll: Option<u32>) {
         let span = self.b.span;
         self.b.open();
-        let inside = Jumps { on_break: Jump::Out, on_continue: Jump::Nowhere };
+        let inside = Jumps { on_break: Jump::Break, on_continue: Jump::None };
         self.outer = inside;
         if let Some(cond) = cond {
             self.break_unless(cond);
@@ -432,7 +434,7 @@ impl<'p> Lowering<'p, '_> {
         let once: u32 = parts.iter().flatten().map(|expr| scan::cost(expr, REPEATED_STEP)).sum();
         let repeats = scan::continues(body);
         let on_continue = if once.saturating_mul(repeats) <= REPEATED_STEP {
-            Jump::Next(end)
+            Jump::Continue(end)
         } else {
             let nested = nested_jumps(scan::statements(body), self.function.expression_jumps).by_continue;
             self.end_target(nested)
@@ -447,7 +449,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.loop_(body, unroll);
     }
 
-    /// The body of `do ... while (0)`.
+    /// Lowers the body of `do ... while (0)`.
     fn once(&mut self, body: &'p Stmt) {
         let stmts = scan::statements(body);
         let nested = nested_jumps(stmts, self.function.expression_jumps);
@@ -477,14 +479,14 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// Keeps only the jumps that go to an end.
+/// Removes the jumps whose target is not an end.
 pub(super) fn only_ends(mut leaves: Leaves, jumps: Jumps<'_>) -> Leaves {
     leaves.by_break &= jumps.on_break.is_end();
     leaves.by_continue &= jumps.on_continue.is_end();
     leaves
 }
 
-/// The jumps out of a list that are nested in statements other than blocks. If `deep`, also those in expressions.
+/// The jumps out of a list that are nested in statements other than blocks. `deep`: see [`scan::leaves`].
 pub(super) fn nested_jumps(stmts: &[Stmt], deep: bool) -> Leaves {
     let mut found = Leaves::default();
     for stmt in stmts {
@@ -500,13 +502,13 @@ pub(super) fn nested_jumps(stmts: &[Stmt], deep: bool) -> Leaves {
 /// The type of the flags that jumps set.
 const FLAG: Type = Type::Scalar(Scalar::I8);
 
-/// One `if` of a chain, or the last `else`.
+/// One condition of a chain and its statements, or the last `else`.
 struct Link<'a, 'p> {
     cond: Option<&'p Expr>,
     then: Remaining<'a, 'p>,
 }
 
-/// The links of a chain of `else if` that is too long to nest.
+/// The links of a chain of `else if`. Returns `None` if the chain is short enough to nest.
 fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>) -> Option<Vec<Link<'a, 'p>>> {
     let mut links = vec![Link { cond: Some(cond), then }];
     let mut rest = els;
@@ -523,7 +525,7 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
     Some(links)
 }
 
-/// Whether a condition is a constant.
+/// The value of a constant condition. `None` if the condition is not constant.
 pub(super) fn known_condition(expr: &Expr) -> Option<bool> {
     match &expr.kind {
         ExprKind::Constant(Constant::Int(bits)) => Some(*bits != 0),

@@ -1,8 +1,8 @@
 //! `switch` statements whose labels are directly in their body, not in nested statements.
 //!
-//! The body is split at its labels into segments. Segments connected by fallthrough form a group. A group becomes a
-//! case of the IR's `switch`. In it, each segment except the last runs if the switch entered at that segment or an
-//! earlier one:
+//! The body is split at its labels into segments. Segments that are connected by fallthrough form a group. A group
+//! becomes a case of the IR's `switch`. In a group, each segment except the last runs if the switch has entered the
+//! group at that segment or an earlier one:
 //! ```text
 //! case 1: A; case 2: B; break;   becomes   case 1, 2: entry = 0 or 1; if (entry <= 0) { A } B
 //! ```
@@ -13,20 +13,20 @@ use super::stmt::Jumps;
 use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
 use crate::thir::{Expr, Stmt, StmtKind};
 
-/// Maximum size of a range whose values are listed. Larger ranges are compared.
+/// Maximum size of a range whose values become labels of the IR's `switch`. Larger ranges are compared.
 const LISTED_RANGE: u64 = 256;
 
-/// Maximum total number of listed values.
+/// Maximum total number of labels of an IR `switch`.
 const LISTED_VALUES: u64 = 1 << 16;
 
-/// Maximum number of groups in one IR `switch`. With more, a binary search selects the group: drivers that test the
-/// labels in sequence take minutes for thousands.
+/// Maximum number of groups in one IR `switch`. With more groups, a binary search selects the group. Drivers that test
+/// the labels in sequence would take minutes to compile thousands of groups.
 const MANY_GROUPS: usize = 64;
 
 /// Maximum number of ranges that are compared in sequence.
 const FEW: usize = 4;
 
-/// Statements after labels.
+/// The statements between two labels of the switch, and the labels before them.
 pub(super) struct Segment<'p> {
     labels: Vec<(u64, u64)>,
     is_default: bool,
@@ -37,7 +37,7 @@ fn segments(body: &Stmt) -> Vec<Segment<'_>> {
     let mut result: Vec<Segment<'_>> = Vec::new();
     let mut rest = scan::statements(body);
     let is_label = |stmt: &Stmt| matches!(stmt.kind, StmtKind::Case { .. } | StmtKind::Default);
-    // Code before the first label is unreachable.
+    // The code before the first label is unreachable.
     let first = rest.iter().position(is_label).unwrap_or(rest.len());
     rest = &rest[first..];
     while !rest.is_empty() {
@@ -57,7 +57,7 @@ fn segments(body: &Stmt) -> Vec<Segment<'_>> {
     result
 }
 
-/// Values that select a segment.
+/// A range of values and the number of the segment that it selects.
 struct Numbered {
     lo: u64,
     hi: u64,
@@ -119,14 +119,14 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// An `i32` selector, and its values for each segment: the case labels, or segment numbers if the labels are too
-    /// wide or too many.
+    /// Returns an `i32` selector, and its values for each segment. The values are the case labels, or segment numbers
+    /// if the labels are too wide or too many.
     fn selection(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
         self.select_number(selector, &selected)
     }
 
-    /// The number of the segment that runs first (-1 for none), and the number of each segment.
+    /// Returns the number of the segment that runs first (-1 for none), and the list of segment numbers.
     fn numbered(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
         let default = segments.iter().position(|segment| segment.is_default).map_or(u64::MAX, |number| number as u64);
@@ -134,7 +134,7 @@ impl<'p> Lowering<'p, '_> {
         (number, (0..segments.len() as u64).map(|number| vec![number]).collect())
     }
 
-    /// Finds the group of a segment number by binary search, and runs it.
+    /// Emits a binary search for the group that contains segment `number`, and the code of each group.
     fn search_groups(&mut self, number: Value, values: &[Vec<u64>], groups: &[Vec<(usize, &Segment<'p>)>], jumps: Jumps<'p>) {
         match groups {
             [] => {}
@@ -153,7 +153,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The selector and its values for each element of `selected`, or segment numbers and their values.
+    /// Returns a selector, and its values for each element of `selected`: the original selector and labels, or a
+    /// segment number.
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
         let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));
@@ -167,7 +168,7 @@ impl<'p> Lowering<'p, '_> {
         (number, values)
     }
 
-    /// The number whose labels include the selector, else `none`.
+    /// Returns the number of the element whose labels include the selector, otherwise `none`.
     fn find_number(&mut self, selector: Value, selected: &[Selected<'_>], none: u64) -> Value {
         let ty = self.b.ty(selector);
         let mask = ty.scalar().map_or(u64::MAX, crate::ir::Scalar::mask);
@@ -193,7 +194,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.load(address, Type::I32, 4, false)
     }
 
-    /// Stores the number of the range that contains the selector, by binary search.
+    /// Emits a binary search that stores the number of the range that contains the selector.
     fn search(&mut self, selector: Value, ranges: &[Numbered], var: Var) {
         let ty = self.b.ty(selector);
         if ranges.len() > FEW {
@@ -220,14 +221,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.store(address, number, 4, false);
     }
 
-    /// The body of a case: one segment, or several that fall through.
+    /// Lowers the body of a case: one segment, or several that are connected by fallthrough.
     fn group(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)], jumps: Jumps<'p>) {
         let [before @ .., (_, last)] = group else { return };
         if before.is_empty() {
             self.block(last.stmts, jumps);
             return;
         }
-        let entry = self.entry(selector, values, group);
+        let entry = self.entry_position(selector, values, group);
         let mut left = Leaves::default();
         for (i, (_, segment)) in before.iter().enumerate() {
             if segment.stmts.is_empty() {
@@ -259,8 +260,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// A variable with the position in the group at which the switch enters it.
-    fn entry(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)]) -> Var {
+    /// Creates a variable with the position in the group at which the switch enters it.
+    fn entry_position(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)]) -> Var {
         let var = self.b.function.new_var("", 4, 4);
         let address = self.b.var_addr(var);
         let mut cases = Vec::new();

@@ -5,7 +5,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
-/// The IR's scalar. Signedness is dropped; `bool` has one bit.
+/// The IR's scalar type. It has no signedness. `bool` has one bit.
 pub(crate) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
         ScalarKind::Bool => Scalar::Bool,
@@ -19,12 +19,12 @@ pub(crate) const fn scalar(kind: ScalarKind) -> Scalar {
     }
 }
 
-/// Whether an integer type has a sign.
+/// Whether a type is a signed integer type.
 pub(super) const fn is_signed(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Char | ScalarKind::Short | ScalarKind::Int | ScalarKind::Long)
 }
 
-/// Whether this is one of the IEEE types.
+/// Whether a type is a floating-point type.
 pub(super) const fn is_float(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
 }
@@ -59,13 +59,13 @@ impl<'p> Lowering<'p, '_> {
         self.shared.program.types.kind(ty)
     }
 
-    /// An arithmetic type; `None` for everything else.
+    /// Returns the arithmetic type that represents `ty`, or `None` for other types.
     pub(super) fn arith_type(&self, ty: Ty) -> Option<ArithType> {
         match *self.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } | TyKind::Atomic(kind) => Some(ArithType::new(kind, 1)),
             TyKind::Vector(kind, lanes) => Some(ArithType::new(kind, lanes)),
             TyKind::AtomicFlag => Some(ArithType::new(ScalarKind::Int, 1)),
-            // The device uses numbers for these, see `compiler/library/enqueue.cl`.
+            // The device represents these as numbers, see `compiler/library/enqueue.cl`.
             TyKind::Queue | TyKind::ClkEvent if self.shared.program.types.pointer_size() == 8 => Some(ArithType::new(ScalarKind::ULong, 1)),
             TyKind::Event | TyKind::ReserveId | TyKind::Sampler | TyKind::Queue | TyKind::ClkEvent => {
                 Some(ArithType::new(ScalarKind::UInt, 1))
@@ -74,7 +74,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// [`Self::arith_type`] of a type that the tree guarantees to be arithmetic.
+    /// Like [`Self::arith_type`], for a type that the tree guarantees to be arithmetic.
     pub(super) fn arithmetic(&mut self, ty: Ty) -> ArithType {
         self.arith_type(ty).unwrap_or_else(|| {
             let name = self.shared.program.types.display(ty);
@@ -87,13 +87,13 @@ impl<'p> Lowering<'p, '_> {
         matches!(self.kind(ty), TyKind::Record(_) | TyKind::Array { .. })
     }
 
-    /// The type of a value. Records are addresses of private memory.
+    /// The IR type of a value. A record is the address of private memory.
     pub(super) fn value_type(&mut self, ty: Ty) -> Type {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
-            // The address of the elements. The launch provides the other properties. A pipe's memory includes its
-            // state.
+            // The address of the elements. The launch provides the other properties of an image. The memory of a pipe
+            // also contains its state.
             TyKind::Image(..) | TyKind::Pipe(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.arith_type(ty) {

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
-/// Binary instructions with an IR operation.
+/// The IR operation of a binary instruction. `None` if there is none.
 const fn binary(op: Opcode) -> Option<BinOp> {
     Some(match op {
         Opcode::IAdd => BinOp::Add,
@@ -29,8 +29,8 @@ const fn binary(op: Opcode) -> Option<BinOp> {
     })
 }
 
-/// Comparisons with an IR operation. The flag is set for unordered comparisons of floats: these are the negation of the
-/// opposite comparison.
+/// The IR comparison of an instruction. If the flag is set, the result must be negated: an unordered comparison of
+/// floats is the negation of the opposite ordered comparison.
 const fn comparison(op: Opcode) -> Option<(CmpOp, bool)> {
     Some(match op {
         Opcode::IEqual | Opcode::LogicalEqual => (CmpOp::Eq, false),
@@ -66,17 +66,17 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn arithmetic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(bin) = binary(op) {
-            let (a, b) = self.alike(is_float_op(bin))?;
+            let (a, b) = self.same_type_operands(is_float_op(bin))?;
             let value = self.b.bin(bin, a, b);
             self.b.nan_check(value, &[a, b], None);
-            return self.give(value).map(|()| true);
+            return self.set_result(value).map(|()| true);
         }
         if let Some((cmp, opposite)) = comparison(op) {
             let float = matches!(cmp, CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe);
-            let (a, b) = self.alike(float)?;
+            let (a, b) = self.same_type_operands(float)?;
             let value = self.b.cmp(cmp, a, b);
             let value = if opposite { self.b.not(value) } else { value };
-            return self.give(value).map(|()| true);
+            return self.set_result(value).map(|()| true);
         }
         let value = match op {
             Opcode::SNegate => self.unary(UnOp::Neg, Some(false))?,
@@ -84,7 +84,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::Not | Opcode::LogicalNot => self.unary(UnOp::Not, Some(false))?,
             Opcode::SMod => self.signed_modulo()?,
             Opcode::FRem => {
-                let (a, b) = self.alike(true)?;
+                let (a, b) = self.same_type_operands(true)?;
                 self.library("fmod", &[a, b], Signedness::Signed)?
             }
             Opcode::FMod => self.float_modulo()?,
@@ -115,7 +115,7 @@ impl Lowering<'_, '_, '_> {
                 None => self.select()?,
             },
             Opcode::Dot => {
-                let (a, b) = self.alike(true)?;
+                let (a, b) = self.same_type_operands(true)?;
                 self.library("dot", &[a, b], Signedness::Signed)?
             }
             Opcode::SDot | Opcode::UDot | Opcode::SUDot | Opcode::SDotAccSat | Opcode::UDotAccSat | Opcode::SUDotAccSat => {
@@ -131,19 +131,19 @@ impl Lowering<'_, '_, '_> {
                 None => return Ok(false),
             },
         };
-        self.give(value)?;
+        self.set_result(value)?;
         Ok(true)
     }
 
-    /// The clock, as two words or as one integer.
+    /// Lowers `OpReadClockKHR`. The result is two words or one integer.
     fn clock(&mut self) -> Checked<Value> {
-        let sub = Scope::from_u32(self.known(0)?) == Some(Scope::Subgroup);
+        let sub = Scope::from_u32(self.constant_operand(0)?) == Some(Scope::Subgroup);
         let words = self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2));
         Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
-    /// Two operands of the same type, floats or integers.
-    fn alike(&mut self, float: bool) -> Checked<(Value, Value)> {
+    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers.
+    fn same_type_operands(&mut self, float: bool) -> Checked<(Value, Value)> {
         let (a, b) = (self.number(0)?, self.number(1)?);
         self.same_shape(a, b, Some(float))?;
         Ok((a, b))
@@ -166,7 +166,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.un(op, a))
     }
 
-    /// An integer operand.
+    /// Returns operand `index`, which must be an integer or a vector of integers.
     pub(super) fn integer(&mut self, index: usize) -> Checked<Value> {
         let value = self.number(index)?;
         match self.b.ty(value).scalar() {
@@ -175,7 +175,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The amount counts modulo the width, so its own width does not matter.
+    /// Shifts by the second operand modulo the width of the first one. The width of the shift amount does not matter.
     fn shift(&mut self, op: BinOp) -> Checked<Value> {
         let (value, amount) = (self.integer(0)?, self.integer(1)?);
         let ty = self.b.ty(value);
@@ -196,7 +196,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.resize(result, false, want))
     }
 
-    /// The sign is that of the divisor.
+    /// Lowers `OpSMod`. The result has the sign of the divisor.
     fn signed_modulo(&mut self) -> Checked<Value> {
         let (a, b) = (self.integer(0)?, self.integer(1)?);
         self.same_shape(a, b, Some(false))?;
@@ -208,9 +208,9 @@ impl Lowering<'_, '_, '_> {
         Ok(self.add_if(wrong, rest, b))
     }
 
-    /// The sign is that of the divisor.
+    /// Lowers `OpFMod`. The result has the sign of the divisor.
     fn float_modulo(&mut self) -> Checked<Value> {
-        let (a, b) = self.alike(true)?;
+        let (a, b) = self.same_type_operands(true)?;
         let rest = self.library("fmod", &[a, b], Signedness::Signed)?;
         let ty = self.b.ty(a);
         let zero = self.b.bits(ty, 0);
@@ -256,7 +256,8 @@ impl Lowering<'_, '_, '_> {
         self.library(name, &args, sign)
     }
 
-    /// Classification of floats. Gives a `bool` per component.
+    /// Lowers classifications of floats, such as `OpIsNan`. The result has a `bool` per component. Returns `None` for
+    /// other instructions.
     fn classify(&mut self) -> Checked<Option<Value>> {
         let op = self.current.op;
         let asked = matches!(
@@ -304,7 +305,7 @@ impl Lowering<'_, '_, '_> {
                 }
             }));
         }
-        let (a, b) = self.alike(true)?;
+        let (a, b) = self.same_type_operands(true)?;
         let (left, right) = (self.b.cmp(CmpOp::FEq, a, a), self.b.cmp(CmpOp::FEq, b, b));
         let ordered = self.b.and(left, right);
         Ok(Some(match op {
@@ -321,7 +322,7 @@ impl Lowering<'_, '_, '_> {
         }))
     }
 
-    /// SPV_KHR_integer_dot_product: vectors, or four bytes packed in an integer.
+    /// Lowers dot products (SPV_KHR_integer_dot_product) of vectors, or of four bytes packed in a 32-bit integer.
     fn integer_dot(&mut self) -> Checked<Value> {
         let (a_sign, b_sign, accumulates) = match self.current.op {
             Opcode::SDot => (true, true, false),
@@ -341,7 +342,7 @@ impl Lowering<'_, '_, '_> {
             (a, b) = (self.b.bitcast(a, bytes), self.b.bitcast(b, bytes));
         }
         self.same_shape(a, b, Some(false))?;
-        // Accumulate in twice the width of the widest operand. A sum of 16 components fits.
+        // The sum has twice the width of the widest operand. A sum of 16 products fits.
         let lanes = self.b.ty(a).lanes();
         let wide = Type::I64;
         let mut sum = self.b.bits(wide, 0);
@@ -360,7 +361,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.bin(if a_sign { BinOp::SAddSat } else { BinOp::UAddSat }, sum, accumulator))
     }
 
-    /// Instructions whose result is a structure of two numbers.
+    /// Lowers instructions whose result is a structure of two numbers.
     fn two_results(&mut self) -> Checked<()> {
         let (a, b) = (self.integer(0)?, self.integer(1)?);
         self.same_shape(a, b, Some(false))?;
@@ -378,7 +379,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::UMulExtended => (self.b.mul(a, b), self.b.bin(BinOp::UMulHi, a, b)),
             _ => (self.b.mul(a, b), self.b.bin(BinOp::SMulHi, a, b)),
         };
-        self.give_members(&[low, high])
+        self.set_result_members(&[low, high])
     }
 
     fn flag_number(&mut self, flag: Value, ty: Type) -> Value {
@@ -386,8 +387,8 @@ impl Lowering<'_, '_, '_> {
         self.b.select(flag, one, zero)
     }
 
-    /// Calls the OpenCL C function with this name, with integers of one signedness. It gives the result of the current
-    /// instruction.
+    /// Calls the OpenCL C function with this name. All integers have the signedness `sign`. The result type is that of
+    /// the current instruction.
     pub(super) fn library(&mut self, name: &str, args: &[Value], sign: Signedness) -> Checked<Value> {
         let want = self.result_type()?;
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
@@ -400,7 +401,7 @@ impl Lowering<'_, '_, '_> {
         let params = args.iter().map(|&arg| c_type(self.b.ty(arg), sign)).collect::<Checked<Vec<_>>>()?;
         let value = self.library_text(want, &result, &params, args, &body)?;
         match name {
-            // The result has the requested bits already.
+            // The result consists of bits of the operands, so it is not checked for NaN.
             "bitselect" => {}
             "dot" | "cross" | "length" | "distance" | "normalize" | "fast_length" | "fast_distance" | "fast_normalize" => {
                 self.b.nan_check_across(value, args);

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// The `memory_order_...` of memory semantics.
+/// The OpenCL C memory order of memory semantics.
 fn order(semantics: u32) -> &'static str {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     if has(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
@@ -24,7 +24,7 @@ fn order(semantics: u32) -> &'static str {
     }
 }
 
-/// The fence of a barrier or fence with these memory semantics.
+/// The IR fence of memory semantics.
 fn fence(semantics: u32) -> Fence {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     Fence {
@@ -34,7 +34,7 @@ fn fence(semantics: u32) -> Fence {
     }
 }
 
-/// The `atomic_fetch_...` function of an instruction with an operand, and its signedness.
+/// The `atomic_fetch_...` function of an instruction that has an operand, and the signedness of its integers.
 const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::AtomicExchange => ("exchange", Signedness::Signed),
@@ -58,7 +58,7 @@ impl Lowering<'_, '_, '_> {
         match op {
             Opcode::AtomicLoad => {
                 let want = self.atomic_type(self.result_type()?)?;
-                let (ty, order) = (self.atomic_pointer(want, Signedness::Signed)?, order(self.known(2)?));
+                let (ty, order) = (self.atomic_pointer(want, Signedness::Signed)?, order(self.constant_operand(2)?));
                 let pointer = self.pointer(0)?;
                 let result = c_type(want, Signedness::Signed)?;
                 let value = self.library_text(
@@ -68,19 +68,19 @@ impl Lowering<'_, '_, '_> {
                     &[pointer],
                     &format!("return atomic_load_explicit(a0, {order}, memory_scope_device);"),
                 )?;
-                self.give(value)?;
+                self.set_result(value)?;
             }
             Opcode::AtomicStore => {
                 let value = self.number(3)?;
                 let ty = self.atomic_type(self.b.ty(value))?;
                 let params = [self.atomic_pointer(ty, Signedness::Signed)?, c_type(ty, Signedness::Signed)?];
-                let (pointer, order) = (self.pointer(0)?, order(self.known(2)?));
+                let (pointer, order) = (self.pointer(0)?, order(self.constant_operand(2)?));
                 self.library_effect(&params, &[pointer, value], &format!("atomic_store_explicit(a0, a1, {order}, memory_scope_device);"));
             }
             Opcode::AtomicCompareExchange | Opcode::AtomicCompareExchangeWeak => self.compare_exchange()?,
             Opcode::AtomicFlagTestAndSet | Opcode::AtomicFlagClear => self.atomic_flag()?,
             Opcode::ControlBarrier | Opcode::ControlBarrierWaitINTEL => self.barrier()?,
-            // A full barrier in the wait implements both halves.
+            // The wait is lowered to a full barrier, so the arrival is only a fence.
             Opcode::ControlBarrierArriveINTEL => self.fence(2)?,
             Opcode::MemoryBarrier => self.fence(1)?,
             _ => {
@@ -91,8 +91,8 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// A constant operand.
-    pub(super) fn known(&self, index: usize) -> Checked<u32> {
+    /// The value of a constant operand of at most 32 bits.
+    pub(super) fn constant_operand(&self, index: usize) -> Checked<u32> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
             Some(_) => self.module.constants.word(id),
@@ -107,7 +107,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The pointer type in OpenCL C.
+    /// The OpenCL C type of a pointer to an atomic object.
     fn atomic_pointer(&mut self, ty: Type, sign: Signedness) -> Checked<String> {
         let pointer = self.pointer(0)?;
         Ok(format!("volatile {}atomic_{} *", self.space_text(pointer), c_type(ty, sign)?))
@@ -116,7 +116,7 @@ impl Lowering<'_, '_, '_> {
     fn fetch(&mut self, name: &str, sign: Signedness) -> Checked<()> {
         let want = self.atomic_type(self.result_type()?)?;
         let pointer = self.pointer(0)?;
-        let order = order(self.known(2)?);
+        let order = order(self.constant_operand(2)?);
         let operand = match self.current.op {
             Opcode::AtomicIIncrement | Opcode::AtomicIDecrement => self.b.bits(want, 1),
             _ => self.number(3)?,
@@ -127,15 +127,15 @@ impl Lowering<'_, '_, '_> {
         let params = [self.atomic_pointer(want, sign)?, c_type(want, sign)?];
         let body = format!("return atomic_{name}_explicit(a0, a1, {order}, memory_scope_device);");
         let value = self.library_text(want, &c_type(want, sign)?, &params, &[pointer, operand], &body)?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn compare_exchange(&mut self) -> Checked<()> {
         let want = self.atomic_type(self.result_type()?)?;
         let pointer = self.pointer(0)?;
-        let success = order(self.known(2)?);
-        // On failure the operation is only a load.
-        let failure = match order(self.known(3)?) {
+        let success = order(self.constant_operand(2)?);
+        // If the comparison fails, the operation is only a load.
+        let failure = match order(self.constant_operand(3)?) {
             "memory_order_acq_rel" => "memory_order_acquire",
             "memory_order_release" => "memory_order_relaxed",
             other => other,
@@ -149,12 +149,12 @@ impl Lowering<'_, '_, '_> {
         let call = format!("atomic_compare_exchange_strong_explicit(a0, &e, a2, {success}, {failure}, memory_scope_device)");
         let body = format!("{name} e = a1; {call}; return e;");
         let value = self.library_text(want, &name, &params, &[pointer, expected, desired], &body)?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn atomic_flag(&mut self) -> Checked<()> {
         let pointer = self.pointer(0)?;
-        let order = order(self.known(2)?);
+        let order = order(self.constant_operand(2)?);
         let params = [format!("volatile {}atomic_flag *", self.space_text(pointer))];
         if self.current.op == Opcode::AtomicFlagClear {
             self.library_effect(&params, &[pointer], &format!("atomic_flag_clear_explicit(a0, {order}, memory_scope_device);"));
@@ -163,12 +163,12 @@ impl Lowering<'_, '_, '_> {
         let body = format!("return atomic_flag_test_and_set_explicit(a0, {order}, memory_scope_device);");
         let was_set = self.library_text(Type::I32, "int", &params, &[pointer], &body)?;
         let value = self.b.cmp_int(CmpOp::Ne, was_set, 0);
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// A fence with the memory semantics in an operand.
+    /// Emits a fence with the memory semantics in an operand. Relaxed semantics need no fence.
     fn fence(&mut self, operand: usize) -> Checked<()> {
-        let semantics = self.known(operand)?;
+        let semantics = self.constant_operand(operand)?;
         if order(semantics) != "memory_order_relaxed" {
             self.b.effect(Op::MemFence(fence(semantics)));
         }
@@ -176,7 +176,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn barrier(&mut self) -> Checked<()> {
-        let (scope, semantics) = (self.known(0)?, self.known(2)?);
+        let (scope, semantics) = (self.constant_operand(0)?, self.constant_operand(2)?);
         match Scope::from_u32(scope) {
             Some(Scope::Workgroup) => {
                 self.b.effect(Op::Barrier(fence(semantics)));
@@ -188,7 +188,7 @@ impl Lowering<'_, '_, '_> {
                 self.library_effect(&[], &[], &format!("sub_group_barrier({flags});"));
                 Ok(())
             }
-            // No other work-item takes part.
+            // The scope has only one work-item.
             Some(Scope::Invocation) => Ok(()),
             _ => Err(unsupported!("a barrier with scope {scope}")),
         }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! %5 = OpExtInst %float %1 fract %3 %4
-//! // is a call of
+//! // calls
 //! float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
 //! ```
-//! The functions that a module needs form one OpenCL C source. It is compiled after the module's own functions are
-//! lowered, and inlined as usual.
+//! The functions that a module needs form one OpenCL C source. It is compiled after the functions of the module are
+//! lowered. Its functions are inlined like others.
 
 use std::hash::{Hash, Hasher};
 
@@ -17,31 +17,31 @@ use super::errors::{Checked, unsupported};
 use super::function::Lowering;
 use crate::ir::{self, Op, Scalar, Space, Type, Value};
 
-/// Provisional number of the bridge's first function, larger than the number of functions in any module.
+/// Provisional number of the first function of the bridge. It is larger than the number of functions in any module.
 pub(super) const FIRST: u32 = 1 << 24;
 
-/// Signedness of the integer parameters of a function.
+/// Signedness of the integers in the parameters and the result of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signedness {
     Signed,
     Unsigned,
 }
 
-/// The functions that the module needs.
+/// The OpenCL C functions that a module needs.
 #[derive(Debug, Default)]
 pub(super) struct Bridge {
     numbers: FxHashMap<String, u32>,
-    /// Hash of the module, to make names unique.
+    /// Hash of the module, which makes names unique in a program.
     module: u64,
-    /// Functions of the module that these functions call, by their OpenCL C names.
+    /// Functions of the module that OpenCL C functions call, by their OpenCL C names.
     outer: FxHashMap<String, ir::Func>,
-    /// The OpenCL C source.
+    /// The OpenCL C source of the functions.
     pub(super) text: String,
 }
 
 impl Bridge {
-    /// An empty bridge for a module.
-    pub(super) fn of(source: Source<'_>) -> Self {
+    /// Creates an empty bridge for a module.
+    pub(super) fn new(source: Source<'_>) -> Self {
         let mut hasher = FxHasher::default();
         (source.words, source.specialisation).hash(&mut hasher);
         Self { module: hasher.finish(), ..Self::default() }
@@ -55,26 +55,26 @@ impl Bridge {
         u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Adds a declaration for later functions, once.
+    /// Adds a declaration for later functions, unless it exists.
     pub(super) fn declare(&mut self, declaration: &str) {
         if !self.text.contains(declaration) {
             self.text.push_str(declaration);
         }
     }
 
-    /// The OpenCL C name of a function of the module.
+    /// Returns an OpenCL C name for a function of the module.
     pub(super) fn outer(&mut self, id: u32, function: ir::Func) -> String {
         let name = format!("module_{:016x}_{id}", self.module);
         self.outer.insert(name.clone(), function);
         name
     }
 
-    /// The function of the module with this name.
+    /// Returns the function of the module with this OpenCL C name.
     pub(super) fn outer_function(&self, name: &str) -> Option<ir::Func> {
         self.outer.get(name).copied()
     }
 
-    /// The provisional number of a function with these parameters and body.
+    /// Returns the provisional number of a function with these parameters and body. The first call adds the function.
     fn function(&mut self, result: &str, params: &str, body: &str) -> ir::Func {
         let next = self.len();
         let number = *self.numbers.entry(format!("{result}({params}) {{ {body} }}")).or_insert(next);
@@ -86,7 +86,7 @@ impl Bridge {
     }
 }
 
-/// The OpenCL C name of a type. Pointers are to `void`.
+/// The OpenCL C name of a type. A pointer is a pointer to `void`.
 pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     let scalar = |scalar: Scalar| {
         Ok(match (scalar, sign) {
@@ -112,7 +112,7 @@ pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     })
 }
 
-/// The OpenCL C name of an address space.
+/// The OpenCL C qualifier of an address space.
 pub(super) const fn c_space(space: Space) -> &'static str {
     match space {
         Space::Private => "__private ",
@@ -124,14 +124,14 @@ pub(super) const fn c_space(space: Space) -> &'static str {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Calls a function with this body, in which the arguments are `a0`, `a1` and so on.
+    /// Calls an OpenCL C function with this body, in which the arguments are named `a0`, `a1` and so on.
     pub(super) fn library_text(&mut self, want: Type, result: &str, params: &[String], args: &[Value], body: &str) -> Checked<Value> {
         let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
         let function = self.shared.bridge.function(result, &listed, body);
         Ok(self.b.emit(Op::Call(function, args.to_vec()), want))
     }
 
-    /// Like `library_text`, without a result.
+    /// Like [`Self::library_text`], for a function without a result.
     pub(super) fn library_effect(&mut self, params: &[String], args: &[Value], body: &str) {
         let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
         let function = self.shared.bridge.function("void", &listed, body);

@@ -23,7 +23,7 @@ const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     })
 }
 
-/// The OpenCL C function of a built-in variable.
+/// The OpenCL C function that returns the value of a scalar built-in variable.
 const fn function(builtin: BuiltIn) -> Option<&'static str> {
     Some(match builtin {
         BuiltIn::WorkDim => "get_work_dim",
@@ -45,7 +45,7 @@ const fn function(builtin: BuiltIn) -> Option<&'static str> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// The value of a built-in variable, with this type.
+    /// Returns the value of a built-in variable with type `ty`.
     pub(super) fn builtin(&mut self, number: u32, ty: Id) -> Checked<Value> {
         let builtin = BuiltIn::from_u32(number).ok_or_else(|| unsupported!("built-in variable {number}"))?;
         let want = self.module.types.numbers(ty)?;

@@ -8,7 +8,7 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{Op, Scalar, Type, Value};
 
-/// A constituent of an aggregate: its type and byte offset, and its lane if it is a vector component.
+/// A constituent of an aggregate: its type, its byte offset, and its lane if it is a vector component.
 struct Part {
     ty: Id,
     offset: u64,
@@ -31,7 +31,7 @@ impl Lowering<'_, '_, '_> {
                     Some(lane) if lane < u64::from(self.b.ty(vector).lanes()) => self.b.extract(vector, lane as u8),
                     _ => self.b.emit(Op::ExtractDyn(vector, index), Type::Scalar(scalar)),
                 };
-                self.give(value)?;
+                self.set_result(value)?;
             }
             Opcode::VectorInsertDynamic => {
                 let (vector, scalar, index) = (self.vector(0)?, self.number(1)?, self.lane_index(2)?);
@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
                     return Err(invalid!("operand 1 is not a component of the vector"));
                 }
                 let value = self.b.emit(Op::InsertDyn(vector, index, scalar), ty);
-                self.give(value)?;
+                self.set_result(value)?;
             }
             _ => return Ok(false),
         }
@@ -60,7 +60,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.resize(value, false, Type::I32))
     }
 
-    /// An undefined value.
+    /// Returns an undefined value of a type.
     pub(super) fn undefined(&mut self, ty: Id) -> Checked<Val> {
         let info = self.module.types.get(ty)?;
         if info.is_aggregate() {
@@ -73,7 +73,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The constituent that the literals of the current instruction select, starting at `from`.
+    /// Finds the constituent that the literals of the current instruction select. `from` is the index of the first
+    /// literal.
     fn part(&self, ty: Id, from: usize) -> Checked<Part> {
         let types = &self.module.types;
         let mut part = Part { ty, offset: 0, lane: None };
@@ -114,9 +115,9 @@ impl Lowering<'_, '_, '_> {
         match (val, part.lane) {
             (Val::One(value), Some(lane)) => {
                 let value = self.b.extract(value, lane);
-                self.give(value)
+                self.set_result(value)
             }
-            (Val::One(value), None) => self.give(value),
+            (Val::One(value), None) => self.set_result(value),
             (val, _) => self.define(val),
         }
     }
@@ -148,7 +149,7 @@ impl Lowering<'_, '_, '_> {
                     return Err(invalid!("the object is not a component of a vector"));
                 };
                 let value = self.insert_lane(vector, lane, scalar)?;
-                self.give(value)
+                self.set_result(value)
             }
             Val::Sampled(..) => Err(invalid!("an image has no constituents")),
         }
@@ -199,10 +200,10 @@ impl Lowering<'_, '_, '_> {
             return Err(invalid!("{} components do not match the result type", values.len()));
         }
         let value = self.b.construct(&values);
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// `OpSelect` of structures or arrays (SPIR-V 1.4): copies one of them. `None` for other types.
+    /// Lowers `OpSelect` of structures or arrays (SPIR-V 1.4) by copying one of them. Returns `None` for other types.
     pub(super) fn aggregate_choice(&mut self) -> Checked<Option<Val>> {
         let ty = self.current.ty()?;
         if !self.module.types.get(ty)?.is_aggregate() {
@@ -228,8 +229,8 @@ impl Lowering<'_, '_, '_> {
         Ok(Some(Val::Memory(chosen)))
     }
 
-    /// Sets the members of a structure result.
-    pub(super) fn give_members(&mut self, values: &[Value]) -> Checked<()> {
+    /// Sets the result of the current instruction to a structure with these members.
+    pub(super) fn set_result_members(&mut self, values: &[Value]) -> Checked<()> {
         let ty = self.current.ty()?;
         let Kind::Struct { members } = &self.module.types.get(ty)?.kind else { return Err(invalid!("the result type is not a structure")) };
         if members.len() != values.len() {
@@ -280,6 +281,6 @@ impl Lowering<'_, '_, '_> {
             let three = self.b.emit(Op::Shuffle(a, b, lanes[..3].to_vec()), Type::Vector(scalar, 3));
             self.widened.insert(value, three);
         }
-        self.give(value)
+        self.set_result(value)
     }
 }

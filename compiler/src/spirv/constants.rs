@@ -10,30 +10,30 @@ use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Global, Reloc, Scalar, Type};
 
-/// Maximum size in bytes of initial contents that are stored explicitly.
+/// Maximum size in bytes of a constant whose contents are stored explicitly.
 const LARGEST_CONTENTS: u32 = 64 << 20;
 
-/// Values of specialisation constants by `SpecId`: bits, zero-extended.
+/// Values of specialisation constants by `SpecId`, as zero-extended bits.
 pub type Specialisation = std::collections::BTreeMap<u32, u64>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Constant {
     Bits(u64),
     Lanes(Vec<u64>),
-    /// The constituents of an array or structure.
+    /// The ids of the constituents of an array or structure.
     Composite(Vec<Id>),
-    /// A null pointer, or all bytes zero.
+    /// A null pointer, or an aggregate whose bytes are all zero.
     Null,
     /// An undefined value.
     Undef,
-    /// An address in a variable.
+    /// The address of a byte in a variable.
     Address {
         target: Global,
         offset: i64,
     },
-    /// A variable in the `Input` storage class.
+    /// A built-in variable.
     BuiltIn(u32),
-    /// A sampler, as the sum of OpenCL C's `CLK_...` values.
+    /// A sampler, as the bitwise OR of OpenCL C's `CLK_...` values.
     Sampler(u32),
 }
 
@@ -44,17 +44,17 @@ pub(super) struct Constants {
 }
 
 impl Constants {
-    /// A constant and its type.
+    /// Returns a constant and its type. `None` if the id is not a constant.
     pub(super) fn get(&self, id: Id) -> Option<(Id, &Constant)> {
         self.of.get(&id).map(|(ty, constant)| (*ty, constant))
     }
 
-    /// A constant and its type, or an error.
+    /// Returns a constant and its type. Fails if the id is not a constant.
     pub(super) fn known(&self, id: Id) -> Checked<(Id, &Constant)> {
         self.get(id).ok_or_else(|| invalid!("{id} is not a constant"))
     }
 
-    /// The bits of an integer.
+    /// Returns the bits of an integer constant.
     pub(super) fn integer(&self, id: Id) -> Checked<u64> {
         match self.known(id)?.1 {
             Constant::Bits(bits) => Ok(*bits),
@@ -62,7 +62,7 @@ impl Constants {
         }
     }
 
-    /// An integer of at most 32 bits.
+    /// Returns the value of an integer constant that fits 32 bits.
     pub(super) fn word(&self, id: Id) -> Checked<u32> {
         u32::try_from(self.integer(id)?).map_err(|_| invalid!("the value of {id} does not fit in 32 bits"))
     }
@@ -71,7 +71,7 @@ impl Constants {
         self.of.insert(id, (ty, constant));
     }
 
-    /// Reads an instruction. Returns whether it declares a constant.
+    /// Reads an instruction. Returns true if it declares a constant.
     pub(super) fn read(
         &mut self,
         inst: &Inst<'_>,
@@ -130,7 +130,7 @@ impl Constants {
         Ok(Constant::Composite(parts))
     }
 
-    /// The bytes of a constant, and its addresses.
+    /// Returns the bytes of a constant, and relocations for the addresses in it.
     pub(super) fn contents(&self, id: Id, ty: Id, types: &Types) -> Checked<(Vec<u8>, Vec<Reloc>)> {
         let size = types.size(ty)?;
         if size > LARGEST_CONTENTS {
@@ -175,7 +175,7 @@ impl Constants {
     }
 }
 
-/// A literal number in an instruction.
+/// The literal number of a constant instruction.
 fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
     let Type::Scalar(scalar) = types.numbers(inst.ty()?)? else { return Err(invalid!("the result type is not a scalar")) };
     let low = u64::from(inst.word(0)?);
@@ -183,7 +183,7 @@ fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
     Ok((high << 32 | low) & scalar.mask())
 }
 
-/// Zero of a type.
+/// The null constant of a type.
 pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     Ok(match types.get(ty)?.kind {
         Kind::Numbers(Type::Vector(_, lanes)) => Constant::Lanes(vec![0; lanes.into()]),
@@ -193,7 +193,8 @@ pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     })
 }
 
-/// Sampler values: normalised coordinates 1, addressing modes in steps of 2, filters 0x10 and 0x20.
+/// The OpenCL C value of a sampler: 1 for normalised coordinates, addressing modes in steps of 2, filters 0x10 and
+/// 0x20.
 fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     let (addressing, normalised, filter) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
     if addressing > 4 || normalised > 1 || filter > 1 {
@@ -202,7 +203,8 @@ fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     Ok(addressing << 1 | normalised | (0x10 << filter))
 }
 
-/// The specialisation constants of a module: `SpecId` and size of each value in bytes.
+/// Lists the specialisation constants of a module: `SpecId` and size in bytes of each. Empty if the module is not
+/// valid.
 pub fn specialisation_constants(words: &[u32]) -> Vec<(u32, usize)> {
     let Ok(list) = super::words::instructions(words) else { return Vec::new() };
     let (mut numbers, mut widths, mut found) = (FxHashMap::default(), FxHashMap::default(), Vec::new());

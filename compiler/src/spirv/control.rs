@@ -17,10 +17,10 @@ pub(super) fn too_deep(error: TooDeep) -> ErrorKind {
     ErrorKind::Unsupported(error.to_string())
 }
 
-/// The values of the cases of each switch, by target. The default target is not listed.
+/// The case values of each switch, grouped by target. The default target is not listed.
 pub(super) type CaseValues = FxHashMap<Node, Vec<Vec<u64>>>;
 
-/// The graph of a function's blocks.
+/// Creates the graph of a function's blocks, with the case values of its switches.
 pub(super) fn graph(def: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Checked<Scalar>) -> Checked<(Graph, CaseValues)> {
     let numbers: FxHashMap<Id, Node> = def.blocks.iter().enumerate().map(|(number, block)| (block.label, number)).collect();
     let edge = |id: Id| numbers.get(&id).map(|&to| Edge::new(to)).ok_or_else(|| invalid!("{id} is not a block of the function"));
@@ -49,7 +49,7 @@ pub(super) fn graph(def: &FunctionDef<'_>, selector_scalar: impl Fn(Id) -> Check
     Ok((Graph::new(ends).map_err(too_deep)?, case_values))
 }
 
-/// The targets of a switch and the values of each, grouped by target. Cases of the default target are dropped.
+/// Returns the targets of a switch, and the case values grouped by target. Cases of the default target are dropped.
 fn switch(inst: &Inst<'_>, edge: &impl Fn(Id) -> Checked<Edge>, scalar: Scalar) -> Checked<(Vec<Edge>, Vec<Vec<u64>>)> {
     let default = edge(inst.operand(1)?)?;
     let wide = scalar.bits() == 64;
@@ -110,7 +110,7 @@ impl Blocks for Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Assigns the values of a jump to the phis of its target. All values are read before any is written.
+    /// Assigns the values of a jump to the phis of its target. All values are read before the first one is written.
     fn assign_phis(&mut self, from: Node, into: Node) -> Checked<()> {
         let label = self.def.blocks[from].label;
         let mut pending = Vec::new();
@@ -225,8 +225,7 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Returns `to + what` if `condition` is true, else `to`. For remainders with the sign of the divisor and similar
-    /// sums.
+    /// Returns `to + what` if `condition` is true, else `to`. For example for remainders with the sign of the divisor.
     pub(super) fn add_if(&mut self, condition: Value, to: Value, what: Value) -> Value {
         let sum = self.b.bin(BinOp::Add, to, what);
         self.b.select(condition, sum, to)

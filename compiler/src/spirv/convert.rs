@@ -56,7 +56,7 @@ impl Lowering<'_, '_, '_> {
             }
             _ => return Ok(false),
         };
-        self.give(value)?;
+        self.set_result(value)?;
         Ok(true)
     }
 
@@ -75,7 +75,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A conversion with the rounding and saturation of its decorations.
+    /// Lowers a conversion, with the rounding and saturation of its decorations.
     fn number_conversion(&mut self, op: CastOp) -> Checked<Value> {
         let id = self.current.result()?;
         let rounding = self.module.decorations.value(id, Decoration::FPRoundingMode).map_or("", rounding_suffix);
@@ -115,7 +115,7 @@ impl Lowering<'_, '_, '_> {
         self.converted(&format!("{}{rounding}", if saturates { "_sat" } else { "" }), signs)
     }
 
-    /// Conversion to an integer of another width. Records the operand, for indices.
+    /// Converts an integer to another width. Records the operand of a widening, for address computations.
     fn resized(&mut self, value: Value, signed: bool, want: Type) -> Value {
         let result = self.b.resize(value, signed, want);
         if result != value && self.b.ty(value).scalar().map_or(0, Scalar::bits) < want.scalar().map_or(0, Scalar::bits) {
@@ -124,7 +124,7 @@ impl Lowering<'_, '_, '_> {
         result
     }
 
-    /// A `convert_T` function of OpenCL C, with the suffix of its name.
+    /// Calls a `convert_T` function of OpenCL C. `suffix` is the end of its name.
     fn converted(&mut self, suffix: &str, (from, to): (Signedness, Signedness)) -> Checked<Value> {
         let (value, want) = (self.number(0)?, self.result_type()?);
         let (source, target) = (c_type(self.b.ty(value), from)?, c_type(want, to)?);
@@ -139,7 +139,8 @@ impl Lowering<'_, '_, '_> {
             (Type::Ptr(_), Type::Ptr(_)) => Ok(value),
             _ if have == want && have != Type::Void => Ok(value),
             (Type::Void, _) | (_, Type::Void) => Err(unsupported!("a cast from type {} to type {}", Shown(have), Shown(want))),
-            // A pointer and an integer of its width, or (from SPIR-V 1.5 on) any number or vector of that size.
+            // A pointer converts to an integer of its width, or (since SPIR-V 1.5) to any number or vector of that
+            // size.
             (Type::Ptr(_), _) if want.access_size(size) == size => {
                 let address = self.b.cast(CastOp::PtrToInt, value, self.module.types.pointer_int());
                 Ok(self.b.bitcast(address, want))
@@ -153,7 +154,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Null if the static address space of the pointer differs.
+    /// Lowers `OpGenericCastToPtrExplicit`. The result is null if the static address space of the pointer differs.
     fn explicit_cast(&mut self) -> Checked<Value> {
         let pointer = self.pointer(0)?;
         let class = self.current.word(1)?;

@@ -10,7 +10,7 @@ use crate::thir::Linkage;
 /// A decoration of an id.
 #[derive(Clone, Debug)]
 struct Decorated {
-    /// The decoration's number.
+    /// The number of the decoration.
     decoration: u32,
     operands: Vec<u32>,
 }
@@ -18,11 +18,11 @@ struct Decorated {
 /// The linkage of a function or variable (2.17, "Linkage").
 #[derive(Clone, Debug)]
 pub(super) struct Link {
-    /// The name in other modules.
+    /// The name of the symbol.
     pub(super) name: String,
-    /// The linkage of its definition.
+    /// The linkage of the definition.
     pub(super) linkage: Linkage,
-    /// Whether another module defines it.
+    /// Whether another module defines the symbol.
     pub(super) import: bool,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Decorations {
     links: FxHashMap<Id, Link>,
 }
 
-/// The rounding suffix of OpenCL C's conversion functions.
+/// The suffix of OpenCL C's conversion functions for a rounding mode.
 pub(super) fn rounding_suffix(mode: u32) -> &'static str {
     match FPRoundingMode::from_u32(mode) {
         Some(FPRoundingMode::RTE) => "_rte",
@@ -45,7 +45,7 @@ pub(super) fn rounding_suffix(mode: u32) -> &'static str {
 }
 
 impl Decorations {
-    /// Reads an instruction, if it is a decoration.
+    /// Reads a decoration. Ignores other instructions.
     pub(super) fn read(&mut self, inst: &Inst<'_>) -> Checked<()> {
         match inst.op {
             Op::Decorate | Op::DecorateId | Op::DecorateString => {
@@ -78,12 +78,12 @@ impl Decorations {
         self.find(id, decoration).is_some()
     }
 
-    /// The first operand of a decoration.
+    /// The first operand of a decoration. `None` if the id does not have the decoration.
     pub(super) fn value(&self, id: Id, decoration: Decoration) -> Option<u32> {
         self.find(id, decoration)?.operands.first().copied()
     }
 
-    /// Whether a parameter has an attribute.
+    /// Whether a function parameter has an attribute.
     pub(super) fn has_attribute(&self, id: Id, attribute: FunctionParameterAttribute) -> bool {
         let wanted = (Decoration::FuncParamAttr as u32, attribute as u32);
         self.of
@@ -91,7 +91,7 @@ impl Decorations {
             .is_some_and(|list| list.iter().any(|known| (known.decoration, known.operands.first().copied().unwrap_or(u32::MAX)) == wanted))
     }
 
-    /// The linkage of an id, if it has one.
+    /// The linkage of an id. `None` if it has none.
     pub(super) fn link(&self, id: Id) -> Option<&Link> {
         self.links.get(&id)
     }

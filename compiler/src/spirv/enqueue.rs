@@ -1,15 +1,16 @@
 //! Device-side enqueue (SPIR-V 3.52.22, "Device-Side Enqueue Instructions"), implemented with OpenCL C functions.
 //!
 //! A block is a function and memory with its captures, whose address is the function's first parameter. In OpenCL C
-//! that memory is a structure of N bytes: the enqueued block captures it by value, and calls the module's function with
-//! the address of its own copy.
+//! that memory is a structure of N bytes. The enqueued block captures it by value, and passes the address of its copy
+//! to the module's function.
 //!
 //! ```text
 //! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
 //! ```
 //! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0);
-//! }, bytes)`. So kernels for blocks are created in one place for both languages. Images and samplers have no bytes, so
-//! a load of a captured one is rejected (`memory`).
+//! }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have no bytes, so a
+//! load of a
+//! captured image or sampler is rejected (`memory`).
 
 use rspirv::spirv::Op as Opcode;
 
@@ -22,12 +23,12 @@ use super::words::{Id, Inst};
 use crate::enqueue::MAX_CAPTURED;
 use crate::ir::{CastOp, CmpOp, Space, Type, Value};
 
-/// Index of the function among the operands of `OpEnqueueKernel`. It is followed by the memory, its size and alignment,
-/// and the sizes of local memory.
+/// Index of the function among the operands of `OpEnqueueKernel`. The memory of the captures, its size, its alignment,
+/// and the sizes of local memory follow.
 const INVOKE: usize = 6;
 
-/// Alignment of captures when the block runs: that of the largest type. Translators do not always specify the alignment
-/// of the memory.
+/// Alignment in bytes of the captures when the block runs: that of the largest type. Translators do not always specify
+/// the alignment of the memory.
 const ALIGN: u32 = 128;
 
 /// The kind of an operand.
@@ -35,16 +36,16 @@ const ALIGN: u32 = 128;
 enum Operand {
     Queue,
     Event,
-    /// The address of events, or null.
+    /// A pointer to events, or null.
     Events,
     Integer,
-    /// An address in global memory.
+    /// A pointer to global memory.
     Memory,
 }
 
 use Operand::{Event, Events, Integer, Memory, Queue};
 
-/// Instructions with ordinary arguments: the result kind, the OpenCL C function, and the arguments.
+/// An instruction that is a call of an OpenCL C function: result type, name of the function, and operands.
 const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
     Some(match op {
         Opcode::EnqueueMarker => ("int", "enqueue_marker", &[Queue, Integer, Events, Events]),
@@ -58,7 +59,7 @@ const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Oper
     })
 }
 
-/// The operand before the function in a query.
+/// The operand before the function in a query about a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LeadingOperand {
     Nothing,
@@ -66,7 +67,8 @@ enum LeadingOperand {
     Count,
 }
 
-/// A query result computed from the maximum work-group size, `items`, and the preferred multiple, `size`.
+/// The statements of a query whose result depends on the maximum work-group size, `items`, and on the preferred
+/// multiple, `size`.
 macro_rules! of_sizes {
     ($answer:literal) => {
         concat!(
@@ -77,9 +79,9 @@ macro_rules! of_sizes {
     };
 }
 
-/// A query about a block: the operand before the block, and the statements that compute the result. It does not depend
-/// on the block.
-const fn question(op: Opcode) -> Option<(LeadingOperand, &'static str)> {
+/// The OpenCL C statements of a query about a block, and the operand before the block. The result does not depend on
+/// the block, so an empty block replaces it.
+const fn block_query_code(op: Opcode) -> Option<(LeadingOperand, &'static str)> {
     Some(match op {
         Opcode::GetKernelWorkGroupSize => (LeadingOperand::Nothing, "return get_kernel_work_group_size(^{});"),
         Opcode::GetKernelPreferredWorkGroupSizeMultiple => {
@@ -94,8 +96,8 @@ const fn question(op: Opcode) -> Option<(LeadingOperand, &'static str)> {
     })
 }
 
-/// The function that an instruction calls or enqueues.
-pub(super) fn needed(inst: &Inst<'_>) -> Option<Id> {
+/// The function that an instruction calls or enqueues. `None` for other instructions.
+pub(super) fn called_function(inst: &Inst<'_>) -> Option<Id> {
     match inst.op {
         Opcode::FunctionCall => inst.operand(0).ok(),
         Opcode::EnqueueKernel => inst.operand(INVOKE).ok(),
@@ -103,8 +105,8 @@ pub(super) fn needed(inst: &Inst<'_>) -> Option<Id> {
     }
 }
 
-/// The parameters of a function that can be a block: the address space of its captures, and the number of pointers to
-/// local memory.
+/// The address space of the captures and the number of pointers to local memory, if a function can be a block.
+/// Otherwise `None`.
 fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize)> {
     let space = |param: &Inst<'_>| module.types.pointee(param.ty().ok()?).ok().map(|(_, space)| space);
     let returns = module.types.ir(def.inst.ty().ok()?).ok()?;
@@ -113,7 +115,8 @@ fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize
     fits.then_some((space(memory)?, locals.len()))
 }
 
-/// Whether an entry point belongs to a block, as translators declare them: a host cannot pass a generic pointer.
+/// Whether an entry point is a block that a translator has declared as a kernel. Its first parameter is a generic
+/// pointer, which a host cannot pass.
 pub(super) fn is_block(module: &Module<'_>, entry: &Entry) -> bool {
     let def = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]);
     def.and_then(|def| signature(module, def)).is_some_and(|(space, _)| space == Space::Generic)
@@ -122,9 +125,9 @@ pub(super) fn is_block(module: &Module<'_>, entry: &Entry) -> bool {
 /// A function that is enqueued or queried.
 struct InvokedFunction {
     id: Id,
-    /// The address space of its captures.
+    /// The address space of the captures.
     space: Space,
-    /// Number of pointers to local memory.
+    /// Number of parameters that point to local memory.
     locals: usize,
 }
 
@@ -133,15 +136,15 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
         let op = self.current.op;
         let is_known = plain(op).is_some()
-            || question(op).is_some()
+            || block_query_code(op).is_some()
             || matches!(op, Opcode::EnqueueKernel | Opcode::BuildNDRange | Opcode::GetDefaultQueue);
         if is_known && !self.module.device_enqueue {
             return Err(unsupported!("device-side enqueue on this device"));
         }
         if let Some((result, name, operands)) = plain(op) {
             self.plain_function(result, name, operands)?;
-        } else if let Some((before, answer)) = question(op) {
-            self.block_question(before, answer)?;
+        } else if let Some((before, answer)) = block_query_code(op) {
+            self.block_query(before, answer)?;
         } else {
             match op {
                 Opcode::EnqueueKernel => self.enqueue_kernel()?,
@@ -154,7 +157,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// clang's translation of CLK_NULL_EVENT and CLK_NULL_QUEUE. The number is not a valid handle.
+    /// Lowers clang's translation of CLK_NULL_EVENT and CLK_NULL_QUEUE. The result 0 is not a valid handle.
     fn null_handle(&mut self) -> Checked<bool> {
         let ty = self.current.ty()?;
         if !matches!(self.module.types.get(ty)?.kind, Kind::DeviceEvent | Kind::Queue) {
@@ -162,10 +165,10 @@ impl Lowering<'_, '_, '_> {
         }
         let none = self.module.types.ir(ty)?;
         let none = self.b.bits(none, 0);
-        self.give(none).map(|()| true)
+        self.set_result(none).map(|()| true)
     }
 
-    /// `OpGetDefaultQueue`. The queue is returned through memory, since OpenCL C functions cannot return queues.
+    /// Lowers `OpGetDefaultQueue`. The queue is returned through memory, since OpenCL C functions cannot return queues.
     fn default_queue(&mut self) -> Checked<()> {
         let ty = self.current.ty()?;
         let (size, align, want) = (self.module.types.size(ty)?, self.module.types.align(ty)?, self.result_type()?);
@@ -176,7 +179,7 @@ impl Lowering<'_, '_, '_> {
         let address = self.b.var_addr(var);
         self.library_effect(&["__private void *".to_owned()], &[address], "*(__private queue_t *)a0 = get_default_queue();");
         let value = self.b.load(address, want, align, false);
-        self.give(value)
+        self.set_result(value)
     }
 
     fn plain_function(&mut self, result: &str, name: &str, operands: &[Operand]) -> Checked<()> {
@@ -204,10 +207,10 @@ impl Lowering<'_, '_, '_> {
         }
         let value = self.library_text(ty, result, &params, &args, &format!("return {call}"))?;
         let value = if want == Type::BOOL { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// An operand and its OpenCL C type.
+    /// Returns an operand and its OpenCL C type.
     fn enqueue_operand(&mut self, index: usize, operand: Operand) -> Checked<(Value, &'static str)> {
         let kind = &self.module.types.get(self.type_id(self.current.operand(index)?)?)?.kind;
         match operand {
@@ -236,7 +239,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// `OpBuildNDRange`: a structure of dimension count, offsets, global and local sizes.
+    /// Lowers `OpBuildNDRange`. The result is a structure of the dimension count, the offsets, and the global and local
+    /// sizes.
     fn build_range(&mut self) -> Checked<()> {
         let ty = self.current.ty()?;
         self.check_range(ty)?;
@@ -246,7 +250,7 @@ impl Lowering<'_, '_, '_> {
         let first = self.range_sizes(0)?;
         let dimensions = self.b.int(Type::I32, i64::try_from(first.len()).unwrap_or(1));
         self.b.store(address, dimensions, 4, false);
-        // Copies include the padding between members.
+        // Copies include the padding between members, so it must be defined.
         let (zero, padding) = (self.b.int(Type::I32, 0), self.b.offset(address, 4));
         self.b.store(padding, zero, 4, false);
         let int = self.module.types.pointer_int();
@@ -271,7 +275,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Sizes of a range: a number, or an array of two or three.
+    /// The sizes of a range, in a scalar or in an array of two or three.
     fn range_sizes(&mut self, index: usize) -> Checked<Vec<Value>> {
         let id = self.current.operand(index)?;
         let ty = self.type_id(id)?;
@@ -292,8 +296,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A range operand, by value or by pointer, as translators emit it: its address, its parameter declaration, and its
-    /// value in OpenCL C.
+    /// Reads a range operand, which translators pass by value or by pointer. Returns its address, the type of its
+    /// parameter, and its value in OpenCL C.
     fn range(&mut self, index: usize, name: &str) -> Checked<(Value, String, String)> {
         let id = self.current.operand(index)?;
         let ty = self.type_id(id)?;
@@ -311,7 +315,7 @@ impl Lowering<'_, '_, '_> {
         Ok((address, format!("const {space}void *"), format!("*(const {space}ndrange_t *){name}")))
     }
 
-    /// The function in an operand.
+    /// Returns the function in an operand.
     fn invoked(&self, index: usize) -> Checked<InvokedFunction> {
         let id = self.current.operand(index)?;
         let def = self.module.function_numbers.get(&id).map(|&number| &self.module.functions[number]);
@@ -321,7 +325,7 @@ impl Lowering<'_, '_, '_> {
         Ok(InvokedFunction { id, space, locals })
     }
 
-    fn block_question(&mut self, before: LeadingOperand, answer: &str) -> Checked<()> {
+    fn block_query(&mut self, before: LeadingOperand, answer: &str) -> Checked<()> {
         self.invoked(usize::from(before != LeadingOperand::Nothing))?;
         let (mut params, mut args, mut body) = (Vec::new(), Vec::new(), String::new());
         match before {
@@ -339,10 +343,10 @@ impl Lowering<'_, '_, '_> {
             }
         }
         let value = self.library_text(Type::I32, "uint", &params, &args, &format!("{body}{answer}"))?;
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// `OpEnqueueKernel`.
+    /// Lowers `OpEnqueueKernel`.
     fn enqueue_kernel(&mut self) -> Checked<()> {
         let invoked = self.invoked(INVOKE)?;
         let size = self.captured_bytes(INVOKE + 2)?;
@@ -372,10 +376,10 @@ impl Lowering<'_, '_, '_> {
             params.push("uint".to_owned());
         }
         let value = self.library_text(Type::I32, "int", &params, &args, &format!("return {call});"))?;
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// The size of a block's captures in bytes.
+    /// Returns the size of a block's captures in bytes, which must be constant.
     fn captured_bytes(&self, index: usize) -> Checked<u32> {
         let id = self.current.operand(index)?;
         if self.module.constants.get(id).is_none() {
@@ -387,7 +391,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A size of local memory in bytes, by value or by pointer, as translators emit it.
+    /// A size of local memory in bytes. Translators pass it by value or by pointer.
     fn local_bytes(&mut self, index: usize) -> Checked<Value> {
         let ty = self.type_id(self.current.operand(index)?)?;
         let value = match self.module.types.pointee(ty) {
@@ -404,8 +408,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Declares the OpenCL C function that enqueues a function of the module with captures of this size. Returns its
-    /// name, and the name of the capture type if there are captures.
+    /// Declares the OpenCL C function that enqueues a function of the module with `size` bytes of captures. Returns its
+    /// name, and the name of the structure for the captures if `size` is not 0.
     fn wrapper(&mut self, invoked: &InvokedFunction, size: u32) -> Checked<(String, Option<String>)> {
         let &InvokedFunction { id, space, locals } = invoked;
         if !matches!(space, Space::Generic | Space::Private) {
@@ -417,8 +421,8 @@ impl Lowering<'_, '_, '_> {
         let invoke = self.shared.bridge.outer(id.0, function);
         let bridge = &mut *self.shared.bridge;
         bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
-        // Kernel numbers of blocks derive from function names, which must differ from those of other modules in the
-        // program.
+        // The kernel numbers of blocks derive from function names. So the names must differ from those of other modules
+        // in the program.
         let wrapper = format!("{invoke}_{size}");
         let fixed = "queue_t queue, int flags, ndrange_t range, uint count, __generic clk_event_t *waits, __generic clk_event_t *event";
         let sizes = list(|index| format!(", uint size{index}"));

@@ -5,31 +5,31 @@ use std::fmt;
 use super::lines::Line;
 use crate::ir::{Scalar, Type};
 
-/// An error in a module, worded for a build log.
+/// An error in a module, as the build log reports it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{instruction} at byte {offset}: {problem}")]
 pub(crate) struct InvalidModule {
-    /// Name of the instruction.
+    /// Name of the invalid instruction.
     pub(crate) instruction: String,
     /// Byte offset of the instruction.
     pub(crate) offset: usize,
     pub(crate) problem: ErrorKind,
-    /// Source location, if the module has one.
+    /// Source location of the instruction. `None` if the module has none.
     pub(crate) line: Option<Line>,
 }
 
 /// The reason of an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ErrorKind {
-    /// The instruction violates a rule of SPIR-V or of its environment for OpenCL.
+    /// The instruction violates SPIR-V or its environment for OpenCL.
     #[error("{0}")]
     Invalid(String),
-    /// The instruction is valid, but not supported by this compiler or device.
+    /// The instruction is valid, but the compiler or the device does not support it.
     #[error("{0} is not supported")]
     Unsupported(String),
 }
 
-/// A type as messages show it: "32-bit float", "4 x 16-bit integer".
+/// Formats a type for messages: "32-bit float", "4 x 16-bit integer".
 pub(super) struct Shown(pub(super) Type);
 
 impl fmt::Display for Shown {
@@ -48,7 +48,7 @@ impl fmt::Display for Shown {
     }
 }
 
-/// The result of handling one instruction.
+/// The result of processing one instruction.
 pub(super) type Checked<T> = Result<T, ErrorKind>;
 
 /// Formats an [`ErrorKind::Invalid`].

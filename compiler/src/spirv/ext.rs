@@ -1,4 +1,4 @@
-//! `OpExtInst` of OpenCL.std. Each instruction is a call of the OpenCL C function.
+//! `OpExtInst` of OpenCL.std. Each instruction becomes a call of the OpenCL C function.
 
 use rspirv::spirv::OpenclStd100Op as Ext;
 
@@ -11,7 +11,7 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
 
-/// The function of an instruction on numbers, and the signedness of its integers.
+/// The OpenCL C function of an instruction whose operands are numbers, and the signedness of its integers.
 fn plain(op: Ext) -> Option<(String, Signedness)> {
     let renamed = match op {
         Ext::fclamp => Some("clamp"),
@@ -50,7 +50,7 @@ impl Lowering<'_, '_, '_> {
             Ext::nan => {
                 let bits = self.argument(0)?;
                 let value = self.library("nan", &[bits], Signedness::Unsigned)?;
-                self.give(value)
+                self.set_result(value)
             }
             Ext::s_upsample | Ext::u_upsample => self.upsample(op),
             Ext::shuffle | Ext::shuffle2 => self.shuffle_by_mask(op),
@@ -69,7 +69,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A numeric argument, counted from the first one after the instruction number.
+    /// Returns the numeric argument `index` of the instruction. The first argument has index 0.
     fn argument(&mut self, index: usize) -> Checked<Value> {
         self.number(index + 2)
     }
@@ -81,10 +81,11 @@ impl Lowering<'_, '_, '_> {
             args.push(self.argument(index)?);
         }
         let value = self.library(&name, &args, sign)?;
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// The last argument points to a second result, which has the shape of the first or is an integer.
+    /// Lowers a function whose last argument points to a second result. That result has the shape of the first one;
+    /// `scalar` is its scalar type, if it differs.
     fn with_pointer(&mut self, op: Ext, scalar: Option<Scalar>) -> Checked<()> {
         let want = self.result_type()?;
         let last = self.current.operands.len() - 1;
@@ -101,7 +102,7 @@ impl Lowering<'_, '_, '_> {
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
         self.b.nan_check(value, &args, None);
-        self.give(value)
+        self.set_result(value)
     }
 
     fn upsample(&mut self, op: Ext) -> Checked<()> {
@@ -109,7 +110,7 @@ impl Lowering<'_, '_, '_> {
         let sign = if op == Ext::s_upsample { Signedness::Signed } else { Signedness::Unsigned };
         let params = [c_type(self.b.ty(high), sign)?, c_type(self.b.ty(low), Signedness::Unsigned)?];
         let value = self.library_text(want, &c_type(want, sign)?, &params, &[high, low], "return upsample(a0, a1);")?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn shuffle_by_mask(&mut self, op: Ext) -> Checked<()> {
@@ -124,10 +125,10 @@ impl Lowering<'_, '_, '_> {
         }
         let names = (0..count).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// An offset in elements.
+    /// Returns an operand that is an offset in elements.
     fn offset(&mut self, index: usize) -> Checked<Value> {
         let offset = self.integer(index)?;
         Ok(self.b.resize(offset, false, self.module.types.pointer_int()))
@@ -148,7 +149,7 @@ impl Lowering<'_, '_, '_> {
         let params = ["size_t".to_owned(), format!("const {}", self.pointer_text(pointer, element, Signedness::Signed)?)];
         let value =
             self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &[offset, pointer], &format!("return {name}(a0, a1);"))?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn vector_store(&mut self, op: Ext) -> Checked<()> {
@@ -198,7 +199,7 @@ impl Lowering<'_, '_, '_> {
         self.define(Val::One(value))
     }
 
-    /// The variable and offset of a constant address.
+    /// Returns the variable and the byte offset of an address. `None` if they are not constant.
     fn known_address(&self, mut id: Id) -> Checked<Option<(Global, i64)>> {
         let module = self.module;
         let mut offset = 0_i64;
@@ -240,7 +241,7 @@ impl Lowering<'_, '_, '_> {
         Ok(None)
     }
 
-    /// The string at an offset in a constant: the constant itself, or a new one.
+    /// Returns a constant with the string at an offset in a constant. It is the constant itself if the offset is 0.
     fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
         let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the address of the format is out of range"))?;
         if data.space != Space::Constant {

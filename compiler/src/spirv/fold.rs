@@ -8,7 +8,7 @@ use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Type};
 
-/// The result of an operation.
+/// Evaluates an `OpSpecConstantOp`.
 pub(super) fn operation(inst: &Inst<'_>, types: &Types, constants: &Constants) -> Checked<Constant> {
     let opcode = inst.word(0)?;
     let op = Op::from_u32(opcode).ok_or_else(|| invalid!("{opcode} is not an opcode"))?;
@@ -52,7 +52,7 @@ impl Fold<'_> {
         Ok(matches!(self.types.get(self.ty)?.kind, Kind::Pointer { .. }))
     }
 
-    /// The components of an operand, and their type.
+    /// The bits of each component of an operand, and their scalar type.
     fn lanes(&self, index: usize) -> Checked<(Vec<u64>, Scalar)> {
         let id = self.operand(index)?;
         let (ty, constant) = self.constants.known(id)?;
@@ -66,7 +66,7 @@ impl Fold<'_> {
         }
     }
 
-    /// A constant with the result type.
+    /// Creates a constant of the result type.
     fn make(&self, lanes: Vec<u64>) -> Checked<Constant> {
         let ty = self.types.numbers(self.ty)?;
         let mask = ty.scalar().map_or(u64::MAX, Scalar::mask);
@@ -79,7 +79,7 @@ impl Fold<'_> {
         }
     }
 
-    /// An address in a variable.
+    /// Evaluates an access chain. `element`: the first index selects an element of the base pointer's array.
     fn chain(&self, element: bool) -> Checked<Constant> {
         let base = self.operand(0)?;
         let (pointer, constant) = self.constants.known(base)?;

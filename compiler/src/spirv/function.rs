@@ -1,8 +1,8 @@
 //! Lowers one function: parameters and values.
 //!
-//! Some values are used outside of the region of their definition: after a loop, or in another state of a state
-//! machine. Such a value is passed through a private variable, like every `OpPhi`. The passes convert these to SSA
-//! values. A structure or array is the address of memory that is not written again.
+//! Some values are used outside of the region of their definition, for example after a loop. Such a value is stored in
+//! a private variable, like the value of every `OpPhi`. The passes convert these variables to SSA values. A structure
+//! or array is represented by the address of memory that is not written again.
 
 use rspirv::spirv::{Decoration, FunctionControl, FunctionParameterAttribute, Op as Opcode};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -37,9 +37,9 @@ pub(super) struct Shared<'m, 'w> {
     pub(super) module: &'m Module<'w>,
     pub(super) globals: &'m mut Globals,
     pub(super) bridge: &'m mut Bridge,
-    /// IR helper functions by id.
+    /// IR numbers of the functions that are lowered as helpers.
     pub(super) helpers: &'m FxHashMap<Id, ir::Func>,
-    /// Whether the module is not linked with others.
+    /// True if the module is not linked with others.
     pub(super) is_alone: bool,
     pub(super) large_objects: bool,
 }
@@ -52,26 +52,26 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) def: &'m FunctionDef<'w>,
     pub(super) case_values: CaseValues,
     values: FxHashMap<Id, Val>,
-    /// Variables of values that are used outside of the region of their definition.
+    /// Variables of values that are used outside of the region of their definition. Created on first use.
     spilled: FxHashMap<Id, Option<Var>>,
-    /// Variables of `OpVariable`s.
+    /// Variables of `OpVariable`s in the function.
     locals: FxHashMap<Id, Var>,
     /// Variables of `OpPhi`s.
     pub(super) phis: FxHashMap<Id, Var>,
-    /// Widened integers: the original value, and whether it was sign-extended.
+    /// Integers that are widened: the original value, and whether it was sign-extended.
     pub(super) extended: FxHashMap<Value, (Value, bool)>,
-    /// Four-lane vectors with an undefined last lane, and the original three-lane vector. clang stores three-lane
+    /// Four-lane vectors with an undefined last lane, and the original three-lane vectors. clang stores three-lane
     /// vectors this way.
     pub(super) widened: FxHashMap<Value, Value>,
-    /// Vectors of built-in variables with one query per dimension, and their components.
+    /// Vectors of built-in variables with one query per dimension: their components.
     pub(super) queries: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
-    /// The address for a returned aggregate.
+    /// The address to which the function writes a returned aggregate.
     pub(super) result: Option<Value>,
     /// The current instruction.
     pub(super) current: Inst<'w>,
 }
 
-/// Lowers a function as a kernel or helper. The name is for dumps.
+/// Lowers a function as a kernel or a helper. The name is for dumps.
 pub(super) fn lower<'m, 'w>(
     shared: &mut Shared<'m, 'w>,
     def: &'m FunctionDef<'w>,
@@ -82,7 +82,7 @@ pub(super) fn lower<'m, 'w>(
     let refuse = |problem| def.inst.refuse(problem);
     let mut data = ir::Function::new(name, Type::Void);
     let dont_inline = def.inst.word(0).map_err(refuse)? & FunctionControl::DONT_INLINE.bits() != 0;
-    // clang without optimisation sets DontInline on all functions.
+    // Without optimisation, clang sets DontInline on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
     if def.blocks.is_empty() {
@@ -112,7 +112,7 @@ pub(super) fn lower<'m, 'w>(
     b.finish().map_err(|error| def.inst.refuse(ErrorKind::Invalid(error.message)))
 }
 
-/// The scalar type of an integer selector.
+/// The scalar type of a switch selector, which must be an integer.
 fn scalar_of(module: &Module<'_>, id: Id) -> Checked<Scalar> {
     let ty = match module.constants.get(id) {
         Some((ty, _)) => ty,
@@ -124,7 +124,7 @@ fn scalar_of(module: &Module<'_>, id: Id) -> Checked<Scalar> {
     }
 }
 
-/// A function that another unit defines.
+/// Declares a function that another unit defines.
 fn declaration(shared: &mut Shared<'_, '_>, def: &FunctionDef<'_>, data: ir::Function) -> Checked<ir::Function> {
     let types = &shared.module.types;
     let mut b = Builder::new(data);
@@ -133,7 +133,8 @@ fn declaration(shared: &mut Shared<'_, '_>, def: &FunctionDef<'_>, data: ir::Fun
     b.finish().map_err(|error| ErrorKind::Invalid(error.message))
 }
 
-/// Sets the parameters and result of a helper. Returns the address for a returned aggregate.
+/// Sets the parameters and the result of a helper. Returns the address for a returned aggregate, if the function
+/// returns one.
 fn signature(b: &mut Builder, def: &FunctionDef<'_>, types: &super::types::Types) -> Checked<Option<Value>> {
     let ret = types.get(def.inst.ty()?)?;
     let mut result = None;
@@ -210,7 +211,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         param.result_id().is_some_and(|id| self.module.decorations.has_attribute(id, FunctionParameterAttribute::ByVal))
     }
 
-    /// Whether the memory that a parameter points to is only loaded, through addresses within it.
+    /// Whether the memory that a parameter points to is only loaded or copied from, through addresses derived from the
+    /// parameter.
     fn is_only_read(&self, param: Id) -> bool {
         let mut addresses = FxHashSet::from_iter([param]);
         let mut changed = true;
@@ -297,7 +299,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         self.spilled = spilled.into_iter().map(|id| (id, None)).collect();
     }
 
-    /// Sets the value of the current instruction's id.
+    /// Sets the value of the current instruction's result id.
     pub(super) fn define(&mut self, val: Val) -> Checked<()> {
         let id = self.current.result()?;
         self.define_id(id, val)
@@ -325,7 +327,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         Ok(var)
     }
 
-    /// The type of an id's value.
+    /// The id of the type of a value.
     pub(super) fn type_id(&self, id: Id) -> Checked<Id> {
         match (self.module.constants.get(id), self.module.definitions.get(&id)) {
             (Some((ty, _)), _) => Ok(ty),
@@ -334,7 +336,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         }
     }
 
-    /// The value of an id at this point.
+    /// Returns the value of an id.
     pub(super) fn get(&mut self, id: Id) -> Checked<Val> {
         if self.spilled.contains_key(&id) {
             let ty = self.type_id(id)?;
@@ -398,7 +400,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         }))
     }
 
-    /// A constant structure or array.
+    /// Returns the address of a constant structure or array.
     fn constant_memory(&mut self, id: Id, ty: Id, constant: &Constant) -> Checked<Val> {
         let module = self.module;
         let (size, align) = (module.types.size(ty)?, module.types.align(ty)?);
@@ -426,7 +428,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         Ok(Val::Memory(self.b.global_addr(table, Space::Constant)))
     }
 
-    /// A value that is not an aggregate.
+    /// Returns a value. Fails if it is an aggregate or a sampled image.
     pub(super) fn value(&mut self, id: Id) -> Checked<Value> {
         match self.get(id)? {
             Val::One(value) => Ok(value),
@@ -434,18 +436,18 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         }
     }
 
-    /// An operand of the current instruction.
+    /// Returns operand `index` of the current instruction. Fails if it is an aggregate.
     pub(super) fn arg(&mut self, index: usize) -> Checked<Value> {
         self.value(self.current.operand(index)?)
     }
 
-    /// A numeric operand.
+    /// Returns operand `index`, which must be numeric.
     pub(super) fn number(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
         if self.b.ty(value).scalar().is_some() { Ok(value) } else { Err(invalid!("operand {index} is not a number")) }
     }
 
-    /// A pointer operand.
+    /// Returns operand `index`, which must be a pointer.
     pub(super) fn pointer(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
         if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("operand {index} is not a pointer")) }
@@ -456,8 +458,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         self.module.types.ir(self.current.ty()?)
     }
 
-    /// Sets the result of the current instruction, after checking its type.
-    pub(super) fn give(&mut self, value: Value) -> Checked<()> {
+    /// Sets the value of the current instruction's result id. Fails if the type is wrong.
+    pub(super) fn set_result(&mut self, value: Value) -> Checked<()> {
         let (have, want) = (self.b.ty(value), self.result_type()?);
         let pointers = matches!((have, want), (Type::Ptr(_), Type::Ptr(_)));
         if have != want && !pointers {
@@ -468,7 +470,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
 
     // ---- memory ----
 
-    /// A copy of an object in private memory.
+    /// Copies an object to private memory. Returns the address of the copy.
     pub(super) fn copy_of(&mut self, from: Value, ty: Id) -> Checked<Value> {
         let (size, align) = (self.module.types.size(ty)?, self.module.types.align(ty)?);
         let var = self.b.temporary(size, align);
@@ -518,7 +520,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                     return Err(invalid!("type mismatch: the stored value has type {have}, expected {want}"));
                 }
                 let bytes = have.with_scalar(Scalar::I8);
-                // The fourth lane in memory stays unchanged.
+                // The fourth lane in memory remains unchanged.
                 let value = self.widened.get(&value).copied().unwrap_or(value);
                 let value = if have.scalar() == Some(Scalar::Bool) { self.b.cast(CastOp::ZExt, value, bytes) } else { value };
                 self.b.store(address, value, align, volatile);

@@ -1,4 +1,4 @@
-//! Module-scope and work-group variables with their initial contents.
+//! Module-scope variables and work-group variables, with their initial contents.
 
 use rspirv::spirv::{Decoration, StorageClass};
 use rustc_hash::FxHashMap;
@@ -14,7 +14,7 @@ use crate::target::MAX_GLOBAL_VARIABLE;
 #[derive(Debug)]
 pub(super) struct Variable {
     pub(super) id: Id,
-    /// The type of its contents.
+    /// The type of the variable's contents.
     pub(super) ty: Id,
     pub(super) data: GlobalVar,
 }
@@ -39,7 +39,7 @@ impl Globals {
         names: &FxHashMap<Id, String>,
     ) -> Checked<()> {
         let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
-        // Translators of old LLVM versions import these as variables in constant memory.
+        // Translators of old LLVM versions declare built-in variables as variables in constant memory.
         if let Some(builtin) = decorations.value(id, Decoration::BuiltIn) {
             constants.insert(id, pointer, Constant::BuiltIn(builtin));
             return Ok(());
@@ -48,7 +48,7 @@ impl Globals {
             return Err(invalid!("an Input variable is not a built-in variable"));
         }
         let (ty, space) = types.pointee(pointer)?;
-        // Each work-item has its own copy of variables that are never written. Writes are rejected at their use.
+        // Private variables that are never written become constants that each use copies. Stores to them are rejected.
         let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
             return Err(unsupported!("a module-scope variable in storage class {class}"));
@@ -77,7 +77,7 @@ impl Globals {
         Ok(())
     }
 
-    /// The variable with this number.
+    /// Returns the variable or unnamed constant with this number.
     pub(super) fn get(&self, global: Global) -> Option<&GlobalVar> {
         self.list
             .get(global.index())
@@ -85,7 +85,7 @@ impl Globals {
             .or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
     }
 
-    /// A constant with these contents. Equal constants without addresses are shared.
+    /// Returns a constant with these contents. Equal constants without relocations are shared.
     pub(super) fn table(&mut self, mut data: GlobalVar) -> Global {
         let key = data.init.as_ref().filter(|_| data.relocs.is_empty()).cloned();
         let known = key.as_ref().and_then(|key| self.table_numbers.get(key)).copied();
@@ -100,7 +100,7 @@ impl Globals {
         Global(crate::ir::number(self.list.len() + index))
     }
 
-    /// All variables and constants, in order of their numbers.
+    /// All variables and unnamed constants, in the order of their numbers.
     pub(super) fn into_data(self) -> Vec<GlobalVar> {
         self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
     }

@@ -7,7 +7,7 @@ use super::errors::{Checked, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// The operation name of a reduction, and its signedness.
+/// The name of the operation of a reduction, and the signedness of its integers.
 const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
@@ -28,7 +28,7 @@ const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
     })
 }
 
-/// Whether it is an instruction of SPV_KHR_uniform_group_instructions.
+/// Whether an instruction belongs to SPV_KHR_uniform_group_instructions.
 const fn is_uniform_khr(op: Opcode) -> bool {
     matches!(
         op,
@@ -43,7 +43,7 @@ const fn is_uniform_khr(op: Opcode) -> bool {
     )
 }
 
-/// The function of a subgroup instruction whose operands, except the scope, are numbers.
+/// The OpenCL C function of a subgroup instruction whose operands, except the scope, are numbers.
 const fn subgroup_function(op: Opcode) -> Option<&'static str> {
     Some(match op {
         Opcode::GroupNonUniformElect => "sub_group_elect",
@@ -99,7 +99,7 @@ impl Lowering<'_, '_, '_> {
                 self.rotate(clustered)?;
             }
             Opcode::GroupAsyncCopy => self.async_copy()?,
-            // The whole group makes every copy, so waiting for any of them is a barrier.
+            // All work-items of the group take part in a copy, so the wait is a barrier.
             Opcode::GroupWaitEvents => self.b.effect(Op::Barrier(Fence { local: true, global: true, image: false })),
             _ => return Ok(false),
         }
@@ -107,7 +107,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn group_prefix(&self) -> Checked<&'static str> {
-        match Scope::from_u32(self.known(0)?) {
+        match Scope::from_u32(self.constant_operand(0)?) {
             Some(Scope::Workgroup) => Ok("work_group"),
             Some(Scope::Subgroup) => Ok("sub_group"),
             _ => Err(unsupported!("a group scope other than work-group and subgroup")),
@@ -115,13 +115,13 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn subgroup_scope(&self) -> Checked<()> {
-        match Scope::from_u32(self.known(0)?) {
+        match Scope::from_u32(self.constant_operand(0)?) {
             Some(Scope::Subgroup) => Ok(()),
             _ => Err(unsupported!("a group scope other than subgroup")),
         }
     }
 
-    /// An operand and its OpenCL C type. `bool` becomes `int`, an index `uint`.
+    /// Returns an operand and its OpenCL C type. A `bool` is converted to `int`. An index is a `uint`.
     fn group_operand(&mut self, index: usize, sign: Signedness, is_index: bool) -> Checked<(Value, String)> {
         let value = self.number(index)?;
         let ty = self.b.ty(value);
@@ -133,7 +133,7 @@ impl Lowering<'_, '_, '_> {
         Ok((value, c_type(ty, if is_index { Signedness::Unsigned } else { sign })?))
     }
 
-    /// Calls a function with the operands from `from` on.
+    /// Lowers the current instruction to a call of `name`. The arguments are the operands from index `from` on.
     fn collective(&mut self, name: &str, from: usize, sign: Signedness) -> Checked<()> {
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for index in from..self.current.operands.len() {
@@ -144,11 +144,11 @@ impl Lowering<'_, '_, '_> {
             params.push(text);
         }
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
-        self.give_collective(&format!("{name}({names})"), &params, &args, sign)
+        self.set_collective_result(&format!("{name}({names})"), &params, &args, sign)
     }
 
-    /// Evaluates an expression as the current instruction's result, which may be `bool`.
-    fn give_collective(&mut self, expression: &str, params: &[String], args: &[Value], sign: Signedness) -> Checked<()> {
+    /// Sets the result of the current instruction, which may be `bool`, to the value of an OpenCL C expression.
+    fn set_collective_result(&mut self, expression: &str, params: &[String], args: &[Value], sign: Signedness) -> Checked<()> {
         let want = self.result_type()?;
         let is_bool = want.scalar() == Some(Scalar::Bool);
         let ty = if is_bool { want.with_scalar(Scalar::I32) } else { want };
@@ -160,7 +160,7 @@ impl Lowering<'_, '_, '_> {
         };
         let value = self.library_text(ty, &result, params, args, &body)?;
         let value = if is_bool { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };
-        self.give(value)
+        self.set_result(value)
     }
 
     fn reduction(&mut self, name: &str, sign: Signedness) -> Checked<()> {
@@ -186,17 +186,17 @@ impl Lowering<'_, '_, '_> {
         let (value, text) = self.group_operand(2, sign, false)?;
         let prefix = self.group_prefix()?;
         if operation == Some(GroupOperation::ClusteredReduce) {
-            // The function requires a constant size.
-            let size = self.known(3)?;
-            return self.give_collective(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
+            // The OpenCL C function requires a constant size.
+            let size = self.constant_operand(3)?;
+            return self.set_collective_result(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
         }
-        // SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions have the same result.
+        // SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions give the same result.
         let of_group = is_uniform_khr(self.current.op) && prefix == "work_group";
         if !uniform && !of_group {
             self.subgroup_scope()?;
         }
         let function = if uniform || of_group { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
-        self.give_collective(&format!("{function}(a0)"), &[text], &[value], sign)
+        self.set_collective_result(&format!("{function}(a0)"), &[text], &[value], sign)
     }
 
     fn broadcast(&mut self) -> Checked<()> {
@@ -212,7 +212,7 @@ impl Lowering<'_, '_, '_> {
             params.push(name.to_owned());
         }
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
-        self.give_collective(&format!("{prefix}_broadcast({names})"), &params, &args, Signedness::Signed)
+        self.set_collective_result(&format!("{prefix}_broadcast({names})"), &params, &args, Signedness::Signed)
     }
 
     fn rotate(&mut self, clustered: bool) -> Checked<()> {
@@ -220,11 +220,11 @@ impl Lowering<'_, '_, '_> {
         let delta = self.integer(2)?;
         let delta = self.b.resize(delta, true, Type::I32);
         let call = if clustered {
-            format!("sub_group_clustered_rotate(a0, a1, {}u)", self.known(3)?)
+            format!("sub_group_clustered_rotate(a0, a1, {}u)", self.constant_operand(3)?)
         } else {
             "sub_group_rotate(a0, a1)".to_owned()
         };
-        self.give_collective(&call, &[text, "int".to_owned()], &[value, delta], Signedness::Signed)
+        self.set_collective_result(&call, &[text, "int".to_owned()], &[value, delta], Signedness::Signed)
     }
 
     fn async_copy(&mut self) -> Checked<()> {

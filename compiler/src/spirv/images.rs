@@ -1,4 +1,4 @@
-//! Images and samplers (SPIR-V 3.52.10): OpenCL C functions, and words of the image descriptor.
+//! Images and samplers (SPIR-V 3.52.10): calls of OpenCL C functions, and words of the image descriptor.
 
 use rspirv::spirv::{AccessQualifier, Dim, ImageOperands, Op as Opcode};
 
@@ -11,18 +11,18 @@ use super::words::Id;
 use crate::ir::image::{FORMAT_WORD, LEVELS_WORD};
 use crate::ir::{BinOp, Op, Scalar, Type, Value};
 
-/// First data type and channel order in OpenCL C. SPIR-V counts from 0.
+/// OpenCL C values of the first channel data type and the first channel order. SPIR-V counts both from 0.
 const FIRST_DATA_TYPE: i64 = 0x10d0;
 const FIRST_ORDER: i64 = 0x10b0;
 
-/// The word of the descriptor with the number of layers.
+/// Index of the descriptor word that contains the number of layers.
 const ARRAY_SIZE: u8 = 3;
 
 /// The access qualifier ReadWrite of an image type.
 const READ_WRITE: u32 = AccessQualifier::ReadWrite as u32;
 
 impl ImageType {
-    /// The OpenCL C type with an access qualifier.
+    /// The OpenCL C name of the type, with an access qualifier. `write`: for a write access.
     fn c_name(self, write: bool) -> String {
         let access = match (self.access, write) {
             (READ_WRITE, _) => "read_write ",
@@ -32,7 +32,7 @@ impl ImageType {
         format!("{access}{}", self.c_type_name())
     }
 
-    /// The OpenCL C type without an access qualifier.
+    /// The OpenCL C name of the type, without an access qualifier.
     pub(super) fn c_type_name(self) -> String {
         let dim = match self.dim {
             Dim::Dim1D => "1d",
@@ -45,7 +45,7 @@ impl ImageType {
         format!("image{dim}{array}{}{}_t", part(self.multisampled, "_msaa"), part(self.depth, "_depth"))
     }
 
-    /// Number of lanes of OpenCL C's gradients.
+    /// Number of lanes of the gradients in OpenCL C.
     const fn gradients(self) -> u8 {
         match self.dim {
             Dim::Dim1D | Dim::DimBuffer => 1,
@@ -54,7 +54,7 @@ impl ImageType {
         }
     }
 
-    /// Number of lanes of OpenCL C's coordinates.
+    /// Number of lanes of the coordinates in OpenCL C.
     const fn coordinates(self) -> u8 {
         match (self.dim, self.arrayed) {
             (Dim::Dim1D | Dim::DimBuffer, false) => 1,
@@ -101,24 +101,24 @@ impl Lowering<'_, '_, '_> {
                     let order = self.b.bin_int(BinOp::LShr, word, 16);
                     self.b.bin_int(BinOp::Sub, order, FIRST_ORDER)
                 };
-                self.give(value)?;
+                self.set_result(value)?;
             }
             Opcode::ImageQueryLevels => {
                 let (word, want) = (self.image_word(LEVELS_WORD)?, self.result_type()?);
                 let levels = self.b.resize(word, false, want);
-                self.give(levels)?;
+                self.set_result(levels)?;
             }
             Opcode::ImageQuerySamples => {
                 let want = self.result_type()?;
                 let one = self.b.bits(want, 1);
-                self.give(one)?;
+                self.set_result(one)?;
             }
             _ => return Ok(false),
         }
         Ok(true)
     }
 
-    /// The type of an image.
+    /// The image type of the image `id`.
     fn image_type(&self, id: Id) -> Checked<ImageType> {
         match self.module.types.get(self.type_id(id)?)?.kind {
             Kind::Image(image) => Ok(image),
@@ -126,7 +126,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The image type of a sampled image.
+    /// The image type of the sampled image `id`.
     fn sampled_type(&self, id: Id) -> Checked<ImageType> {
         let mut id = id;
         for _ in 0..8 {
@@ -144,24 +144,24 @@ impl Lowering<'_, '_, '_> {
         Err(unsupported!("a sampled image that is not the result of OpSampledImage in this function"))
     }
 
-    /// The image in the first operand, and its OpenCL C type.
+    /// Returns the image in operand 0, and its OpenCL C type. `write`: for a write access.
     pub(super) fn image_argument(&mut self, write: bool) -> Checked<(Value, String)> {
         let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
         Ok((image, ty.c_name(write)))
     }
 
-    /// Coordinates with OpenCL C's number of lanes.
+    /// Returns the coordinates in an operand, with the number of lanes that OpenCL C requires.
     fn coordinates(&mut self, index: usize, image: ImageType) -> Checked<Value> {
         let value = self.number(index)?;
         let have = self.b.ty(value);
         if !matches!(have.scalar(), Some(Scalar::I32 | Scalar::F32)) {
             return Err(unsupported!("coordinates of type {}", Shown(have)));
         }
-        self.fitted(value, image.coordinates())
+        self.with_lanes(value, image.coordinates())
     }
 
-    /// Coordinates or gradients with `want` lanes. The last of four may be missing.
-    fn fitted(&mut self, value: Value, want: u8) -> Checked<Value> {
+    /// Converts coordinates or gradients to `want` lanes. The last of four lanes may be missing in `value`.
+    fn with_lanes(&mut self, value: Value, want: u8) -> Checked<Value> {
         let have = self.b.ty(value);
         if have.lanes() == want {
             return Ok(value);
@@ -175,7 +175,7 @@ impl Lowering<'_, '_, '_> {
         Ok(if self.b.ty(cut).lanes() < want { self.b.widen(cut, want) } else { cut })
     }
 
-    /// The signedness of integer texels in the image operands from `index` on.
+    /// The signedness of integer texels. `None` if the image operands do not specify it. They start at operand `index`.
     fn texel_sign(&self, index: usize) -> Option<Signedness> {
         let operands = self.current.operands.get(index).copied().unwrap_or_default();
         if operands & ImageOperands::SIGN_EXTEND.bits() != 0 {
@@ -184,15 +184,15 @@ impl Lowering<'_, '_, '_> {
         (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Signedness::Unsigned)
     }
 
-    /// The level in an operand. `None` for level 0, which many modules state for images without mipmaps.
+    /// The level in an operand. `None` for level 0, which many modules specify for images without mipmaps.
     fn lod(&mut self, index: usize) -> Checked<Option<Value>> {
         let constant = self.module.constants.get(self.current.operand(index)?);
         let first = matches!(constant, Some((_, Constant::Bits(0) | Constant::Null)));
         if first { Ok(None) } else { self.number(index).map(Some) }
     }
 
-    /// The arguments that select the level of a mipmapped image: none, a level, or two gradients. The image operands
-    /// start at `index`.
+    /// The arguments that select a level of a mipmapped image: none, a level, or two gradients. The image operands
+    /// start at operand `index`.
     fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
         let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
         if operands.contains(ImageOperands::BIAS) {
@@ -203,7 +203,7 @@ impl Lowering<'_, '_, '_> {
         }
         if operands.contains(ImageOperands::GRAD) {
             let (x, y) = (self.number(index + 1)?, self.number(index + 2)?);
-            return Ok(vec![self.fitted(x, image.gradients())?, self.fitted(y, image.gradients())?]);
+            return Ok(vec![self.with_lanes(x, image.gradients())?, self.with_lanes(y, image.gradients())?]);
         }
         Ok(Vec::new())
     }
@@ -219,7 +219,7 @@ impl Lowering<'_, '_, '_> {
         }
         let place = self.b.ty(coordinates);
         let number = args.len();
-        // OpenCL C accepts levels with float coordinates only.
+        // OpenCL C accepts a level only with float coordinates.
         names.push_str(&match (sampler, place.scalar()) {
             (Some(_), Some(Scalar::I32)) if !level.is_empty() => {
                 format!(", convert_{}(a{number})", c_type(place.with_scalar(Scalar::F32), Signedness::Signed)?)
@@ -238,7 +238,7 @@ impl Lowering<'_, '_, '_> {
             Some(Scalar::I32) => match self.texel_sign(first_operand) {
                 Some(Signedness::Signed) => format!("return {read}i({names});"),
                 Some(Signedness::Unsigned) => format!("return as_int4({read}ui({names}));"),
-                // The format is known when the kernel is launched.
+                // The format is unknown until the kernel is launched.
                 None => format!(
                     "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return {read}i({names}); \
                      return as_int4({read}ui({names}));"
@@ -247,7 +247,7 @@ impl Lowering<'_, '_, '_> {
             _ => return Err(unsupported!("a texel of type {}", Shown(want))),
         };
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &body)?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn write(&mut self) -> Checked<()> {
@@ -287,7 +287,8 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.emit(Op::ImageWord { image, word }, Type::I32))
     }
 
-    /// The dimensions that the image type has. The array size does not depend on the level.
+    /// Lowers a size query. The result has the dimensions of the image type. The array size does not depend on the
+    /// level.
     fn size(&mut self) -> Checked<()> {
         let ty = self.image_type(self.current.operand(0)?)?;
         let level = if self.current.op == Opcode::ImageQuerySizeLod {
@@ -320,6 +321,6 @@ impl Lowering<'_, '_, '_> {
         }
         lanes.truncate(want.lanes().into());
         let value = self.b.construct(&lanes);
-        self.give(value)
+        self.set_result(value)
     }
 }

@@ -23,12 +23,12 @@ impl Lowering<'_, '_, '_> {
             Opcode::FunctionCall => self.call(),
             Opcode::ExtInst => self.extended(),
             Opcode::Undef => {
-                // In a function body, `OpUndef` defines a new value.
+                // An `OpUndef` in a function body defines a new undefined value.
                 let ty = self.current.ty()?;
                 let val = self.undefined(ty)?;
                 self.define(val)
             }
-            // Hints for optimisers. `OpVariable`s were created at the entry of the function.
+            // The first three are hints for optimisers. An `OpVariable` was created at the entry of the function.
             Opcode::LifetimeStart | Opcode::LifetimeStop | Opcode::AssumeTrueKHR | Opcode::Variable => Ok(()),
             op => Err(unsupported!("Op{op:?}")),
         }

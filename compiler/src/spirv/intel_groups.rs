@@ -7,7 +7,7 @@ use super::errors::{Checked, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
-/// The function of a shuffle, and its number of values.
+/// The OpenCL C function of a shuffle, and the number of values that it shuffles.
 const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     Some(match op {
         Opcode::SubgroupShuffleINTEL => ("shuffle", 1),
@@ -18,7 +18,7 @@ const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The suffix of `block_read` and `block_write` for a type, and the element type.
+/// The suffix of the names of `block_read` and `block_write` for a block type, and the element type.
 fn block(ty: Type) -> Checked<(String, &'static str)> {
     let (letters, element) = match ty.scalar().map(Scalar::size) {
         Some(1) => ("uc", "uchar"),
@@ -65,10 +65,10 @@ impl Lowering<'_, '_, '_> {
         params.push("uint".to_owned());
         let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let value = self.library_text(want, &text, &params, &args, &format!("return intel_sub_group_{name}({names});"))?;
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// The address of a block: arguments, parameter types, and the expression in the call.
+    /// The address of a block: the arguments, the types of their parameters, and the argument expressions of the call.
     fn block_place(&mut self, image: bool, write: bool, element: &str) -> Checked<(Vec<Value>, Vec<String>, String)> {
         if image {
             let (image, name) = self.image_argument(write)?;
@@ -91,7 +91,7 @@ impl Lowering<'_, '_, '_> {
         let result = c_type(want, Signedness::Unsigned)?;
         let body = format!("return as_{result}(intel_sub_group_block_read_{suffix}({place}));");
         let value = self.library_text(want, &result, &params, &args, &body)?;
-        self.give(value)
+        self.set_result(value)
     }
 
     fn write_block(&mut self, image: bool) -> Checked<()> {

@@ -1,7 +1,7 @@
 //! Compiles the OpenCL C functions that implement SPIR-V instructions ([`bridge`]), and appends them to the module.
 //!
-//! If the module enqueues kernels, the library adds variables that all units of a program share, and kernels for
-//! blocks. The linker treats them like those of an OpenCL C unit.
+//! If the module enqueues kernels, the library also contains kernels for blocks, and variables that all units of a
+//! program share. The linker processes them like those of an OpenCL C unit.
 
 use rustc_hash::FxHashMap;
 
@@ -42,8 +42,8 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
 }
 
 fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {
-    // OpenCL C 2.0 allows every memory order and scope without feature macros. The device implements each by the
-    // strongest one that it has.
+    // OpenCL C 2.0 permits every memory order and scope without feature macros. If the device lacks one, its strongest
+    // order or scope is used.
     let options = BuildOptions {
         std: CStd::Cl20,
         macros: Vec::new(),
@@ -54,7 +54,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
         ..options.clone()
     };
     let source = Source { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Source::default() };
-    // NaN checks are added to the calls in the module.
+    // The calls in the module have NaN checks, so the library needs none.
     let target = &Target { nan_checks: false, ..target.clone() };
     let mut front = FrontEnd::new(&source, &options, target);
     let made = front.check().and_then(|checked| {
@@ -65,7 +65,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
     made.ok_or_else(|| UnitError::Library(front.messages()))
 }
 
-/// Replaces provisional function numbers by the final ones.
+/// Replaces provisional function numbers with the final ones.
 fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), UnitError> {
     let mut missing = false;
     for function in &mut module.functions {
@@ -82,7 +82,7 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
     if missing { Err(UnitError::Internal("a library function is missing".to_owned())) } else { Ok(()) }
 }
 
-/// Appends the library to the module. Calls from the library to functions of the module are redirected to them.
+/// Appends the library to the module. Calls of functions of the module refer to these functions afterwards.
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
     let (functions, globals) = (ir::number(module.functions.len()), ir::number(module.globals.len()));
     let numbers: Vec<u32> =

@@ -1,5 +1,5 @@
-//! Debug information: `OpLine`, `DebugLine` of NonSemantic.Shader.DebugInfo.100, `OpName`. It is used for messages
-//! only, so it is not validated.
+//! Debug information: `OpLine`, `DebugLine` of NonSemantic.Shader.DebugInfo.100, `OpName`. It is not validated, since
+//! only messages use it.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
-/// Larger columns are ignored as implausible.
+/// Locations with this column or a larger one are ignored as implausible.
 const WIDEST: u32 = 4096;
 
 /// A source location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Line {
-    /// The `OpString` with the file name.
+    /// The `OpString` that contains the file name.
     file: Id,
     line: u32,
     /// 0 if unknown.
@@ -34,16 +34,16 @@ pub(crate) struct Line {
 #[derive(Default)]
 pub(super) struct Lines {
     current: Option<Line>,
-    /// Ids of the debug instruction set.
+    /// Ids of imported debug instruction sets.
     sets: FxHashSet<u32>,
-    /// 32-bit integer constants, the operands of `DebugLine`.
+    /// Values of 32-bit integer constants. They are operands of `DebugLine`.
     numbers: FxHashMap<u32, u32>,
-    /// File names by the id of their `DebugSource`.
+    /// `OpString`s with the file names, by the id of the `DebugSource`.
     sources: FxHashMap<u32, Id>,
 }
 
 impl Lines {
-    /// The location of an instruction that follows those seen before.
+    /// Returns the source location of an instruction. Must be called for all instructions in order.
     pub(super) fn location(&mut self, inst: &Inst<'_>) -> Option<Line> {
         let place = self.current;
         match (inst.op, inst.operands) {
@@ -56,7 +56,7 @@ impl Lines {
                 self.sets.extend(inst.result_id().map(|id| id.0));
             }
             (Op::ExtInst, &[set, number, ref operands @ ..]) if self.sets.contains(&set) => self.debug(inst, number, operands),
-            // "... applies to ... the end of the block".
+            // SPIR-V: "... applies to ... the end of the block".
             (Op::Label, _) => self.current = None,
             _ => {}
         }
@@ -76,20 +76,20 @@ impl Lines {
     }
 }
 
-/// Maps the locations of a module to spans in a synthetic source, for the sanitizer. The source has only blanks, as
-/// many as the columns need.
+/// Maps the source locations of a module to spans in a synthetic source, for the sanitizer. The source contains blanks
+/// up to the columns of the locations.
 #[derive(Debug, Default)]
 pub(super) struct SourceLocations {
     spans: FxHashMap<Line, Span>,
 }
 
 impl SourceLocations {
-    /// The spans of some locations, and their source map. `None` without locations.
+    /// Creates the spans of some locations, and their source map. The map is `None` without locations.
     pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
         let mut text = String::new();
         let mut made = Vec::with_capacity(lines.len());
         for line in lines.iter().filter(|line| line.column < WIDEST) {
-            // Each location has its own line. A `#line` on the line before sets its number.
+            // Each location has its own line. A `#line` directive before it sets the line number.
             let before = text.len();
             text.push('\n');
             text.extend(std::iter::repeat_n(' ', line.column.saturating_sub(1) as usize));
@@ -116,11 +116,11 @@ impl SourceLocations {
     }
 }
 
-/// The error of an invalid module, with the source location of the instruction if the module has one. Each id is
-/// followed by its `OpName`.
+/// The error message for an invalid module, with the source location of the instruction if the module has one. The name
+/// from `OpName` follows each id.
 pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
     let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
-    // Without valid instructions there are no names.
+    // If the instructions cannot be decoded, there are no names.
     for inst in instructions(words).unwrap_or_default() {
         match inst.op {
             Op::Name => {
@@ -143,7 +143,7 @@ pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
     }
 }
 
-/// A message in which each id is followed by its name.
+/// Adds its name after each id in a message.
 fn named(message: &str, names: &FxHashMap<u32, String>) -> String {
     let mut pieces = message.split('%');
     let mut text = pieces.next().unwrap_or_default().to_owned();

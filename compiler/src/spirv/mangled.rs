@@ -19,7 +19,7 @@ pub(super) struct Mangled {
     pub(super) params: Vec<String>,
 }
 
-/// Demangles a name. `None` if it is not the name of an OpenCL C function.
+/// Demangles a name. Returns `None` if it is not the mangled name of a function with OpenCL C parameter types.
 pub(super) fn parse(text: &str) -> Option<Mangled> {
     let mut reader = Reader { rest: text.strip_prefix("_Z")?, substitutions: Vec::new() };
     let name = reader.named()?.to_owned();

@@ -31,7 +31,7 @@ impl Lowering<'_, '_, '_> {
                 let (a, b) = self.two_pointers()?;
                 let equal = self.current.op == Opcode::PtrEqual;
                 let value = self.b.cmp(if equal { CmpOp::Eq } else { CmpOp::Ne }, a, b);
-                self.give(value)?;
+                self.set_result(value)?;
             }
             Opcode::PtrDiff => self.difference()?,
             _ => return Ok(false),
@@ -39,7 +39,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// The memory access operands from `index` on. `natural` is the default alignment.
+    /// Reads the memory access operands from operand `index` on. `natural` is the default alignment.
     fn access(&self, index: usize, natural: u32) -> Checked<Access> {
         let Some(&mask) = self.current.operands.get(index) else { return Ok(Access { align: natural, volatile: false }) };
         let mut access = Access { align: natural, volatile: mask & MemoryAccess::VOLATILE.bits() != 0 };
@@ -52,7 +52,7 @@ impl Lowering<'_, '_, '_> {
         Ok(access)
     }
 
-    /// The pointer type of an operand.
+    /// The type of a pointer operand.
     fn pointer_type(&self, index: usize) -> Checked<Id> {
         self.type_id(self.current.operand(index)?)
     }
@@ -66,7 +66,7 @@ impl Lowering<'_, '_, '_> {
         let ty = self.current.ty()?;
         if let Some((_, Constant::BuiltIn(number))) = self.module.constants.get(self.current.operand(0)?) {
             let value = self.builtin(*number, ty)?;
-            return self.give(value);
+            return self.set_result(value);
         }
         if self.pointee(0)? != ty {
             return Err(invalid!("the pointer does not point to the result type"));
@@ -78,8 +78,8 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Rejects images and other objects without bytes in memory that other work-items read, such as the captures of a
-    /// block. They are private to the kernel with the parameter.
+    /// Rejects loads and stores of images and other objects without bytes, if the memory is not private, such as the
+    /// captures of a block. Such an object is only valid in the kernel with the parameter.
     fn refuse_captured(&self, address: Value, ty: Id) -> Checked<()> {
         let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
         let what = match self.module.types.get(ty)?.kind {
@@ -143,7 +143,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// The address space of a pointer in OpenCL C.
+    /// The OpenCL C qualifier of a pointer's address space.
     pub(super) fn space_text(&self, pointer: Value) -> &'static str {
         match self.b.ty(pointer) {
             Type::Ptr(space) => c_space(space),
@@ -157,7 +157,7 @@ impl Lowering<'_, '_, '_> {
         let mut first = 1;
         if element {
             let stride = self.module.types.get(ty)?.size;
-            address = self.step(address, 1, stride)?;
+            address = self.element_address(address, 1, stride)?;
             first = 2;
         }
         let mut in_vector = false;
@@ -169,7 +169,7 @@ impl Lowering<'_, '_, '_> {
             match &types.get(ty)?.kind {
                 Kind::Array { element, .. } => {
                     ty = *element;
-                    address = self.step(address, index, types.get(ty)?.size)?;
+                    address = self.element_address(address, index, types.get(ty)?.size)?;
                 }
                 Kind::Struct { members } => {
                     let number = self.module.constants.integer(self.current.operand(index)?)?;
@@ -179,17 +179,17 @@ impl Lowering<'_, '_, '_> {
                     ty = inner;
                 }
                 Kind::Numbers(Type::Vector(scalar, _)) => {
-                    address = self.step(address, index, scalar.size().max(1).into())?;
+                    address = self.element_address(address, index, scalar.size().max(1).into())?;
                     in_vector = true;
                 }
                 _ => return Err(invalid!("the object cannot be indexed")),
             }
         }
-        self.give(address)
+        self.set_result(address)
     }
 
-    /// The address of an element.
-    fn step(&mut self, address: Value, index: usize, stride: u64) -> Checked<Value> {
+    /// Returns the address of an element.
+    fn element_address(&mut self, address: Value, index: usize, stride: u64) -> Checked<Value> {
         let bytes = i64::try_from(stride).map_err(|_| unsupported!("an element of {stride} bytes"))?;
         let mut index = self.integer(index)?;
         if self.b.ty(index).lanes() != 1 {
@@ -206,7 +206,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.ptr_add(address, bytes))
     }
 
-    /// Two pointers to the same address space.
+    /// Returns two pointers. If their address spaces differ, both are converted to generic.
     fn two_pointers(&mut self) -> Checked<(Value, Value)> {
         let (a, b) = (self.pointer(0)?, self.pointer(1)?);
         if self.b.ty(a) == self.b.ty(b) {
@@ -228,10 +228,10 @@ impl Lowering<'_, '_, '_> {
             return Err(invalid!("result type {want} is not valid"));
         }
         let value = self.b.resize(elements, true, want);
-        self.give(value)
+        self.set_result(value)
     }
 
-    /// A pointer to numbers as an OpenCL C parameter.
+    /// The OpenCL C parameter type of a pointer to numbers.
     pub(super) fn pointer_text(&self, pointer: Value, to: Type, sign: Signedness) -> Checked<String> {
         Ok(format!("{}{} *", self.space_text(pointer), c_type(to, sign)?))
     }

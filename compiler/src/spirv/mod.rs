@@ -1,12 +1,12 @@
-//! The SPIR-V front end: modules of the OpenCL environment (versions 1.0 to 1.6, capability `Kernel`) to IR in memory
-//! form.
+//! The SPIR-V front end: lowers modules of the OpenCL environment (versions 1.0 to 1.6, capability `Kernel`) to IR in
+//! memory form.
 //!
 //! ```text
 //! words -> module (types, constants, blocks) -> control flow graph -> structure -> ir
 //! ```
-//! Instructions without an IR operation call OpenCL C functions (`bridge`): OpenCL.std, images, atomics, groups, pipes,
-//! device-side enqueue. So both languages share one library. Everything after the IR is shared with OpenCL C, including
-//! linking.
+//! Instructions without an IR operation become calls of OpenCL C functions (`bridge`): OpenCL.std, images, atomics,
+//! groups, pipes, device-side enqueue. So both languages share one library. All later stages, including the linker, are
+//! shared with OpenCL C.
 //!
 //! # Files
 //! `words` decodes instructions and `module` sorts them. `decorations`, `types`, `constants`, `fold` and `globals`
@@ -61,9 +61,9 @@ pub use words::{InvalidHeader, read_words};
 /// A module and the values of its specialisation constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The words from [`read_words`].
+    /// The words that [`read_words`] returned.
     pub words: &'a [u32],
-    /// Values of some specialisation constants.
+    /// Values of specialisation constants. Other constants have their default value.
     pub specialisation: &'a Specialisation,
 }
 
@@ -72,7 +72,7 @@ pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> Bui
     build_watched(source, options, target, None)
 }
 
-/// Like [`build`]. `watch` is called with the IR after each pass.
+/// Like [`build`], but calls `watch` with the IR after each pass.
 pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let built = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
         Ok(Lowered { unit, sources }) => {
@@ -84,8 +84,8 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
     built.unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
-/// Compiles a module on its own (clCompileProgram). [`crate::link::link`] resolves its imports. Returns the unit,
-/// unless the module is rejected, and the build log.
+/// Compiles a module for linking (clCompileProgram). [`crate::link::link`] resolves its imports. Returns the unit, or
+/// `None` if the module is rejected, and the build log.
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
         Ok(lowered) => (Some(lowered.unit), String::new()),

@@ -16,14 +16,14 @@ use super::words::{Id, Inst, instructions};
 use crate::diag::SourceMap;
 use crate::target::Target;
 
-/// The first version of OpenCL C with non-uniform work-groups, as encoded in `OpSource`.
+/// The first version of OpenCL C with non-uniform work-groups, encoded as in `OpSource`.
 const FIRST_NON_UNIFORM: u32 = 200_000;
 
 /// A kernel entry point.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) function: Id,
-    /// The name in the API.
+    /// The name of the kernel in the API.
     pub(super) name: String,
 }
 
@@ -34,11 +34,11 @@ pub(super) struct Block<'w> {
     /// The instructions without the terminator.
     pub(super) insts: Vec<Inst<'w>>,
     pub(super) end: Inst<'w>,
-    /// The unroll factor of its loop control if it is a loop header, as in [`crate::ir::Op::Loop`].
+    /// The unroll factor in the loop control of a loop header, as in [`crate::ir::Op::Loop`].
     pub(super) unroll: Option<u32>,
 }
 
-/// A function. Without blocks, another module defines it.
+/// A function. If it has no blocks, another module defines it.
 #[derive(Clone, Debug)]
 pub(super) struct FunctionDef<'w> {
     pub(super) id: Id,
@@ -49,20 +49,20 @@ pub(super) struct FunctionDef<'w> {
     pub(super) blocks: Vec<Block<'w>>,
 }
 
-/// A parsed module. Everything is checked except for function bodies.
+/// A parsed module. Everything except the function bodies is validated.
 #[derive(Debug, Default)]
 pub(super) struct Module<'w> {
     /// Ids of the OpenCL.std instruction set.
     pub(super) opencl: FxHashSet<Id>,
     pub(super) entries: Vec<Entry>,
-    /// `OpExecutionMode`s by function.
+    /// `OpExecutionMode`s by function id.
     pub(super) modes: FxHashMap<Id, Vec<Inst<'w>>>,
     pub(super) names: FxHashMap<Id, String>,
     /// Texts of `OpString`s, in order.
     pub(super) strings: Vec<String>,
-    /// Source locations of its instructions.
+    /// Spans of the source locations in the module.
     pub(super) locations: SourceLocations,
-    /// The source map of these locations.
+    /// The source map of these spans.
     pub(super) sources: Option<Arc<SourceMap>>,
     pub(super) decorations: Decorations,
     pub(super) types: Types,
@@ -71,9 +71,9 @@ pub(super) struct Module<'w> {
     pub(super) functions: Vec<FunctionDef<'w>>,
     /// Indices into `functions`.
     pub(super) function_numbers: FxHashMap<Id, usize>,
-    /// Instructions with a result in functions.
+    /// Instructions in functions, by their result ids.
     pub(super) definitions: FxHashMap<Id, Inst<'w>>,
-    /// Whether work-groups may have different sizes: not for OpenCL C before 2.0.
+    /// Whether work-groups may have different sizes. False for OpenCL C before 2.0.
     pub(super) non_uniform_groups: bool,
     /// Whether to add NaN checks.
     pub(super) nan_checks: bool,
@@ -82,7 +82,7 @@ pub(super) struct Module<'w> {
     has_memory_model: bool,
 }
 
-/// Reads the words of a module for a device.
+/// Reads a module for a device.
 ///
 /// # Errors
 /// Fails at the first invalid instruction.

@@ -1,6 +1,6 @@
 //! Pipes (SPIR-V 3.52.23), implemented with OpenCL C functions.
 //!
-//! Each instruction specifies the size and alignment of packets. In OpenCL C they are structures of that size.
+//! Each instruction specifies the size and alignment of packets. In OpenCL C a packet is a structure of that size.
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
@@ -12,12 +12,12 @@ use crate::ir::{CmpOp, Type, Value};
 /// Maximum size of a packet in bytes.
 const LARGEST: u32 = 1 << 16;
 
-/// An instruction as a call of an OpenCL C function.
+/// An instruction that is a call of an OpenCL C function.
 struct PipeCall {
     name: &'static str,
     /// The index of the pipe operand.
     pipe: usize,
-    /// Number of operands between the pipe and the size of its packets.
+    /// Number of operands between the pipe and the size of a packet.
     others: usize,
 }
 
@@ -48,20 +48,20 @@ impl Lowering<'_, '_, '_> {
         if self.current.op == Opcode::IsValidReserveId {
             let id = self.reservation(0)?;
             let valid = self.b.cmp_int(CmpOp::Ne, id, 0);
-            return self.give(valid).map(|()| true);
+            return self.set_result(valid).map(|()| true);
         }
         if matches!(self.current.op, Opcode::ConvertUToPtr | Opcode::GenericCastToPtr)
             && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId
         {
-            // clang's translation of CLK_NULL_RESERVE_ID, at -O0 through a generic pointer. The number is not a valid
-            // reservation.
+            // clang's translation of CLK_NULL_RESERVE_ID. At -O0 it is passed through a generic pointer. The result 0
+            // is not a valid reservation.
             let none = self.b.bits(Type::I32, 0);
-            return self.give(none).map(|()| true);
+            return self.set_result(none).map(|()| true);
         }
         let Some(PipeCall { name, pipe: first, others }) = function(self.current.op) else { return Ok(false) };
         let prefix = match first {
             0 => "",
-            _ => match Scope::from_u32(self.known(0)?) {
+            _ => match Scope::from_u32(self.constant_operand(0)?) {
                 Some(Scope::Workgroup) => "work_group_",
                 Some(Scope::Subgroup) => "sub_group_",
                 _ => return Err(unsupported!("a group scope other than work-group and subgroup")),
@@ -106,7 +106,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// A pipe and its access qualifier.
+    /// Returns a pipe operand, and the access qualifier of its type.
     fn pipe_operand(&mut self, index: usize) -> Checked<(Value, &'static str)> {
         let ty = self.type_id(self.current.operand(index)?)?;
         match self.module.types.get(ty)?.kind {
@@ -123,13 +123,13 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The type name of packets whose size and alignment are in the operands from `index` on.
+    /// Returns the OpenCL C type of packets. Their size and alignment are in the operands from `index` on.
     fn packet(&mut self, index: usize) -> Checked<String> {
-        let (size, align) = (self.known(index)?, self.known(index + 1)?);
+        let (size, align) = (self.constant_operand(index)?, self.constant_operand(index + 1)?);
         if !(1..=LARGEST).contains(&size) || !align.is_power_of_two() || align > 128 {
             return Err(unsupported!("a packet of {size} bytes with alignment {align}"));
         }
-        // The size of a structure is a multiple of its alignment, so reduce the alignment if necessary.
+        // The size of a structure is a multiple of its alignment, so the alignment is reduced if necessary.
         let align = align.min(1 << size.trailing_zeros());
         let name = format!("packet_{size}_{align}");
         let declared = format!("typedef struct {{ uchar bytes[{size}]; }} __attribute__((aligned({align}))) {name};\n");

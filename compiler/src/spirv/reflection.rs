@@ -15,8 +15,8 @@ use crate::options::BuildOptions;
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::Target;
 
-/// The function with a kernel's code: its own, or the one that it only forwards its arguments to, as translators emit
-/// it.
+/// The function with the code of a kernel. Translators emit entry points that only forward their arguments to another
+/// function. In that case it is the other function.
 pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Option<&'m FunctionDef<'w>> {
     let def = &module.functions[*module.function_numbers.get(&entry.function)?];
     let [block] = def.blocks.as_slice() else { return Some(def) };
@@ -34,7 +34,7 @@ pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Opti
     Some(callee.filter(same).filter(|_| passes_all).unwrap_or(def))
 }
 
-/// A kernel's body and its information.
+/// Returns the function with a kernel's code, and the information about the kernel.
 pub(super) fn kernel<'m, 'w>(
     module: &'m Module<'w>,
     entry: &Entry,
@@ -83,7 +83,7 @@ pub(super) fn kernel<'m, 'w>(
     Ok((def, info))
 }
 
-/// Parameter information in an `OpString`, as translators emit it: `kernel_arg_type.NAME.int*,float4,`.
+/// Entries of an `OpString` with parameter information, as translators emit it: `kernel_arg_type.NAME.int*,float4,`.
 fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> {
     let list = module.strings.iter().find_map(|text| text.strip_prefix(what)?.strip_prefix('.')?.strip_prefix(kernel)?.strip_prefix('.'));
     let mut names: Vec<&str> = list.map(|list| list.split(',').collect()).unwrap_or_default();
@@ -91,7 +91,7 @@ fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> 
     names
 }
 
-/// Information about a parameter beside its type.
+/// Parameter information that `OpString`s contain.
 struct ReflectionOperands<'a> {
     ty: Option<&'a str>,
     qualifiers: &'a str,
@@ -173,7 +173,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Refl
     Ok(arg)
 }
 
-/// The OpenCL C name of a type. All integers are unsigned, since SPIR-V has no signedness.
+/// The OpenCL C name of a type. Integers are named as unsigned, since SPIR-V has no signedness.
 fn type_name(module: &Module<'_>, ty: Id) -> String {
     let Ok(TypeInfo { kind, .. }) = module.types.get(ty) else { return String::new() };
     match kind {
@@ -265,7 +265,7 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
             info.reqd_subgroups = Some(count);
             return Ok(());
         }
-        // ContractionOff: the compiler does not contract on its own.
+        // ContractionOff needs no action: the compiler does not contract operations of SPIR-V modules.
         _ => return Ok(()),
     };
     if !info.attributes.is_empty() {

@@ -1,7 +1,7 @@
 //! Types and their layout in memory.
 //!
-//! Sizes and alignments are those of OpenCL C (6.3.5): a vector of three has the size of four, and members are aligned
-//! unless the structure is packed.
+//! Sizes and alignments are those of OpenCL C (6.3.5): a vector of three has the size of a vector of four, and members
+//! are aligned unless the structure is packed.
 
 use rspirv::spirv::{Decoration, Dim, Op, StorageClass};
 use rustc_hash::FxHashMap;
@@ -25,7 +25,7 @@ pub(super) struct ImageType {
     pub(super) depth: bool,
     pub(super) arrayed: bool,
     pub(super) multisampled: bool,
-    /// 0: read only, 1: write only, 2: both.
+    /// 0: read only, 1: write only, 2: read and write.
     pub(super) access: u32,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ImageType {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Void,
-    /// A `bool`, integer or float, or a vector of these.
+    /// A `bool`, integer or float, or a vector of one of these.
     Numbers(Type),
     Array {
         element: Id,
@@ -45,7 +45,7 @@ pub(super) enum Kind {
     },
     Pointer {
         space: Space,
-        /// Whether it points to a built-in variable (`Input`).
+        /// Whether the pointer refers to a built-in variable (storage class `Input`).
         builtin: bool,
         pointee: Id,
     },
@@ -57,11 +57,11 @@ pub(super) enum Kind {
     Sampler,
     SampledImage,
     Event,
-    /// A device-side event. It is a number, see [`crate::enqueue`].
+    /// A device-side event, represented by a number, see [`crate::enqueue`].
     DeviceEvent,
-    /// A device-side queue. It is a number.
+    /// A device-side queue, represented by a number.
     Queue,
-    /// Read from or written to.
+    /// A pipe with the access qualifier `write_only` or `read_only`.
     Pipe {
         writes: bool,
     },
@@ -82,12 +82,12 @@ pub(super) struct TypeInfo {
 }
 
 impl TypeInfo {
-    /// Whether values of the type are in memory and represented by addresses.
+    /// Whether values of the type are in memory. They are represented by their addresses.
     pub(super) const fn is_aggregate(&self) -> bool {
         matches!(self.kind, Kind::Array { .. } | Kind::Struct { .. })
     }
 
-    /// The IR type of values. For aggregates, that of their addresses.
+    /// The IR type of values. An aggregate has the type of its address.
     pub(super) fn ir(&self) -> Checked<Type> {
         match &self.kind {
             Kind::Void => Ok(Type::Void),
@@ -111,12 +111,12 @@ pub(super) struct Types {
 }
 
 impl Types {
-    /// The type with this id.
+    /// Returns the type with this id.
     pub(super) fn get(&self, id: Id) -> Checked<&TypeInfo> {
         self.infos.get(&id).ok_or_else(|| invalid!("{id} is not a type"))
     }
 
-    /// The type with this id, if it is numeric.
+    /// Returns the type with this id, which must be numeric.
     pub(super) fn numbers(&self, id: Id) -> Checked<Type> {
         match self.get(id)?.kind {
             Kind::Numbers(ty) => Ok(ty),
@@ -128,7 +128,7 @@ impl Types {
         self.get(id)?.ir()
     }
 
-    /// The pointee and address space of a pointer type.
+    /// Returns the pointee and the address space of a pointer type.
     pub(super) fn pointee(&self, id: Id) -> Checked<(Id, Space)> {
         match self.get(id)?.kind {
             Kind::Pointer { pointee, space, .. } => Ok((pointee, space)),
@@ -141,18 +141,18 @@ impl Types {
         if self.pointer_size == 8 { Type::I64 } else { Type::I32 }
     }
 
-    /// The size of a type in bytes, within the limit.
+    /// Returns the size of a type in bytes. Fails if it exceeds the limit.
     pub(super) fn size(&self, id: Id) -> Checked<u32> {
         let size = self.get(id)?.size;
         u32::try_from(size).ok().filter(|_| size <= LARGEST).ok_or_else(|| unsupported!("an object of {size} bytes"))
     }
 
-    /// Alignment of a type's objects in bytes.
+    /// The alignment of a type in bytes.
     pub(super) fn align(&self, id: Id) -> Checked<u32> {
         Ok(self.get(id)?.align)
     }
 
-    /// Reads an instruction. Returns whether it declares a type.
+    /// Reads an instruction. Returns true if it declares a type.
     pub(super) fn read(&mut self, inst: &Inst<'_>, constants: &Constants, decorations: &Decorations) -> Checked<bool> {
         let info = match inst.op {
             Op::TypeForwardPointer => return Ok(true),
@@ -213,7 +213,7 @@ impl Types {
         let (mut size, mut align, mut depth) = (0_u64, 1, 0);
         let mut members = Vec::with_capacity(inst.operands.len());
         for id in inst.operands_from(0) {
-            // A pointer to a later type is known by its forward declaration.
+            // The size of a pointer to a later type is known from its forward declaration.
             let (member_size, natural, member_depth) = match self.infos.get(&id) {
                 Some(_) => self.object(id).map(|info| (info.size, info.align, info.depth))?,
                 None => (u64::from(self.pointer_size), self.pointer_size, 0),
@@ -231,7 +231,7 @@ impl Types {
         Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: deeper(depth)? })
     }
 
-    /// A type that objects can have.
+    /// Returns the type with this id. Fails if objects cannot have it.
     fn object(&self, id: Id) -> Checked<&TypeInfo> {
         let info = self.get(id)?;
         match info.kind {

@@ -1,4 +1,5 @@
-//! Lowers a module to a unit for linking: its functions, the library functions that they call, and its symbols.
+//! Lowers a module to a unit for linking: the functions of the module, the library functions that they call, and its
+//! symbols.
 
 use std::sync::Arc;
 
@@ -22,21 +23,21 @@ use crate::program::KernelInfo;
 use crate::target::Target;
 use crate::thir::Linkage;
 
-/// The functions of a unit.
+/// The functions of a module that are lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Roots {
-    /// Functions that kernels reach. The module is not linked with others.
+    /// Kernels and the functions that they call. The module is not linked with others.
     Kernels,
-    /// Also the functions that other units may call.
+    /// Also exported functions, which other units may call.
     Exports,
 }
 
-/// The reason why a module cannot be lowered.
+/// Reason for which a module cannot be lowered.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitError {
     #[error(transparent)]
     InvalidModule(#[from] InvalidModule),
-    /// The library's functions do not compile for this device.
+    /// The library functions do not compile for this device.
     #[error("the module uses features that this device does not support")]
     Library(Vec<Message>),
     /// A bug in the compiler, or an invalid module that no check rejected.
@@ -45,7 +46,7 @@ pub(super) enum UnitError {
 }
 
 impl UnitError {
-    /// The errors of the build.
+    /// The error messages for the build log.
     pub(super) fn into_messages(self, words: &[u32]) -> Vec<Message> {
         match self {
             Self::InvalidModule(refused) => vec![super::lines::message(&refused, words)],
@@ -58,7 +59,7 @@ impl UnitError {
 /// A lowered module.
 pub(super) struct Lowered {
     pub(super) unit: CompiledUnit,
-    /// The source map of its instructions, if it has locations.
+    /// The source map of the spans in the module. `None` if the module has no source locations.
     pub(super) sources: Option<Arc<SourceMap>>,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     let mut globals = std::mem::take(&mut module.globals);
     let is_kernel = |entry: &&Entry| !enqueue::is_block(&module, entry);
     module.entries = module.entries.iter().filter(is_kernel).cloned().collect();
-    let mut bridge = Bridge::of(source);
+    let mut bridge = Bridge::new(source);
     let helpers = helpers(&module, roots);
     let first = u32::try_from(module.entries.len()).unwrap_or(u32::MAX);
     let numbers: FxHashMap<Id, Func> = helpers.iter().zip(first..).map(|(def, number)| (def.id, Func(number))).collect();
@@ -110,7 +111,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     }
     let mut variables = variable_symbols(&module, &globals, roots);
     let mut lowered = ir::Module { functions, globals: globals.into_data() };
-    // Unnamed constants.
+    // The unnamed constants follow.
     variables.extend(
         lowered
             .globals
@@ -143,7 +144,7 @@ fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec
     globals.list.iter().map(symbol).collect()
 }
 
-/// The functions that the unit needs in addition to kernels, in order.
+/// Functions that are lowered as helpers, in order.
 fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<'w>> {
     let mut wanted: FxHashSet<Id> = FxHashSet::default();
     let mut queue: Vec<&FunctionDef<'w>> = module.entries.iter().filter_map(|entry| kernel_body(module, entry)).collect();
@@ -154,7 +155,7 @@ fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<
         queue.extend(exports);
     }
     while let Some(def) = queue.pop() {
-        for id in def.blocks.iter().flat_map(|block| &block.insts).filter_map(enqueue::needed) {
+        for id in def.blocks.iter().flat_map(|block| &block.insts).filter_map(enqueue::called_function) {
             if let Some(&number) = module.function_numbers.get(&id)
                 && wanted.insert(id)
             {

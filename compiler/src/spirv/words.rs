@@ -20,7 +20,7 @@ const HEADER: usize = 5;
 /// The newest supported minor version of SPIR-V 1.
 const NEWEST_MINOR: u32 = 6;
 
-/// An id of a module.
+/// The result id of an instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Id(pub(super) u32);
 
@@ -39,20 +39,20 @@ impl fmt::Debug for Id {
 /// Bytes that are not SPIR-V. clCreateProgramWithIL returns CL_INVALID_VALUE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
-    /// Not a whole number of words, or too few.
+    /// The size is not a multiple of four bytes, or too small.
     #[error("the size of the module is {0} bytes; expected a multiple of 4, and at least 20")]
     Size(usize),
-    /// Wrong magic number.
+    /// The magic number is wrong.
     #[error("the magic number is {0:#010x}; expected 0x07230203")]
     Magic(u32),
     #[error("SPIR-V version {0}.{1} is not supported; expected 1.0 to 1.6")]
     Version(u32, u32),
 }
 
-/// Converts bytes in either byte order to words, and checks the header.
+/// Converts bytes in either byte order to words, and validates the header.
 ///
 /// # Errors
-/// Fails if the header is invalid.
+/// Fails if the size, the magic number or the version is not valid.
 pub fn read_words(bytes: &[u8]) -> Result<Vec<u32>, InvalidHeader> {
     let size = InvalidHeader::Size(bytes.len());
     let (words, rest) = bytes.as_chunks::<4>();
@@ -78,40 +78,40 @@ pub(super) struct Inst<'w> {
     ty: Option<Id>,
     /// The result id.
     id: Option<Id>,
-    /// The words after result type and result id.
+    /// The words after the result type and the result id.
     pub(super) operands: &'w [u32],
-    /// Byte offset in the module.
+    /// Byte offset of the instruction in the module.
     pub(super) offset: usize,
     line: Option<Line>,
 }
 
 impl<'w> Inst<'w> {
-    /// The result id, or an error.
+    /// The result id. Fails if the instruction has none.
     pub(super) fn result(&self) -> Checked<Id> {
         self.id.ok_or_else(|| invalid!("the instruction has no result id"))
     }
 
-    /// The result id, if the instruction has one.
+    /// The result id. `None` if the instruction has none.
     pub(super) const fn result_id(&self) -> Option<Id> {
         self.id
     }
 
-    /// The source location, if the module has one.
+    /// The source location. `None` if the module has none.
     pub(super) const fn line(&self) -> Option<Line> {
         self.line
     }
 
-    /// The result type, or an error.
+    /// The result type. Fails if the instruction has none.
     pub(super) fn ty(&self) -> Checked<Id> {
         self.ty.ok_or_else(|| invalid!("the instruction has no result type"))
     }
 
-    /// An operand, counted from the first one after result type and result id.
+    /// Returns operand `index`. Operand 0 follows the result type and the result id.
     pub(super) fn word(&self, index: usize) -> Checked<u32> {
         self.operands.get(index).copied().ok_or_else(|| invalid!("operand {index} is missing"))
     }
 
-    /// An operand that is an id.
+    /// Returns an operand that is an id.
     pub(super) fn operand(&self, index: usize) -> Checked<Id> {
         self.word(index).map(Id)
     }
@@ -121,7 +121,7 @@ impl<'w> Inst<'w> {
         self.operands.get(index..).unwrap_or_default().iter().copied().map(Id)
     }
 
-    /// A literal string, and its number of words.
+    /// Returns a literal string, and its number of words.
     pub(super) fn string(&self, index: usize) -> Checked<(String, usize)> {
         let words = self.operands.get(index..).unwrap_or_default();
         let mut bytes = Vec::new();
@@ -136,14 +136,14 @@ impl<'w> Inst<'w> {
         Err(invalid!("the string is not null-terminated"))
     }
 
-    /// The error of this instruction.
+    /// Creates an error that refers to this instruction.
     pub(super) fn refuse(&self, problem: ErrorKind) -> InvalidModule {
         let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
         InvalidModule { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
     }
 }
 
-/// Whether each opcode has a result type and a result id.
+/// For each opcode, whether it has a result type and whether it has a result id.
 static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
     let table = INSTRUCTION_TABLE.iter();
     table
@@ -157,7 +157,7 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// All instructions of a module, in order.
 ///
 /// # Errors
-/// Fails at an unknown opcode, an instruction that exceeds the module, or an id out of bounds.
+/// Fails at an unknown opcode, a word count that exceeds the module, or an id that is not below the bound.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());

@@ -1,4 +1,4 @@
-//! Async copies (6.15.11). The work-items of the group divide the elements; waiting is a barrier.
+//! Async copies (6.15.11). The work-items of the group divide the elements. Waiting for the event is a barrier.
 
 use super::super::function::Lowering;
 use super::super::lvalue::lane_size;
@@ -6,12 +6,12 @@ use super::super::types::{ArithType, scalar};
 use super::Call;
 use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 
-/// A copy of lines of elements. The copied elements fit local memory, so their counts are `i32`. Offsets and distances
-/// may exceed 32 bits in global memory, and have the size of a pointer.
+/// The operands of a copy of lines. The copied elements fit local memory, so their counts are `i32`. Offsets and steps
+/// may exceed 32 bits in global memory, so they have the size of a pointer.
 struct Lines {
     dst: Value,
     src: Value,
-    /// Counted in elements, like the other offset.
+    /// In elements, like the other offset.
     dst_offset: Value,
     src_offset: Value,
     /// Size of an element in bytes (`i32`).
@@ -25,12 +25,13 @@ struct Lines {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Arguments: destination, source, number of elements, optional stride, event.
+    /// Lowers a copy of contiguous or strided elements. Arguments: destination, source, number of elements, stride if
+    /// `strided`, event.
     pub(super) fn async_copy(&mut self, call: &Call<'p>, strided: bool) -> Value {
         let (dst, src, count) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let event = self.value(call, if strided { 4 } else { 3 });
         let pointee = self.pointee(call, 0);
-        // Three lanes are copied as four, which is their size in memory.
+        // Three lanes are copied as four: they occupy the same memory.
         let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
         let size = lane_size(element) * u32::from(element.lanes);
         let size_ty = self.pointer_int();
@@ -41,14 +42,14 @@ impl<'p> Lowering<'p, '_> {
         let count = self.b.resize(count, false, Type::I32);
         let mut first = self.local_linear_id();
         let step = self.group_size();
-        // On devices with 16-bit storage, shorts in global memory have their own array and need not be parts of words.
+        // On devices with 16-bit storage, shorts in global memory are accessed as shorts, not as parts of words.
         let narrow = lane_size(element) == 1 || !self.shared.target.language.short_elements;
         if stride.is_none() && size < 4 && narrow {
             let words = self.copy_words(dst, src, count, element);
             first = self.b.add(first, words);
         }
 
-        self.count(first, count, step, |this, index| {
+        self.emit_loop(first, count, step, |this, index| {
             let apart = match stride {
                 Some(stride) => {
                     let index = this.b.resize(index, false, size_ty);
@@ -66,8 +67,8 @@ impl<'p> Lowering<'p, '_> {
         event
     }
 
-    /// Copies elements smaller than a word as words, if global memory is aligned to words. Local memory is accessed by
-    /// element, since its layout may differ from its addresses. Returns the number of copied elements.
+    /// Copies elements smaller than a word as words, if the global pointer is aligned to words. Local memory is
+    /// accessed by element, since its layout may differ from its addresses. Returns the number of copied elements.
     fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: ArithType) -> Value {
         let size = lane_size(element) * u32::from(element.lanes);
         let per_word = 4 / size;
@@ -84,7 +85,7 @@ impl<'p> Lowering<'p, '_> {
         let first = self.local_linear_id();
         let step = self.group_size();
         let bits = Type::of(scalar(element.kind), (4 / lane_size(element)) as u8);
-        self.count(first, words, step, |this, index| {
+        self.emit_loop(first, words, step, |this, index| {
             let word = this.element_address(global, index, false, 4, false);
             let start = this.b.bin_int(BinOp::Mul, index, i64::from(per_word));
             let local = this.element_address(if from_global { dst } else { src }, start, false, size, false);
@@ -112,8 +113,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin_int(BinOp::Mul, words, i64::from(per_word))
     }
 
-    /// Lowers `async_work_group_copy_2D2D` and `_3D3D`. Elements are copied in the largest unit that divides their size
-    /// and that both pointers are aligned to. If these are unknown at compile time, bytes are copied.
+    /// Lowers `async_work_group_copy_2D2D` and `_3D3D`. Copies units of 2 or 4 bytes if the element size is a constant
+    /// multiple of the unit, and both pointers are aligned to the unit at run time. Otherwise it copies bytes.
     pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
         let size_ty = self.pointer_int();
         let number = |this: &mut Self, index: usize, ty: Type| {
@@ -152,7 +153,7 @@ impl<'p> Lowering<'p, '_> {
         event
     }
 
-    /// Divides the elements among the work-items. Each is copied in units of `unit` bytes.
+    /// Divides the elements among the work-items. An element is copied in units of `unit` bytes.
     fn copy_lines(&mut self, copy: &Lines, unit: u32) {
         let size_ty = self.pointer_int();
         let element_bytes = self.b.resize(copy.bytes, false, size_ty);
@@ -160,7 +161,7 @@ impl<'p> Lowering<'p, '_> {
         let total = self.b.mul(plane, copy.planes);
         let first = self.local_linear_id();
         let step = self.group_size();
-        self.count(first, total, step, |this, index| {
+        self.emit_loop(first, total, step, |this, index| {
             let column = this.b.bin(BinOp::URem, index, copy.per_line);
             let row = this.b.bin(BinOp::UDiv, index, copy.per_line);
             let line = this.b.bin(BinOp::URem, row, copy.lines);
@@ -179,7 +180,7 @@ impl<'p> Lowering<'p, '_> {
             let from = lvalue(this, copy.src, copy.src_offset, copy.src_steps);
             let (zero, piece) = (this.b.i32(0), this.b.i32(unit as i32));
             let ty = Type::Scalar(Scalar::int_of_size(unit).unwrap_or(Scalar::I8));
-            this.count(zero, copy.bytes, piece, |this, at| {
+            this.emit_loop(zero, copy.bytes, piece, |this, at| {
                 let (to_ty, from_ty) = (this.b.ty(to), this.b.ty(from));
                 let to = this.b.emit(Op::PtrAdd(to, at), to_ty);
                 let from = this.b.emit(Op::PtrAdd(from, at), from_ty);
@@ -189,8 +190,8 @@ impl<'p> Lowering<'p, '_> {
         });
     }
 
-    /// `for (index = first; index < end; index += step) body`.
-    fn count(&mut self, first: Value, end: Value, step: Value, body: impl FnOnce(&mut Self, Value)) {
+    /// Emits `for (index = first; index < end; index += step) body`.
+    fn emit_loop(&mut self, first: Value, end: Value, step: Value, body: impl FnOnce(&mut Self, Value)) {
         let var = self.b.temporary(4, 4);
         let at = self.b.var_addr(var);
         self.b.store(at, first, 4, false);

@@ -1,8 +1,9 @@
 //! Atomic functions (6.15.12).
 //!
 //! Atomic operations of the IR are relaxed. A stronger order adds a fence before (release) and after (acquire) the
-//! operation: fences with relaxed atomics give the same guarantees. If fences of the device are barriers (lavapipe),
-//! its read-modify-write operations order everything, so loads and stores become these.
+//! operation: fences with relaxed atomics give the same guarantees. On devices whose fences are barriers (lavapipe),
+//! read-modify-write operations order all accesses. There, loads and stores with an order become read-modify-write
+//! operations.
 //!
 //! Sequential consistency is lowered as acquire and release. This is exact if all operations have one total order (the
 //! interpreter). Elsewhere it is the strongest available order, for programs of OpenCL C 2.0. `sema::atomics` rejects
@@ -25,8 +26,8 @@ pub(super) struct Order {
 impl Order {
     pub(super) const RELAXED: Self = Self { acquire: false, release: false };
 
-    /// The order for a value of `memory_order`, including `memory_order_seq_cst`. A value that is not constant may be
-    /// any order.
+    /// The order of a `memory_order` argument. Acquire and release for `memory_order_seq_cst` and for an argument that
+    /// is not constant (`None`).
     pub(super) fn of(known: Option<u64>) -> Self {
         match known {
             Some(0) => Self::RELAXED,
@@ -58,7 +59,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The order of a C11 atomic, which follows the operands. OpenCL 1.x atomics have none.
+    /// The order argument of a C11 atomic, which follows the operands. Atomics of OpenCL 1.x are relaxed.
     fn order(&mut self, op: Intrinsic, call: &Call<'p>) -> Order {
         let index = match op {
             Intrinsic::Atomic(AtomicOp::Load) | Intrinsic::AtomicFlagTestAndSet | Intrinsic::AtomicFlagClear => 1,
@@ -69,7 +70,7 @@ impl<'p> Lowering<'p, '_> {
         call.values.get(index).map_or(Order::RELAXED, |&order| Order::of(self.b.known(order)))
     }
 
-    /// The operation as a read-modify-write.
+    /// Lowers an operation with an order to a read-modify-write operation.
     fn ordered(&mut self, op: Intrinsic, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         let bits = Scalar::int_of_size(scalar(arith.kind).size()).unwrap_or(Scalar::I32);
         let ty = Type::Scalar(bits);
@@ -149,7 +150,7 @@ impl<'p> Lowering<'p, '_> {
             (AtomicOp::SMax | AtomicOp::UMax, value) => (if arith.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
             other => other,
         };
-        // Exchanging a float exchanges its bits.
+        // An exchange of floats exchanges their bits.
         let moves = matches!(op, AtomicOp::Xchg | AtomicOp::Load | AtomicOp::Store);
         let memory = if float && moves { Scalar::int_of_size(ty.size()).unwrap_or(ty) } else { ty };
         let value = value.map(|value| self.b.bitcast(value, Type::Scalar(memory)));
@@ -162,7 +163,7 @@ impl<'p> Lowering<'p, '_> {
         Some(self.b.bitcast(old, Type::Scalar(ty)))
     }
 
-    /// Whether the exchange happened, and the old value.
+    /// Emits a compare-exchange. Returns whether the exchange happened, and the old value.
     fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, arith: ArithType) -> (Value, Value) {
         let ty = scalar(arith.kind);
         let memory = Scalar::int_of_size(ty.size()).unwrap_or(ty);

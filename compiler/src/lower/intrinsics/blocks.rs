@@ -1,5 +1,6 @@
-//! Block reads and writes of buffers and images (`cl_intel_subgroups`). Element `i` of the work-item in lane `l` is
-//! element `i * size + l` of the block, or column `l` of row `i`.
+//! Block reads and writes of buffers and images (`cl_intel_subgroups`). For a buffer, element `i` of the work-item in
+//! lane `l` is element `i * size + l` of the block, where `size` is the subgroup size. For an image, it is column `l`
+//! of row `i`.
 
 use super::Call;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape, Level};
@@ -79,7 +80,7 @@ impl<'p> Lowering<'p, '_> {
             let addresses = (0..i64::from(block.lanes)).map(|row| {
                 let before = self.b.bin_int(BinOp::Mul, most, row);
                 let index = self.b.add(before, lane);
-                // Both are small, so signedness does not matter.
+                // The index is small, so its signedness does not matter.
                 self.element_address(first, index, true, lane_size(block), false)
             });
             return BlockAddresses::Buffer(addresses.collect());
@@ -96,7 +97,7 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// An access to elements of a block, independent of the image format.
+/// An image access that reads or writes raw elements, independent of the image format.
 const fn raw(write: bool, block: ArithType) -> ImageCall {
     ImageCall { write, shape: ImageShape::D2, colour: Colour::raw(lane_size(block)), coordinates: Coordinates::Plain, level: Level::Base }
 }

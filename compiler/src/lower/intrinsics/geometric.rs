@@ -1,14 +1,14 @@
 //! Geometric functions (6.15.5).
 //!
-//! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are scaled by
-//! a power of two first. Halves are computed in `float`, where neither occurs.
+//! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are first
+//! scaled by a power of two. Halves are computed in `float`, which needs no scaling.
 
 use super::super::function::Lowering;
 use super::Call;
 use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
 
-/// Powers of two: a length above `large` is scaled by `down`, one below `small` by `up`.
+/// Exponents of powers of two. A length above `large` is scaled by `down`, one below `small` by `up`.
 struct Scaling {
     large: i32,
     down: i32,
@@ -16,7 +16,7 @@ struct Scaling {
     up: i32,
 }
 
-/// Limits at which squares neither overflow nor become denormal.
+/// The limits ensure that squares neither overflow nor become denormal.
 const fn scaling(scalar: Scalar) -> Scaling {
     match scalar {
         Scalar::F64 => Scaling { large: 500, down: -520, small: -400, up: 600 },
@@ -48,7 +48,7 @@ impl<'p> Lowering<'p, '_> {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.length(difference)
             }
-            // For halves too, to distinguish their infinities.
+            // Also for halves, to distinguish their infinities.
             Intrinsic::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
             Intrinsic::FastLength => self.fast_length(x),
             Intrinsic::FastDistance | Intrinsic::Distance => {
@@ -60,7 +60,7 @@ impl<'p> Lowering<'p, '_> {
         if half { self.b.cast(CastOp::FToF, result, want) } else { result }
     }
 
-    /// Products may be fused with sums: the error bound allows both, independent of FP_CONTRACT.
+    /// Products are fused with sums, independent of FP_CONTRACT: the error bound permits it.
     fn dot(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let mut sum = None;
@@ -75,7 +75,7 @@ impl<'p> Lowering<'p, '_> {
         sum.unwrap_or(x)
     }
 
-    /// For three or four lanes. The fourth lane of the result is 0.
+    /// Operands have three or four lanes. The fourth lane of the result is 0.
     fn cross(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let (x3, y3) = (self.b.lanes(x, &[0, 1, 2]), self.b.lanes(y, &[0, 1, 2]));
@@ -103,7 +103,7 @@ impl<'p> Lowering<'p, '_> {
     fn fast_normalize(&mut self, x: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         if lanes == 1 {
-            return self.direction(x);
+            return self.normalize_scalar(x);
         }
         let square = self.dot(x, x);
         let scalar = self.b.ty(square);
@@ -115,8 +115,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(is_zero, x, scaled)
     }
 
-    /// A scalar as a vector of unit length: its sign, or the NaN.
-    fn direction(&mut self, x: Value) -> Value {
+    /// Normalises a scalar: 1 or -1 by its sign, a zero or NaN unchanged.
+    fn normalize_scalar(&mut self, x: Value) -> Value {
         let sign = self.sign(x);
         let nan = self.b.is_nan(x);
         self.b.select(nan, x, sign)
@@ -133,8 +133,8 @@ impl<'p> Lowering<'p, '_> {
         largest
     }
 
-    /// A factor that scales a vector with this largest lane so that squares neither overflow nor underflow, and its
-    /// inverse.
+    /// Returns a power of two by which a vector with this largest lane is multiplied, so that squares neither overflow
+    /// nor underflow, and its inverse.
     fn scale(&mut self, largest: Value) -> (Value, Value) {
         let ty = self.b.ty(largest);
         let Scaling { large, down, small, up } = scaling(ty.scalar().unwrap_or(Scalar::F32));
@@ -163,13 +163,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, root, inverse)
     }
 
-    /// A zero vector is unchanged. With infinite lanes, these count as 1 and finite lanes as 0. Scaling down is applied
-    /// after the division, so that small lanes beside large ones are not rounded as denormals twice.
+    /// Leaves a zero vector unchanged. If a lane is infinite, infinite lanes count as 1 and finite lanes as 0. The
+    /// factor for large vectors is applied after the division, so that small lanes beside large ones are not rounded as
+    /// denormals twice.
     fn normalize(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let lanes = ty.lanes();
         if lanes == 1 {
-            return self.direction(x);
+            return self.normalize_scalar(x);
         }
         let largest = self.largest(x);
         let scalar = self.b.ty(largest);

@@ -5,7 +5,7 @@ use super::Call;
 use crate::builtins::{Combine, GroupFn, MaskKind};
 use crate::ir::{BinOp, CmpOp, GroupOp, MathOp, Op, Scalar, Type, Value, WorkItem};
 
-/// Size of the largest subgroup of any device, and number of bits of a ballot.
+/// Maximum subgroup size of any device, and the number of bits of a ballot.
 const MOST_LANES: i32 = 128;
 
 /// Type of a ballot.
@@ -28,13 +28,13 @@ impl<'p> Lowering<'p, '_> {
         let want = self.result(call);
         Some(match function {
             GroupFn::All | GroupFn::Any => {
-                let flag = self.truth(call);
+                let flag = self.bool_argument(call);
                 let op = if function == GroupFn::All { GroupOp::All } else { GroupOp::Any };
                 let result = self.group_op(sub, op, vec![flag], Type::BOOL);
                 self.b.resize(result, false, want)
             }
             GroupFn::Ballot => {
-                let flag = self.truth(call);
+                let flag = self.bool_argument(call);
                 self.group_op(sub, GroupOp::Ballot, vec![flag], BALLOT)
             }
             GroupFn::AllEqual => {
@@ -94,7 +94,7 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    /// A shuffle of each lane of a vector, or of a scalar.
+    /// Shuffles a scalar, or each lane of a vector.
     fn shuffled(&mut self, op: GroupOp, x: Value, index: Value) -> Value {
         let ty = self.b.ty(x);
         if ty.lanes() == 1 {
@@ -110,13 +110,13 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&lanes)
     }
 
-    /// A shuffle of two consecutive values, as if they were one value of twice as many work-items.
+    /// Shuffles two consecutive values, as if they were one value of twice as many work-items.
     fn shuffled_between(&mut self, function: GroupFn, call: &Call<'p>) -> Value {
         let (first, second, delta) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let (lane, size) = (self.lane(), self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32));
         let up = function == GroupFn::ShuffleUpFrom;
         let index = if up { self.b.sub(lane, delta) } else { self.b.add(lane, delta) };
-        // Sizes are powers of two.
+        // Subgroup sizes are powers of two.
         let inside = self.b.bin_int(BinOp::Sub, size, 1);
         let wrapped = self.b.and(index, inside);
         let (a, b) = (self.shuffled(GroupOp::Shuffle, first, wrapped), self.shuffled(GroupOp::Shuffle, second, wrapped));
@@ -124,7 +124,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(of_first, a, b)
     }
 
-    /// The value of the lane at a distance, within the subgroup or a cluster of it.
+    /// Returns the value of the lane at a distance. The distance wraps around in the subgroup or in a cluster.
     fn rotated(&mut self, sub: bool, function: GroupFn, call: &Call<'p>) -> Value {
         let (x, delta) = (self.value(call, 0), self.value(call, 1));
         let want = self.result(call);
@@ -143,11 +143,11 @@ impl<'p> Lowering<'p, '_> {
         self.group_op(sub, GroupOp::Shuffle, vec![x, index], want)
     }
 
-    /// A reduction or a scan.
+    /// Lowers a reduction or a scan.
     fn combined(&mut self, sub: bool, function: GroupFn, combine: Combine, call: &Call<'p>) -> Value {
         let logical = matches!(combine, Combine::LogicalAnd | Combine::LogicalOr | Combine::LogicalXor);
         let x = if logical {
-            let flag = self.truth(call);
+            let flag = self.bool_argument(call);
             self.b.resize(flag, false, Type::I32)
         } else {
             self.value(call, 0)
@@ -179,7 +179,7 @@ impl<'p> Lowering<'p, '_> {
         let mut args = vec![x];
         match function {
             GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
-            // One cluster, larger than any subgroup.
+            // One cluster that contains every subgroup.
             GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
                 args.push(self.b.i32(MOST_LANES));
             }
@@ -187,12 +187,12 @@ impl<'p> Lowering<'p, '_> {
         }
         let want = self.result(call);
         let result = self.group_op(sub, op, args, want);
-        // The identity of `and` has all bits set; truth values are 1.
+        // The identity of `and` has all bits set, but truth values are 0 or 1.
         if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
     }
 
-    /// The first argument as a `bool`.
-    fn truth(&mut self, call: &Call<'p>) -> Value {
+    /// Converts the first argument to `bool`.
+    fn bool_argument(&mut self, call: &Call<'p>) -> Value {
         let x = self.value(call, 0);
         self.b.cmp_int(CmpOp::Ne, x, 0)
     }
@@ -201,7 +201,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
     }
 
-    /// The index in the work-group of the local ids after the first argument.
+    /// The linear local index of the work-item whose local ids follow the first argument.
     fn group_index(&mut self, call: &Call<'p>) -> Value {
         let mut index: Option<Value> = None;
         for (dimension, argument) in (0_u8..3).zip(1..call.values.len()).rev() {
@@ -218,14 +218,14 @@ impl<'p> Lowering<'p, '_> {
         index.unwrap_or_else(|| self.b.i32(0))
     }
 
-    /// The 128 bits of a mask.
+    /// A mask of 128 bits, as four words.
     fn mask(&mut self, kind: MaskKind, lane: Value) -> Value {
         let mut words = Vec::new();
         for word in 0..4_i64 {
-            // Bits below the lane, within this word: none, some, or all.
+            // The bits of this word that are below the lane: none, some, or all.
             let first = self.b.bin_int(BinOp::Sub, lane, word * 32);
             let low = self.b.bin_int(BinOp::SMax, first, 0);
-            let below = self.below(low);
+            let below = self.low_bits(low);
             let equal = {
                 let inside = self.b.cmp_int(CmpOp::ULt, first, 32);
                 let one = self.b.i32(1);
@@ -238,15 +238,15 @@ impl<'p> Lowering<'p, '_> {
                 MaskKind::Eq => equal,
                 MaskKind::Lt => below,
                 MaskKind::Le => up_to,
-                MaskKind::Gt => self.existing(up_to, word),
-                MaskKind::Ge => self.existing(below, word),
+                MaskKind::Gt => self.complement_in_subgroup(up_to, word),
+                MaskKind::Ge => self.complement_in_subgroup(below, word),
             });
         }
         self.b.construct(&words)
     }
 
-    /// A word with the lowest `count` bits set; all bits for 32 and more.
-    fn below(&mut self, count: Value) -> Value {
+    /// A word whose lowest `count` bits are set. All bits are set if `count` is 32 or more.
+    fn low_bits(&mut self, count: Value) -> Value {
         let all = self.b.cmp_int(CmpOp::UGe, count, 32);
         let one = self.b.i32(1);
         let bit = self.b.bin(BinOp::Shl, one, count);
@@ -255,12 +255,12 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(all, ones, some)
     }
 
-    /// The complement of a word of a mask, limited to the work-items of the subgroup.
-    fn existing(&mut self, word: Value, index: i64) -> Value {
+    /// The complement of word `index` of a mask, limited to the work-items of the subgroup.
+    fn complement_in_subgroup(&mut self, word: Value, index: i64) -> Value {
         let size = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
         let rest = self.b.bin_int(BinOp::Sub, size, index * 32);
         let rest = self.b.bin_int(BinOp::SMax, rest, 0);
-        let all = self.below(rest);
+        let all = self.low_bits(rest);
         let others = self.b.not(word);
         self.b.and(others, all)
     }
@@ -282,14 +282,14 @@ impl<'p> Lowering<'p, '_> {
             }
             GroupFn::BallotFindLsb | GroupFn::BallotFindMsb => {
                 let lowest = function == GroupFn::BallotFindLsb;
-                // Bits beyond the subgroup do not count.
+                // Bits beyond the subgroup are ignored.
                 let none = self.b.i32(0);
-                let real: Vec<Value> = (0..4).map(|word| self.existing(none, word)).collect();
+                let real: Vec<Value> = (0..4).map(|word| self.complement_in_subgroup(none, word)).collect();
                 let real = self.b.construct(&real);
                 let ballot = self.b.and(ballot, real);
                 let mut found = self.b.int(want, 0);
                 for step in 0..4_u8 {
-                    // The last word overrides the others.
+                    // A later word overrides the earlier ones.
                     let lane = if lowest { 3 - step } else { step };
                     let word = self.b.extract(ballot, lane);
                     let any = self.b.cmp_int(CmpOp::Ne, word, 0);
@@ -309,7 +309,7 @@ impl<'p> Lowering<'p, '_> {
                 let masked = match function {
                     GroupFn::BallotBitCount => {
                         let none = self.b.i32(0);
-                        let words: Vec<Value> = (0..4).map(|word| self.existing(none, word)).collect();
+                        let words: Vec<Value> = (0..4).map(|word| self.complement_in_subgroup(none, word)).collect();
                         self.b.construct(&words)
                     }
                     _ => {

@@ -1,4 +1,5 @@
-//! Image functions (OpenCL C 6.15.15). They stay image operations until a launch provides formats and samplers.
+//! Image functions (OpenCL C 6.15.15). They remain image operations until launch specialisation, when formats and
+//! samplers are known.
 
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
@@ -14,7 +15,7 @@ const HEIGHT: u8 = 1;
 const DEPTH: u8 = 2;
 const ARRAY_SIZE: u8 = 3;
 
-/// The shape of an image type, and whether it is a depth image. `None` for multisample images.
+/// The shape of an image type, and whether it is a depth image. `None` for a multisample image.
 const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     Some(match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => (ImageShape::D1, false),
@@ -30,7 +31,7 @@ const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     })
 }
 
-/// The channel type of an image access with this colour type. Half precision uses single precision.
+/// The channel type of an access with this colour type. Half precision is accessed as single precision.
 const fn colour(kind: ScalarKind) -> Colour {
     match kind {
         ScalarKind::Int => Colour::Int,

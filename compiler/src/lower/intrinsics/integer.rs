@@ -27,7 +27,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::Abs if signed => self.b.math(MathOp::SAbs, &[x]),
             Intrinsic::Abs => x,
             Intrinsic::AbsDiff => {
-                // Wraps to the unsigned difference.
+                // The difference wraps to the unsigned difference.
                 let (high, low) = (self.b.bin(max, x, y), self.b.bin(min, x, y));
                 self.b.sub(high, low)
             }
@@ -71,8 +71,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The sum of products of the lanes of the first two arguments, added with saturation to the third, if there is
-    /// one.
+    /// The sum of products of the lanes of the first two arguments. A third argument is added with saturation.
     pub(super) fn integer_dot(&mut self, call: &Call<'p>) -> Value {
         let result = self.result(call);
         let signed = self.arithmetic(call.ty).is_signed();
@@ -102,7 +101,7 @@ impl<'p> Lowering<'p, '_> {
         let full = self.b.int(ty, i64::from(width));
         let above = self.b.sub(full, count);
         let some = self.b.bin(BinOp::LShr, all, above);
-        // A shift by the whole width does not shift.
+        // The shift amount counts modulo the width. So a shift by the whole width has no effect.
         let none = self.b.int(ty, 0);
         let empty = self.b.cmp_int(CmpOp::Eq, count, 0);
         self.b.select(empty, none, some)
@@ -135,7 +134,7 @@ impl<'p> Lowering<'p, '_> {
             let field = self.b.bin(BinOp::LShr, base, offset);
             return self.b.and(field, ones);
         }
-        // Shifts the field to the top and back with sign. A shift by the whole width does not shift.
+        // Shifts the field to the top and then back, with sign. A shift by the whole width has no effect.
         let width = i64::from(ty.scalar().map_or(32, Scalar::bits));
         let full = self.b.int(ty, width);
         let unused = self.b.sub(full, count);
@@ -165,7 +164,7 @@ impl<'p> Lowering<'p, '_> {
         if width < 32 {
             return self.mad_sat_wide(a, b, c, ty.with_scalar(Scalar::I32), signed);
         }
-        // The product in two words, and the carry of the sum.
+        // The high and low words of the product, and the carry of the sum.
         let high = self.b.bin(if signed { BinOp::SMulHi } else { BinOp::UMulHi }, a, b);
         let low = self.b.mul(a, b);
         let sum = self.b.add(low, c);
@@ -189,7 +188,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(fits, sum, limit)
     }
 
-    /// 8 and 16 bits, computed in 32 bits.
+    /// `mad_sat` of 8 and 16 bits, computed in 32 bits.
     fn mad_sat_wide(&mut self, a: Value, b: Value, c: Value, wide: Type, signed: bool) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(16, Scalar::bits);
@@ -200,7 +199,7 @@ impl<'p> Lowering<'p, '_> {
             let sum = self.b.bin_int(BinOp::SMax, sum, -(1 << (width - 1)));
             self.b.bin_int(BinOp::SMin, sum, (1 << (width - 1)) - 1)
         } else {
-            // The largest, 65535 * 65535 + 65535, still fits 32 bits unsigned.
+            // The largest value, 65535 * 65535 + 65535, fits 32 unsigned bits.
             self.b.bin_int(BinOp::UMin, sum, (1 << width) - 1)
         };
         self.b.cast(CastOp::Trunc, sum, ty)

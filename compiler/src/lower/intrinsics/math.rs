@@ -1,4 +1,4 @@
-//! Mathematical functions of a few operations (6.15.2), and common functions (6.15.4).
+//! Mathematical functions that need few operations (6.15.2), and common functions (6.15.4).
 
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
@@ -74,7 +74,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bitcast(result, float)
     }
 
-    /// A quiet NaN with the argument as payload.
+    /// A quiet NaN whose payload is the argument.
     fn nan(&mut self, call: &Call<'p>) -> Value {
         let code = self.value(call, 0);
         let ty = self.b.ty(code);
@@ -102,14 +102,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, square, slope)
     }
 
-    /// 1 or -1 by sign, a zero unchanged, 0 for a NaN.
+    /// 1 or -1 by the sign of the argument. A zero is returned unchanged, and 0 for a NaN.
     pub(super) fn sign(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let (zero, one, minus_one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0), self.b.float(ty, -1.0));
         let above = self.b.cmp(CmpOp::FGt, x, zero);
         let below = self.b.cmp(CmpOp::FLt, x, zero);
         let nan = self.b.is_nan(x);
-        // A number that compares equal to zero may be a denormal.
+        // A value that compares equal to zero may be a denormal.
         let signed_zero = self.copysign(zero, x);
         let result = self.b.select(nan, zero, signed_zero);
         let result = self.b.select(below, minus_one, result);

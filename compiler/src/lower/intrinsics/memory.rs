@@ -8,18 +8,18 @@ use crate::ast::ScalarKind;
 use crate::ir::{CastOp, Scalar, Type, Value};
 use crate::thir::Rounding;
 
-/// Bytes of a half.
+/// Size of a half in bytes.
 const HALF: u32 = 2;
 
 impl<'p> Lowering<'p, '_> {
-    /// The pointer argument plus the offset argument, scaled.
+    /// Adds the offset argument, in units of `stride` bytes, to the pointer argument.
     fn data_address(&mut self, call: &Call<'p>, offset: usize, stride: u32) -> Value {
         let signed = self.arg_type(call, offset).is_signed();
         let (index, pointer) = (self.value(call, offset), self.value(call, offset + 1));
         self.element_address(pointer, index, signed, stride, false)
     }
 
-    /// `vloadn`: aligned to the scalar. Three lanes are contiguous.
+    /// Lowers `vloadn`. The pointer is aligned to the scalar. Three lanes are contiguous.
     pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
         let arith = self.arithmetic(call.ty);
         let size = lane_size(arith);
@@ -36,7 +36,7 @@ impl<'p> Lowering<'p, '_> {
         None
     }
 
-    /// Distance in bytes between vectors of halves, and their alignment.
+    /// Distance in bytes between vectors of halves, and their alignment in bytes.
     fn half_layout(lanes: u8, aligned: bool) -> (u32, u32) {
         let lanes = u32::from(lanes);
         if aligned {
@@ -69,14 +69,15 @@ impl<'p> Lowering<'p, '_> {
         let language = &self.shared.target.language;
         let is_nearest = matches!(rounding, None | Some(Rounding::Rte));
         let is_exact = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
-        // Other devices differ in rounding to half and in denormals, so use bits.
+        // Devices differ in rounding to half and in denormals. The conversion uses integers unless that of the device
+        // is exact.
         let half = match rounding {
             _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && is_exact => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {
                 let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
-                // The element type of loads, so that a buffer of halves has one element type.
+                // Loads also use this element type, so that all accesses to a buffer of halves have the same type.
                 if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, arith.lanes)) } else { bits }
             }
         };

@@ -1,6 +1,6 @@
-//! Built-in functions of a few IR operations. Each file implements a section of the specification.
+//! Built-in functions that need few IR operations. Each file implements a section of the specification.
 //!
-//! Arguments are evaluated from left to right. Lane-wise functions use whole vectors; scalar operands are splatted.
+//! Arguments are evaluated from left to right. Lane-wise functions use vector operations; scalar operands are splatted.
 
 mod asynchronous;
 mod atomic;
@@ -27,7 +27,7 @@ use crate::thir::{Expr, Ty, TyKind};
 struct Call<'p> {
     exprs: &'p [Expr],
     values: Vec<Value>,
-    /// The result type.
+    /// The result type of the function.
     ty: Ty,
 }
 
@@ -173,7 +173,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
             Intrinsic::WaitGroupEvents => self.wait_group_events(),
             Intrinsic::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
-            // A hint. Only its arguments are evaluated.
+            // A hint. The evaluation of its arguments is the only effect.
             Intrinsic::Prefetch => None,
 
             Intrinsic::ToGlobal | Intrinsic::ToLocal | Intrinsic::ToPrivate => Some(self.narrow_space(&call)),
@@ -195,7 +195,7 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    /// The type of an arithmetic argument.
+    /// The arithmetic type of argument `index`.
     fn arg_type(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         match call.exprs.get(index) {
             Some(expr) => self.arithmetic(expr.ty),
@@ -203,7 +203,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The arithmetic type that a pointer argument points to.
+    /// The arithmetic type that pointer argument `index` points to.
     fn pointee(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         let pointee = call.exprs.get(index).and_then(|expr| match self.kind(expr.ty) {
             TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
@@ -215,7 +215,7 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    /// All arguments with the lane count of the widest, and the type of the first.
+    /// All arguments with the lane count of the widest argument, and the arithmetic type of the first one.
     fn operands(&mut self, call: &Call<'p>) -> (Vec<Value>, ArithType) {
         let lanes = call.values.iter().map(|&value| self.b.ty(value).lanes()).max().unwrap_or(1);
         let values = call.values.iter().map(|&value| self.b.splat(value, lanes)).collect();

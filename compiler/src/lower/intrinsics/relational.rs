@@ -1,4 +1,4 @@
-//! Relational functions (6.15.6). Classification uses the bits, which drivers do not optimise.
+//! Relational functions (6.15.6). Classification tests the bits: drivers may optimise floating-point tests away.
 
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
@@ -81,7 +81,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::Or, x, y)
     }
 
-    /// The bits of the least normal number.
+    /// The bits of the smallest normal number.
     fn least_normal(&mut self, float: Type) -> Value {
         let mantissa = match float.scalar() {
             Some(Scalar::F16) => 10,
@@ -91,7 +91,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bits(bits_type(float), 1 << mantissa)
     }
 
-    /// `(a & ~c) | (b & c)`
+    /// Lowers `bitselect`: `(a & ~c) | (b & c)`.
     fn bit_select(&mut self, call: &Call<'p>) -> Value {
         let (a, b, c) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let ty = self.b.ty(a);
@@ -103,7 +103,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bitcast(result, ty)
     }
 
-    /// A scalar condition is true if it is not zero; a lane's if its most significant bit is set.
+    /// Lowers `select`. A scalar condition is true if it is not zero. A vector lane is true if its most significant bit
+    /// is set.
     fn select_function(&mut self, call: &Call<'p>) -> Value {
         let (a, b, c) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let flags = if self.b.ty(c).lanes() == 1 { self.non_zero(c) } else { self.b.cmp_int(CmpOp::SLt, c, 0) };

@@ -1,4 +1,4 @@
-//! `shuffle` and `shuffle2` (6.15.13). Only the low bits of the mask lanes are used.
+//! `shuffle` and `shuffle2` (6.15.13). Only the low bits of each mask lane are used.
 
 use super::super::function::Lowering;
 use super::Call;

@@ -40,7 +40,7 @@ impl<'p> Lowering<'p, '_> {
                 let left = self.b.sub(all, before);
                 self.b.bin(BinOp::UMin, most, left)
             }
-            // The device's own count may omit a partial last subgroup.
+            // The device's query may omit a partial last subgroup.
             Intrinsic::GetNumSubGroups | Intrinsic::GetEnqueuedNumSubGroups => {
                 let most = self.query(WorkItem::SubgroupSize);
                 let all = if op == Intrinsic::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
@@ -54,7 +54,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.resize(value, false, ty)
     }
 
-    /// A query for the dimension in the argument; `beyond` for an invalid dimension.
+    /// Emits a query whose dimension is the first argument. The result is `beyond` for an invalid dimension.
     fn in_dimension(&mut self, query: fn(u8) -> WorkItem, beyond: i32, call: &Call<'p>) -> Value {
         let dimension = self.value(call, 0);
         let mut value = self.b.i32(beyond);
@@ -104,17 +104,17 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Number of work-items of the group, as `i32`.
+    /// Number of work-items of the current work-group, as an `i32`.
     pub(super) fn group_size(&mut self) -> Value {
         self.size_product(WorkItem::LocalSize)
     }
 
-    /// Number of work-items of a full group.
+    /// Number of work-items of a full work-group, as an `i32`.
     fn enqueued_group_size(&mut self) -> Value {
         self.size_product(WorkItem::EnqueuedLocalSize)
     }
 
-    /// The product of a query over the three dimensions.
+    /// The product of the values of a query in the three dimensions.
     fn size_product(&mut self, query: fn(u8) -> WorkItem) -> Value {
         let mut result = self.query(query(0));
         for dimension in [1, 2] {
@@ -126,7 +126,7 @@ impl<'p> Lowering<'p, '_> {
 
     pub(super) fn fence(&mut self, op: Intrinsic, call: &Call<'p>) -> Option<Value> {
         let flags = call.values.first().and_then(|&flags| self.b.known(flags));
-        // Flags that are not constant count as all flags.
+        // Flags that are not constant are treated as all flags.
         let flags = flags.unwrap_or(LOCAL_FENCE | GLOBAL_FENCE | IMAGE_FENCE);
         let fence = Fence { local: flags & LOCAL_FENCE != 0, global: flags & GLOBAL_FENCE != 0, image: flags & IMAGE_FENCE != 0 };
         if op == Intrinsic::AtomicWorkItemFence {
@@ -139,7 +139,7 @@ impl<'p> Lowering<'p, '_> {
         None
     }
 
-    /// `to_global` and similar functions: null if the static address space of the pointer differs.
+    /// Lowers `to_global` and similar functions. The result is null if the static address space of the pointer differs.
     pub(super) fn narrow_space(&mut self, call: &Call<'p>) -> Value {
         let pointer = self.value(call, 0);
         let want = self.result(call);
@@ -162,7 +162,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bits(ty, flags)
     }
 
-    /// A cast to a space gives null if the pointer points elsewhere.
+    /// Finds the address space at run time: a cast to an address space gives null if the pointer points to another one.
     fn get_generic_fence(&mut self, call: &Call<'p>, pointer: Value) -> Value {
         let ty = self.result(call);
         let mut flags = self.b.bits(ty, 0);

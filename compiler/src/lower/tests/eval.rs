@@ -19,7 +19,7 @@ fn names() -> impl FnMut() -> Option<ObjectId> {
     }
 }
 
-/// Calls function 0 with scalars. Its result is a scalar.
+/// Calls function 0 with scalars. Returns its scalar result.
 pub(super) fn call(module: &Module, args: &[u64]) -> Result<u64, Fault> {
     let (program, mut memory) = (program(module), Memory::default());
     let instance = program.instantiate(&mut memory, names()).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(super) fn run(module: &Module, buffers: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>
     Ok(places.iter().filter_map(|place| memory.remove(place.object)).collect())
 }
 
-/// The value of float bits.
+/// Converts the bits of a float to its value.
 pub(super) fn float(bits: u64, scalar: Scalar) -> f64 {
     match scalar {
         Scalar::F16 => half::f16::from_bits(bits as u16).to_f64(),
@@ -51,7 +51,7 @@ pub(super) fn float(bits: u64, scalar: Scalar) -> f64 {
     }
 }
 
-/// The bits of the nearest float.
+/// The bits of the float nearest to `value`.
 pub(super) fn bits(value: f64, scalar: Scalar) -> u64 {
     super::super::builder::float_bits(scalar, value)
 }

@@ -35,28 +35,28 @@ enum Stmt {
     Expr(Vec<Stmt>),
 }
 
-/// The constructs around a statement.
+/// The constructs that enclose a statement.
 #[derive(Clone, Copy)]
 struct Around {
     depth: u32,
     in_loop: bool,
     breakable: bool,
-    /// Whether a jump to a label would enter a statement expression.
+    /// Whether the statement is in a statement expression.
     in_expression: bool,
 }
 
 struct Generator {
     random: Random,
     labels: usize,
-    /// Number of these outside of statement expressions.
+    /// Number of the labels that are outside of statement expressions.
     outer: usize,
-    /// Labels not placed yet.
+    /// Labels that are not yet in the program.
     unplaced: Vec<usize>,
     /// Remaining `case` values of each enclosing switch.
     cases: Vec<Vec<Option<usize>>>,
     marks: i32,
     expressions: Expressions,
-    /// The labels of the enclosing statement expressions, if they have any.
+    /// Labels that are in enclosing statement expressions.
     own: Vec<usize>,
 }
 
@@ -66,9 +66,9 @@ enum Expressions {
     None,
     /// `break`, `continue` and `return` out of them.
     Leaving,
-    /// `Leaving`, and a label in each, which `goto`s in it jump to.
+    /// `Leaving`, and one label in each statement expression. Only `goto`s in the statement expression jump to it.
     WithLabels,
-    /// Labels anywhere in them, and `goto`s out of them to any label.
+    /// Labels anywhere in statement expressions, and `goto`s out of them to any label.
     Irregular,
 }
 
@@ -142,7 +142,7 @@ impl Generator {
         }
     }
 
-    /// A label that a `goto` at this point may jump to.
+    /// Selects a label that a `goto` at this point may jump to.
     fn goto_label(&mut self) -> Option<usize> {
         let outer = match self.expressions {
             Expressions::WithLabels => 0,
@@ -153,7 +153,7 @@ impl Generator {
         if chosen < outer { Some(chosen) } else { self.own.get(chosen - outer).copied() }
     }
 
-    /// Inserts the label of a statement expression into it.
+    /// Inserts a label at a random position of a statement expression.
     fn place(&mut self, body: &mut Vec<Stmt>, label: usize) {
         if self.expressions == Expressions::Irregular && self.random.below(3) > 0 {
             let lists: Vec<&mut Vec<Stmt>> = body
@@ -233,7 +233,7 @@ fn print(list: &[Stmt], text: &mut String) {
     }
 }
 
-/// Removes unconditional `goto`s back, which could loop forever.
+/// Removes unconditional backward `goto`s, which could loop forever.
 fn only_forward(list: &mut [Stmt], seen: &mut Vec<usize>) {
     for stmt in list {
         match stmt {
@@ -258,12 +258,12 @@ fn only_forward(list: &mut [Stmt], seen: &mut Vec<usize>) {
 #[derive(Clone, Debug)]
 enum Code {
     Mark(i32),
-    /// Continues if the condition holds, else jumps.
+    /// Continues with the next instruction if the condition holds, otherwise jumps.
     Unless(usize),
     Jump(usize),
     Switch(Vec<(Option<usize>, usize)>, usize),
     Return,
-    /// Reads `h`, as the left operand, before the statement expression changes it.
+    /// Reads `h`, the left operand, before the statement expression changes it.
     Save(usize),
     /// `h = saved + 15`
     Restore(usize),
@@ -401,7 +401,7 @@ fn run(code: &[Code], places: &[usize], mut x: u32, mut fuel: i32) -> i32 {
     h
 }
 
-/// Runs one random program. The error is the program that failed.
+/// Runs one random program. Fails with the text of the program if a result is wrong.
 fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), String> {
     let unplaced = (0..labels).collect();
     let mut generator =

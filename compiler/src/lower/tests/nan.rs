@@ -1,4 +1,4 @@
-//! NaN checks: a NaN that results from operands that are not NaN is a fault, in lowered IR and after the passes.
+//! NaN checks: a NaN result of operands that are not NaN is a fault, in lowered IR and after the passes.
 
 use super::eval;
 use super::programs::try_lower;
@@ -8,7 +8,7 @@ use crate::ir::verify::verify;
 use crate::passes;
 use crate::target::Target;
 
-/// Whether a statement makes a NaN of numbers. `z` is 0, `one` is 1, `n` is a NaN.
+/// Whether a statement creates a NaN from operands that are not NaN. `z` is 0, `one` is 1, `n` is a NaN.
 fn makes_nan(statement: &str) -> bool {
     let target = Target { nan_checks: true, ..Target::full() };
     let text = format!(
@@ -69,7 +69,7 @@ fn nan_operands_are_not_reported() {
         "fmin(n, one) + fmax(one, n)",
         "bitselect(one, -one, n)",
         "select(one, n, 1)",
-        // Functions with NaNs in intermediate results.
+        // Functions whose intermediate results are NaNs.
         "pow(z, one) + atan2(z, -z) + hypot(one / z, n) + pown(z, 0) + sinpi(one / one) + tgamma(one) + fmod(one, one / z)",
         "erf(one / z) + exp(-one / z) + log2(z) + cbrt(-one) + rootn(-one, 3) + ldexp(one, 3)",
     ] {

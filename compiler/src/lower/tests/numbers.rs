@@ -8,7 +8,7 @@ use crate::lower::builder::Builder;
 use crate::lower::types::ArithType;
 use crate::thir::Rounding;
 
-/// A function of one parameter.
+/// A module with a function of one parameter.
 fn unary(from: Type, to: Type, body: impl FnOnce(&mut Builder, Value) -> Value) -> Module {
     let mut function = Function::new("f", to);
     let param = function.new_value(from);
@@ -25,7 +25,7 @@ fn apply(module: &Module, x: u64) -> u64 {
     call(module, &[x]).expect("it runs")
 }
 
-/// Special numbers for conversions, and many others.
+/// Floats for tests of conversions: special values, values near powers of two, and random ones.
 fn float_samples() -> Vec<f64> {
     let mut samples = vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX];
     for exponent in -160..140 {
@@ -39,7 +39,7 @@ fn float_samples() -> Vec<f64> {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        // Exponents near those of halves.
+        // Random exponents near the exponents of halves.
         let exponent = (state >> 52) % 60 + 1023 - 35;
         samples.push(f64::from_bits((state & 0x000F_FFFF_FFFF_FFFF) | (exponent << 52)));
     }
@@ -48,7 +48,7 @@ fn float_samples() -> Vec<f64> {
     samples
 }
 
-/// The half that a rounding mode gives, by a search of all halves. Halves of one sign are ordered by their bits.
+/// The half that a rounding mode gives, found by a search of all halves. Halves of one sign are ordered by their bits.
 fn half_reference(x: f64, mode: Rounding) -> u16 {
     if x.is_nan() {
         return half::f16::NAN.to_bits();
@@ -64,7 +64,7 @@ fn half_reference(x: f64, mode: Rounding) -> u16 {
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     let result = match mode {
         Rounding::Rte => {
-            // Infinity replaces the next number.
+            // In place of infinity: the next power of two.
             let top = if above == 0x7c00 { 65536.0 } else { value(above) };
             let (up, down) = (top - magnitude, magnitude - value(below));
             if below == above || up > down || (up == down && below % 2 == 0) { below } else { above }
@@ -160,9 +160,9 @@ const INTEGERS: [ScalarKind; 8] = [
     ScalarKind::ULong,
 ];
 
-/// Whether a float is the result of rounding an integer: on the right side, without another float in between.
+/// Whether a float is the result of rounding an integer: on the correct side, and without another float in between.
 fn is_rounded(x: i128, result: f64, next_down: f64, next_up: f64, mode: Rounding) -> bool {
-    // Exact: floats of integers below 2^65 are integers or infinite.
+    // The conversion is exact: floats of these integers are integers below 2^65, or infinite.
     let exact = |f: f64| if f.is_infinite() { if f > 0.0 { i128::MAX } else { i128::MIN } } else { f as i128 };
     let (value, below, above) = (exact(result), exact(next_down), exact(next_up));
     match mode {

@@ -33,7 +33,7 @@ fn run_module(module: &Module, count: usize, input: &[i32]) -> Vec<i32> {
     outcome.unwrap_or_default()[0].chunks_exact(4).map(|b| i32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
-/// Runs kernel `k(global int *out)` or `k(global int *out, global int *in)` and compares its output.
+/// Runs kernel `k(global int *out)` or `k(global int *out, global int *in)`. Compares `out` with `want`.
 fn check_with(text: &str, input: &[i32], want: &[i32]) {
     let target = Target::full();
     let mut module = try_lower(text, &target).expect("it lowers");
@@ -47,7 +47,7 @@ pub(super) fn check(text: &str, want: &[i32]) {
     check_with(text, &[0; 1], want);
 }
 
-/// Statements with `out` and a counter `n` of written elements.
+/// Runs statements that write to `out`. `n` counts the written elements.
 fn body(statements: &str, want: &[i32]) {
     check(&format!("kernel void k(global int *out) {{ int n = 0; {statements} }}"), want);
 }
@@ -292,7 +292,7 @@ fn relational_and_common() {
         "out[0] = (int)(mix(2.0f, 4.0f, 0.5f) * 10); out[1] = (int)step(1.0f, 2.0f); out[2] = (int)(smoothstep(0.0f, 2.0f, 1.0f) * 10); out[3] = (int)sign(-3.0f); out[4] = as_int(sign(-0.0f)); out[5] = (int)length((float2)(3e20f, 4e20f) * 1e-20f); out[6] = length((float2)(3e25f, 4e25f)) > 4.99e25f && length((float2)(3e25f, 4e25f)) < 5.01e25f; out[7] = (int)(normalize((float4)(0, 0, 0, 1e-42f)).w * 10);",
         &[30, 1, 5, -1, i32::MIN, 5, 1, 10],
     );
-    // The small lane beside the large one becomes a denormal at the end, and is rounded only once.
+    // The small lane beside the large one becomes a denormal. It must be rounded only once.
     body(
         "float4 v = normalize((float4)(0, 0x1.245e08p-81f, 0, -0x1.937376p+60f)); out[0] = abs_diff(as_int(v.y), 186) <= 1; out[1] = as_int(v.w); v = normalize((float4)(INFINITY, 1, -INFINITY, 0)); out[2] = (int)(v.x * 1000); out[3] = (int)(v.y * 1000); out[4] = (int)(v.z * 1000);",
         &[1, (-1.0f32).to_bits().cast_signed(), 707, 0, -707],
