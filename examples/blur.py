@@ -9,7 +9,7 @@ import common
 SOURCE = """
 constant int weights[5] = {1, 4, 6, 4, 1};
 
-// One work-item a byte; edges repeat the last pixel.
+// One work-item per byte. Beyond an edge, the last pixel is repeated.
 kernel void blur(global const uchar *from, global uchar *to, int width, int height, int vertical)
 {
     int x = get_global_id(0), y = get_global_id(1);
@@ -35,7 +35,7 @@ def blur(image, axis):
 
 
 def main():
-    args = common.arguments(__doc__, width=(333, "pixels a row"), height=(201, "rows"), passes=(2, "times to blur"))
+    args = common.arguments(__doc__, width=(333, "pixels per row"), height=(201, "rows"), passes=(2, "number of passes"))
     context, queue = common.open_device(args)
     kernel = cl.Program(context, SOURCE).build().blur
 

@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-# No log messages when workers start and stop, and a short wait for a lost worker. Workers inherit these; the package reads them when it is imported.
+# Disables log messages when workers start and stop, and shortens the wait for a lost worker. `distributed` reads these variables when it is imported.
 os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "critical")
 os.environ.setdefault("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "3s")
 try:
@@ -107,7 +107,7 @@ def numbers(piece, count):
 
 
 def specification(devices):
-    """The workers: processes with one thread and WGCL_DEVICE in the environment; and their processors. Workers on the same device share its processors."""
+    """Returns the workers (processes with one thread and their WGCL_DEVICE), and the processors of each. Workers on the same device share its processors."""
     processors = sorted(os.sched_getaffinity(0))
     share = len(processors) // len(devices)
     workers, shares = {}, {}
@@ -154,7 +154,7 @@ def work(client, args):
     parts = collect(client, "mandelbrot", futures, victim)
     counts = np.concatenate([part[2] for part in sorted(parts, key=lambda part: part[1])])
     print(f"mandelbrot: {len(parts)} pieces by {len({part[0] for part in parts})} processes in {time.perf_counter() - begin:.2f} s")
-    # Devices may contract expressions, so some points on the border have another count.
+    # Devices may contract expressions, so the counts of some points on the border differ.
     differ = np.count_nonzero(counts != reference(args))
     right = counts.shape == (args.height, args.width) and differ <= counts.size // 100
     print(f"mandelbrot: {'correct' if right else 'WRONG'} ({differ} of {counts.size} points differ from numpy)")

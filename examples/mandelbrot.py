@@ -43,7 +43,7 @@ def inside(x0, y0, pixel, width, height, limit):
 
 def main():
     args = common.arguments(
-        __doc__, width=(480, "pixels a row"), height=(320, "rows"), limit=(200, "iterations"), output=("mandelbrot.png", "file to write")
+        __doc__, width=(480, "pixels per row"), height=(320, "rows"), limit=(200, "iterations"), output=("mandelbrot.png", "file to write")
     )
     context, queue = common.open_device(args)
     kernel = cl.Program(context, SOURCE).build().mandelbrot

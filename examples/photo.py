@@ -74,10 +74,10 @@ def rotated(pixels, angle):
 def main():
     args = common.arguments(
         __doc__,
-        input=("", "a picture; a drawn one without it"),
-        output=("photo.png", "where to write"),
-        radius=(2, "pixels that are blurred together in each direction"),
-        degrees=(12.0, "how far to rotate"),
+        input=("", "picture to read; if empty, a test picture is drawn"),
+        output=("photo.png", "file to write"),
+        radius=(2, "radius of the blur in pixels"),
+        degrees=(12.0, "angle of the rotation"),
     )
     picture = Image.open(args.input).convert("RGBA") if args.input else test_picture(480, 320)
     pixels = np.asarray(picture)

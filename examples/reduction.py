@@ -41,7 +41,7 @@ def main():
     result = common.to_host(queue, total_buffer, total)[0]
     time = common.milliseconds(first) + common.milliseconds(second)
     want = data.sum(dtype=np.float64)
-    print(f"{args.size} floats in {time:.2f} ms: {result:.3f}, numpy says {want:.3f}")
+    print(f"{args.size} floats in {time:.2f} ms: {result:.3f}, numpy: {want:.3f}")
     common.verdict("sum", abs(result - want) <= 1e-5 * want)
 
 

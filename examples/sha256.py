@@ -75,7 +75,7 @@ kernel void sha256(global const uchar *messages, global const uint *starts, glob
 
 
 def main():
-    args = common.arguments(__doc__, messages=(1000, "number of messages"), longest=(200, "bytes of the longest"))
+    args = common.arguments(__doc__, messages=(1000, "number of messages"), longest=(200, "maximum length of a message in bytes"))
     context, queue = common.open_device(args)
     kernel = cl.Program(context, SOURCE).build().sha256
 

@@ -1,6 +1,6 @@
 """Compares OpenCL platforms: runs the same workloads on each, checks the results, and compares the median times.
 
-A sample repeats a kernel workload for about 20 ms (60 ms on a GPU) and divides, so that Python and launch latency do not count.
+A sample repeats a kernel workload for about 20 ms (60 ms on a GPU) and divides by the number of repetitions, so that Python and launch latency have little effect.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from worker import Worker, find_devices
 # Workloads select the drivers' caches. This variable disables pyopencl's own cache.
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 
-# The number of CPU time samples per round; the round's result is the least.
+# The number of CPU time samples per round. The result of a round is their minimum.
 SHORT_TIMINGS = 30
 
 # A workload is not repeated on a platform after this many seconds, independent of the number of rounds.
@@ -67,7 +67,7 @@ def finish(report, args):
 
 def time_alternating(workload, workers, rounds, size, cpu_time=False):
     """The result of a workload for each platform: the median (or least CPU time), or the reason why there is none."""
-    outcomes = {w.name: {"seconds": []} for w in workers if w.can(workload)}
+    outcomes = {w.name: {"seconds": []} for w in workers if w.supports(workload)}
 
     def running():
         return [w for w in workers if w.name in outcomes and not {"error", "skipped"} & outcomes[w.name].keys()]
@@ -142,13 +142,13 @@ def measure_programs(report, devices, args):
     def named(program, parts):
         return any(part.lower() in name.lower() for part in parts for name in (program.name, *(row.name for row in program.rows)))
 
-    asked = [p for p in PROGRAMS if (not args.only or named(p, args.only)) and not named(p, args.skip)]
-    there = [p for p in asked if p.path()]
-    absent = [f"{p.name} ({p.variable})" for p in asked if not p.path()]
-    if absent:
-        print("not installed, and not set by their variables: " + ", ".join(absent))
+    selected = [p for p in PROGRAMS if (not args.only or named(p, args.only)) and not named(p, args.skip)]
+    installed = [p for p in selected if p.path()]
+    missing = [f"{p.name} ({p.variable})" for p in selected if not p.path()]
+    if missing:
+        print("not installed, and not named by their environment variables: " + ", ".join(missing))
     print("\n" + reports.head(report))
-    bar, say = progress(there)
+    bar, say = progress(installed)
     for program in bar:
         for name, entry in measure_program(program, devices, args.rounds, args.timeout).items():
             report["workloads"][name] = entry

@@ -12,7 +12,7 @@ GROUPS = {
 
 def manner(report):
     """How the samples are combined."""
-    return f"least CPU time of one thread in {report['rounds']} rounds" if report.get("cpu_time") else f"median of {report['rounds']}"
+    return f"least CPU time of one thread in {report['rounds']} round{'' if report['rounds'] == 1 else 's'}" if report.get("cpu_time") else f"median of {report['rounds']}"
 
 
 def median(outcome):

@@ -74,32 +74,32 @@ class TwinWorker:
     def __init__(self, device, timeout):
         self.device, self.timeout = device, timeout
         self.name = device["platform"]
-        self.place = None
+        self.opened = None
 
-    def can(self, workload):
+    def supports(self, workload):
         return workload in TWINNED
 
     def call(self, what, *arguments):
         from workloads import find
 
         try:
-            if self.place is None:
-                self.place = TwinDevice(self.device["program"], VARIANTS[self.name], self.timeout)
+            if self.opened is None:
+                self.opened = TwinDevice(self.device["program"], VARIANTS[self.name], self.timeout)
             if what == "prepare":
                 self.workload = None
-                self.place.ask("reset")
+                self.opened.ask("reset")
                 workload = find(arguments[0])(arguments[1])
-                workload.prepare(self.place)
+                workload.prepare(self.opened)
                 for step in workload.twin():
-                    self.place.add(step)
-                workload.repeat = lambda loops: self.place.ask("run", loops)
+                    self.opened.add(step)
+                workload.repeat = lambda loops: self.opened.ask("run", loops)
                 self.workload = workload
                 return {}
             if what == "warm_up":
                 self.workload.warm_up()
                 return {"loops": self.workload.loops}
             if what == "time":
-                self.workload.settle()
+                self.workload.raise_clocks()
                 return {"seconds": self.workload.time()}
             if what == "check":
                 return {"right": bool(self.workload.check())}
@@ -115,9 +115,9 @@ class TwinWorker:
         return self.call(*self.message)
 
     def stop(self):
-        if self.place is not None:
-            self.place.stop()
-            self.place = None
+        if self.opened is not None:
+            self.opened.stop()
+            self.opened = None
 
 
 def find_twins():
@@ -125,10 +125,10 @@ def find_twins():
     program, devices = os.environ.get("WGCL_TWINS"), []
     for platform, arguments in VARIANTS.items() if program else ():
         try:
-            place = TwinDevice(program, arguments, 60)
+            opened = TwinDevice(program, arguments, 60)
         except (OSError, TwinError) as error:
             print(f"{program}: {error}")
             break
-        devices.append({"platform": platform, "device": place.name, "version": place.version, "is_cpu": place.kind == "cpu", "program": program})
-        place.stop()
+        devices.append({"platform": platform, "device": opened.name, "version": opened.version, "is_cpu": opened.kind == "cpu", "program": program})
+        opened.stop()
     return devices

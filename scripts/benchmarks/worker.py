@@ -1,6 +1,6 @@
 """Runs each platform in its own process: a crash or hang of a driver does not affect other platforms, and each driver is the only one in its process.
 
-The drivers' caches are enabled, in a temporary directory, because rusticl of Mesa 22.3 otherwise compiles a kernel for every launch. Workloads that
+The drivers' caches are enabled, in a temporary directory, because rusticl of Mesa 22.3 otherwise compiles a kernel at every launch. Workloads that
 measure compilers set `cold`, and run in a separate process with the caches disabled.
 """
 
@@ -92,7 +92,7 @@ def _serve(pipe, device):
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
         base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: SHORT for kind in base.TIMING_SECONDS}
     platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
-    place = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
+    opened = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
     workload = None
     while True:
         message = pipe.recv()
@@ -101,13 +101,13 @@ def _serve(pipe, device):
                 # Free the memory of the previous workload first.
                 workload = None
                 workload = find(message[1])(message[2])
-                workload.prepare(place)
+                workload.prepare(opened)
                 pipe.send({})
             elif message[0] == "warm_up":
                 workload.warm_up()
                 pipe.send({"loops": workload.loops})
             elif message[0] == "time":
-                workload.settle()
+                workload.raise_clocks()
                 pipe.send({"seconds": min(workload.time() for _ in range(message[1] if workload.looped else 1))})
             elif message[0] == "check":
                 pipe.send({"right": bool(workload.check())})
@@ -133,8 +133,8 @@ class Worker:
         self.process = None
         self.cold = False
 
-    def can(self, workload):
-        """Whether this platform supports the workload."""
+    def supports(self, workload):
+        """Whether this platform supports the workload. OpenCL platforms report a missing feature later, by `Skip`."""
         return True
 
     def call(self, *message):

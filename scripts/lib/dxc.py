@@ -56,20 +56,20 @@ class Compiler:
         _call(result, self.base, ctypes.c_int32, ctypes.cast(ctypes.byref(done), ctypes.c_void_p))
         _call(result, self.base + 1, ctypes.c_int32, ctypes.cast(ctypes.byref(object_), ctypes.c_void_p))
         _call(result, self.base + 2, ctypes.c_int32, ctypes.cast(ctypes.byref(messages), ctypes.c_void_p))
-        made = self._text(object_) if object_ and done.value == 0 else b""
-        said = self._text(messages).rstrip(b"\0").decode(errors="replace") if messages else ""
+        dxil = self._text(object_) if object_ and done.value == 0 else b""
+        text = self._text(messages).rstrip(b"\0").decode(errors="replace") if messages else ""
         for interface in (object_, messages, result):
             if interface:
                 _call(interface, RELEASE, ctypes.c_uint32)
-        return made, said
+        return dxil, text
 
     def works(self):
         """Whether `base` is correct. The check runs in a child process, because a wrong index calls an arbitrary function."""
         child = os.fork()
         if child == 0:
             try:
-                made, _ = self.compile("[numthreads(1, 1, 1)] void main() {}", "-T", "cs_6_0", "-E", "main")
-                os._exit(0 if made else 1)
+                dxil, _ = self.compile("[numthreads(1, 1, 1)] void main() {}", "-T", "cs_6_0", "-E", "main")
+                os._exit(0 if dxil else 1)
             finally:
                 os._exit(2)
         return os.waitpid(child, 0)[1] == 0

@@ -4,8 +4,8 @@ passed=0
 failed=0
 skipped=0
 
-# Prints the known failures, one test a line. An entry is `fails WORDS: REASON` with tests below it, one word for each WORD below.
-# `*` applies to every word, and `25.0` also to `25.0.1`.
+# Prints the known failures that apply to these words, one test per line. An entry in FILE is `fails WORDS: REASON`, followed by indented
+# tests. Its WORDS are compared with the arguments in order. `*` matches every argument, and `25.0` also matches `25.0.1`.
 known_failures() { # FILE WORD...
     local file=$1
     shift
@@ -55,8 +55,8 @@ print_result() {
     [ "$failed" -eq 0 ]
 }
 
-# Prints Debian's mirror that apt uses: the first source of the main archive, in either format. Prints nothing on other
-# systems: the program that creates a root then uses its default.
+# Prints the Debian mirror that apt uses: the first source of the main archive, in either format. Prints nothing on other
+# systems: debootstrap and mmdebstrap then use their defaults.
 mirror() {
     if [ -n "${WGCL_TEST_MIRROR:-}" ]; then printf '%s\n' "$WGCL_TEST_MIRROR"; return; fi
     local found

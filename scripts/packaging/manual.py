@@ -18,10 +18,10 @@ which reads the library's path from the file
 .BR clinfo (1)
 lists its devices.
 .PP
-.B WGCL_LOG=warn
-lists the devices that were skipped, and why.
+.B WGCL_LOG=info
+lists the devices that wgcl skips, and why.
 .B WGCL_LOG=debug
-prints every call that returns an error, and why.
+prints every call that returns an error, with the reason.
 .SH ENVIRONMENT
 Each option can also be set in the configuration file, in lower case and without
 .BR WGCL_ .

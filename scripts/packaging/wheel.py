@@ -2,7 +2,7 @@
 """Creates a Python wheel with the library and wgclc, for pyopencl.
 
 The wheels of pyopencl contain an ICD loader (ocl-icd). It reads /etc/OpenCL/vendors and `pyopencl/.libs/*.icd`. A file name without a directory in such an
-.icd file is searched in `pyopencl/.libs`, the run path of pyopencl's module. The wheel therefore installs the library there.
+.icd file is found in `pyopencl/.libs`, the run path of pyopencl's module. The wheel therefore installs the library there.
 """
 
 import argparse
@@ -22,7 +22,7 @@ NAME = "wgcl_opencl"
 METADATA = """Metadata-Version: 2.1
 Name: wgcl-opencl
 Version: {version}
-Summary: OpenCL driver for x86-64 CPUs and Vulkan GPUs, for pyopencl and other programs
+Summary: OpenCL driver for x86-64 and AArch64 CPUs and Vulkan GPUs, for pyopencl and other programs
 License: MIT OR Apache-2.0
 Classifier: Operating System :: POSIX :: Linux
 Requires-Python: >=3.8
@@ -30,7 +30,7 @@ Provides-Extra: pyopencl
 Requires-Dist: pyopencl; extra == "pyopencl"
 Description-Content-Type: text/markdown
 
-wgcl is an OpenCL 3.1 driver for x86-64 CPUs and for GPUs with a Vulkan driver. After `pip install`, `pyopencl` from PyPI finds its devices. For other
+wgcl is an OpenCL 3.1 driver for x86-64 and AArch64 CPUs and for GPUs with a Vulkan driver. After `pip install`, `pyopencl` from PyPI finds its devices. For other
 programs, set `OCL_ICD_VENDORS=$(python -m wgcl_opencl)`. The package also contains `wgclc`, the compiler as a command.
 """
 

@@ -1,4 +1,4 @@
-// Twin of workloads/searching.py: a histogram of bytes, counted in work-group memory first. WGSL has no bytes: words are taken apart.
+// Twin of workloads/searching.py: a histogram of bytes, counted in work-group memory first. WGSL has no 8-bit type, so bytes are extracted from words.
 
 @group(0) @binding(0) var<storage, read> data: array<u32>;
 @group(0) @binding(1) var<storage, read_write> bins: array<atomic<u32>>;

@@ -1,4 +1,4 @@
-"""Kernels of the same shape as those of applications: molecular docking and dynamics, neural networks, fluids. Their group is that of real programs."""
+"""Kernels of the same shape as those of applications: molecular docking and dynamics, neural networks, fluids. Their group is `programs`, as for real programs."""
 
 import numpy as np
 import pyopencl as cl
@@ -75,8 +75,8 @@ class Docking(Application):
         atom = np.dtype([("position", np.float32, 3), ("type", np.int32)])
         field = np.dtype([("bond", np.int32), ("radius", np.float32), ("phobicity", np.float32), ("charge", np.float32)])
         self.protein, self.ligand, self.field = np.zeros(self.protein_atoms(), atom), np.zeros(self.LIGAND_ATOMS, atom), np.zeros(64, field)
-        for atoms, reach in ((self.protein, 20), (self.ligand, 5)):
-            atoms["position"] = random.uniform(-reach, reach, (atoms.size, 3))
+        for atoms, extent in ((self.protein, 20), (self.ligand, 5)):
+            atoms["position"] = random.uniform(-extent, extent, (atoms.size, 3))
             atoms["type"] = random.integers(0, 64, atoms.size)
         self.field["bond"] = random.integers(0, 2, 64)
         for name in ("radius", "phobicity", "charge"):
@@ -220,7 +220,7 @@ class DynamicsStep(Application):
     """The host's part of molecular dynamics: 29 small kernels that depend on each other and a small blocking read."""
 
     KERNELS = 29
-    settles = False
+    raises_clocks = False
     SOURCE = "kernel void advance(global float *x, float by) { x[get_global_id(0)] += by; }"
 
     def work(self):
@@ -242,7 +242,7 @@ class DynamicsStep(Application):
         self.runs += 1
 
     def check(self):
-        # Exact up to 2^24, where a float no longer counts.
+        # Exact up to 2^24. Adding 1 to a larger float has no effect.
         return self.seen[0] == min(self.KERNELS * self.runs, 1 << 24)
 
 

@@ -5,13 +5,13 @@ import time
 import numpy as np
 import pyopencl as cl
 
-# The duration of a sample of a kernel workload in seconds. It is long enough that launch latency and Python do not count.
+# The duration of a sample of a kernel workload in seconds. It is long enough that launch latency and Python have little effect.
 TIMING_SECONDS = {"cpu": 0.02, "gpu": 0.06}
 MOST_LOOPS = 2000
 # The clock of kernel, image and runtime workloads. With --cpu-time, it is the CPU time of the process.
 CLOCK = time.perf_counter
 # A GPU works for this many seconds before each sample. An H100's clocks drop to a fifth while it is idle, and rise slowly.
-SETTLING_SECONDS = {"cpu": 0, "gpu": 0.1}
+BUSY_SECONDS = {"cpu": 0, "gpu": 0.1}
 
 
 class Skip(Exception):
@@ -42,10 +42,10 @@ class Workload:
     """
 
     group = "kernels"
-    # Whether runs are repeated to fill a sample. Other workloads contain their own loop, or must not be repeated.
+    # Whether runs are repeated to fill a sample. False if the workload contains its own loop, or must not be repeated.
     looped = True
-    # Whether the device is kept busy directly before a sample.
-    settles = True
+    # Whether `raise_clocks` keeps the device busy directly before a sample.
+    raises_clocks = True
     # Whether the drivers' caches are disabled.
     cold = False
     # Required extensions, or "images".
@@ -119,14 +119,14 @@ class Workload:
         self.run()
         if self.looped:
             wanted = TIMING_SECONDS[self.device.kind]
-            self.settle()
+            self.raise_clocks()
             while (seconds := self.time() * self.loops) < wanted / 2 and self.loops < MOST_LOOPS:
                 self.loops = min(MOST_LOOPS, max(2 * self.loops, round(self.loops * wanted / max(seconds, 1e-9))))
 
-    def settle(self):
+    def raise_clocks(self):
         """Keeps the device busy until its clocks have risen."""
-        end = time.perf_counter() + SETTLING_SECONDS[self.device.kind]
-        while self.settles and time.perf_counter() < end:
+        end = time.perf_counter() + BUSY_SECONDS[self.device.kind]
+        while self.raises_clocks and time.perf_counter() < end:
             self.time()
 
     def time(self):

@@ -22,11 +22,11 @@ def source(lines, seed):
 
 
 class Build(Workload):
-    """A program that is in no cache, in a process that has compiled before."""
+    """The build of a program that is in no cache, in a process that has compiled other programs before."""
 
     group = "builds"
     looped = False
-    settles = False
+    raises_clocks = False
     cold = True
     lines = 20
     serial = itertools.count(int(time.time()))
@@ -47,7 +47,7 @@ class Build(Workload):
 
 
 class WarmBuild(Build):
-    """A program that an earlier process built, in a new process with the drivers' caches on disk."""
+    """The build of a program that an earlier process built, in a new process with the drivers' caches on disk."""
 
     cold = False
 

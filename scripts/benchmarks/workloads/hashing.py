@@ -176,7 +176,7 @@ class Aes(Workload):
         return np.array(words, np.uint8).reshape(11, 16)
 
     def encrypt(self, blocks):
-        """As FIPS 197 describes it, for many blocks at once."""
+        """Encrypts many blocks as FIPS 197 describes."""
         box = np.array(self.box, np.uint8)
         twice = np.array([double(i) for i in range(256)], np.uint8)
         state = blocks ^ self.keys[0]

@@ -134,30 +134,30 @@ class ImageGradient(ImageWorkload):
 class ImageCommand(ImageWorkload):
     """Commands without a kernel: copy, fill, and transfers from and to the host."""
 
-    way = "copy"
+    variant = "copy"
 
     def work(self):
-        return self.picture_bytes() * (2 if self.way == "copy" else 1), "GB/s"
+        return self.picture_bytes() * (2 if self.variant == "copy" else 1), "GB/s"
 
     def picture_bytes(self):
         return self.side() ** 2 * 4
 
     def enqueue(self):
         origin, region = (0, 0, 0), (self.side(), self.side(), 1)
-        if self.way == "copy":
+        if self.variant == "copy":
             cl.enqueue_copy(self.queue, self.to, self.from_, src_origin=origin, dest_origin=origin, region=region)
-        elif self.way == "fill":
+        elif self.variant == "fill":
             cl.enqueue_fill_image(self.queue, self.to, np.array([0.2, 0.4, 0.6, 0.8], np.float32), origin, region)
-        elif self.way == "write":
+        elif self.variant == "write":
             cl.enqueue_copy(self.queue, self.to, self.picture, origin=origin, region=region)
         else:
             self.host = np.empty_like(self.picture)
             cl.enqueue_copy(self.queue, self.host, self.from_, origin=origin, region=region)
 
     def check(self):
-        if self.way == "fill":
+        if self.variant == "fill":
             return self.close(np.array([0.2, 0.4, 0.6, 0.8]))
-        return np.array_equal(self.host if self.way == "read" else self.result(), self.picture)
+        return np.array_equal(self.host if self.variant == "read" else self.result(), self.picture)
 
     def device_time(self):
         return None
@@ -168,5 +168,5 @@ WORKLOADS = {
     "image_rotate_rgba32f": of_type(Rotation, channels="rgba32f"),
     "image_convolution": SamplerConvolution,
     "image_gradient": ImageGradient,
-    **{f"image_{way}": of_type(ImageCommand, way=way) for way in ("copy", "fill", "write", "read")},
+    **{f"image_{variant}": of_type(ImageCommand, variant=variant) for variant in ("copy", "fill", "write", "read")},
 }

@@ -6,7 +6,7 @@ from .base import Workload, of_type
 
 
 class Sgemm(Workload):
-    way = "naive"
+    variant = "naive"
     SOURCES = {
         "naive": """
     kernel void sgemm(global const float *a, global const float *b, global float *c, int n)
@@ -77,14 +77,14 @@ class Sgemm(Workload):
         self.buffers = [self.buffer(m) for m in (self.a, self.b, np.zeros_like(self.a))]
 
     def set_up(self):
-        self.sgemm = self.kernel(self.program(self.SOURCES[self.way]), "sgemm", *self.buffers, np.int32(self.n()))
+        self.sgemm = self.kernel(self.program(self.SOURCES[self.variant]), "sgemm", *self.buffers, np.int32(self.n()))
 
     def twin(self):
         groups = self.n() // 16
-        return None if self.way == "registers" else [(f"sgemm_{self.way}", (groups, groups, 1), self.buffers, [self.n()])]
+        return None if self.variant == "registers" else [(f"sgemm_{self.variant}", (groups, groups, 1), self.buffers, [self.n()])]
 
     def enqueue(self):
-        items = self.n() // 4 if self.way == "registers" else self.n()
+        items = self.n() // 4 if self.variant == "registers" else self.n()
         self.launch(self.sgemm, (items, items), (16, 16))
 
     def check(self):
@@ -221,8 +221,8 @@ class Fourier(Workload):
 
 WORKLOADS = {
     "sgemm_naive": Sgemm,
-    "sgemm_tiled": of_type(Sgemm, way="tiled"),
-    "sgemm_registers": of_type(Sgemm, way="registers"),
+    "sgemm_tiled": of_type(Sgemm, variant="tiled"),
+    "sgemm_registers": of_type(Sgemm, variant="registers"),
     "spmv_csr": SparseProduct,
     "transpose_naive": Transpose,
     "transpose_tiled": of_type(Transpose, tiled=True),

@@ -105,7 +105,7 @@ class Mandelbrot(Workload):
             alive = np.abs(z) <= 2
             count[alive] += 1
             z[alive] = z[alive] ** 2 + c[alive]
-        # Single and double precision part ways near the border.
+        # Single and double precision give different counts near the border.
         return np.count_nonzero(result != count) < count.size // 50
 
 

@@ -15,7 +15,7 @@ class Runtime(Workload):
 class Launches(Runtime):
     """The time of a launch of a trivial kernel: with a wait after each launch, or in a batch."""
 
-    count, alone = 1000, False
+    count, waits = 1000, False
 
     def work(self):
         return self.count, "s"
@@ -32,7 +32,7 @@ class Launches(Runtime):
     def enqueue(self):
         for _ in range(self.count):
             self.launch(self.add, (64,), (64,))
-            if self.alone:
+            if self.waits:
                 self.queue.finish()
         self.total += self.count
 
@@ -86,7 +86,7 @@ class Profiled(Launches):
 class Transfer(Runtime):
     """Host to device, device to host, device to device, or map and unmap with the host reading one word per page. Small transfers are repeated."""
 
-    way, small = "write", False
+    variant, small = "write", False
 
     def bytes(self):
         return 4096 if self.small else self.pick(64 << 20, 256 << 20)
@@ -95,7 +95,7 @@ class Transfer(Runtime):
         return 200 if self.small else 1
 
     def work(self):
-        return (self.repeats(), "s") if self.small else (self.bytes() * (2 if self.way == "copy" else 1), "GB/s")
+        return (self.repeats(), "s") if self.small else (self.bytes() * (2 if self.variant == "copy" else 1), "GB/s")
 
     def data(self):
         self.numbers = np.arange(self.bytes() // 4, dtype=np.uint32)
@@ -105,11 +105,11 @@ class Transfer(Runtime):
         self.seen = 0
 
     def once(self):
-        if self.way == "write":
+        if self.variant == "write":
             cl.enqueue_copy(self.queue, self.target, self.numbers)
-        elif self.way == "read":
+        elif self.variant == "read":
             cl.enqueue_copy(self.queue, self.host, self.source)
-        elif self.way == "copy":
+        elif self.variant == "copy":
             cl.enqueue_copy(self.queue, self.target, self.source)
             self.queue.finish()
         else:
@@ -122,15 +122,15 @@ class Transfer(Runtime):
             self.once()
 
     def check(self):
-        if self.way == "map":
+        if self.variant == "map":
             return self.seen == int(self.numbers[::1024].sum())
-        return np.array_equal(self.host if self.way == "read" else self.fetch(self.target, self.numbers), self.numbers)
+        return np.array_equal(self.host if self.variant == "read" else self.fetch(self.target, self.numbers), self.numbers)
 
 
 class StartUp(Runtime):
     """A new process, from clGetPlatformIDs to the first result of a kernel."""
 
-    settles = False
+    raises_clocks = False
 
     def run(self):
         self.answer = child.run(self.device.platform.name.strip(), child.START_UP)
@@ -154,13 +154,13 @@ class PeakMemory(StartUp):
 
 
 WORKLOADS = {
-    "launch_latency": of_type(Launches, count=100, alone=True),
+    "launch_latency": of_type(Launches, count=100, waits=True),
     "launch_throughput": Launches,
     **{f"launch_{n}_arguments": of_type(Arguments, arguments=n) for n in (1, 8, 32)},
     "event_chain": EventChain,
     "profiled_launches": Profiled,
-    **{f"{way}_4_KiB": of_type(Transfer, way=way, small=True) for way in ("write", "read", "map", "copy")},
-    **{f"{way}_bandwidth": of_type(Transfer, way=way) for way in ("write", "read", "map", "copy")},
+    **{f"{variant}_4_KiB": of_type(Transfer, variant=variant, small=True) for variant in ("write", "read", "map", "copy")},
+    **{f"{variant}_bandwidth": of_type(Transfer, variant=variant) for variant in ("write", "read", "map", "copy")},
     "start_up": StartUp,
     "peak_memory": PeakMemory,
 }

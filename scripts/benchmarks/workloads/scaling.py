@@ -34,11 +34,11 @@ class BytesOnce(Bytes):
         return super().time() / self.repeats()
 
 
-# By name: the counted unit, and for each size a workload and the sizes that are skipped on CPUs.
+# For each series, the workload class of each size. The name of the series contains the unit of the sizes.
 SERIES = {
     "copy kernel, bytes": {size: of_type(Kernel, size=size) for size in SIZES},
-    "write, bytes": {size: of_type(BytesOnce, size=size, way="write") for size in SIZES},
-    "read, bytes": {size: of_type(BytesOnce, size=size, way="read") for size in SIZES},
+    "write, bytes": {size: of_type(BytesOnce, size=size, variant="write") for size in SIZES},
+    "read, bytes": {size: of_type(BytesOnce, size=size, variant="read") for size in SIZES},
     "launches": {count: of_type(Launches, count=count) for count in (1, 10, 100, 1000, 10_000, 100_000)},
     "arguments, 200 launches": {n: of_type(Arguments, arguments=n) for n in (1, 2, 4, 8, 16, 32)},
     "build, lines": {lines: of_type(Build, lines=lines) for lines in (10, 100, 1000, 10_000)},

@@ -9,7 +9,7 @@ from .base import Workload, of_type
 class Histogram(Workload):
     """A histogram of bytes, counted in local memory first, or directly in global memory."""
 
-    way = "local"
+    variant = "local"
     SOURCES = {
         "local": """
     kernel void histogram(global const uchar *data, uint size, global uint *bins)
@@ -29,7 +29,7 @@ class Histogram(Workload):
     }
 
     def count(self):
-        return self.pick(1 << 20 if self.way == "local" else 1 << 18, 64 << 20)
+        return self.pick(1 << 20 if self.variant == "local" else 1 << 18, 64 << 20)
 
     def work(self):
         return self.count(), "GB/s"
@@ -41,10 +41,10 @@ class Histogram(Workload):
         self.groups = self.pick(32, 1024)
 
     def set_up(self):
-        self.histogram = self.kernel(self.program(self.SOURCES[self.way]), "histogram", self.buffers[0], np.uint32(self.count()), self.buffers[1])
+        self.histogram = self.kernel(self.program(self.SOURCES[self.variant]), "histogram", self.buffers[0], np.uint32(self.count()), self.buffers[1])
 
     def twin(self):
-        if self.way == "global":
+        if self.variant == "global":
             return None
         return [("clear", self.buffers[1]), ("histogram_local", (self.groups, 1, 1), list(self.buffers), [self.count()])]
 
@@ -108,4 +108,4 @@ class BreadthFirst(Workload):
         return np.array_equal(self.fetch(self.buffers[2], self.first), self.want)
 
 
-WORKLOADS = {"histogram_local": Histogram, "histogram_global": of_type(Histogram, way="global"), "bfs": BreadthFirst}
+WORKLOADS = {"histogram_local": Histogram, "histogram_global": of_type(Histogram, variant="global"), "bfs": BreadthFirst}

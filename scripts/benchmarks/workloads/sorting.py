@@ -11,8 +11,8 @@ uint scan_group(uint mine, local uint *shared, uint *total)
     uint lane = get_local_id(0);
     shared[lane] = mine;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint reach = 1; reach < 256; reach *= 2) {
-        uint other = lane >= reach ? shared[lane - reach] : 0;
+    for (uint distance = 1; distance < 256; distance *= 2) {
+        uint other = lane >= distance ? shared[lane - distance] : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         shared[lane] += other;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -34,7 +34,7 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void scan_blocks(global 
     if (get_local_id(0) == 0) sums[get_group_id(0)] = total;
 }
 
-// All by one work-group.
+// Scans the sums of the blocks, with one work-group.
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void scan_sums(global uint *sums, uint count)
 {
     local uint shared[256];
@@ -154,7 +154,7 @@ class RadixSort(Sort):
         for (uint i = 0; i < 16; i++) ranks[i * 256 + lane] = 0;
         uint4 four = from[get_global_id(0)];
         uint key[4] = {four.x, four.y, four.z, four.w};
-        // How many keys of each digit this work-item has, then how many keys of the block go before them.
+        // First the number of keys with each digit in this work-item, then the number of keys in the block that precede them.
         for (uint i = 0; i < 4; i++) ranks[(key[i] >> shift & 15) * 256 + lane]++;
         barrier(CLK_LOCAL_MEM_FENCE);
         uint sum = 0, total;

@@ -49,16 +49,16 @@ class Module:
 
     def set_up(self):
         if not (shutil.which(COMPILER) and shutil.which(TRANSLATOR)):
-            raise Skip(f"no {COMPILER} and {TRANSLATOR}")
+            raise Skip(f"{COMPILER} or {TRANSLATOR} is not installed")
         if not getattr(self.device.device, "il_version", ""):
-            raise Skip("no SPIR-V")
+            raise Skip("SPIR-V is not supported")
         super().set_up()
 
     def program(self, source, *options):
         try:
             binary = module(source, self.level, options)
         except subprocess.CalledProcessError as error:
-            raise Skip(f"{error.cmd[0]} refuses it") from error
+            raise Skip(f"{error.cmd[0]} rejects the source") from error
         return cl.Program(self.context, binary).build(options=[o for o in options if not o.startswith(("-D", "-I", "-cl-std"))])
 
 
@@ -77,7 +77,7 @@ class ModuleBuild(Module, builds.Build):
         try:
             return module(source, self.level, ())
         except subprocess.CalledProcessError as error:
-            raise Skip(f"{error.cmd[0]} refuses it") from error
+            raise Skip(f"{error.cmd[0]} rejects the source") from error
 
     def run(self):
         kernel = self.program(self.sources.pop() if self.sources else builds.source(self.lines, next(self.serial))).k

@@ -75,7 +75,7 @@ class Stencil3d(Workload):
 class Convolution(Workload):
     """The weighted mean of the neighbourhood of each byte: a 3 x 3 box, or 5 x 5 binomial weights."""
 
-    reach = 1
+    radius = 1
     BOX = """
     kernel void convolve(global const uchar *from, global uchar *to, int width, int height)
     {
@@ -97,7 +97,7 @@ class Convolution(Workload):
     }"""
 
     def side(self):
-        return self.pick(512 if self.reach == 1 else 256, 8192)
+        return self.pick(512 if self.radius == 1 else 256, 8192)
 
     def work(self):
         return self.side() ** 2, "Gpixel/s"
@@ -107,19 +107,19 @@ class Convolution(Workload):
         self.buffers = self.buffer(self.image), self.buffer(np.zeros_like(self.image))
 
     def set_up(self):
-        program = self.program(self.BOX if self.reach == 1 else self.BINOMIAL)
+        program = self.program(self.BOX if self.radius == 1 else self.BINOMIAL)
         self.convolve = self.kernel(program, "convolve", *self.buffers, np.int32(self.side()), np.int32(self.side()))
 
     def enqueue(self):
         self.launch(self.convolve, (self.side(), self.side()), (16, 8))
 
     def check(self):
-        weights = [1, 1, 1] if self.reach == 1 else [1, 4, 6, 4, 1]
-        padded, n = np.pad(self.image.astype(np.int32), self.reach, mode="edge"), self.side()
+        weights = [1, 1, 1] if self.radius == 1 else [1, 4, 6, 4, 1]
+        padded, n = np.pad(self.image.astype(np.int32), self.radius, mode="edge"), self.side()
         rows = sum(weight * padded[:, d : d + n] for d, weight in enumerate(weights))
         total = sum(weight * rows[d : d + n] for d, weight in enumerate(weights))
-        want = (total + 4) // 9 if self.reach == 1 else (total + 128) >> 8
+        want = (total + 4) // 9 if self.radius == 1 else (total + 128) >> 8
         return np.array_equal(self.fetch(self.buffers[1], self.image), want.astype(np.uint8))
 
 
-WORKLOADS = {"stencil_2d": Stencil2d, "stencil_3d": Stencil3d, "blur_bytes": Convolution, "convolution_bytes": of_type(Convolution, reach=2)}
+WORKLOADS = {"stencil_2d": Stencil2d, "stencil_3d": Stencil3d, "blur_bytes": Convolution, "convolution_bytes": of_type(Convolution, radius=2)}
