@@ -1,8 +1,8 @@
 //! Memory orders and scopes of atomic functions (OpenCL C 6.15.12).
 //!
-//! In OpenCL C 3.0 memory orders and scopes are optional features. A program that uses one the device lacks is
-//! rejected: it would run with a weaker one. OpenCL C 2.0 requires all of them, so there they are accepted and mapped
-//! to the strongest that the device has.
+//! In OpenCL C 3.0 some memory orders and scopes are optional features. A program that uses an order or scope that
+//! the device lacks is rejected, because the device could only execute a weaker one. OpenCL C 2.0 requires all of
+//! them. There they are accepted, and mapped to the strongest order or scope that the device has.
 
 use super::Sema;
 use crate::ast::Name;
@@ -16,12 +16,12 @@ const FEATURE_SEQ_CST: &str = "__opencl_c_atomic_order_seq_cst";
 const FEATURE_DEVICE: &str = "__opencl_c_atomic_scope_device";
 
 impl Sema<'_> {
-    /// Whether the program may not use this feature of OpenCL C 3.0.
+    /// Whether the device lacks an optional feature of OpenCL C 3.0. False in older versions and in library functions.
     fn lacks(&self, feature: &str) -> bool {
         self.options.std >= CStd::Cl30 && !self.in_library && !self.target.has_feature(feature)
     }
 
-    /// Rejects the name of a memory order or scope that the device lacks. Returns whether the device has it.
+    /// Reports an error if `name` is a memory order or scope that the device lacks. Returns false after an error.
     pub(super) fn check_enumerator(&mut self, name: &str, span: Span) -> bool {
         let lacking = needed_feature(name).filter(|feature| self.lacks(feature));
         if let Some(feature) = lacking {
@@ -30,7 +30,8 @@ impl Sema<'_> {
         lacking.is_none()
     }
 
-    /// Rejects the value of a memory order that the device lacks, however it is written.
+    /// Reports an error if the constant `order` is `memory_order_seq_cst` and the device lacks it, in any spelling.
+    /// Returns false after an error.
     pub(super) fn check_order_value(&mut self, order: &Expr) -> bool {
         let name = match self.integer_constant(order) {
             Some(5) => "memory_order_seq_cst",
@@ -39,7 +40,8 @@ impl Sema<'_> {
         self.check_enumerator(name, order.span)
     }
 
-    /// Rejects the value of a scope that the device lacks, however it is written.
+    /// Reports an error if the constant `scope` is a scope that the device lacks, in any spelling. Returns false after
+    /// an error.
     pub(super) fn check_scope_value(&mut self, scope: &Expr) -> bool {
         let name = match self.integer_constant(scope) {
             Some(2) => "memory_scope_device",
@@ -50,9 +52,9 @@ impl Sema<'_> {
         self.check_enumerator(name, scope.span)
     }
 
-    /// Rejects a call whose order or scope the device lacks. Orders and scopes that the call names are checked in
-    /// [`Self::check_enumerator`], except for names that are valid for fences only. `orders` are the orders that the
-    /// call names.
+    /// Reports an error if the device lacks an implicit order or scope of an atomic call, or acquire and release
+    /// orders. [`Self::check_enumerator`] checks the other orders and scopes that the call names. `orders` are the
+    /// order arguments of the call. `scoped` is true if the call has a scope argument.
     pub(super) fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[&Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
             let explicit = format!("use '{name}_explicit' with a weaker order");
@@ -64,7 +66,7 @@ impl Sema<'_> {
             );
         } else if !scoped && self.lacks(FEATURE_DEVICE) {
             self.err(span, format!("'{name}' has device scope and requires the feature {FEATURE_DEVICE}, which this device lacks"));
-        } else if self.lacks(FEATURE_ACQ_REL) && orders.iter().any(|order| self.may_order(order)) {
+        } else if self.lacks(FEATURE_ACQ_REL) && orders.iter().any(|order| self.may_acquire_or_release(order)) {
             self.err(
                 span,
                 format!("a memory order other than memory_order_relaxed requires the feature {FEATURE_ACQ_REL}, which this device lacks"),
@@ -72,8 +74,9 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether an order may be acquire, release or both: it is not known to be relaxed and was not rejected.
-    fn may_order(&self, order: &Expr) -> bool {
+    /// Whether an order may be acquire, release or both. False for relaxed, and for sequentially consistent, which
+    /// [`Self::check_order_value`] checks.
+    fn may_acquire_or_release(&self, order: &Expr) -> bool {
         !matches!(self.integer_constant(order), Some(0 | 5))
     }
 }

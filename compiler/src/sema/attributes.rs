@@ -104,7 +104,8 @@ impl Sema<'_> {
         result
     }
 
-    /// The arguments of an attribute with N sizes.
+    /// Returns the N positive integer arguments of an attribute. Reports an error and returns `None` if they are
+    /// invalid.
     fn sizes<const N: usize>(&mut self, attribute: &Attribute) -> Option<[u32; N]> {
         let name = attribute.name.name.clone();
         if attribute.args.len() != N {

@@ -1,9 +1,9 @@
 //! Kernels for enqueued blocks (OpenCL C 6.15.18.1).
 //!
-//! A block is a function whose last parameters are its captures ([`super::blocks`]). Its kernel has one parameter for
-//! the address of the captures, and one for each pointer to local memory. It loads the captures and calls the function.
-//! Images and samplers cannot be in memory, so they are further parameters. Kernels have numbers ([`kernel_name`]),
-//! which fit in the records of the queue.
+//! A block is a function whose last parameters are its captures ([`super::blocks`]). The kernel of the block loads the
+//! captures from memory and calls this function. The parameters of the kernel are the address of the captures, the
+//! pointers to local memory, and the captured images and samplers, which cannot be in memory. Each kernel has a number
+//! ([`kernel_name`]), which identifies it in the records of the device-side queue.
 
 use std::hash::{Hash, Hasher};
 
@@ -19,20 +19,21 @@ use crate::enqueue::{MAX_CAPTURED, kernel_name};
 use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// Alignment in bytes of captured values. Records start at even words.
+/// Maximum alignment in bytes of captured values. The captures start at an even 32-bit word.
 const CAPTURE_ALIGN: u32 = 8;
 
 /// The location of a captured value in a block's kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CaptureSlot {
-    /// At this byte of the captures.
+    /// The offset in bytes from the start of the captures.
     Memory(u32),
     /// In a parameter after the pointers to local memory.
     Parameter,
 }
 
 impl Sema<'_> {
-    /// The types and locations of a block's captures, and their size in words.
+    /// Returns the types and locations of a block's captures, and their total size in 32-bit words, rounded up to an
+    /// even number.
     pub(super) fn capture_slots(&self, block: FuncId) -> (Vec<(Ty, CaptureSlot)>, u32) {
         let function = &self.functions[block.index()];
         let own = self.decls[block.index()].params.len();
@@ -52,7 +53,7 @@ impl Sema<'_> {
         (slots, end.div_ceil(8) * 2)
     }
 
-    /// The lvalue of a capture in memory.
+    /// Creates the lvalue of a capture at `offset` bytes from the pointer `base`.
     pub(super) fn captured_lvalue(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Lvalue {
         let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
         let base_ty = base.ty;
@@ -64,7 +65,8 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Deref(Box::new(pointer)), ty: QualTy::plain(ty), space: Space::Global, align, span: self.span(span) }
     }
 
-    /// The number of the kernel of a block.
+    /// Returns the number of the kernel of a block. Creates the kernel on first use. Reports an error and returns
+    /// `None` if the captures are invalid.
     pub(super) fn block_kernel(&mut self, block: &BlockRef, span: Span) -> Option<u64> {
         if let Some(number) = self.block_kernels.get(&block.func) {
             return Some(*number);
@@ -81,7 +83,8 @@ impl Sema<'_> {
                 return None;
             }
         }
-        // Equal in every build of the source, and different from other blocks in units that may be linked with it.
+        // The number is equal in every build of the source. It differs from the numbers of the other blocks, also of
+        // those in units that may be linked with this one.
         let mut hasher = FxHasher::default();
         let around = self.f.as_ref().map(|f| self.decls[f.id.index()].name.clone());
         format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
@@ -102,7 +105,7 @@ impl Sema<'_> {
                     continue;
                 };
                 let index = sema.local_read(at, span);
-                let base = sema.own_call("__wgcl_captured", vec![index], span)?;
+                let base = sema.call_library("__wgcl_captured", vec![index], span)?;
                 let lvalue = sema.captured_lvalue(base, ty, offset, span);
                 let value = sema.rvalue(Operand::Lvalue(lvalue));
                 captured.push(sema.hidden_local(&mut stmts, value, span)?);
@@ -119,8 +122,8 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Creates the kernel with this number. Its parameters are the address of its captures, and parameters of these
-    /// types.
+    /// Creates the kernel with this number. Its parameters are the address of its captures, followed by parameters of
+    /// `types`. `body` receives these parameters and returns the statements. Returns `None` if `body` fails.
     pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where
         F: FnOnce(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,

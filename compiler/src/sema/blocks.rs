@@ -1,9 +1,9 @@
 //! Blocks (OpenCL C 6.14): literals, variables that hold them, captures.
 //!
-//! Every block is known when a program is built: block variables are initialised at their declaration and never
-//! assigned, and blocks are not parameters, results, members or elements. So a block is not a value here. A literal
-//! becomes a function with the parameters of the block, followed by its captures. A [`BlockRef`] names the function and
-//! the variables with the captured values. A call of the block is a call of the function.
+//! The compiler can resolve every use of a block: block variables are initialised at their declaration and never
+//! assigned, and blocks cannot be parameters, results, members or elements. Blocks are therefore not values in the
+//! typed tree. A literal becomes a function with the parameters of the block, followed by its captures. A [`BlockRef`]
+//! contains the function and the variables with the captured values. A call of the block is a call of the function.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::ir::Space;
 use crate::options::CStd;
 use crate::thir::{Expr, ExprKind, FuncId, Function, Init, Linkage, Local, LocalId, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// A known block.
+/// The block that a literal or a block variable refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockRef {
-    /// Its function, whose parameters are those of the block, then the captures.
+    /// The function of the block. Its parameters are those of the block, followed by the captures.
     pub(super) func: FuncId,
     /// The type, a [`TyKind::Block`].
     pub(super) ty: Ty,
@@ -28,7 +28,7 @@ pub(crate) struct BlockRef {
 }
 
 impl Sema<'_> {
-    /// Whether kernels may enqueue kernels in this version on this device.
+    /// Whether the language version and the device support device-side enqueue.
     pub(super) fn has_enqueue(&self) -> bool {
         self.in_library
             || match self.options.std {
@@ -38,7 +38,7 @@ impl Sema<'_> {
             }
     }
 
-    /// Whether blocks are supported. Reports the first use if they are not.
+    /// Whether the program can use blocks. If not, reports an error on the first call.
     pub(super) fn has_blocks(&mut self, span: Span) -> bool {
         let has = self.has_enqueue();
         if !has && !std::mem::replace(&mut self.blocks_refused, true) {
@@ -52,7 +52,7 @@ impl Sema<'_> {
         has
     }
 
-    /// The block type of a declarator `^`.
+    /// Returns the block type of a declarator `^` of the function type `function`.
     pub(super) fn block_part(&mut self, function: DeclTy, span: Span) -> DeclTy {
         if !self.has_blocks(span) {
             return self.error_decl();
@@ -71,7 +71,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks a block literal and its function.
+    /// Checks a block literal and creates its function.
     pub(super) fn block_literal(&mut self, literal: &BlockLiteral, span: Span) -> Operand {
         if !self.has_blocks(span) {
             return self.error_operand(span);
@@ -117,7 +117,7 @@ impl Sema<'_> {
         Operand::Block(Arc::new(BlockRef { func, ty, captures }), span)
     }
 
-    /// The declaration of a literal's function.
+    /// Creates the declaration of a literal's function. Returns `None` after an error.
     fn block_declaration(&mut self, literal: &BlockLiteral, span: Span) -> Option<FuncDecl> {
         let parts = literal.declarator.parts.as_slice();
         let (own, rest): (&[ast::ParamDecl], _) = match parts.split_first() {
@@ -156,8 +156,8 @@ impl Sema<'_> {
         })
     }
 
-    /// The value of a `return` in a block without a result type. The first `return` determines the
-    /// result type.
+    /// Checks a `return` in a block without an explicit result type. The first `return` determines the result type.
+    /// Returns the converted value, or `None` for `void` or after an error.
     pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let value = value.map(|value| self.rvalue_expr(value));
         let ty = match &value {
@@ -179,8 +179,9 @@ impl Sema<'_> {
         value
     }
 
-    /// A variable of a function. If the function encloses the current block, the block captures the variable. `scope`
-    /// is the number of the scope that declares it.
+    /// Returns the variable that the current function uses for `local`. That is `local` itself if the current function
+    /// declares it, otherwise the copy that the current block captures. `scope` is the index of the scope that declares
+    /// `local`. Returns `None` if no enclosing function declares it.
     pub(super) fn captured(&mut self, local: LocalId, scope: usize) -> Option<LocalId> {
         let owns = |f: &FnContext| f.outermost <= scope + 1;
         if self.f.as_ref().is_none_or(owns) {
@@ -194,7 +195,8 @@ impl Sema<'_> {
         Some(id)
     }
 
-    /// The copy of an outer function's variable in a nested function.
+    /// Returns the copy of the variable `outer` in the function at nesting level `level`, which the next outer function
+    /// declares or has captured. Creates the copy on first use.
     fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
         let inner = self.enclosing.get(level).or(self.f.as_ref())?;
         if let Some((_, own)) = inner.captures.iter().find(|(known, _)| *known == outer) {
@@ -218,7 +220,8 @@ impl Sema<'_> {
         Some(own)
     }
 
-    /// Declares a block variable. Only its captures are in memory. They are copied here.
+    /// Declares a block variable. Returns the statement that copies its captures to unnamed variables, or `None` if
+    /// there are no captures or after an error.
     pub(super) fn declare_block(
         &mut self,
         name: &Ident,
@@ -245,7 +248,8 @@ impl Sema<'_> {
         (!statements.is_empty()).then(|| Stmt { kind: StmtKind::Block(statements), span: self.span(name.span) })
     }
 
-    /// The block in the initialiser of a block variable.
+    /// Returns the block in the initialiser of a block variable. Reports an error and returns `None` if the declaration
+    /// is invalid.
     fn block_initializer(
         &mut self,
         name: &Ident,

@@ -1,4 +1,5 @@
-//! Calls: user functions and their overloads (OpenCL C 6.5.10; C99 6.5.2.2). `overloads` has those of the table.
+//! Calls: user functions and their overloads (OpenCL C 6.5.10; C99 6.5.2.2). The module `overloads` resolves calls of
+//! the built-in functions in the table.
 
 use super::convert::{PointerFit, Purpose, promoted};
 use super::{Operand, Sema};
@@ -6,10 +7,11 @@ use crate::ast::{self, Name, ScalarKind};
 use crate::diag::{Diagnostic, Span};
 use crate::thir::{Expr, ExprKind, FuncId, Ty, TyKind};
 
-/// The distance of a call from the parameters of a candidate. Lower is better.
+/// The rank of the conversion of an argument. Lower is better.
 type Cost = u32;
 
-/// The candidate that is at least as good as every other for each argument, and better for one.
+/// Returns the candidate that is at least as good as every other for each argument, and better for at least one
+/// argument. Returns `None` if there is no such candidate.
 fn best_candidate(viable: &[(Vec<Cost>, FuncId)]) -> Option<FuncId> {
     let beats = |a: &[Cost], b: &[Cost]| a.iter().zip(b).all(|(x, y)| x <= y) && a.iter().zip(b).any(|(x, y)| x < y);
     let best = viable.iter().find(|(ranks, id)| viable.iter().all(|(others, other)| other == id || beats(ranks, others)));
@@ -97,7 +99,7 @@ impl Sema<'_> {
             return self.call_function(id, values, args, name_span, span);
         }
         let best = best_candidate(&viable);
-        // User overloads of a built-in's name are added to its candidates.
+        // The user's overloads and the built-in overloads of a name are both candidates.
         if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_table(&name, &values)) {
             return self.builtin_call_values(&name, values, args, name_span, span);
         }
@@ -129,13 +131,13 @@ impl Sema<'_> {
         self.err(span, text);
     }
 
-    /// The rank of an implicit conversion by C++'s overload rules, which `overloadable` uses; `None` if there is no
-    /// conversion. The ranks are:
-    /// - 0: exact
-    /// - 1: only adds qualifiers, or converts to the generic address space
-    /// - 2: a promotion
-    /// - 3: another conversion
-    /// - higher: allowed in C only
+    /// Returns the rank of an implicit conversion by C++'s overload rules, which `overloadable` uses. Returns `None` if
+    /// there is no conversion. The ranks are:
+    /// - 0: exact match
+    /// - 1: adds qualifiers only, or converts to the generic address space
+    /// - 2: promotion
+    /// - 3: other conversion
+    /// - 4 and 5: conversion that C permits and C++ does not
     fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Cost> {
         if value.ty == ty {
             return Some(0);
@@ -206,19 +208,20 @@ impl Sema<'_> {
         self.expr(ExprKind::Call { func: id, args: converted, part: None }, decl.ret, span)
     }
 
-    /// Records an edge of the call graph. A library function is scheduled for checking.
+    /// Records a call of `callee` by the current function. Queues a library function for checking.
     pub(super) fn note_call(&mut self, callee: FuncId, span: Span) {
         if let Some(f) = &self.f {
             let caller = f.id;
             self.calls.push((caller, callee, span));
         }
-        // Outside of functions, the initialiser is rejected as not constant.
+        // There is no edge outside of functions: a call in an initialiser is rejected there, because it is not
+        // constant.
         self.require_library(callee);
     }
 
     // Built-ins.
 
-    /// Whether a name is a built-in function of this version and device.
+    /// Whether the language version and the device have a built-in function with this name.
     pub(super) fn is_builtin(&self, name: &str) -> bool {
         self.is_in_table(name) || self.is_family(name) || (super::enqueue::is_known(name) && self.has_enqueue())
     }

@@ -53,7 +53,7 @@ impl Sema<'_> {
                 }
             }
             (TyKind::Scalar(ScalarKind::Bool), TyKind::Vector(kind, _)) if !super::is_float(*kind) => {
-                // True has all bits set in a vector (6.4.3).
+                // In a vector, true has all bits set (6.4.3).
                 let lane = self.scalar(*kind);
                 let value = self.cast(CastKind::Arith, value, lane);
                 let value = Expr { kind: ExprKind::Unary(crate::thir::UnaryOp::Neg, Box::new(value)), ty: lane, span };
@@ -121,7 +121,8 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// `(float4)(a, b, ...)`: parts with as many lanes in total, or one scalar for all lanes.
+    /// Checks a vector literal, `(float4)(a, b, ...)`. The parts have as many lanes in total as the vector, or the only
+    /// part is a scalar for all lanes.
     pub(super) fn vector_literal(&mut self, name: &ast::TypeName, parts: &[ast::Expr], span: Span) -> Expr {
         let to = self.type_name(name).ty;
         let values: Vec<Expr> = parts.iter().map(|part| self.any_rvalue(part)).collect();
@@ -141,7 +142,7 @@ impl Sema<'_> {
         self.vector_of(values, to, span)
     }
 
-    /// Builds a vector from parts.
+    /// Creates a vector from the values of its parts.
     pub(super) fn vector_of(&mut self, values: Vec<Expr>, to: Ty, span: Span) -> Expr {
         let Some((kind, lanes)) = self.arith(to) else { return self.error_expr(span) };
         let mut total = 0u32;
@@ -191,7 +192,7 @@ impl Sema<'_> {
         self.fold(ExprKind::VectorLit(parts), to, span)
     }
 
-    /// Creates an expression, or its value if all operands are constants.
+    /// Creates an expression, or the constant that is its value.
     pub(super) fn fold(&mut self, kind: ExprKind, ty: Ty, span: Span) -> Expr {
         let expr = self.expr(kind, ty, span);
         match self.evaluate(&expr) {
@@ -200,7 +201,8 @@ impl Sema<'_> {
         }
     }
 
-    /// `as_T(expr)` and `__builtin_astype`: equal sizes, or three lanes as four (6.4.4.2).
+    /// Checks `as_T(expr)` or `__builtin_astype`. The sizes must be equal; a vector of three lanes has the size of four
+    /// (6.4.4.2).
     pub(super) fn as_type(&mut self, value: Expr, to: Ty, span: Span) -> Expr {
         if self.is_error(value.ty) || self.is_error(to) {
             return self.error_expr(span);
@@ -226,7 +228,7 @@ impl Sema<'_> {
         self.cast(CastKind::AsType, value, to)
     }
 
-    /// `(type){ ... }`
+    /// Checks a compound literal, `(type){ ... }`.
     pub(super) fn compound_literal(&mut self, name: &ast::TypeName, list: &ast::InitList, span: Span) -> Operand {
         let decl = self.type_name_decl(name);
         if self.is_error(decl.qt.ty) {
@@ -260,7 +262,7 @@ impl Sema<'_> {
     }
 }
 
-/// Whether an explicit cast between pointers to two spaces is allowed (6.7.5).
+/// Whether an explicit cast of a pointer from one address space to another is allowed (6.7.5).
 fn spaces_cast(from: Space, to: Space) -> bool {
     from == to || (from == Space::Generic && to != Space::Constant) || (to == Space::Generic && from != Space::Constant)
 }

@@ -1,8 +1,8 @@
 //! Evaluation of constant expressions (C99 6.6; OpenCL C 6.7.3) on the typed tree.
 //!
-//! Integers are bits, zero-extended from the width of their type. Floats are doubles that are exactly representable in
-//! their type: rounding a double-precision sum, difference, product or quotient to single or half precision gives the
-//! correctly rounded result.
+//! An integer value is a bit pattern, zero-extended from the width of its type. A floating-point value is a `double`
+//! that its type represents exactly. A double-precision sum, difference, product or quotient, rounded to single or half
+//! precision, is the correctly rounded result.
 
 use half::f16;
 
@@ -20,7 +20,7 @@ pub(super) enum Value {
     Address(GlobalId, i64),
 }
 
-/// The bits of an integer, reduced to the width of a type.
+/// Returns the low bits of an integer, up to the width of the type `kind`.
 pub(super) fn int_bits(kind: ScalarKind, value: i128) -> u64 {
     if kind == ScalarKind::Bool {
         return u64::from(value != 0);
@@ -32,7 +32,7 @@ pub(super) fn int_bits(kind: ScalarKind, value: i128) -> u64 {
     low & mask
 }
 
-/// The mathematical value of integer bits.
+/// Returns the value of an integer of type `kind` with these bits.
 pub(super) fn int_value(kind: ScalarKind, bits: u64) -> i128 {
     let width = scalar_size(kind) * 8;
     if is_signed(kind) {
@@ -45,7 +45,7 @@ pub(super) fn int_value(kind: ScalarKind, bits: u64) -> i128 {
     }
 }
 
-/// A double rounded to a float type.
+/// Rounds a double to a floating-point type.
 pub(super) fn round_to(kind: ScalarKind, value: f64) -> f64 {
     match kind {
         ScalarKind::Half => f16::from_f64(value).to_f64(),
@@ -55,7 +55,7 @@ pub(super) fn round_to(kind: ScalarKind, value: f64) -> f64 {
     }
 }
 
-/// The bits of a scalar constant in memory.
+/// Returns the bits of a scalar constant, as memory contains them.
 fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
     match *value {
         Constant::Int(bits) => bits,
@@ -69,7 +69,7 @@ fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
     }
 }
 
-/// The constant with these bits.
+/// Creates the constant with these bits.
 fn from_bits(kind: ScalarKind, bits: u64) -> Constant {
     #[expect(clippy::cast_possible_truncation, reason = "only the low bits are needed")]
     match kind {
@@ -103,7 +103,7 @@ fn convert_with(from: ScalarKind, to: ScalarKind, value: &Constant, saturate: bo
             };
             let wide = rounded as i128;
             let (low, high) = range(to);
-            // Floats always saturate: the conversion of a float outside of the range is undefined in C.
+            // Conversions from floats always saturate. C does not define the result for a value outside of the range.
             Constant::Int(int_bits(to, wide.clamp(low, high)))
         }
         Constant::Int(bits) => {
@@ -129,14 +129,15 @@ pub(super) fn wide_to(to: ScalarKind, value: i128) -> Constant {
     }
 }
 
-/// Least and greatest value of an integer type.
+/// Returns the minimum and the maximum value of an integer type.
 pub(super) fn range(kind: ScalarKind) -> (i128, i128) {
     let bits = scalar_size(kind) * 8;
     if is_signed(kind) { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) }
 }
 
 impl Sema<'_> {
-    /// The value of an integer constant expression.
+    /// Returns the value of an integer constant expression, truncated to 64 bits. Returns `None` if the expression is
+    /// not an integer or not constant.
     pub(super) fn integer_constant(&self, expr: &Expr) -> Option<i64> {
         let kind = self.scalar_kind(expr.ty)?;
         if is_float(kind) {
@@ -160,7 +161,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of a constant expression. `None` if it is not constant.
+    /// Returns the value of a constant expression, or `None` if the expression is not constant.
     pub(super) fn evaluate(&self, expr: &Expr) -> Option<Value> {
         match &expr.kind {
             ExprKind::Constant(constant) => Some(Value::Const(constant.clone())),
@@ -238,7 +239,8 @@ impl Sema<'_> {
         })
     }
 
-    /// The address of an lvalue with static storage.
+    /// Returns the address of an lvalue: a variable with static storage and an offset in bytes. Returns `None` if the
+    /// address is not constant.
     pub(super) fn address(&self, lvalue: &Lvalue) -> Option<(GlobalId, i64)> {
         match &lvalue.kind {
             LvalueKind::Global(global) => Some((*global, 0)),
@@ -265,8 +267,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Reads a variable with known contents in constant address space, or with `fold_const` also a `const` variable.
-    /// C99 does not require this; other compilers support it.
+    /// Reads an initialised variable in constant address space or, with `fold_const`, a `const` variable. C99 does not
+    /// require this; other compilers support it.
     fn load_constant(&self, lvalue: &Lvalue, ty: Ty) -> Option<Value> {
         if let LvalueKind::Local(local) = lvalue.kind {
             let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));
@@ -300,7 +302,7 @@ impl Sema<'_> {
         let Value::Const(value) = self.evaluate(operand)? else { return None };
         let (kind, _) = self.arith(operand.ty)?;
         let (result, lanes) = self.arith(ty)?;
-        Some(Value::Const(each(&value, |value| match (op, value) {
+        Some(Value::Const(map_lanes(&value, |value| match (op, value) {
             (UnaryOp::Neg, Constant::Float(v)) => Some(Constant::Float(-v)),
             (UnaryOp::Neg, Constant::Int(v)) => Some(Constant::Int(int_bits(kind, -int_value(kind, *v)))),
             (UnaryOp::BitNot, Constant::Int(v)) => Some(Constant::Int(int_bits(kind, !int_value(kind, *v)))),
@@ -331,7 +333,7 @@ impl Sema<'_> {
             (CastKind::Pointer, value) => return Some(value),
             (CastKind::IntToPointer, Value::Const(Constant::Int(0))) => return Some(Value::Const(Constant::Null)),
             (CastKind::PointerToInt, Value::Const(Constant::Null)) => return Some(Value::Const(Constant::Int(0))),
-            // Addresses are kept in integers of pointer size (`uintptr_t` in an initialiser).
+            // An integer with the size of a pointer can contain an address (`uintptr_t` in an initialiser).
             (CastKind::PointerToInt, address @ Value::Address(..)) if self.size_of(ty) == Some(u64::from(self.types.pointer_size())) => {
                 return Some(address);
             }
@@ -343,7 +345,7 @@ impl Sema<'_> {
             CastKind::Arith => {
                 let (from, _) = self.arith(operand.ty)?;
                 let (to, _) = self.arith(ty)?;
-                Some(Value::Const(each(&value, |value| Some(convert(from, to, value)))?))
+                Some(Value::Const(map_lanes(&value, |value| Some(convert(from, to, value)))?))
             }
             CastKind::Convert { saturate, rounding } => {
                 let (from, _) = self.arith(operand.ty)?;
@@ -351,7 +353,7 @@ impl Sema<'_> {
                 if is_float(to) && rounding.is_some_and(|r| r != Rounding::Rte) {
                     return None;
                 }
-                Some(Value::Const(each(&value, |value| Some(convert_with(from, to, value, saturate, rounding)))?))
+                Some(Value::Const(map_lanes(&value, |value| Some(convert_with(from, to, value, saturate, rounding)))?))
             }
             CastKind::Splat => {
                 let (_, lanes) = self.arith(ty)?;
@@ -374,7 +376,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Appends the bytes of an arithmetic constant in memory, without the padding of three-component vectors.
+    /// Appends the bytes of an arithmetic constant or null pointer, without the padding of three-component vectors.
+    /// Returns `None` if the type is neither arithmetic nor a pointer.
     pub(super) fn constant_bytes(&self, value: &Constant, ty: Ty, out: &mut Vec<u8>) -> Option<()> {
         if self.is_pointer(ty) {
             out.resize(out.len() + self.types.pointer_size() as usize, 0);
@@ -391,7 +394,7 @@ impl Sema<'_> {
     }
 }
 
-/// The result of a comparison: 1 for scalars, -1 for vector lanes.
+/// The result of a comparison. True is 1 in a scalar and -1 in a lane of a vector.
 fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     Constant::Int(match (truth, lanes) {
         (false, _) => 0,
@@ -400,8 +403,8 @@ fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     })
 }
 
-/// Applies a function to a scalar or to each lane.
-fn each(value: &Constant, f: impl Fn(&Constant) -> Option<Constant>) -> Option<Constant> {
+/// Applies `f` to a scalar or to each lane of a vector. Returns `None` if `f` returns `None` for any lane.
+fn map_lanes(value: &Constant, f: impl Fn(&Constant) -> Option<Constant>) -> Option<Constant> {
     match value {
         Constant::Vector(values) => values.iter().map(f).collect::<Option<Vec<_>>>().map(Constant::Vector),
         value => f(value),

@@ -22,16 +22,16 @@ pub(super) enum Purpose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PointerFit {
     Same,
-    /// Only `const` or `volatile` of the pointee is lost.
+    /// The pointee types are compatible, but the conversion discards `const` or `volatile` of the pointee.
     DropsQualifiers,
     /// The pointee types differ.
     OtherPointee,
-    /// The address spaces do not convert.
+    /// There is no implicit conversion between the address spaces.
     OtherSpace,
 }
 
 impl Sema<'_> {
-    /// Creates a cast. Folds constants, and omits a cast to the same type.
+    /// Creates a cast. Folds constants. Returns the operand unchanged if an arithmetic or pointer cast has no effect.
     pub(super) fn cast(&mut self, kind: CastKind, operand: Expr, ty: Ty) -> Expr {
         if operand.ty == ty && matches!(kind, CastKind::Arith | CastKind::Pointer) {
             return operand;
@@ -67,7 +67,7 @@ impl Sema<'_> {
         self.cast(CastKind::Splat, scalar, ty)
     }
 
-    /// The integer promotions of scalars (C99 6.3.1.1).
+    /// Applies the integer promotions to a scalar (C99 6.3.1.1). Returns other values unchanged.
     pub(super) fn promote(&mut self, operand: Expr) -> Expr {
         let Some(kind) = self.scalar_kind(operand.ty) else { return operand };
         let promoted = promoted(kind);
@@ -75,9 +75,10 @@ impl Sema<'_> {
         if operand.ty == ty { operand } else { self.cast(CastKind::Arith, operand, ty) }
     }
 
-    /// The usual arithmetic conversions. An error names both types and is reported at `span`.
+    /// Applies the usual arithmetic conversions to two operands. If there is no common type, reports an error with both
+    /// types at `span` and returns `None`.
     pub(super) fn usual_conversions(&mut self, lhs: Expr, rhs: Expr, span: Span) -> Option<(Expr, Expr)> {
-        if self.meet_wide(lhs.ty, rhs.ty) {
+        if self.has_wide_operand(lhs.ty, rhs.ty) {
             return Some((self.widened(lhs), self.widened(rhs)));
         }
         let (lhs, rhs) = match (self.arith(lhs.ty), self.arith(rhs.ty)) {
@@ -125,7 +126,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Widens a scalar to a vector type (6.4.1). Its rank must not exceed that of the lanes, unless it is a constant.
+    /// Widens a scalar to a vector type (6.4.1). Unless the scalar is a constant, its rank must not exceed the rank of
+    /// the lanes. Reports an error and returns `None` otherwise.
     pub(super) fn widen(&mut self, scalar: Expr, kind: ScalarKind, vector: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let fits = match (is_float(kind), is_float(lane)) {
             (false, true) => true,
@@ -133,7 +135,7 @@ impl Sema<'_> {
             _ => scalar_size(kind) <= scalar_size(lane),
         };
         let constant_fits = is_float(kind) == is_float(lane) && self.evaluate(&scalar).is_some();
-        // Integers below `int` are promoted in expressions. That alone is not an error.
+        // A constant of greater rank is converted, with a warning if that changes its value.
         if !fits && !constant_fits {
             let (a, b) = (self.show(scalar.ty), self.show(vector));
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
@@ -145,7 +147,7 @@ impl Sema<'_> {
         Some(self.arith_cast(scalar, vector))
     }
 
-    /// Warns about an integer constant outside of the range of the vector's lanes, signed or unsigned.
+    /// Warns about an integer constant that neither the signed nor the unsigned type of the lane size can represent.
     fn warn_of_lost_bits(&mut self, scalar: &Expr, kind: ScalarKind, lane: ScalarKind, span: Span) {
         let Some(Value::Const(Constant::Int(bits))) = self.evaluate(scalar) else { return };
         let ((low, _), (_, high)) = (range(signed_of(lane)), range(unsigned_of(lane)));
@@ -164,7 +166,7 @@ impl Sema<'_> {
         self.err(span, format!("invalid operands to binary expression ('{a}' and '{b}')"));
     }
 
-    /// How a pointer converts to another pointer type.
+    /// Classifies the implicit conversion from one pointer type to another.
     pub(super) fn pointer_fit(&self, from: Ty, to: Ty) -> PointerFit {
         let (TyKind::Pointer { pointee: a, space: from_space, .. }, TyKind::Pointer { pointee: b, space: to_space, .. }) =
             (self.kind(from), self.kind(to))
@@ -184,7 +186,8 @@ impl Sema<'_> {
         PointerFit::Same
     }
 
-    /// Compatible types (C99 6.2.7): equal except for `restrict` and arrays of unknown length.
+    /// Whether two types are compatible (C99 6.2.7): equal except for `restrict`, unknown array lengths, and
+    /// enumerations in place of their integer type.
     pub(super) fn same_unqualified(&self, a: Ty, b: Ty) -> bool {
         if a == b {
             return true;
@@ -362,7 +365,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether a pointer is not null, as `bool`.
+    /// Creates the `bool` expression that is true if `pointer` is not null.
     pub(super) fn pointer_truth(&mut self, pointer: Expr) -> Expr {
         let (ty, span) = (pointer.ty, pointer.span);
         let null = Expr { kind: ExprKind::Constant(Constant::Null), ty, span };
@@ -374,7 +377,7 @@ impl Sema<'_> {
     }
 }
 
-/// The integer promotion of a scalar type.
+/// Returns the type of a scalar after integer promotion.
 pub(super) const fn promoted(kind: ScalarKind) -> ScalarKind {
     match kind {
         ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar | ScalarKind::Short | ScalarKind::UShort => ScalarKind::Int,
@@ -382,7 +385,7 @@ pub(super) const fn promoted(kind: ScalarKind) -> ScalarKind {
     }
 }
 
-/// The common type of two scalar types (C99 6.3.1.8). half is a distinct type (OpenCL C 6.3.1.1).
+/// Returns the common type of two scalar types (C99 6.3.1.8). `half` is a distinct type (OpenCL C 6.3.1.1).
 pub(super) fn usual_kind(a: ScalarKind, b: ScalarKind) -> ScalarKind {
     if is_float(a) || is_float(b) {
         for kind in [ScalarKind::Double, ScalarKind::Float] {

@@ -11,7 +11,7 @@ impl Sema<'_> {
         self.declaration(declaration);
     }
 
-    /// Checks a declaration. Returns the statements that initialise its private variables.
+    /// Checks a declaration. Returns the statements that declare and initialise its private variables.
     pub(super) fn declaration(&mut self, declaration: &Declaration) -> Vec<Stmt> {
         let mut statements = Vec::new();
         let specs = &declaration.specs;
@@ -72,7 +72,7 @@ impl Sema<'_> {
         statements
     }
 
-    /// A declarator after a function type name.
+    /// Checks a declarator whose type is a `typedef` of a function type.
     fn typed_function(&mut self, specs: &ast::DeclSpecs, base: DeclTy, item: &InitDeclarator) {
         let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();
         self.check_attributes(attributes.iter().copied());
@@ -84,7 +84,7 @@ impl Sema<'_> {
         if matches!(self.kind(ty.qt.ty), TyKind::Function { .. }) {
             self.declare_typed_function(specs, name, ty.qt.ty, &attributes);
         } else {
-            // Pointers to functions and arrays of them: the error was reported.
+            // A pointer to a function or an array of functions. The error was reported.
             self.declare(&name.name, Symbol::Error, name.span);
         }
     }

@@ -1,4 +1,4 @@
-//! Built-in functions that enqueue kernels, and those of device-side events and NDRanges (OpenCL C 6.15.18).
+//! Built-in functions that enqueue kernels, and the functions of device-side events and NDRanges (OpenCL C 6.15.18).
 //!
 //! The library (`compiler/library/enqueue.cl`) implements these functions. This module adds what OpenCL C cannot
 //! express: block arguments and variable argument counts. An enqueued block becomes a kernel ([`super::block_kernels`])
@@ -18,11 +18,11 @@ use crate::enqueue::kernel_name;
 use crate::ir::Space;
 use crate::thir::{BinaryOp, CastKind, Expr, ExprKind, Field, Init, LocalId, QualTy, Record, Stmt, StmtKind, Ty, TyKind};
 
-/// The number of the kernel that records the times of a completed event.
+/// The number of the kernel that records the profiling times of a completed event.
 const CAPTURE_TIMES: u64 = 1;
 
-/// Functions with ordinary arguments, and the library function of each.
-const PLAIN: &[(&str, &str)] = &[
+/// Functions without block and NDRange arguments, and the library function that implements each.
+const LIBRARY_FUNCTIONS: &[(&str, &str)] = &[
     ("get_default_queue", "__wgcl_default_queue"),
     ("create_user_event", "__wgcl_create_user_event"),
     ("is_valid_event", "__wgcl_is_valid_event"),
@@ -31,7 +31,7 @@ const PLAIN: &[(&str, &str)] = &[
     ("set_user_event_status", "__wgcl_set_user_event_status"),
 ];
 
-/// Functions that query a block, with or without a range argument.
+/// Functions that query a block: the name, whether the first argument is an NDRange, and the library function.
 const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_work_group_size", false, "__wgcl_group_items"),
     ("get_kernel_preferred_work_group_size_multiple", false, "__wgcl_subgroup_items"),
@@ -39,14 +39,14 @@ const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_sub_group_count_for_ndrange", true, "__wgcl_range_subgroups"),
 ];
 
-/// Whether a function is one of these.
+/// Whether a built-in function enqueues kernels or operates on device-side events or NDRanges.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "enqueue_kernel" | "enqueue_marker" | "capture_event_profiling_info" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D")
-        || PLAIN.iter().any(|(known, _)| *known == name)
+        || LIBRARY_FUNCTIONS.iter().any(|(known, _)| *known == name)
         || QUERIES.iter().any(|(known, ..)| *known == name)
 }
 
-/// The events that a command waits for, and the event that it returns.
+/// The expressions for the events that a command waits for, and for the address of the event that it returns.
 struct WaitList {
     count: Expr,
     list: Expr,
@@ -70,7 +70,8 @@ impl Sema<'_> {
         let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
         let fields = vec![
             field("__dimensions", uint, 0),
-            // A member, so that it is written. The sanitizer would report a read of padding when a range is copied.
+            // A member, because the library writes members only. The sanitizer would report the read of uninitialised
+            // padding when a range is copied.
             field("__padding", uint, 4),
             field("__offset", three, 8),
             field("__global_size", three, 8 + 3 * bytes),
@@ -91,7 +92,7 @@ impl Sema<'_> {
         DeclTy::of(ty)
     }
 
-    /// Checks a call of one of these functions.
+    /// Checks a call of a function for which [`is_known`] is true.
     pub(super) fn enqueue_call(&mut self, name: &Name, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         let call = match &**name {
             "enqueue_kernel" => self.enqueue_kernel(args, name_span, span),
@@ -103,7 +104,7 @@ impl Sema<'_> {
             _ => match QUERIES.iter().find(|(known, ..)| *known == &**name) {
                 Some(&(_, has_range, own)) => self.block_query(own, has_range, args, name_span, span),
                 None => {
-                    let own = PLAIN.iter().find(|(known, _)| *known == &**name).map_or("", |(_, own)| *own);
+                    let own = LIBRARY_FUNCTIONS.iter().find(|(known, _)| *known == &**name).map_or("", |(_, own)| *own);
                     let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
                     self.library_function_call(own, values, (args, name_span), span)
                 }
@@ -112,7 +113,8 @@ impl Sema<'_> {
         call.unwrap_or_else(|| self.error_expr(span))
     }
 
-    /// A call of a library function.
+    /// Creates a call of the library function `own`. `args` are the arguments in the source, for errors. Returns `None`
+    /// after an error.
     fn library_function_call(&mut self, own: &str, values: Vec<Expr>, (args, name_span): (&[ast::Expr], Span), span: Span) -> Option<Expr> {
         if values.iter().any(|value| self.is_error(value.ty)) {
             return None;
@@ -126,8 +128,8 @@ impl Sema<'_> {
         (!self.is_error(call.ty)).then_some(call)
     }
 
-    /// A call with arguments of known types.
-    pub(super) fn own_call(&mut self, own: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
+    /// Creates a call of the library function `own` with arguments that the compiler created.
+    pub(super) fn call_library(&mut self, own: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
         self.library_function_call(own, values, (&[], span), span)
     }
 
@@ -147,7 +149,7 @@ impl Sema<'_> {
         (!self.is_error(value.ty)).then_some(value)
     }
 
-    /// A block that can be enqueued.
+    /// Checks that an argument is a block that can be enqueued. Returns `None` after an error.
     fn block_argument(&mut self, arg: &ast::Expr) -> Option<Arc<BlockRef>> {
         let block = match self.operand(arg) {
             Operand::Block(block, _) => block,
@@ -176,7 +178,7 @@ impl Sema<'_> {
         Some(block)
     }
 
-    /// `enqueue_kernel`, in both forms.
+    /// Checks a call of `enqueue_kernel`, with or without an event wait list.
     fn enqueue_kernel(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let [queue, flags, range, rest @ ..] = args else { return self.too_few(4, args, name_span) };
         let queue = self.queue_argument(queue)?;
@@ -216,7 +218,8 @@ impl Sema<'_> {
         self.enqueue_statements((stmts, locals), (&block, kernel), [queue, flags, range], waits, span)
     }
 
-    /// The type of an operand, without evaluating it.
+    /// Returns the type of a block variable, or a block type without parameters for any block literal. Returns `None`
+    /// for all other expressions. Does not check the expression.
     fn unevaluated_kind(&mut self, expr: &ast::Expr) -> Option<TyKind> {
         let mut inner = expr;
         while let ast::ExprKind::Paren(next) = &inner.kind {
@@ -253,7 +256,7 @@ impl Sema<'_> {
         Some(value)
     }
 
-    /// A pointer to events in any address space.
+    /// The type of a generic pointer to device-side events.
     fn events_pointer(&mut self, is_const: bool) -> Ty {
         let event = self.types.intern(TyKind::ClkEvent);
         self.pointer(QualTy { is_const, ..QualTy::plain(event) }, Space::Generic)
@@ -278,7 +281,7 @@ impl Sema<'_> {
         })
     }
 
-    /// A local variable without a name, initialised with a value.
+    /// Declares an unnamed private variable with an initial value. Appends the declaration to `stmts`.
     pub(super) fn hidden_local(&mut self, stmts: &mut Vec<Stmt>, value: Expr, span: Span) -> Option<LocalId> {
         let local = self.new_local("", QualTy::plain(value.ty), span)?;
         stmts.push(Stmt { kind: StmtKind::Local { local, init: Some(Init::Expr(value)) }, span: self.span(span) });
@@ -290,7 +293,8 @@ impl Sema<'_> {
         self.rvalue(Operand::Lvalue(lvalue))
     }
 
-    /// Creates the record. If that succeeds, stores the captures and the sizes of local memory.
+    /// Creates the expression that enqueues the record of a block. If that succeeds at run time, the expression stores
+    /// the captures and the kernel arguments to the record. `locals` are the sizes of the local memory arguments.
     fn enqueue_statements(
         &mut self,
         (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
@@ -301,7 +305,7 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (slots, words) = self.capture_slots(block.func);
         let int = self.int();
-        // A local memory size of 0 has its own error code.
+        // The error code for a local memory size of 0 is CLK_INVALID_ARG_SIZE.
         let mut has_empty = self.int_const(0, ScalarKind::Int, span);
         for &size in &locals {
             let size = self.local_read(size, span);
@@ -317,7 +321,7 @@ impl Sema<'_> {
         let words = self.int_const(i64::from(words), ScalarKind::UInt, span);
         let WaitList { count: waited, list, returned } = waits;
         let values = vec![queue, flags, range, waited, list, returned, number, count, words];
-        let enqueue = self.own_call("__wgcl_enqueue", values, span)?;
+        let enqueue = self.call_library("__wgcl_enqueue", values, span)?;
         let refused = self.int_const(-51, ScalarKind::Int, span);
         let enqueue = self.expr(ExprKind::Cond { cond: Box::new(has_empty), then: Box::new(refused), els: Box::new(enqueue) }, int, span);
         let at = self.hidden_local(&mut stmts, enqueue, span)?;
@@ -325,13 +329,13 @@ impl Sema<'_> {
         for (index, &local) in (0i64..).zip(locals.iter().chain(&handles)) {
             let word = self.parameter_word(local, span);
             let values = vec![self.local_read(at, span), self.int_const(index, ScalarKind::UInt, span), word];
-            let store = self.own_call("__wgcl_enqueue_parameter", values, span)?;
+            let store = self.call_library("__wgcl_enqueue_parameter", values, span)?;
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
         for (&captured, (ty, slot)) in block.captures.iter().zip(slots) {
             let CaptureSlot::Memory(offset) = slot else { continue };
             let record = self.local_read(at, span);
-            let base = self.own_call("__wgcl_captures", vec![record], span)?;
+            let base = self.call_library("__wgcl_captures", vec![record], span)?;
             let lvalue = self.captured_lvalue(base, ty, offset, span);
             let value = self.local_read(captured, span);
             let store = self.expr(ExprKind::Assign { lvalue: Box::new(lvalue), value: Box::new(value) }, ty, span);
@@ -349,8 +353,8 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
     }
 
-    /// The word of a record for a kernel parameter: the size of local memory, the value of a sampler, or the index of
-    /// the image parameter of the enqueuing kernel.
+    /// The 32-bit word for a kernel argument in a record: the size of local memory in bytes, the value of a sampler, or
+    /// the index of an image among the parameters of the enqueuing kernel.
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
         let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {
@@ -360,19 +364,19 @@ impl Sema<'_> {
         }
     }
 
-    /// The result of the function for a record or an error.
+    /// Creates the result of an enqueue function. `record` is a record index, or negative after an error.
     fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
         // "If the -g compile option is specified ... the following errors may be returned instead of
         // CLK_ENQUEUE_FAILURE".
         let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
-        self.own_call("__wgcl_enqueued", vec![record, detailed], span)
+        self.call_library("__wgcl_enqueued", vec![record, detailed], span)
     }
 
     fn enqueue_marker(&mut self, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let [queue, count, list, returned] = self.counted(args, 4, 4, name_span)? else { return None };
         let queue = self.queue_argument(queue)?;
         let WaitList { count, list, returned } = self.waits(count, list, returned)?;
-        let record = self.own_call("__wgcl_enqueue_marker", vec![queue, count, list, returned], span)?;
+        let record = self.call_library("__wgcl_enqueue_marker", vec![queue, count, list, returned], span)?;
         self.enqueued(record, span)
     }
 
@@ -390,18 +394,18 @@ impl Sema<'_> {
         if !self.kernels.iter().any(|(_, info)| info.name == kernel_name(CAPTURE_TIMES)) {
             self.kernel_of(CAPTURE_TIMES, &[], span, |sema, at, _| {
                 let index = sema.local_read(at, span);
-                let call = sema.own_call("__wgcl_captured_times", vec![index], span)?;
+                let call = sema.call_library("__wgcl_captured_times", vec![index], span)?;
                 Some(vec![Stmt { kind: StmtKind::Expr(call), span: sema.span(span) }])
             })?;
         }
         let number = self.int_const(CAPTURE_TIMES.cast_signed(), ScalarKind::ULong, span);
-        let capture = self.own_call("__wgcl_capture_times", vec![event, value, number], span)?;
+        let capture = self.call_library("__wgcl_capture_times", vec![event, value, number], span)?;
         let ty = capture.ty;
         Some(self.expr(ExprKind::Comma(Box::new(what), Box::new(capture)), ty, span))
     }
 
-    /// `ndrange_1D` and similar functions: the global size, optionally followed by the local size or preceded by the
-    /// offset.
+    /// Checks a call of `ndrange_1D`, `ndrange_2D` or `ndrange_3D`. One argument is the global size. Two are the global
+    /// and the local size. Three are the offset, the global size and the local size.
     fn ndrange(&mut self, dimensions: usize, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let args = self.counted(args, 1, 3, name_span)?;
         let zero = |sema: &mut Self| {
@@ -428,7 +432,7 @@ impl Sema<'_> {
             }
             values.append(&mut list);
         }
-        let range = self.own_call("__wgcl_ndrange", values, span)?;
+        let range = self.call_library("__wgcl_ndrange", values, span)?;
         let ty = range.ty;
         if stmts.is_empty() {
             return Some(range);
@@ -436,7 +440,8 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(range)) }, ty, span))
     }
 
-    /// The sizes in an argument of `ndrange_...`: the value, or the array that it points to.
+    /// Returns the sizes in an argument of an `ndrange_*` function: the value itself for one dimension, otherwise the
+    /// elements of the array that it points to.
     fn range_sizes(&mut self, dimensions: usize, arg: &ast::Expr, stmts: &mut Vec<Stmt>, span: Span) -> Option<Vec<Expr>> {
         let size = self.size_ty();
         if dimensions == 1 {
@@ -468,7 +473,7 @@ impl Sema<'_> {
         Some(list)
     }
 
-    /// Functions that query how a block would be run.
+    /// Checks a call of a function in [`QUERIES`].
     fn block_query(&mut self, own: &str, has_range: bool, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let count = usize::from(has_range) + 1;
         let args = self.counted(args, count, count, name_span)?;
@@ -478,6 +483,6 @@ impl Sema<'_> {
             values.push(self.argument(range, ty)?);
         }
         self.block_argument(args.last()?)?;
-        self.own_call(own, values, span)
+        self.call_library(own, values, span)
     }
 }

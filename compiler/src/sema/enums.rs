@@ -1,11 +1,12 @@
-//! Enumerations (C99 6.7.2.2): their values, and the type that holds them.
+//! Enumerations (C99 6.7.2.2): the values of their constants, and the integer type that represents them.
 
 use super::scope::{Symbol, Tag};
 use super::{DeclTy, Sema};
 use crate::ast::{EnumSpec, Expr, Ident, Name, ScalarKind};
 use crate::thir::{Ty, TyKind};
 
-/// The narrowest type that holds all values: at least `int`, unless packed. Unsigned without negative values.
+/// Returns the narrowest integer type that can represent all values. It has at least 32 bits unless `packed`. It is
+/// unsigned if there are no negative values.
 fn representation(values: &[i64], packed: bool) -> ScalarKind {
     let fits = |low: i64, high: i64| values.iter().all(|value| (low..=high).contains(value));
     match () {
@@ -60,7 +61,7 @@ impl Sema<'_> {
         DeclTy::of(ty)
     }
 
-    /// An enumeration that is named before its definition (an extension of GNU C).
+    /// Declares an enumeration that is used before its definition (an extension of GNU C).
     fn forward_enum(&mut self, name: &Name) -> Ty {
         self.enum_count += 1;
         let ty = self.types.intern(TyKind::Forward { name: name.clone(), id: self.enum_count });
@@ -68,7 +69,7 @@ impl Sema<'_> {
         ty
     }
 
-    /// Declares the constants and returns their values.
+    /// Declares the enumeration constants. Returns their values.
     fn enumerators(&mut self, enumerators: &[(Ident, Option<Expr>)]) -> Vec<i64> {
         let mut values = Vec::with_capacity(enumerators.len());
         let mut next = 0i64;

@@ -101,7 +101,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an operand of `sizeof` or a similar operator. Its side effects on the tree are dropped.
+    /// Checks an operand of `sizeof` or a similar operator. Its calls are not recorded, because it is not evaluated.
     pub(super) fn unevaluated(&mut self, expr: &ast::Expr) -> Operand {
         let calls = self.calls.len();
         let operand = self.operand(expr);
@@ -125,7 +125,7 @@ impl Sema<'_> {
         value
     }
 
-    /// An expression whose value is unused. An lvalue is read only if it is volatile.
+    /// Checks an expression whose value is not used.
     pub(super) fn discarded(&mut self, expr: &ast::Expr) -> Expr {
         self.rvalue_expr(expr)
     }
@@ -221,7 +221,8 @@ impl Sema<'_> {
             FloatSuffix::None => ScalarKind::Double,
         };
         let value = match kind {
-            // Rounded once, from the spelling. Hexadecimal literals have few enough digits to go through double.
+            // Round decimal literals only once, from the spelling. Hexadecimal literals are rounded from `double`,
+            // which is exact for up to 53 significant bits.
             ScalarKind::Float => {
                 let digits = text.trim_end_matches(['f', 'F']);
                 if text.starts_with("0x") || text.starts_with("0X") {
@@ -239,7 +240,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Constant(Constant::Float(value)), ty, span)
     }
 
-    /// The constant array of a string literal. Equal literals share it.
+    /// Returns the constant array of a string literal. Equal literals share one array.
     pub(super) fn string_global(&mut self, bytes: &[u8]) -> GlobalId {
         if let Some(id) = self.strings.get(bytes) {
             return *id;
@@ -264,7 +265,7 @@ impl Sema<'_> {
         id
     }
 
-    // sizeof and relatives.
+    // sizeof and similar operators.
 
     fn size_value(&mut self, ty: QualTy, align: bool, operand: &Operand, span: Span) -> Expr {
         if self.is_error(ty.ty) {
@@ -275,7 +276,7 @@ impl Sema<'_> {
         }
         let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
-            // Programs see a handle.
+            // `sizeof` returns the size of a handle.
             (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
                 Operand::Lvalue(lvalue) => lvalue.align.max(1),

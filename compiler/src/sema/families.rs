@@ -1,5 +1,5 @@
-//! Built-in functions that a table cannot express: their names contain a type, or they accept any packet or format
-//! (OpenCL C 6.4.3, 6.4.4, 6.15.14, 6.15.15).
+//! Built-in functions that the table cannot express: the name contains a type, or the argument types depend on a pipe
+//! or a format string (OpenCL C 6.4.3, 6.4.4, 6.15.14, 6.15.15).
 
 use super::convert::Purpose;
 use super::pipes::PipeCall;
@@ -10,7 +10,7 @@ use crate::diag::Span;
 use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, QualTy, Rounding, Ty, TyKind};
 
-/// The meaning of a name outside of the table.
+/// The function that a built-in name outside of the table refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Convert { kind: ScalarKind, lanes: u8, saturate: bool, rounding: Option<Rounding> },
@@ -79,7 +79,7 @@ impl Sema<'_> {
         self.family(name).is_some()
     }
 
-    /// Converts a value to a parameter of arithmetic scalar type.
+    /// Converts a value to a parameter of scalar type.
     pub(super) fn scalar_arg(&mut self, value: Expr, kind: ScalarKind) -> Expr {
         let ty = self.scalar(kind);
         self.assign_convert(value, ty, &Purpose::Pass)

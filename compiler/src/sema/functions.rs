@@ -17,7 +17,7 @@ pub(super) struct Param {
     pub(super) name: Option<Name>,
     pub(super) ty: QualTy,
     pub(super) span: Span,
-    /// The spelling of its type in clGetKernelArgInfo.
+    /// The spelling of the type in clGetKernelArgInfo.
     pub(super) type_name: String,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct FuncDecl {
     pub(super) defined: bool,
     pub(super) linkage: Linkage,
     pub(super) span: Span,
-    /// Kernel-only attributes of all declarations.
+    /// The attributes of all declarations that only kernels can have.
     pub(super) attributes: Vec<Attribute>,
 }
 
@@ -189,7 +189,7 @@ impl Sema<'_> {
         known.len() == decl.params.len() && known.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty))
     }
 
-    /// Merges another declaration of a function. `None` if they conflict.
+    /// Merges another declaration of the function `id`. Reports an error and returns `None` if they conflict.
     fn redeclare_function(&mut self, id: FuncId, decl: FuncDecl, attributes: &[&Attribute]) -> Option<FuncId> {
         let (name, span) = (&decl.name, decl.span);
         let old = &self.decls[id.index()];
@@ -205,7 +205,7 @@ impl Sema<'_> {
         let entry = &mut self.decls[id.index()];
         entry.is_kernel |= decl.is_kernel;
         entry.overloadable |= decl.overloadable;
-        // Linkage applies to all declarations: `static` takes precedence over `inline`, `inline` over none.
+        // The declarations share one linkage: internal if one is `static`, otherwise inline if one is `inline`.
         entry.linkage = match (entry.linkage, decl.linkage) {
             (Linkage::Internal, _) | (_, Linkage::Internal) => Linkage::Internal,
             (Linkage::Inline, _) | (_, Linkage::Inline) => Linkage::Inline,
@@ -346,7 +346,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks a body. The context remains for [`Self::finish_function`].
+    /// Checks a function body. The context of the function remains in `self.f`. The caller must call
+    /// [`Self::finish_function`].
     pub(super) fn function_body(&mut self, id: FuncId, body: &ast::Compound) {
         let decl = self.decls[id.index()].clone();
         self.f = Some(FnContext::new(id, decl.ret, decl.is_kernel, (self.scopes.len() + 1, self.contract)));
@@ -370,7 +371,8 @@ impl Sema<'_> {
         self.functions[id.index()].body = Some(statements);
     }
 
-    /// Moves the function's context into the function. Returns the size of its `__local` variables in bytes.
+    /// Reports undefined labels, and moves variables and labels from `self.f` to the function. Returns the size of the
+    /// `__local` variables in bytes.
     pub(super) fn finish_function(&mut self, id: FuncId) -> u32 {
         let Some(f) = self.f.take() else { return 0 };
         for label in &f.labels {
@@ -390,7 +392,7 @@ impl Sema<'_> {
         let function = &mut self.functions[id.index()];
         function.params = (0..params).map(|i| LocalId(crate::ir::number(i))).collect();
         function.locals = f.locals;
-        // After errors, parameters may be missing.
+        // After errors, variables of parameters may be missing. Add placeholders.
         while function.locals.len() < params {
             let ty = function.ret;
             function.locals.push(Local { name: "".into(), ty: QualTy::plain(ty), align: 1, span: Span::NONE });
@@ -486,7 +488,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The type of a member that the host cannot provide (pointers and device-side objects), at any depth.
+    /// Returns the type of a member at any depth that is a pointer, an `event_t` or a `reserve_id_t`. The host cannot
+    /// provide values of these types. Returns `None` if there is no such member.
     fn invalid_member(&self, ty: Ty) -> Option<Ty> {
         match self.kind(ty) {
             TyKind::Pointer { .. } | TyKind::Event | TyKind::ReserveId => Some(ty),
@@ -496,7 +499,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of a `return`.
+    /// Checks a `return`. Returns the converted value, or `None` for no value or after an error.
     pub(super) fn return_value(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let (ret, name) = match &self.f {
             Some(f) => (f.ret, self.decls[f.id.index()].name.clone()),
@@ -535,7 +538,7 @@ fn is_kernel_attribute(name: &str) -> bool {
     matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint" | "intel_reqd_sub_group_size")
 }
 
-/// Whether control may reach the end of a list of statements. False if unknown.
+/// Whether control may reach the end of a list of statements. Also false if that is unknown.
 fn falls_through(statements: &[Stmt]) -> bool {
     match statements.iter().rev().find(|s| !matches!(s.kind, StmtKind::Empty)) {
         None => true,

@@ -35,7 +35,7 @@ impl Sema<'_> {
                 let kind = kind.map(|kind| if self.target.language.fp64 { kind } else { ScalarKind::Float });
                 let mut converted = Vec::with_capacity(values.len());
                 for (index, value) in values.into_iter().enumerate() {
-                    // The exponent of `ldexp` stays an integer.
+                    // Do not convert the exponent of `ldexp`, which is an integer.
                     let value = match kind.filter(|_| !(ours == "ldexp" && index == 1)) {
                         Some(kind) => {
                             let ty = self.scalar(kind);
@@ -60,7 +60,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A void expression without effect.
+    /// Creates a `void` expression without effect.
     fn no_value(&mut self, span: Span) -> Expr {
         let zero = self.int_const(0, ScalarKind::Int, span);
         let void = self.void_ty();
@@ -117,7 +117,7 @@ impl Sema<'_> {
                         let one = constant(self, 1);
                         binary(self, BinaryOp::BitAnd, Box::new(result), one)
                     }
-                    // `ctz(0)` is the width. Adding one modulo the width plus one gives 0.
+                    // ffs(x) = (ctz(x) + 1) % (width + 1), because ctz(0) is the width.
                     Bits::Ffs => {
                         let one = constant(self, 1);
                         let next = binary(self, BinaryOp::Add, Box::new(result), one);

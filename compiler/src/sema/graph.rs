@@ -5,13 +5,13 @@ use crate::diag::Span;
 use crate::thir::{FuncId, GlobalId, Local, LocalId};
 
 impl Sema<'_> {
-    /// Rejects undefined variables that are used.
+    /// Reports used variables without a definition.
     pub(super) fn check_variables(&mut self) {
         if self.options.open_references {
             return;
         }
         let missing = |(global, _): &(GlobalId, Span)| !self.globals[global.index()].defined;
-        let mut list: Vec<(GlobalId, Span)> = self.mentions.iter().map(|(global, span)| (*global, *span)).filter(missing).collect();
+        let mut list: Vec<(GlobalId, Span)> = self.extern_uses.iter().map(|(global, span)| (*global, *span)).filter(missing).collect();
         list.sort_unstable_by_key(|(global, _)| global.0);
         for (global, span) in list {
             let variable = &self.globals[global.index()];
@@ -20,7 +20,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Sets linkage and parameters of functions that are only declared. Linking compares them with the definitions.
+    /// Sets the linkage of all functions, and the parameters of functions that are only declared. Linking compares them
+    /// with the definitions.
     pub(super) fn describe_declared(&mut self) {
         for (function, decl) in self.functions.iter_mut().zip(&self.decls) {
             function.linkage = decl.linkage;
@@ -47,7 +48,7 @@ impl Sema<'_> {
         for (caller, callee, span) in &self.calls {
             edges[caller.index()].push((*callee, *span));
         }
-        // Depth-first search without recursion: 1 is on the path, 2 is done.
+        // Depth-first search without recursion. State 0: not visited, 1: on the current path, 2: done.
         let mut state = vec![0u8; self.decls.len()];
         for start in 0..self.decls.len() {
             if state[start] != 0 {
@@ -78,7 +79,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Reports a cycle of calls. The call at `span` closes it.
+    /// Reports a cycle in the call graph. The call at `span` is its last edge.
     fn recursion(&mut self, cycle: &[usize], span: Span) {
         const SHOWN: usize = 5;
         let name = |index: &usize| self.decls[*index].name.clone();

@@ -1,5 +1,5 @@
-//! Initialisers: lists with designators and without all their braces, strings, vectors; flattened to offsets (C99
-//! 6.7.8).
+//! Initialisers (C99 6.7.8): lists with designators and omitted braces, strings and vectors. The result is a flat list
+//! of offsets and values.
 
 use super::consteval::Value;
 use super::convert::Purpose;
@@ -9,16 +9,17 @@ use crate::diag::Span;
 use crate::ir::{self, Reloc, Space};
 use crate::thir::{Constant, Expr, ExprKind, GlobalVar, Init, Linkage, QualTy, Ty, TyKind};
 
-/// A position in an initialiser list. Keeps an expression that was checked but not used yet.
+/// A position in an initialiser list.
 struct Cursor<'b> {
     items: &'b [(Vec<Designator>, Initializer)],
     at: usize,
+    /// The expression of the next item, if it was checked but not used yet.
     pending: Option<Operand>,
-    /// The item whose designators were followed. The rest of it is its value.
+    /// The index of an item whose designators were already resolved.
     followed: Option<usize>,
 }
 
-/// The collected parts of an initialiser.
+/// The collected values of an initialiser.
 #[derive(Default)]
 struct Parts {
     list: Vec<(u32, Expr)>,
@@ -27,13 +28,13 @@ struct Parts {
 }
 
 impl<'b> Cursor<'b> {
-    /// The next item and its remaining designators.
+    /// Returns the next item and its designators. The list of designators is empty after [`Self::follow`].
     fn peek(&self) -> Option<(&'b [Designator], &'b Initializer)> {
         let (designators, item) = self.items.get(self.at)?;
         Some((if self.followed == Some(self.at) { &[] } else { designators }, item))
     }
 
-    /// Marks the designators of the next item as followed.
+    /// Marks the designators of the next item as resolved.
     fn follow(&mut self) {
         self.followed = Some(self.at);
     }
@@ -44,14 +45,15 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Maximum number of elements of a range designator.
+/// Maximum difference between the last and the first index of a range designator.
 const MAX_RANGE: u64 = 1 << 20;
 
-/// Maximum number of elements of an array whose size its initialiser determines.
+/// Exclusive limit of the indices in designators, also in arrays of unknown length.
 const MAX_ELEMENTS: u64 = 1 << 26;
 
 impl Sema<'_> {
-    /// Checks the initialiser of an object. Returns the type, completed for an array of unknown length.
+    /// Checks the initialiser of an object. Returns the type of the object, with the length of an array, and the
+    /// checked initialiser. Returns `None` after an error.
     pub(super) fn initializer(&mut self, qt: QualTy, init: &Initializer) -> Option<(Ty, Init)> {
         match init {
             Initializer::List(list) => self.list_initializer(qt, list),
@@ -103,7 +105,7 @@ impl Sema<'_> {
         }
     }
 
-    /// `{ ... }`
+    /// Checks an initialiser in braces. Returns the same as [`Self::initializer`].
     pub(super) fn list_initializer(&mut self, qt: QualTy, list: &InitList) -> Option<(Ty, Init)> {
         if self.is_error(qt.ty) {
             for (_, item) in &list.items {
@@ -131,7 +133,7 @@ impl Sema<'_> {
         Some((ty, Init::Parts { zero_rest, parts: parts.list }))
     }
 
-    /// Initialises an object from a list in braces. Returns the number of elements of an array.
+    /// Initialises the object at `offset` from a list in braces. Returns the number of elements of an array.
     fn braced(&mut self, ty: Ty, offset: u64, list: &InitList, parts: &mut Parts) -> u64 {
         let mut cursor = Cursor { items: &list.items, at: 0, pending: None, followed: None };
         let count = match self.kind(ty).clone() {
@@ -267,14 +269,15 @@ impl Sema<'_> {
             index += 1;
             count = count.max(index);
             if cursor.at == before {
-                // An element without members takes no items. Stop here.
+                // An element without members consumes no items. Stop, to avoid an endless loop.
                 return count;
             }
         }
         count
     }
 
-    /// The first and the last index that a designator of an array names.
+    /// Returns the first and the last index (inclusive) of an array designator. Reports an error and returns `None` if
+    /// it is invalid.
     fn designated_indices(&mut self, designator: &Designator, len: Option<u64>) -> Option<(u64, u64)> {
         let (first, last) = match designator {
             Designator::Index(index) => (index, index),
@@ -310,13 +313,13 @@ impl Sema<'_> {
             return None;
         }
         if last_index - first_index > MAX_RANGE {
-            self.err(first.span.to(last.span), format!("array designator range is longer than {MAX_RANGE}"));
+            self.err(first.span.to(last.span), format!("array designator range has more than {} elements", MAX_RANGE + 1));
             return None;
         }
         Some((first_index, last_index))
     }
 
-    /// Initialises several elements with the same item.
+    /// Initialises the elements `first..=last` with the same item.
     fn each_index<'b>(
         &mut self,
         first: u64,
@@ -375,7 +378,7 @@ impl Sema<'_> {
                 let at = offset + u64::from(found.offset);
                 cursor.follow();
                 self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
-                // The next items initialise the members after this one.
+                // The next item without a designator initialises the member after this one.
                 index = fields
                     .iter()
                     .position(|(name, field, at)| {
@@ -401,7 +404,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The rest of a designator (`.a[2].b`).
+    /// Initialises the part of the object at `offset` that the designators in `path` select.
     fn designated(&mut self, ty: Ty, offset: u64, path: &[Designator], cursor: &mut Cursor<'_>, parts: &mut Parts) {
         let Some((first, rest)) = path.split_first() else {
             self.element(ty, offset, cursor, parts);
@@ -433,7 +436,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Initialises one object from the next items. An aggregate without braces takes several.
+    /// Initialises the object at `offset` from the next item. An aggregate without braces consumes several items.
     fn element(&mut self, ty: Ty, offset: u64, cursor: &mut Cursor<'_>, parts: &mut Parts) {
         let Some((_, item)) = cursor.peek() else { return };
         let expr = match item {
@@ -487,7 +490,8 @@ impl Sema<'_> {
 
     // Constant initialisers.
 
-    /// The bytes of a constant initialiser, and its addresses.
+    /// Evaluates a constant initialiser. Returns its bytes and relocations. Reports an error and returns `None` if it
+    /// is not constant.
     pub(super) fn constant_initializer(&mut self, ty: Ty, init: &Init, span: Span) -> Option<(Vec<u8>, Vec<Reloc>)> {
         let size = usize::try_from(self.size_of(ty)?).ok()?;
         let mut bytes = vec![0u8; size];
@@ -539,7 +543,7 @@ impl Sema<'_> {
                 Some(())
             }
             None => {
-                // A whole constant aggregate: its bytes are copied.
+                // The value is a constant aggregate. Copy its bytes.
                 if let ExprKind::Load(source) = &value.kind
                     && let Some((global, from)) = self.address(source)
                     && self.globals[global.index()].space == Space::Constant
@@ -557,7 +561,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A compound literal at program scope: an unnamed constant.
+    /// Checks a compound literal at program scope, which becomes an unnamed variable in constant memory.
     pub(super) fn static_compound(&mut self, decl: DeclTy, list: &InitList, span: Span) -> Operand {
         let Some((ty, init)) = self.list_initializer(decl.qt, list) else { return self.error_operand(span) };
         let Some((bytes, relocs)) = self.constant_initializer(ty, &init, span) else { return self.error_operand(span) };
@@ -578,7 +582,7 @@ impl Sema<'_> {
     }
 }
 
-/// The span of the next item.
+/// Returns the span of the next item.
 fn ast_span(cursor: &Cursor<'_>) -> Span {
     match cursor.peek() {
         Some((_, Initializer::Expr(expr))) => expr.span,
@@ -587,7 +591,7 @@ fn ast_span(cursor: &Cursor<'_>) -> Span {
     }
 }
 
-/// The bytes of a string literal, possibly in parentheses.
+/// Returns the bytes of a string literal, possibly in parentheses. Returns `None` for other expressions.
 fn string_of(expr: &ast::Expr) -> Option<&[u8]> {
     match &expr.kind {
         ast::ExprKind::Str(bytes) => Some(bytes),

@@ -1,8 +1,8 @@
-//! Functions of the built-in library. They are found by name, parsed on their first call, and checked after the user's
+//! Functions of the built-in library. The compiler parses a function on its first call, and checks it after the user's
 //! functions.
 //!
 //! The library's files are preprocessed once per target and options, and split into top-level items. An index maps
-//! names to the tokens of their overloads. A program pays only for the functions that it calls, directly or indirectly.
+//! names to the tokens of their overloads. Only functions that the program calls, directly or indirectly, are compiled.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -53,7 +53,7 @@ pub(super) struct State {
 }
 
 fn library(target: &Target, options: &BuildOptions) -> Arc<Library> {
-    // Only options that affect predefined macros matter, not the user's macros.
+    // Reset the options that the library does not depend on, such as the user's macros.
     let options = BuildOptions {
         macros: Vec::new(),
         include_dirs: Vec::new(),
@@ -89,7 +89,7 @@ impl Library {
         library
     }
 
-    /// Splits tokens into items: up to a `;` outside of brackets, or the `}` that ends a function body.
+    /// Splits tokens into items. An item ends at a `;` outside of brackets, or at the `}` of a function body.
     fn split(&mut self, tokens: Vec<Token>) {
         let mut item: Vec<Token> = Vec::new();
         let mut depth = 0usize;
@@ -140,7 +140,7 @@ impl Library {
     }
 }
 
-/// The identifier before a bracket.
+/// Returns the last token if it is an identifier.
 fn last_name(item: &[Token]) -> Option<Name> {
     match &item.last()?.kind {
         TokenKind::Ident(name) => Some(name.clone()),
@@ -149,7 +149,8 @@ fn last_name(item: &[Token]) -> Option<Name> {
 }
 
 impl Sema<'_> {
-    /// A name in the library's scope. Declares it on first use.
+    /// Looks up a name in the library's scope. Declares its items on first use. Returns `None` if the library does not
+    /// contain the name.
     pub(super) fn library_symbol(&mut self, name: &Name) -> Option<Symbol> {
         if !self.library.declared.contains_key(name) {
             self.library.declared.insert(name.clone(), ());
@@ -198,7 +199,7 @@ impl Sema<'_> {
         let f = self.f.take();
         let contract = std::mem::replace(&mut self.contract, false);
         let depth = std::mem::take(&mut self.depth);
-        // In a library function, the library's scope is already in use, below the scopes of that function.
+        // While a library function is checked, the library's scope is the outermost of the current scopes.
         let library_scope = if own {
             if self.scopes.is_empty() { Scope::default() } else { std::mem::take(&mut self.scopes[0]) }
         } else {
@@ -224,7 +225,7 @@ impl Sema<'_> {
     }
 
     fn declare_library_function(&mut self, def: FunctionDef) {
-        // Overloads with types that the device lacks are omitted.
+        // Do not report errors: an overload with types that the device lacks is omitted.
         self.quiet += 1;
         let id = self.declare_function(&def.specs, &def.declarator, true);
         self.quiet -= 1;
@@ -239,7 +240,8 @@ impl Sema<'_> {
         !self.is_error(decl.ret) && decl.params.iter().all(|p| !self.is_error(p.ty.ty))
     }
 
-    /// The library's function for a built-in of the table: for the lane type, or the float function for half.
+    /// Returns the library function for a built-in function of the table, and its scalar type. That is `kind` or, if
+    /// there is no function for `half`, `float`. Returns `None` if the library has neither.
     pub(super) fn library_variant(&mut self, name: &Name, kind: ScalarKind, signature: &Signature) -> Option<(FuncId, ScalarKind)> {
         let Some(Symbol::Functions(list)) = self.library_symbol(name) else { return None };
         let candidates: &[ScalarKind] = if kind == ScalarKind::Half { &[ScalarKind::Half, ScalarKind::Float] } else { &[kind] };
@@ -270,14 +272,14 @@ impl Sema<'_> {
         None
     }
 
-    /// Queues the body of a library function.
+    /// Queues the body of a library function for checking, unless it was queued before.
     pub(super) fn require_library(&mut self, id: FuncId) {
         if self.library.bodies.contains_key(&id) && !self.library.pending.contains(&id) {
             self.library.pending.push(id);
         }
     }
 
-    /// Checks the bodies of all library functions that are called.
+    /// Checks the bodies of all library functions that are called. Stops after an error.
     pub(super) fn check_library_functions(&mut self) {
         while let Some(id) = self.library.pending.pop() {
             if self.diags.has_errors() {

@@ -1,7 +1,7 @@
 //! Calls of built-in functions that the library implements in OpenCL C.
 //!
-//! Most library functions exist for scalars only, and some not for `half`. Calls are emitted per lane, and arguments
-//! and results are converted.
+//! Most library functions exist only for scalars, and some of them not for `half`. A call with vectors becomes one call
+//! per lane. If there is no function for `half`, arguments and results are converted from and to `float`.
 
 use super::overloads::Bound;
 use super::{Operand, Sema};
@@ -26,7 +26,7 @@ pub(super) struct LibraryCall<'a> {
 #[derive(Clone, Copy)]
 struct Callee {
     func: FuncId,
-    /// The scalar type of the function: that of the call, or `float` in place of `half`.
+    /// The scalar type of the function: the type of the call, or `float` if the call has type `half`.
     kind: ScalarKind,
 }
 
@@ -35,7 +35,7 @@ const fn is_generic(ty: Type) -> bool {
 }
 
 impl Sema<'_> {
-    /// A call of a library function: one call, or one per lane.
+    /// Creates a call of a library function: one call, or one per lane.
     pub(super) fn library_call(&mut self, name: &Name, call: LibraryCall<'_>) -> Expr {
         let span = call.span;
         let Bound { kind: own, lanes, .. } = call.bound;
@@ -63,8 +63,9 @@ impl Sema<'_> {
         if own_ret == call.ret { called } else { self.cast(CastKind::Arith, called, call.ret) }
     }
 
-    /// A library function with results through pointers to private memory. Temporaries receive the results, which are
-    /// then stored lane by lane to the caller's pointers in any address space.
+    /// Creates a call of a library function that also returns results through pointers to private memory. The function
+    /// stores them to temporaries. Each lane is then stored through the caller's pointers, which can be in any address
+    /// space.
     fn library_call_with_results(&mut self, callee: Callee, call: LibraryCall<'_>) -> Expr {
         let is_private = |arg: &Expr| match self.kind(arg.ty) {
             TyKind::Pointer { space, .. } => *space == Space::Private,
@@ -96,7 +97,7 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, call.ret, span))
     }
 
-    /// Calls the function for one lane of the argument variables, and stores that lane of its results.
+    /// Appends the call for one lane of the argument variables, and the stores of its results.
     fn call_for_lane(
         &mut self,
         stmts: &mut Vec<Stmt>,
@@ -142,7 +143,7 @@ impl Sema<'_> {
         Some(())
     }
 
-    /// A new unnamed variable. Its declaration is appended to the statements.
+    /// Declares an unnamed private variable. Appends the declaration to `stmts`.
     fn unnamed_local(&mut self, stmts: &mut Vec<Stmt>, ty: Ty, init: Option<Expr>, span: Span) -> Option<LocalId> {
         let local = self.new_local("", QualTy::plain(ty), span)?;
         stmts.push(Stmt { kind: StmtKind::Local { local, init: init.map(Init::Expr) }, span: self.span(span) });
@@ -160,7 +161,7 @@ impl Sema<'_> {
         Stmt { kind: StmtKind::Expr(assign), span: self.span(span) }
     }
 
-    /// A lane of a vector lvalue, or the lvalue itself if it is a scalar.
+    /// Returns the lvalue of a lane of a vector, or `lvalue` itself if it is a scalar.
     fn lane_of(&mut self, lvalue: Lvalue, lane: u8, lanes: u8) -> Lvalue {
         if lanes == 1 {
             return lvalue;

@@ -20,12 +20,12 @@ impl Sema<'_> {
         let span = self.span(span);
         let variable = &self.globals[global.index()];
         if !variable.defined {
-            self.mentions.entry(global).or_insert(span);
+            self.extern_uses.entry(global).or_insert(span);
         }
         Lvalue { kind: LvalueKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
     }
 
-    /// The object that a pointer points to. The caller has checked that it points to an object type.
+    /// Creates the lvalue that a pointer points to. The caller must ensure that it points to an object type.
     pub(super) fn deref_lvalue(&mut self, pointer: Expr, span: Span) -> Lvalue {
         let (pointee, space) = match *self.kind(pointer.ty) {
             TyKind::Pointer { pointee, space, .. } => (pointee, space),
@@ -33,7 +33,7 @@ impl Sema<'_> {
         };
         let align = pointee.align.unwrap_or_else(|| self.align_of(pointee.ty));
         let span = self.span(span);
-        // `*&x` is `x`. This keeps vector lanes and address computations simple.
+        // `*&x` is `x`.
         match pointer.kind {
             ExprKind::AddrOf(lvalue) if lvalue.ty == pointee => *lvalue,
             kind => {
@@ -52,14 +52,14 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Field { base: Box::new(base), offset }, ty, space, align, span }
     }
 
-    /// A value stored in memory so that its parts can be accessed.
+    /// Creates an lvalue for a value, so that its members or lanes can be accessed.
     pub(super) fn temporary(&mut self, value: Expr) -> Lvalue {
         let (ty, span) = (value.ty, value.span);
         let align = self.align_of(ty);
         Lvalue { kind: LvalueKind::Temporary(Box::new(value)), ty: QualTy::plain(ty), space: Space::Private, align, span }
     }
 
-    /// The value of an operand. Lvalues are read, arrays decay to pointers.
+    /// Converts an operand to a value: reads lvalues, and converts arrays to pointers. Rejects functions and blocks.
     pub(super) fn rvalue(&mut self, operand: Operand) -> Expr {
         match operand {
             Operand::Value(value) => value,
@@ -79,8 +79,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an expression and takes its value, of at most 64 bits ([`Self::any_rvalue`] also returns wider
-    /// constants).
+    /// Checks an expression and converts it to a value. Converts 128-bit integers to 64 bits; [`Self::any_rvalue`] does
+    /// not.
     pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
         let value = self.any_rvalue(expr);
         self.narrowed(value)
@@ -111,13 +111,12 @@ impl Sema<'_> {
             }
             _ => {
                 let ty = lvalue.ty.ty;
-                // A part of a value that is not in memory.
                 self.expr(ExprKind::Load(Box::new(lvalue)), ty, span)
             }
         }
     }
 
-    /// Whether a structure or enumeration is declared but not defined.
+    /// Whether a type is a struct, union or enumeration that is declared but not defined.
     pub(super) fn is_incomplete(&self, ty: crate::thir::Ty) -> bool {
         match *self.kind(ty) {
             TyKind::Record(id) => !self.types.record(id).complete,
@@ -126,7 +125,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The type of an operand before it is read.
+    /// Returns the type of an operand before lvalue conversion. Functions have the error type.
     pub(super) fn operand_type(&mut self, operand: &Operand) -> QualTy {
         match operand {
             Operand::Value(value) => QualTy::plain(value.ty),
@@ -136,7 +135,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether a record has a `const` member, at any depth.
+    /// Whether a record or an array of records has a `const` member, at any depth.
     fn has_const_member(&self, ty: crate::thir::Ty) -> bool {
         match self.kind(ty) {
             TyKind::Record(id) => self.types.record(*id).fields.iter().any(|f| f.ty.is_const || self.has_const_member(f.ty.ty)),
@@ -145,7 +144,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks that an operand is modifiable, and returns its lvalue.
+    /// Returns the lvalue of an operand. Reports an error and returns `None` if it is not modifiable.
     pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Lvalue> {
         let lvalue = match operand {
             Operand::Lvalue(lvalue) => lvalue,
@@ -177,7 +176,7 @@ impl Sema<'_> {
                 return None;
             }
             TyKind::Image(..) | TyKind::Pipe(..) | TyKind::Sampler => {
-                self.err(span, format!("invalid operands: a variable of type '{shown}' is not assignable"));
+                self.err(span, format!("variable of type '{shown}' is not assignable"));
                 return None;
             }
             _ if self.is_incomplete(lvalue.ty.ty) => {
@@ -186,7 +185,7 @@ impl Sema<'_> {
             }
             _ => {}
         }
-        if root_is_temporary(&lvalue) {
+        if is_in_temporary(&lvalue) {
             self.err(span, "expression is not assignable");
             return None;
         }
@@ -235,8 +234,8 @@ impl Sema<'_> {
     }
 }
 
-/// Whether an lvalue is a part of a temporary value.
-fn root_is_temporary(lvalue: &Lvalue) -> bool {
+/// Whether an lvalue is a temporary value, or a member, element or lane of one.
+fn is_in_temporary(lvalue: &Lvalue) -> bool {
     let mut lvalue = lvalue;
     loop {
         lvalue = match &lvalue.kind {

@@ -7,7 +7,7 @@ use crate::options::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Lvalue, LvalueKind, QualTy, RecordId, TyKind};
 
-/// The offset of a member in bytes, and its type.
+/// The offset of a member in bytes from the start of the outermost record, and its type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FoundField {
     pub(super) offset: u32,
@@ -79,7 +79,7 @@ impl Sema<'_> {
         Operand::Lvalue(self.field_lvalue(base, found.offset, found.ty, span))
     }
 
-    /// A member by name, through anonymous structs and unions.
+    /// Looks up a member by name, also in anonymous structs and unions. Returns `None` if there is no such member.
     pub(super) fn find_field(&self, id: RecordId, name: &str) -> Option<FoundField> {
         for field in &self.types.record(id).fields {
             match &field.name {
@@ -142,10 +142,10 @@ impl Sema<'_> {
         let qt = QualTy { ty, ..lvalue.ty };
         let align = scalar_size(kind).min(lvalue.align);
         let space = lvalue.space;
-        // Lanes of lanes are lanes of the underlying vector.
+        // Lanes of selected lanes are lanes of the underlying vector.
         let kind = match lvalue.kind {
             LvalueKind::Lanes { base, lanes } => {
-                // The fourth lane of three does not exist in the underlying vector either.
+                // A vector of three lanes can be accessed like one of four. The fourth lane does not exist.
                 let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
                 LvalueKind::Lanes { base, lanes }
             }
@@ -229,7 +229,7 @@ impl Sema<'_> {
         }
         let lvalue = match operand {
             Operand::Lvalue(Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align }) => {
-                // An index into a permutation: read it first.
+                // A run-time index into selected lanes. Load the lanes first.
                 let lvalue = Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align };
                 let value = self.rvalue(Operand::Lvalue(lvalue));
                 self.temporary(value)
@@ -253,14 +253,14 @@ enum SwizzleError {
     Count(usize),
 }
 
-/// Whether a component name consists of `r`, `g`, `b` and `a`.
+/// Whether a component name consists only of the letters `r`, `g`, `b` and `a`.
 fn is_rgba(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b"rgba".contains(&b))
 }
 
-/// The lanes that a component name selects (6.3.7).
+/// Returns the indices of the lanes that a component name selects (6.3.7).
 fn swizzle_lanes(name: &str, lanes: u8) -> Result<Vec<u8>, SwizzleError> {
-    // Three lanes count as four here. The fourth is undefined; `hi` and `odd` include it.
+    // `hi` and `odd` of three lanes include an undefined fourth lane.
     let width = if lanes == 3 { 4 } else { lanes };
     match name {
         "lo" => return Ok((0..width / 2).collect()),

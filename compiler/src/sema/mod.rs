@@ -5,8 +5,8 @@
 //! function name. An error is reported once, where it is found. The result then has the type [`TyKind::Error`], which
 //! is compatible with every type.
 //!
-//! [`crate::builtins`] finds functions of the built-in library. They are parsed on their first call and checked after
-//! the user's functions, in their own scope ([`library`]).
+//! [`crate::builtins`] contains the table of the built-in functions. [`library`] parses functions of the built-in
+//! library on their first call, and checks them after the user's functions, in a separate scope.
 
 mod atomics;
 mod attributes;
@@ -75,7 +75,7 @@ pub(crate) fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target:
 pub(crate) enum Operand {
     Value(Expr),
     Lvalue(Lvalue),
-    /// The name of user functions; several if overloadable.
+    /// The name of the user's functions. There are several if they are overloadable.
     Functions(Vec<FuncId>, Span),
     /// The name of a built-in function.
     Builtin(ast::Name, Span),
@@ -83,18 +83,18 @@ pub(crate) enum Operand {
     Block(Arc<BlockRef>, Span),
 }
 
-/// A declared type. Address spaces belong to objects, so they are kept beside the type until a pointer or a variable
-/// takes them.
+/// A declared type. The address space qualifies the declared object and is not part of the type. A pointer to the
+/// object or a variable declaration uses it later.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeclTy {
     pub(crate) qt: QualTy,
     pub(crate) space: Option<(Space, Span)>,
-    /// The alignment of a typedef with `__attribute__((aligned(n)))`.
+    /// The alignment in bytes of a typedef with `__attribute__((aligned(n)))`.
     pub(crate) align: Option<u32>,
 }
 
 impl DeclTy {
-    /// A type without address space and alignment.
+    /// Creates a declared type without an address space and an alignment.
     const fn of(ty: Ty) -> Self {
         Self { qt: QualTy::plain(ty), space: None, align: None }
     }
@@ -106,14 +106,14 @@ struct Label {
     name: ast::Name,
     defined: bool,
     used: Option<Span>,
-    /// The enclosing statement expressions, outermost first.
+    /// Numbers of the enclosing statement expressions, outermost first.
     inside: Vec<u32>,
 }
 
 /// An enclosing `switch`.
 #[derive(Debug)]
 struct Switch {
-    /// Promoted type of the condition; `None` after an error.
+    /// The promoted type of the condition, or `None` after an error.
     ty: Option<ScalarKind>,
     cases: FxHashMap<u64, Span>,
     default: Option<Span>,
@@ -130,36 +130,36 @@ struct FnContext {
     label_ids: FxHashMap<ast::Name, LabelId>,
     loops: u32,
     switches: Vec<Switch>,
-    /// Number of enclosing loops and switches, which `break` can leave.
+    /// Number of enclosing loops and switches.
     breakable: u32,
-    /// `loops` and `breakable` at the innermost statement expression.
+    /// `loops` and `breakable` at the start of the innermost statement expression.
     in_expression: Option<(u32, u32)>,
     /// The value of [`Function::expression_jumps`].
     expression_jumps: bool,
-    /// Numbers of the open statement expressions, and the total number.
+    /// The numbers of the enclosing statement expressions, and the number of statement expressions until now.
     expressions: (Vec<u32>, u32),
-    /// Each `goto`, with its enclosing statement expressions.
+    /// The label, the numbers of the enclosing statement expressions, and the location of each `goto`.
     gotos: Vec<(LabelId, Vec<u32>, Span)>,
-    /// Number of open scopes in the outermost block of the body.
+    /// The length of [`Sema::scopes`] in the outermost block of the body.
     outermost: usize,
     contract: bool,
     unroll: Option<UnrollHint>,
     local_memory: u32,
     /// Values of `const` integers with constant initialisers. Array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
-    /// For a block: variables of the enclosing function, and the block's copies.
+    /// For a block: the captured variables of the enclosing function, and the block's copies.
     captures: Vec<(LocalId, LocalId)>,
-    /// For a block without a result type: whether a `return` has determined it.
+    /// For a block without an explicit result type: whether a `return` has determined it.
     has_returned: bool,
 }
 
 /// An unroll hint that applies to the next statement.
 #[derive(Clone, Copy, Debug)]
 struct UnrollHint {
-    /// The factor, with the values of [`crate::ir::Op::Loop`].
+    /// The factor, encoded as in [`crate::ir::Op::Loop`].
     count: Option<u32>,
     span: Span,
-    /// Whether it is a pragma, not an attribute.
+    /// True for a pragma, false for an attribute.
     is_pragma: bool,
 }
 
@@ -180,22 +180,22 @@ pub(crate) struct Sema<'a> {
     f: Option<FnContext>,
     /// The functions that enclose the current block, outermost first.
     enclosing: Vec<FnContext>,
-    /// The kernels of enqueued blocks: the block's function, and the kernel's number.
+    /// Maps the functions of enqueued blocks to the numbers of their kernels.
     block_kernels: FxHashMap<FuncId, u64>,
     /// `ndrange_t`, after its first use.
     ndrange: Option<Ty>,
-    /// Whether the lack of blocks was reported.
+    /// Whether an error was reported because the program cannot use blocks.
     blocks_refused: bool,
-    /// FP_CONTRACT outside of functions.
+    /// The state of FP_CONTRACT outside of functions.
     contract: bool,
     /// Calls: caller, callee, location.
     calls: Vec<(FuncId, FuncId, Span)>,
-    /// The first use of each variable that is only declared (`extern`).
-    mentions: FxHashMap<GlobalId, Span>,
+    /// The location of the first use of each `extern` variable.
+    extern_uses: FxHashMap<GlobalId, Span>,
     library: library::State,
     /// Whether a library function is being checked.
     in_library: bool,
-    /// Diagnostics are dropped while this is not zero. Operands that are not evaluated may be checked twice.
+    /// No diagnostics are emitted while this is not zero. Used where an expression is checked a second time.
     quiet: u32,
     enum_count: u32,
     depth: u32,
@@ -203,12 +203,13 @@ pub(crate) struct Sema<'a> {
     operator: Option<(Span, Span)>,
     /// Whether constant expressions may read `const` variables.
     fold_const: bool,
-    /// Structs with a member that kernels cannot take by value, and the member's type.
+    /// Structs that cannot be kernel parameters because a member type has another size on the host, and the name of
+    /// this type.
     device_sized: FxHashMap<thir::RecordId, &'static str>,
 }
 
 impl FnContext {
-    /// The context of a function whose body has the scope number `outermost`.
+    /// Creates the context of a function. `outermost` and `contract` are the fields of these names.
     fn new(id: FuncId, ret: Ty, is_kernel: bool, (outermost, contract): (usize, bool)) -> Self {
         Self {
             id,
@@ -258,7 +259,7 @@ impl<'a> Sema<'a> {
             blocks_refused: false,
             contract: true,
             calls: Vec::new(),
-            mentions: FxHashMap::default(),
+            extern_uses: FxHashMap::default(),
             library: library::State::default(),
             in_library: false,
             quiet: 0,
@@ -328,7 +329,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Moves a diagnostic about a whole binary expression to its operator.
+    /// Changes the location of a diagnostic about the whole current binary expression to its operator.
     fn at_operator(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.operator {
             Some((whole, operator)) if whole == diagnostic.span => Diagnostic { span: operator, around: Some(whole), ..diagnostic },
@@ -348,7 +349,7 @@ impl<'a> Sema<'a> {
         self.report(if note == Span::NONE { error } else { error.with_note(note, text) });
     }
 
-    /// An error with notes.
+    /// Reports an error, with its notes unless it is in a library function.
     fn report(&mut self, error: Diagnostic) {
         if self.in_library || self.quiet != 0 {
             self.err(error.span, error.message);
@@ -367,7 +368,7 @@ impl<'a> Sema<'a> {
         self.types.intern(TyKind::Scalar(kind))
     }
 
-    /// A scalar for one lane, otherwise a vector.
+    /// The type with this number of lanes: a scalar for one lane, otherwise a vector.
     fn lanes(&mut self, kind: ScalarKind, lanes: u8) -> Ty {
         if lanes == 1 { self.scalar(kind) } else { self.types.intern(TyKind::Vector(kind, lanes)) }
     }
@@ -405,7 +406,8 @@ impl<'a> Sema<'a> {
         matches!(self.kind(ty), TyKind::Error)
     }
 
-    /// The lane type and lane count of an arithmetic type. Enumerations count as their representation.
+    /// Returns the lane type and the lane count of an arithmetic type, or `None` for other types. An enumeration has
+    /// the integer type that represents it.
     fn arith(&self, ty: Ty) -> Option<(ScalarKind, u8)> {
         match *self.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Some((kind, 1)),
@@ -414,7 +416,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// The kind of an arithmetic scalar.
+    /// Returns the kind of a scalar or enumeration, or `None` for other types.
     fn scalar_kind(&self, ty: Ty) -> Option<ScalarKind> {
         match *self.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Some(kind),
@@ -446,9 +448,9 @@ impl<'a> Sema<'a> {
         }
     }
 
-    // The rules of versions.
+    // Properties of the language version.
 
-    /// Whether pointers without an address space are generic (OpenCL C 6.7.5).
+    /// Whether pointers without an address space qualifier are generic (OpenCL C 6.7.5). False in the library.
     fn has_generic(&self) -> bool {
         !self.in_library && crate::builtins::has_generic(self.options.std.version(), self.target)
     }
@@ -483,7 +485,7 @@ impl<'a> Sema<'a> {
 
     // Building trees.
 
-    /// The span to keep in the tree. Library functions have none.
+    /// Returns the span for a node of the typed tree. Nodes of library functions have no span.
     fn span(&self, span: Span) -> Span {
         if self.in_library { Span::NONE } else { span }
     }
@@ -507,7 +509,7 @@ impl<'a> Sema<'a> {
         self.expr(ExprKind::Constant(thir::Constant::Int(bits)), ty, span)
     }
 
-    /// A new private variable of the current function. The caller has checked that there is one.
+    /// Declares a private variable of the current function. Returns `None` outside of functions.
     fn new_local(&mut self, name: &str, ty: QualTy, span: Span) -> Option<LocalId> {
         let align = self.align_of(ty.ty);
         let span = self.span(span);
@@ -528,17 +530,17 @@ impl<'a> Sema<'a> {
     }
 }
 
-/// Whether a scalar is half, float or double.
+/// Whether a scalar is `half`, `float` or `double`.
 pub(crate) const fn is_float(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Half | ScalarKind::Float | ScalarKind::Double)
 }
 
-/// Whether an integer scalar has a sign.
+/// Whether an integer scalar is signed.
 pub(crate) const fn is_signed(kind: ScalarKind) -> bool {
     matches!(kind, ScalarKind::Char | ScalarKind::Short | ScalarKind::Int | ScalarKind::Long)
 }
 
-/// The signed integer of a scalar's size.
+/// Returns the signed integer type with the size of a scalar.
 pub(crate) const fn signed_of(kind: ScalarKind) -> ScalarKind {
     match thir::types::scalar_size(kind) {
         1 => ScalarKind::Char,
@@ -548,7 +550,7 @@ pub(crate) const fn signed_of(kind: ScalarKind) -> ScalarKind {
     }
 }
 
-/// The unsigned integer of a scalar's size.
+/// Returns the unsigned integer type with the size of a scalar.
 pub(crate) const fn unsigned_of(kind: ScalarKind) -> ScalarKind {
     match thir::types::scalar_size(kind) {
         1 => ScalarKind::UChar,

@@ -156,7 +156,7 @@ impl Sema<'_> {
             },
             _ => 0,
         };
-        // Not defined for vectors of floats (6.4.4).
+        // Floating-point vectors have no increment and decrement (6.4.4).
         let wrong = match self.arith(ty) {
             Some((kind, lanes)) => lanes > 1 && is_float(kind),
             None => stride == 0,
@@ -171,10 +171,11 @@ impl Sema<'_> {
         Operand::Value(self.expr(ExprKind::IncDec { lvalue: Box::new(lvalue), increment, prefix, stride }, ty, span))
     }
 
-    /// The distance between elements in bytes.
+    /// Returns the size of the pointee in bytes, which is 1 for `void`. Reports an error and returns `None` if the type
+    /// is incomplete.
     pub(super) fn pointer_stride(&mut self, pointee: QualTy, span: Span) -> Option<u32> {
         if matches!(self.kind(pointee.ty), TyKind::Void) {
-            // GNU's extension for `void` pointers.
+            // An extension of GNU C.
             return Some(1);
         }
         match self.size_of(pointee.ty) {
@@ -189,7 +190,8 @@ impl Sema<'_> {
 
     // Binary operators.
 
-    /// Chains of operators nest to the left. A loop handles them without recursion.
+    /// Checks a binary expression. A chain of operators is nested in the left operands; a loop processes it without
+    /// recursion.
     pub(super) fn binary_chain(&mut self, expr: &ast::Expr) -> Expr {
         let mut chain = Vec::new();
         let mut node = expr;
@@ -205,7 +207,7 @@ impl Sema<'_> {
         value
     }
 
-    /// Checks an operation on checked operands. Diagnostics about the whole expression point at the operator.
+    /// Calls `check` for a binary expression. Diagnostics about the span `whole` are reported at the span `operator`.
     pub(super) fn about_operator<T>(&mut self, whole: Span, operator: Span, check: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.operator.replace((whole, operator));
         let result = check(self);
@@ -267,7 +269,7 @@ impl Sema<'_> {
     fn shift(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         let (lhs, mut rhs) = (self.promote(lhs), self.promote(rhs));
         if self.is_wide(rhs.ty) {
-            // Only the low bits of the amount count.
+            // A shift uses only the low bits of the amount.
             let ulong = self.scalar(ScalarKind::ULong);
             rhs = self.cast(CastKind::Arith, rhs, ulong);
         }
@@ -286,7 +288,7 @@ impl Sema<'_> {
         let amount = if lhs_lanes == rhs_lanes {
             rhs
         } else {
-            // Only the low bits of the amount count, so any integer type with the lane size is valid.
+            // A shift uses only the low bits of the amount. The type of the lanes can represent them.
             self.arith_cast(rhs, ty)
         };
         self.binary_node(op, lhs, amount, ty, span)
@@ -322,7 +324,8 @@ impl Sema<'_> {
         self.expr(ExprKind::PointerCompare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, int, span)
     }
 
-    /// Converts two pointers (or a pointer and a null constant or integer) to a common type.
+    /// Converts two pointers, or a pointer and an integer, to a common pointer type. `what` starts the message about
+    /// different types. Returns `None` after an error.
     fn common_pointer(&mut self, lhs: Expr, rhs: Expr, span: Span, what: &str) -> Option<(Expr, Expr)> {
         let (lhs_ty, rhs_ty) = (lhs.ty, rhs.ty);
         let kinds = (self.kind(lhs_ty).clone(), self.kind(rhs_ty).clone());
@@ -451,7 +454,7 @@ impl Sema<'_> {
         let mut kept = None;
         let then_value = match then {
             Some(then) => self.any_rvalue(then),
-            // GNU's `a ?: b`: the condition is evaluated once.
+            // `a ?: b` of GNU C evaluates `a` only once.
             None => match self.new_local("", QualTy::plain(cond_value.ty), span) {
                 Some(local) if !self.is_error(cond_value.ty) => {
                     let lvalue = self.local_lvalue(local, span);
@@ -538,7 +541,7 @@ impl Sema<'_> {
         None
     }
 
-    /// `c ? a : b` with a vector condition (OpenCL C 6.4.7.1: like `select(b, a, c)`).
+    /// Checks `c ? a : b` with a vector condition. The result is that of `select(b, a, c)` (OpenCL C 6.4.7.1).
     fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
         let (then, els) = (self.narrowed(then), self.narrowed(els));
         if is_float(kind) {
@@ -548,7 +551,7 @@ impl Sema<'_> {
         }
         let scalars = self.scalar_kind(then.ty).zip(self.scalar_kind(els.ty));
         let (then, els) = if let Some((a, b)) = scalars {
-            // Two scalars are widened to the shape of the condition.
+            // Two scalars are widened to vectors with the lane count of the condition.
             let common = usual_kind(a, b);
             let fitting = match (scalar_size(common) == scalar_size(kind), a == b) {
                 (true, _) => common,
@@ -663,7 +666,8 @@ impl Sema<'_> {
     }
 }
 
-/// The operator of the typed tree. Callers handle `&&` and `||` of scalars separately.
+/// Returns the operator of the typed tree. `&&` and `||` become the vector operators; the typed tree has separate
+/// expressions for scalars.
 pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     use ast::BinaryOp as B;
     match op {
@@ -688,7 +692,7 @@ pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     }
 }
 
-/// Whether an integer type can represent a constant.
+/// Whether an integer type can represent the unsigned number `value`.
 pub(super) fn fits(kind: ScalarKind, value: u64) -> bool {
     let bits = scalar_size(kind) * 8;
     let usable = if is_signed(kind) { bits - 1 } else { bits };

@@ -1,7 +1,8 @@
 //! Overload resolution for the built-in functions of the table, and their calls (OpenCL C 6.15).
 //!
-//! An argument costs nothing if its type is that of the parameter, and more for a conversion. The signature with the
-//! smallest sum is called. The first one is called if several have this sum; clang rejects some of these calls.
+//! The cost of an argument is 0 if it has the type of the parameter, and greater for a conversion. The call uses the
+//! signature with the smallest sum of costs, and the first of them if several have this sum. clang rejects some of the
+//! ambiguous calls.
 
 use std::ops::RangeInclusive;
 
@@ -17,7 +18,7 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{CastKind, Constant, Expr, ExprKind, QualTy, Ty, TyKind};
 
-/// The distance of a call from the parameters of a candidate. Lower is better.
+/// The cost of the argument conversions of a call. Lower is better.
 type Cost = u32;
 
 /// Maximum number of candidates that an error lists.
@@ -26,33 +27,34 @@ const MAX_NOTES: usize = 4;
 /// `memory_order_seq_cst`, the order of functions without `_explicit`.
 const ORDER_SEQ_CST: u64 = 5;
 
-/// The generic parts of a signature in a call.
+/// The types and lane counts that the generic types of a signature stand for in a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) kind: ScalarKind,
     pub(super) lanes: u8,
-    /// The number of lanes that `~` means.
+    /// The lane count of a type written with `~` in the table.
     other: u8,
     image: ImageKind,
-    /// The type that a pointer to `void` points to.
+    /// The pointee type of the argument for a `void *` parameter.
     pointee: Option<QualTy>,
 }
 
 impl Bound {
-    /// The generic parts for a call with one lane of each argument.
+    /// Returns the types for a call with one lane of each argument.
     pub(super) fn lane(self) -> Self {
         Self { lanes: 1, ..self }
     }
 }
 
-/// A candidate that does not accept the arguments, and the index of the first one that does not fit.
+/// The reason why a candidate does not accept the arguments: the index of the first argument that does not fit, and
+/// the types that its parameter requires.
 struct Mismatch {
     bound: Bound,
     index: usize,
 }
 
-/// The type of a class for a scalar argument.
-fn nearest(class: Class, kind: ScalarKind) -> Option<ScalarKind> {
+/// Returns the type in `class` to which a scalar argument converts, or `None` if there is none.
+fn nearest_in_class(class: Class, kind: ScalarKind) -> Option<ScalarKind> {
     let has = |kind: &ScalarKind| class.contains(kind);
     let candidates = match kind {
         _ if is_float(kind) => [kind, ScalarKind::Float, ScalarKind::Float],
@@ -72,13 +74,13 @@ const fn ordinal(index: usize) -> &'static str {
 }
 
 impl Sema<'_> {
-    /// The overloads of a function that the program may call.
+    /// The overloads of a function that the language version and the device have.
     fn offered(&self, name: &str) -> impl Iterator<Item = &'static Overload> {
         let (version, own) = (self.options.std.version(), self.in_library);
         table::find(name).iter().filter(move |overload| own || overload.row.is_offered(version, self.target))
     }
 
-    /// Whether the program may call a function of the table.
+    /// Whether the table has a function that the language version and the device have.
     pub(super) fn is_in_table(&self, name: &str) -> bool {
         self.offered(name).next().is_some()
     }
@@ -88,7 +90,7 @@ impl Sema<'_> {
         self.offered(name).any(|overload| takes(overload.signature(), values.len()) && matches!(self.fit(overload, values), Ok((0, _))))
     }
 
-    /// A call of a function of the table.
+    /// Resolves and creates a call of a function of the table.
     pub(super) fn table_call(&mut self, name: &Name, values: Vec<Expr>, name_span: Span, span: Span) -> Expr {
         let mut best: Option<(Cost, &'static Overload, Bound)> = None;
         let mut mismatches = Vec::new();
@@ -113,7 +115,7 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// Whether a function takes this number of arguments. Reports an error if not.
+    /// Reports an error and returns false if `given` arguments are too few or too many.
     pub(super) fn expect_count(&mut self, name: &str, counts: RangeInclusive<usize>, given: usize, at: Span) -> bool {
         let fits = counts.contains(&given);
         if !fits {
@@ -139,7 +141,7 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// The reason why an argument does not fit.
+    /// The text of the note that says why an argument does not fit.
     fn misfit(&mut self, value: &Expr, slot: &Slot, mismatch: &Mismatch) -> String {
         let argument = format!("{}{} argument", mismatch.index + 1, ordinal(mismatch.index));
         let from = self.show(value.ty);
@@ -162,7 +164,8 @@ impl Sema<'_> {
         format!("no known conversion from '{from}' to '{}' for {argument}", self.show(wanted))
     }
 
-    /// The cost of a call of an overload with this number of arguments.
+    /// Returns the cost of a call of an overload, and its generic types. Fails if an argument does not fit. The caller
+    /// must ensure that the number of arguments fits.
     fn fit(&self, overload: &Overload, values: &[Expr]) -> Result<(Cost, Bound), Mismatch> {
         let signature = overload.signature();
         let mut bound = self.bind(overload, values)?;
@@ -186,7 +189,7 @@ impl Sema<'_> {
         Ok((sum, bound))
     }
 
-    /// The cost of the conversion of an argument, or `None` if there is no conversion.
+    /// Returns the cost of the conversion of an argument, or `None` if there is no conversion.
     fn cost(&self, value: &Expr, slot: &Slot, bound: &Bound) -> Option<Cost> {
         if let Some(pointer) = &slot.pointer {
             return self.pointer_cost(value, slot.ty, pointer, bound);
@@ -230,12 +233,13 @@ impl Sema<'_> {
         }
     }
 
-    /// Finds the generic parts of a signature: its type is that of the vectors, the pointers or the scalars.
+    /// Determines the generic types of a signature from the arguments: from vectors if there are any, otherwise from
+    /// pointers, otherwise from scalars. Fails if an argument does not fit.
     fn bind(&self, overload: &Overload, values: &[Expr]) -> Result<Bound, Mismatch> {
         let signature = overload.signature();
         let class = signature.class;
         let mut bound = Bound {
-            kind: nearest(class, ScalarKind::Int).or(class.first().copied()).unwrap_or(ScalarKind::Int),
+            kind: nearest_in_class(class, ScalarKind::Int).or(class.first().copied()).unwrap_or(ScalarKind::Int),
             lanes: overload.lanes.unwrap_or(1),
             other: 1,
             image: ImageKind::Image2d,
@@ -281,7 +285,7 @@ impl Sema<'_> {
         let found = match (vector, pointee, scalar) {
             (Some(vector), ..) => exact(vector),
             (None, Some(pointee), _) if by_pointer => exact(pointee),
-            (None, _, Some(kind)) if !by_pointer || overload.lanes.is_some() => nearest(class, kind).map(|kind| (kind, 1)),
+            (None, _, Some(kind)) if !by_pointer || overload.lanes.is_some() => nearest_in_class(class, kind).map(|kind| (kind, 1)),
             _ => None,
         };
         let is_available = |kind| !signature.is_atomic || scalar_size(kind) < 8 || self.target.language.int64_atomics;
@@ -291,7 +295,7 @@ impl Sema<'_> {
         Ok(bound)
     }
 
-    /// The scalar and the number of lanes of a type.
+    /// Returns the scalar type and the lane count of a table type in a call.
     fn shape(&self, element: Element, lanes: Lanes, bound: &Bound) -> (ScalarKind, u8) {
         let lanes = match lanes {
             Lanes::Generic => bound.lanes,
@@ -319,7 +323,7 @@ impl Sema<'_> {
         (kind, lanes)
     }
 
-    /// The type that a signature's type means in a call.
+    /// Returns the type that a table type stands for in a call.
     pub(super) fn bound_type(&mut self, ty: Type, bound: &Bound) -> Ty {
         match ty {
             Type::Void => self.void_ty(),
@@ -339,7 +343,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The type of a parameter or result. A pointer has the first of the address spaces.
+    /// Returns the type of a parameter or result. A pointer has the first of the permitted address spaces.
     fn slot_type(&mut self, slot: &Slot, bound: &Bound) -> Ty {
         let ty = self.bound_type(slot.ty, bound);
         let Some(pointer) = &slot.pointer else { return ty };
@@ -348,7 +352,7 @@ impl Sema<'_> {
         self.pointer(pointee, pointer.spaces.first().copied().unwrap_or(Space::Generic))
     }
 
-    /// Whether the device has the types of a call. Reports an error if not.
+    /// Reports an error and returns false if the device lacks a type of a call.
     fn types_available(&mut self, signature: &Signature, bound: &Bound, span: Span) -> bool {
         let values = signature.params.iter().chain([&signature.ret]).filter(|slot| slot.pointer.is_none());
         let fixed = values.filter_map(|slot| match slot.ty {
@@ -398,7 +402,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks memory orders and scopes. Every atomic has device scope, so the operations do not receive the scope.
+    /// Checks memory orders and scopes. Returns false after an error. The operations do not receive the scope, because
+    /// every atomic operation has device scope.
     fn check_orders(&mut self, name: &Name, overload: &Overload, values: &[Expr], span: Span) -> bool {
         let with = |ty| values.iter().zip(&overload.signature().params).filter(move |(_, slot)| slot.ty == ty).map(|(value, _)| value);
         let (orders, scopes): (Vec<&Expr>, Vec<&Expr>) = (with(Type::Order).collect(), with(Type::Scope).collect());
@@ -408,14 +413,14 @@ impl Sema<'_> {
         orders.into_iter().all(|order| self.check_order_value(order)) && scopes.into_iter().all(|scope| self.check_scope_value(scope))
     }
 
-    /// Converts an argument for the operation.
+    /// Converts an argument to the type of its parameter.
     fn pass(&mut self, value: Expr, slot: &Slot, bound: &Bound) -> Expr {
         if let Some(pointer) = &slot.pointer {
             return self.pass_pointer(value, slot.ty, pointer, bound);
         }
         let ty = match slot.ty {
             Type::Image(..) => return value,
-            // Scalars for vector parameters are splatted here, so that `lower` and the library see one shape.
+            // A scalar argument beside vectors is splatted, so that all generic arguments have the same lane count.
             Type::Value(Element::Generic, Lanes::Fixed(1)) => self.lanes(bound.kind, bound.lanes),
             ty => self.bound_type(ty, bound),
         };
@@ -447,7 +452,7 @@ impl Sema<'_> {
     }
 }
 
-/// Whether a signature has parameters for this number of arguments.
+/// Whether a signature permits this number of arguments.
 fn takes(signature: &Signature, count: usize) -> bool {
     (signature.required..=signature.params.len()).contains(&count)
 }
@@ -457,7 +462,7 @@ fn accepts(pointer: &Pointer, space: Space) -> bool {
     pointer.spaces.contains(&space) || (pointer.spaces == [Space::Generic] && space != Space::Constant)
 }
 
-/// The common type of two scalar arguments. Integers among floats do not affect it.
+/// Returns the common type of two scalar arguments. A floating-point type has precedence over an integer type.
 fn common_kind(a: ScalarKind, b: ScalarKind) -> ScalarKind {
     match (is_float(a), is_float(b)) {
         _ if a == b => a,

@@ -1,7 +1,7 @@
 //! Pipes (OpenCL C 6.15.14): their type, and the functions that read and write them.
 //!
-//! A pipe is memory. The library (`compiler/library/pipes.cl`) implements reservation, commit and counting, and finds
-//! the address of a packet. Sema checks the types and moves packets by assignment.
+//! A pipe is a memory object. The library (`compiler/library/pipes.cl`) implements reservation, commit and counting,
+//! and computes the address of a packet. Sema checks the types and copies packets by assignment.
 
 use std::ops::RangeInclusive;
 
@@ -46,7 +46,7 @@ impl PipeCall {
     }
 }
 
-/// The function with this name, and its scope.
+/// Returns the pipe function with this name and its scope, or `None` for other names.
 fn parse(name: &str) -> Option<(PipeCall, ReservationScope)> {
     let (rest, scope) = match (name.strip_prefix("work_group_"), name.strip_prefix("sub_group_")) {
         (Some(rest), _) => (rest, ReservationScope::WorkGroup),
@@ -73,7 +73,7 @@ impl Sema<'_> {
         self.options.std.version() >= 200 && self.target.has_feature("__opencl_c_pipes")
     }
 
-    /// Whether programs may use pipes. Reports an error if not.
+    /// Whether the language version and the device support pipes. Reports an error if not.
     pub(super) fn pipes_allowed(&mut self, span: Span) -> bool {
         let allowed = self.has_pipes();
         if !allowed {
@@ -82,13 +82,13 @@ impl Sema<'_> {
         allowed
     }
 
-    /// The function with this name, if programs may use it.
+    /// Returns the pipe function with this name. Returns `None` if the language version or the device lacks it.
     pub(super) fn pipe_function(&self, name: &str) -> Option<PipeCall> {
         let (call, scope) = parse(name)?;
         (self.has_pipes() && (scope != ReservationScope::SubGroup || self.has_subgroups())).then_some(call)
     }
 
-    /// The type of pipes with this packet type.
+    /// Returns the type of a pipe with this packet type. Reports an error if the packet type is invalid.
     pub(super) fn pipe_of(&mut self, packet: DeclTy, access: Option<(Access, Span)>, span: Span) -> DeclTy {
         if self.is_error(packet.qt.ty) || !self.pipes_allowed(span) {
             return self.error_decl();
@@ -116,8 +116,8 @@ impl Sema<'_> {
         DeclTy { space: packet.space, ..DeclTy::of(pipe) }
     }
 
-    /// "The packet type T may be any supported OpenCL C scalar and vector integer or floating-point data types, or a
-    /// user-defined type built from these."
+    /// Whether a type can be a packet type: "any supported OpenCL C scalar and vector integer or floating-point data
+    /// types, or a user-defined type built from these".
     fn is_packet(&self, ty: Ty) -> bool {
         match self.kind(ty) {
             TyKind::Error | TyKind::Vector(..) | TyKind::Enum { .. } => true,
@@ -199,13 +199,13 @@ impl Sema<'_> {
         self.types.intern(TyKind::ReserveId)
     }
 
-    /// Converts the library's reservation to the program's type.
+    /// Converts a reservation from the library's type, `uint`, to `reserve_id_t`.
     fn as_reservation(&mut self, id: Expr) -> Expr {
         let ty = self.reservation_type();
         if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, ty) }
     }
 
-    /// Converts a reservation to the library's type.
+    /// Converts a reservation from `reserve_id_t` to the library's type, `uint`.
     fn reservation_arg(&mut self, id: Expr) -> Expr {
         let ty = self.reservation_type();
         let id = self.assign_convert(id, ty, &Purpose::Pass);
@@ -213,7 +213,7 @@ impl Sema<'_> {
         if self.is_error(id.ty) { id } else { self.cast(CastKind::AsType, id, number) }
     }
 
-    /// Whether a reservation id is valid.
+    /// Creates the `bool` expression that is true if a reservation id is valid.
     fn is_valid_reservation(&mut self, id: Expr, span: Span) -> Expr {
         if self.is_error(id.ty) {
             return id;
@@ -227,7 +227,7 @@ impl Sema<'_> {
         self.cast(CastKind::Arith, valid, truth)
     }
 
-    /// The pipe's memory, as a pointer for the library.
+    /// Converts a pipe to the `global uint *` that the library expects.
     fn pipe_memory(&mut self, pipe: Expr) -> Expr {
         let word = self.scalar(ScalarKind::UInt);
         let ty = self.pointer(QualTy::plain(word), Space::Global);
@@ -253,7 +253,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Call { func, args, part: None }, ret, span)
     }
 
-    /// Checks the packet pointer of a call.
+    /// Checks the packet pointer of a call. Reports an error and returns `None` if its type does not fit the pipe.
     fn packet_pointer(&mut self, name: &str, (access, packet): (Access, Ty), pointer: Expr) -> Option<Expr> {
         let fits = match self.pointer_parts(pointer.ty) {
             Some((pointee, space)) => {
@@ -288,7 +288,7 @@ impl Sema<'_> {
     }
 
     /// `read_pipe` and `write_pipe` without a reservation: reserves one packet, copies it, and commits the reservation.
-    /// The value is 0, or -1 if the pipe is empty or full.
+    /// The value is 0, or -1 if the pipe is empty (for a read) or full (for a write).
     fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
         let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
         let verb = if access == Access::WriteOnly { "write" } else { "read" };
@@ -325,7 +325,7 @@ impl Sema<'_> {
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span)
     }
 
-    /// Evaluates both in order. The value is that of the second.
+    /// Creates the comma expression of two expressions. Returns `first` if it is an error.
     fn in_sequence(&mut self, first: Expr, second: Expr, span: Span) -> Expr {
         if self.is_error(first.ty) {
             return first;

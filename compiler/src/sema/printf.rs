@@ -1,8 +1,8 @@
-//! Calls of `printf` (OpenCL C 6.15.14). The format is a pointer to constant memory. A known format is checked against
-//! the arguments. Other formats become the first argument of the call, and the host reads them from the program's
-//! constants.
+//! Calls of `printf` (OpenCL C 6.15.14). The format is a pointer to constant memory. A format that is known at build
+//! time is checked against the arguments. A format that is not constant becomes the first argument of the call. The
+//! host then reads the string from the program's constants.
 //!
-//! Undefined behaviour, such as arguments of the wrong type, is a warning with clang's wording.
+//! Undefined behaviour, such as an argument of the wrong type, is reported as a warning with clang's wording.
 
 use super::consteval::Value;
 use super::{Sema, is_float};
@@ -13,7 +13,7 @@ use crate::printf::format::{self, Length, Piece, Spec};
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, GlobalId, LvalueKind, Ty, TyKind};
 
-/// The message for a format outside of the program's constants.
+/// The error message for a format that is not in the program's constants.
 pub(crate) const NOT_CONSTANT: &str = "format of 'printf' must be a string literal in constant memory";
 
 impl Sema<'_> {
@@ -65,7 +65,7 @@ impl Sema<'_> {
         self.expr(ExprKind::Printf { format, args: values }, int, span)
     }
 
-    /// Whether an expression is a pointer to characters in constant memory, and not an argument of the kernel.
+    /// Whether an expression is a pointer to characters in constant memory, and is not a kernel parameter.
     fn is_constant_string(&self, format: &Expr) -> bool {
         let TyKind::Pointer { pointee, space: Space::Constant, .. } = *self.kind(format.ty) else { return false };
         let is_text = matches!(self.scalar_kind(pointee.ty), Some(ScalarKind::Char | ScalarKind::UChar));
@@ -81,7 +81,7 @@ impl Sema<'_> {
         is_text && !is_argument
     }
 
-    /// Appends the strings that a format can be, with an offset in bytes, as far as they are known.
+    /// Appends the strings that a format is known to refer to: the variable and the offset in bytes.
     fn known_formats(&self, format: &Expr, known: &mut Vec<(GlobalId, i64)>) {
         match (self.evaluate(format), &format.kind) {
             (Some(Value::Address(id, offset)), _) => {
@@ -148,7 +148,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Vector elements must have the size in the specification, since vectors are not promoted.
+    /// Whether a vector lane has exactly the type of the specification, except for its sign. Vectors are not promoted.
     fn lane_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         let size = match spec.length {
             Length::Char => 1,
@@ -161,7 +161,7 @@ impl Sema<'_> {
         is_float(kind) == spec.is_float() && scalar_size(kind) == size
     }
 
-    /// Whether a promoted scalar matches the specification. The sign does not matter.
+    /// Whether a scalar, after promotion, has the type of the specification, except for its sign.
     fn scalar_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         if spec.is_float() {
             return is_float(kind);

@@ -12,19 +12,19 @@ struct Member<'b> {
     name: Option<&'b Ident>,
     ty: DeclTy,
     span: Span,
-    /// Alignment by its own attribute; 0 if none.
+    /// The alignment in bytes from an `aligned` attribute, or 0.
     align: u32,
     packed: bool,
 }
 
-/// The layout of the members that were added until now.
+/// The layout of the members that were already added.
 #[derive(Default)]
 struct Layout {
     fields: Vec<Field>,
     names: Vec<Name>,
     size: u64,
     align: u32,
-    /// The span of a flexible array member. It must be the last member.
+    /// The span of a flexible array member. A further member is an error.
     flexible: Option<Span>,
 }
 
@@ -104,7 +104,7 @@ impl Sema<'_> {
         record.complete = true;
     }
 
-    /// The members of one declaration.
+    /// Returns the members of one declaration.
     fn members<'b>(&mut self, decl: &'b ast::FieldDecl) -> Vec<Member<'b>> {
         let base = self.specifiers(&decl.specs);
         if let Some((_, span)) = base.space
@@ -139,7 +139,7 @@ impl Sema<'_> {
         members
     }
 
-    /// Appends a member to the layout.
+    /// Appends a member to the layout. Reports an error if it is invalid.
     fn lay_out_member(&mut self, layout: &mut Layout, spec: &RecordSpec, packed: bool, member: Member<'_>) {
         let Member { name, ty, span, align: own_align, packed: own_packed } = member;
         if let Some(name) = name {
@@ -185,8 +185,8 @@ impl Sema<'_> {
         layout.fields.push(Field { name: name.map(|n| n.name.clone()), ty: ty.qt, offset });
     }
 
-    /// The member type that prevents passing a struct to a kernel by value (6.11.1), because its size depends on the
-    /// device.
+    /// Returns the name of the type for which a struct with this member cannot be a kernel parameter (6.11.1), because
+    /// its size depends on the device. Returns `None` for other types.
     fn device_sized_member(&self, written: &TypeSpec, ty: QualTy) -> Option<&'static str> {
         match self.kind(self.innermost(ty)) {
             TyKind::Scalar(ScalarKind::Bool) => return Some("bool"),
@@ -216,7 +216,8 @@ impl Sema<'_> {
         (align, packed)
     }
 
-    /// The argument of `aligned`: a power of two; the maximum alignment without an argument.
+    /// Returns the argument of `aligned` in bytes, or 16 without an argument. Reports an error and returns `None` if
+    /// the argument is not a constant power of two, or exceeds 2^20.
     pub(super) fn alignment(&mut self, attribute: &Attribute) -> Option<u32> {
         let Some(arg) = attribute.args.first() else { return Some(16) };
         let AttributeArg::Expr(expr) = arg else {

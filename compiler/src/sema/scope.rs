@@ -16,13 +16,13 @@ pub(super) enum Symbol {
     Typedef(DeclTy),
     Local(LocalId),
     Global(GlobalId),
-    /// Several only if they are overloadable.
+    /// There are several functions only if they are overloadable.
     Functions(Vec<FuncId>),
-    /// A block variable. Its block is known, so it is not in memory.
+    /// A block variable. It is not in memory, because the compiler resolves its uses.
     Block(Arc<BlockRef>),
     /// The value of an enumerator, and its type.
     Constant(i64, Ty),
-    /// A declaration with errors. Uses are not reported.
+    /// The declaration has errors. Uses of the name cause no further errors.
     Error,
 }
 
@@ -58,7 +58,7 @@ impl Sema<'_> {
         self.scopes.iter().rev().find_map(|scope| scope.names.get(name)).map(|(symbol, _)| symbol)
     }
 
-    /// The meaning of a name, and the number of the scope that declares it.
+    /// Looks up a name in all scopes. Returns its meaning and the index of the scope that declares it.
     pub(super) fn lookup_scoped(&self, name: &str) -> Option<(&Symbol, usize)> {
         self.scopes.iter().enumerate().rev().find_map(|(number, scope)| scope.names.get(name).map(|(symbol, _)| (symbol, number)))
     }
@@ -67,7 +67,7 @@ impl Sema<'_> {
         self.scopes.iter().rev().find_map(|scope| scope.tags.get(name)).copied()
     }
 
-    /// The declaration of a name in the innermost scope.
+    /// Looks up a name in the innermost scope.
     pub(super) fn lookup_here(&self, name: &str) -> Option<&(Symbol, Span)> {
         self.scopes.last().and_then(|scope| scope.names.get(name))
     }
@@ -78,7 +78,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Declares a name that must not exist in the innermost scope.
+    /// Declares a name. Reports an error if the innermost scope already declares it.
     pub(super) fn declare_new(&mut self, name: &Name, symbol: Symbol, span: Span) {
         if let Some((_, previous)) = self.lookup_here(name) {
             let previous = *previous;
@@ -93,7 +93,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Predeclared names: types of 6.3.2 and constants of 6.15.12.
+    /// Returns the meaning of a predeclared name: a type (6.3) or a memory order or scope (6.15.12). Returns `None` for
+    /// other names.
     pub(super) fn predeclared(&mut self, name: &str) -> Option<Symbol> {
         use ScalarKind::{Float, Int, Long, UInt, ULong};
         let scalar = |sema: &mut Self, kind| {

@@ -61,7 +61,7 @@ impl Sema<'_> {
             let shown = self.show(wanted);
             self.err(control.span, format!("controlling expression type '{shown}' not compatible with any generic association type"));
         }
-        // All associations must be valid expressions.
+        // Also check the expressions that are not selected.
         let mut result = self.error_operand(span);
         for (index, (_, value)) in choices.iter().enumerate() {
             if selected == Some(index) {
@@ -73,7 +73,7 @@ impl Sema<'_> {
         if self.is_error(wanted) { self.error_operand(span) } else { result }
     }
 
-    /// The type of an operand after lvalue conversion: without qualifiers, pointers for arrays.
+    /// Returns the type of an operand after lvalue conversion: the unqualified type, or a pointer for an array.
     fn converted_type(&mut self, operand: &Operand, span: Span) -> Ty {
         if matches!(operand, Operand::Functions(..) | Operand::Builtin(..)) {
             self.err(span, "taking address of function is not allowed");

@@ -22,7 +22,7 @@ pub(super) const fn space_of(space: AddrSpace) -> Space {
 }
 
 impl Sema<'_> {
-    /// The type of a specifier list, with its qualifiers.
+    /// Returns the type of a specifier list, with its qualifiers.
     pub(super) fn specifiers(&mut self, specs: &DeclSpecs) -> DeclTy {
         let mut base = self.type_spec(&specs.ty, specs);
         if let Some(span) = specs.pipe {
@@ -207,7 +207,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Applies declarator parts to a base type, from the type towards the name.
+    /// Applies the parts of a declarator to a base type. The part next to the declared name is applied last.
     pub(super) fn declarator_type(&mut self, base: DeclTy, parts: &[DeclaratorPart]) -> DeclTy {
         let mut ty = base;
         for part in parts.iter().rev() {
@@ -258,7 +258,8 @@ impl Sema<'_> {
         self.qualify(DeclTy::of(ty), plain)
     }
 
-    /// The type of a pointee or array element whose alignment is less than the natural one.
+    /// Returns the type of a pointee or array element. It contains the declared alignment if that is less than the
+    /// natural alignment.
     fn underaligned(&self, decl: DeclTy) -> QualTy {
         QualTy { align: decl.align.filter(|align| *align < self.align_of(decl.qt.ty)), ..decl.qt }
     }
@@ -310,7 +311,7 @@ impl Sema<'_> {
         }
         let len = match self.integer_constant(&value) {
             Some(len) => len,
-            // `const int n = 4; int a[n];` is not a constant expression in C, but all compilers accept it.
+            // In `const int n = 4; int a[n];`, `n` is not a constant expression of C, but other compilers accept it.
             None => match self.folded_constant(&value) {
                 Some(len) => {
                     self.warn(size.span, "variable length array folded to constant array as an extension");
@@ -329,7 +330,8 @@ impl Sema<'_> {
         u64::try_from(len).ok()
     }
 
-    /// The value of an integer expression of constants and `const` variables with constant initialisers.
+    /// Returns the value of an integer expression that consists of constants and `const` variables with constant
+    /// initialisers. Returns `None` for other expressions.
     fn folded_constant(&mut self, value: &crate::thir::Expr) -> Option<i64> {
         self.fold_const = true;
         let folded = self.integer_constant(value);
@@ -337,14 +339,14 @@ impl Sema<'_> {
         folded
     }
 
-    /// The parameter types in a function type that is not a definition.
+    /// Returns the parameter types of a function type, without `void`.
     fn param_types(&mut self, params: &[ParamDecl]) -> Vec<Ty> {
         let mut types: Vec<Ty> = params.iter().map(|param| self.param_type(param).qt.ty).collect();
         types.retain(|ty| !matches!(self.kind(*ty), TyKind::Void));
         types
     }
 
-    /// The type of a parameter: arrays become pointers, the parameter's own qualifiers are kept.
+    /// Returns the type of a parameter, with its qualifiers. An array becomes a pointer.
     pub(super) fn param_type(&mut self, param: &ParamDecl) -> DeclTy {
         let base = self.specifiers(&param.specs);
         let ty = self.declarator_type(base, &param.declarator.parts);
@@ -362,7 +364,7 @@ impl Sema<'_> {
         }
     }
 
-    /// The type in a cast, `sizeof` and similar operators.
+    /// Returns the type in a cast, `sizeof` or a similar operator.
     pub(super) fn type_name(&mut self, name: &TypeName) -> QualTy {
         self.type_name_decl(name).qt
     }

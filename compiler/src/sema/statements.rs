@@ -8,7 +8,7 @@ use crate::ast::{self, Attribute, Ident, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{Expr, ExprKind, LabelId, Stmt, StmtKind, TyKind};
 
-/// If the statement is an expression with labels: the labels and the expression.
+/// Returns the labels and the expression if the statement is an expression statement, possibly with labels.
 fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)> {
     let mut labels = Vec::new();
     loop {
@@ -24,7 +24,7 @@ fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)
 }
 
 impl Sema<'_> {
-    /// Checks a statement. Most give one statement. Labels and declarations may give several, or none.
+    /// Checks a statement. Returns one statement for most kinds. Labels and declarations may return several or none.
     pub(super) fn statement(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
         if self.diags.too_many() {
             return Vec::new();
@@ -44,7 +44,7 @@ impl Sema<'_> {
         vec![Stmt { kind, span: self.span(span) }]
     }
 
-    /// A body or branch: exactly one statement, in its own scope.
+    /// Checks the body of a loop or a branch of an `if` in a new scope. Returns exactly one statement.
     fn single(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
         self.push_scope();
         let mut statements = self.statement(stmt);
@@ -151,7 +151,7 @@ impl Sema<'_> {
         }
     }
 
-    /// `if` with all its `else if`s. There may be thousands.
+    /// Checks an `if` with all its `else if` branches, without recursion, because there may be thousands.
     fn if_chain(&mut self, stmt: &ast::Stmt) -> Stmt {
         let mut links = Vec::new();
         let mut els = None;
@@ -175,7 +175,7 @@ impl Sema<'_> {
         result
     }
 
-    /// A sequence of labels, possibly thousands, and the statement after them.
+    /// Checks a statement with labels, without recursion, because there may be thousands of labels.
     fn labelled(&mut self, mut stmt: &ast::Stmt) -> Vec<Stmt> {
         let mut statements = Vec::new();
         loop {
@@ -209,7 +209,7 @@ impl Sema<'_> {
             statements.append(&mut self.statement(stmt));
         }
         self.check_unroll_hint(None);
-        // FP_CONTRACT in a block applies until its end.
+        // FP_CONTRACT in a compound statement applies until its end.
         if let Some(f) = &mut self.f {
             f.contract = contract;
         }
@@ -237,7 +237,7 @@ impl Sema<'_> {
         value
     }
 
-    /// A controlling expression. It must be scalar.
+    /// Checks a controlling expression. Reports an error if it is not scalar.
     fn condition(&mut self, expr: &ast::Expr) -> Expr {
         let value = self.rvalue_expr(expr);
         if self.is_error(value.ty) || self.scalar_kind(value.ty).is_some() || self.is_pointer(value.ty) {
@@ -266,7 +266,8 @@ impl Sema<'_> {
         self.f.as_mut().and_then(|f| f.unroll.take()).and_then(|hint| hint.count)
     }
 
-    /// Reports an unroll hint whose next statement is not a loop; `None` is the end of a block. Clang rejects it too.
+    /// Reports an unroll hint if the next statement is not a loop, as clang does. `next` is `None` at the end of a
+    /// block.
     fn check_unroll_hint(&mut self, next: Option<&ast::StmtKind>) {
         use ast::StmtKind::{Attributed, Declaration, DoWhile, For, Label, Pragma, While};
         if let Some(While { .. } | DoWhile { .. } | For { .. } | Pragma(_) | Attributed { .. }) = next {
@@ -282,7 +283,7 @@ impl Sema<'_> {
         self.err(hint.span, message);
     }
 
-    /// A pragma with a hint for the next statement. Two of them are an error, as in clang.
+    /// Records an unroll pragma for the next statement. Reports an error if there already is one, as clang does.
     pub(super) fn unroll_pragma(&mut self, count: Option<u32>, span: Span) {
         let text = |count: Option<u32>| count.map_or("#pragma unroll".to_owned(), |count| format!("#pragma unroll({count})"));
         let hint = UnrollHint { count, span, is_pragma: true };
@@ -367,7 +368,7 @@ impl Sema<'_> {
             if lo == hi {
                 duplicate = switch.cases.insert(lo, at).map(|old| (lo, old));
             } else {
-                // Ranges may be long, so only their ends are compared.
+                // A range may be long. Only its two ends are checked for duplicates.
                 for bits in [lo, hi] {
                     if let Some(old) = switch.cases.insert(bits, at) {
                         duplicate = Some((bits, old));
@@ -405,7 +406,7 @@ impl Sema<'_> {
         self.stmt(StmtKind::Default, span)
     }
 
-    // Labels have function scope.
+    // Labels.
 
     fn label(&mut self, name: &Ident) -> LabelId {
         let Some(f) = &mut self.f else { return LabelId(0) };
@@ -431,7 +432,7 @@ impl Sema<'_> {
         id
     }
 
-    /// `({ ... })`: its value is that of the last expression statement.
+    /// Checks `({ ... })`. Its value is that of the last statement if this is an expression.
     pub(super) fn statement_expression(&mut self, body: &ast::Compound, span: Span) -> Expr {
         if self.f.is_none() {
             self.err(span, "statement expression not allowed at file scope");

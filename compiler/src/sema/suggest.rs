@@ -10,13 +10,13 @@ use crate::parse::types::predeclared_names;
 use crate::thir::{RecordId, TyKind};
 
 impl Sema<'_> {
-    /// The visible names of symbols that satisfy a condition.
+    /// Returns the declared names whose symbols satisfy a condition.
     fn names_of(&self, wanted: impl Fn(&Symbol) -> bool) -> Vec<&str> {
         let names = self.scopes.iter().flat_map(|scope| &scope.names);
         names.filter(|(_, (symbol, _))| wanted(symbol)).map(|(name, _)| &**name).collect()
     }
 
-    /// A suggestion for a name in an expression.
+    /// Returns a suggestion for a name in an expression, or an empty string.
     pub(super) fn suggest_name(&self, name: &str) -> String {
         if let Some(ours) = foreign(name) {
             return question(Some(ours));
@@ -27,7 +27,7 @@ impl Sema<'_> {
         hint(name, names)
     }
 
-    /// A suggestion for the name of a called function.
+    /// Returns a suggestion for the name of a called function, or an empty string.
     pub(super) fn suggest_function(&self, name: &str) -> String {
         if let Some(ours) = foreign(name) {
             return question(Some(ours));
@@ -40,7 +40,7 @@ impl Sema<'_> {
         if let found @ Some(_) = nearest(name, names) {
             return question(found);
         }
-        // `convert_flaot4`: suggest the type.
+        // The type in the name is misspelt, as in `convert_flaot4`.
         for prefix in ["convert_", "as_", "vload", "vstore"] {
             if !name.starts_with(prefix) {
                 continue;
@@ -53,12 +53,12 @@ impl Sema<'_> {
         String::new()
     }
 
-    /// A suggestion for a type name.
+    /// Returns a suggestion for a type name, or an empty string.
     pub(super) fn suggest_type(&self, name: &str) -> String {
         type_hint(name, self.names_of(|symbol| matches!(symbol, Symbol::Typedef(_))))
     }
 
-    /// A suggestion for a member of a struct or union.
+    /// Returns a suggestion for a member of a struct or union, or an empty string.
     pub(super) fn suggest_member(&self, id: RecordId, name: &str) -> String {
         let mut names = Vec::new();
         self.member_names(id, &mut names);

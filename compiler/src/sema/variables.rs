@@ -1,6 +1,6 @@
 //! Declarations of variables: valid types, address spaces, and initialisers (OpenCL C 6.7, 6.8; C99 6.7).
 //!
-//! A rejected variable is declared as an error, so that its uses are not reported too.
+//! An invalid variable is declared as [`Symbol::Error`], so that its uses cause no further errors.
 
 use super::consteval::Value;
 use super::scope::Symbol;
@@ -19,13 +19,13 @@ fn refuse<T>(span: Span, text: impl Into<String>) -> Result<T, InvalidDeclaratio
     Err((span, text.into()))
 }
 
-/// A variable declaration.
+/// The declaration of a variable.
 struct Variable<'a> {
     name: &'a Ident,
     ty: DeclTy,
     storage: Option<(StorageClass, Span)>,
     init: Option<&'a ast::Initializer>,
-    /// Alignment in bytes: that of the type, or a larger `aligned` attribute.
+    /// The alignment in bytes: that of the type or, if larger, of an `aligned` attribute.
     align: u32,
 }
 
@@ -71,7 +71,7 @@ impl Sema<'_> {
         })
     }
 
-    /// Checks that variables may have this type.
+    /// Fails if a variable cannot have this type.
     fn check_type(&self, variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         let (ty, name) = (variable.ty, variable.name);
         let incomplete = match self.kind(ty.qt.ty) {
@@ -82,8 +82,8 @@ impl Sema<'_> {
             let shown = self.show(ty.qt.ty);
             return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
-        // Another declaration or translation unit completes the type. A tentative array may get one element
-        // (C99 6.9.2).
+        // Another declaration or translation unit may complete the type. Otherwise an array gets one element (C99
+        // 6.9.2).
         let may_be_incomplete = variable.init.is_none()
             && match self.kind(ty.qt.ty) {
                 TyKind::Array { len: None, .. } => variable.is_extern() || self.at_program_scope(),
@@ -109,7 +109,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// The alignment of a variable in bytes.
+    /// Returns the alignment of a variable in bytes.
     fn variable_alignment(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> u32 {
         // The alignment of an array is that of its elements. The length of the array may be unknown here.
         let natural = match *self.kind(ty.qt.ty) {
@@ -120,7 +120,7 @@ impl Sema<'_> {
         requested.fold(ty.align.unwrap_or(natural), |align, attribute| align.max(self.alignment(attribute).unwrap_or(align)))
     }
 
-    /// The element type of an array, or the type itself.
+    /// Returns the innermost element type of an array, or the type itself.
     pub(super) fn innermost(&self, qt: QualTy) -> Ty {
         let mut ty = qt.ty;
         while let TyKind::Array { element, .. } = self.kind(ty) {
@@ -147,7 +147,7 @@ impl Sema<'_> {
         let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
             Some((space, _)) => space,
-            // A sampler at program scope is constant even without the qualifier (6.15.15.1). It has no storage.
+            // A `const` sampler at program scope needs no address space qualifier (6.15.15.1). It has no storage.
             None if sampler && ty.qt.is_const => Space::Constant,
             None if globals => Space::Global,
             None => Space::Private,
@@ -169,7 +169,7 @@ impl Sema<'_> {
         Ok(())
     }
 
-    /// Checks that a variable in constant memory has an initialiser.
+    /// Fails if a variable in constant memory has no initialiser.
     fn check_constant_init(variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         match variable.init {
             Some(_) => Ok(()),
@@ -221,7 +221,7 @@ impl Sema<'_> {
         let name = variable.name;
         let program_scope = self.scopes.first().and_then(|scope| scope.names.get(&name.name)).map(|(symbol, _)| symbol.clone());
         match program_scope {
-            // Another declaration of a known variable (C99 6.2.2.4).
+            // The declaration refers to the variable at program scope (C99 6.2.2.4).
             Some(symbol @ Symbol::Global(_)) if variable.is_extern() && variable.init.is_none() => {
                 self.declare(&name.name, symbol, name.span);
             }
@@ -282,7 +282,7 @@ impl Sema<'_> {
         self.new_global(GlobalVar { name, ty, space, init: None, relocs: Vec::new(), align, linkage, defined, span })
     }
 
-    /// Merges a redeclaration of a variable. Returns false on a conflict.
+    /// Merges a redeclaration of a variable. Reports an error and returns false if the declarations conflict.
     fn redeclare(&mut self, old: GlobalId, variable: &Variable<'_>, linkage: Linkage) -> bool {
         let (name, qt) = (variable.name, variable.ty.qt);
         let known = &self.globals[old.index()];
@@ -313,7 +313,7 @@ impl Sema<'_> {
         true
     }
 
-    /// Gives one element to arrays whose length no declaration specifies (C99 6.9.2).
+    /// Sets the length of defined arrays to 1 if no declaration specifies it (C99 6.9.2).
     pub(super) fn complete_tentative_arrays(&mut self) {
         for index in 0..self.globals.len() {
             let variable = &self.globals[index];
@@ -325,7 +325,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Rejects variables in global memory that exceed the limit.
+    /// Reports an error if a variable in global memory exceeds the maximum size.
     fn check_global_size(&mut self, id: GlobalId, span: Span) {
         let variable = &self.globals[id.index()];
         let size = self.size_of(variable.ty.ty).unwrap_or(0);
@@ -340,8 +340,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks that a variable in this address space, whose qualifier is at `span`, is in the outermost scope of a
-    /// kernel.
+    /// Fails if the current scope is not the outermost scope of a kernel. `span` is the span of the address space
+    /// qualifier of the variable.
     fn check_kernel_scope(&self, span: Span, space: &str) -> Result<(), InvalidDeclaration> {
         match &self.f {
             Some(f) if f.is_kernel && self.scopes.len() == f.outermost => Ok(()),
@@ -394,8 +394,8 @@ impl Sema<'_> {
         Ok(Some(Stmt { kind: StmtKind::Local { local, init }, span: self.span(name.span) }))
     }
 
-    /// The initialiser of a private variable. Completes the type of an array. Records the value of a `const` integer
-    /// for use in constant expressions.
+    /// Checks the initialiser of a private variable. Sets the length of an array. Records the value of a `const`
+    /// integer for use in constant expressions. Returns `None` after an error.
     fn private_initializer(&mut self, local: LocalId, variable: &Variable<'_>, init: &ast::Initializer) -> Option<Init> {
         let &Variable { name, ty, .. } = variable;
         let Some((complete, init)) = self.initializer(ty.qt, init) else {

@@ -1,17 +1,18 @@
 //! 128-bit integers: constants that exceed `long`, as clang's `long long` in OpenCL C, and operations on them.
 //!
-//! A literal such as `9223372036854775808` has the type [`TyKind::Wide`], which has no name; only expressions have it.
-//! Constants of the type are evaluated here. With operands that are known at run time only, a 128-bit expression is a
-//! tree of sums, products and bit operations on widened operands. It leaves the type in one of these ways:
+//! A literal such as `9223372036854775808` has the type [`TyKind::Wide`]. The type has no name, so variables cannot
+//! have it. This module evaluates constant expressions of the type. An expression that is not constant is a tree of
+//! sums, products and bit operations on widened operands. It is converted to a type of at most 64 bits in one of these
+//! ways:
 //!
 //! * A conversion to 64 bits or less needs only the lower 64 bits of the expression. These depend only on the lower
 //!   bits of its operands ([`Sema::low_bits`]).
-//! * Comparisons, quotients, right shifts and conversions to floats need all bits. The types of the operands bound the
-//!   value: often it fits in 64 bits, or the result is constant ([`Sema::wide_range`]).
-//! * Otherwise it is an error: there is no 128-bit arithmetic at run time.
+//! * Comparisons, quotients, right shifts and conversions to floats need all bits. The operand types determine a
+//!   range of values ([`Sema::wide_range`]). Often it fits in 64 bits, or it determines the result of a comparison.
+//! * Otherwise the compiler reports an error, because there is no 128-bit arithmetic at run time.
 //!
-//! All other operations reject the type, since it is not a scalar ([`Sema::scalar_kind`]). [`Sema::rvalue_expr`]
-//! converts to 64 bits.
+//! All other operations reject the type, because it is not a scalar type for [`Sema::scalar_kind`].
+//! [`Sema::rvalue_expr`] converts to 64 bits.
 
 use super::consteval::{Value, int_bits, int_value, range, wide_to};
 use super::operators::thir_op;
@@ -20,7 +21,7 @@ use crate::ast::{self, IntSuffix, ScalarKind};
 use crate::diag::Span;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
-/// Maximum nesting of 128-bit operations. The functions here are recursive.
+/// Maximum nesting of 128-bit operations. The functions of this module are recursive.
 const MAX_DEPTH: u32 = 200;
 
 /// Minimum and maximum value of an expression.
@@ -39,12 +40,13 @@ impl Sema<'_> {
     }
 
     /// Whether both types are integers and one of them has 128 bits.
-    pub(super) fn meet_wide(&self, a: Ty, b: Ty) -> bool {
+    pub(super) fn has_wide_operand(&self, a: Ty, b: Ty) -> bool {
         let integer = |ty| self.is_wide(ty) || self.is_integer_scalar(ty);
         (self.is_wide(a) || self.is_wide(b)) && integer(a) && integer(b)
     }
 
-    /// A literal that does not fit in a 64-bit type, or not in one that its suffix allows.
+    /// Creates the constant for a literal that no 64-bit type permitted by its suffix can represent. Reports an error
+    /// if it exceeds a signed 128-bit integer.
     pub(super) fn wide_literal(&mut self, value: u128, suffix: IntSuffix, span: Span) -> Expr {
         match i128::try_from(value) {
             Ok(value) if !suffix.unsigned => self.wide_const(value, span),
@@ -80,7 +82,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Converts a 128-bit value to `long` or `ulong`, exactly.
+    /// Converts a 128-bit integer to `long` or `ulong`. Reports an error unless one of them can represent it. Returns
+    /// other values unchanged.
     pub(super) fn narrowed(&mut self, value: Expr) -> Expr {
         if !self.is_wide(value.ty) {
             return value;
@@ -91,13 +94,13 @@ impl Sema<'_> {
         }
     }
 
-    /// The value of an operand, possibly with 128 bits.
+    /// Checks an expression and converts it to a value, which may be a 128-bit integer.
     pub(super) fn any_rvalue(&mut self, expr: &ast::Expr) -> Expr {
         let operand: Operand = self.operand(expr);
         self.rvalue(operand)
     }
 
-    /// Compares a 128-bit integer with zero. The result is an `int`. Other values are unchanged.
+    /// Compares a 128-bit integer with zero. The result is an `int`. Returns other values unchanged.
     pub(super) fn wide_truth(&mut self, value: Expr, op: BinaryOp) -> Expr {
         if !self.is_wide(value.ty) {
             return value;
@@ -107,7 +110,7 @@ impl Sema<'_> {
         self.wide_compare(op, value, zero, span)
     }
 
-    /// Converts a 128-bit integer to a scalar.
+    /// Converts a 128-bit integer to another type.
     pub(super) fn cast_wide(&mut self, value: Expr, ty: Ty) -> Expr {
         let span = value.span;
         let Some(kind) = self.scalar_kind(ty) else {
@@ -125,7 +128,7 @@ impl Sema<'_> {
         if self.is_error(narrow.ty) { narrow } else { self.cast(CastKind::Arith, narrow, ty) }
     }
 
-    /// Warns about an implicit conversion that changes a constant.
+    /// Warns about an implicit conversion that changes the value of a 128-bit constant.
     pub(super) fn warn_of_changed_constant(&mut self, value: &Expr, ty: Ty) {
         let (ExprKind::Constant(Constant::Wide(wide)), Some(kind)) = (&value.kind, self.scalar_kind(ty)) else { return };
         if is_float(kind) || kind == ScalarKind::Bool {
@@ -156,7 +159,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether an operation on these operands exceeds the nesting limit. Reports the error.
+    /// Reports an error and returns true if an operation on these operands exceeds the nesting limit.
     pub(super) fn is_too_deep(&mut self, operands: &[&Expr], span: Span) -> bool {
         let deep = operands.iter().any(|operand| wide_depth(operand, 0) >= MAX_DEPTH);
         if deep {
@@ -165,7 +168,7 @@ impl Sema<'_> {
         deep
     }
 
-    /// An operation on two 128-bit integers, except for shifts and comparisons.
+    /// Creates an operation on two 128-bit integers, except for shifts and comparisons.
     pub(super) fn wide_arithmetic(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
             return match wide_value(op, *a, *b) {
@@ -202,7 +205,7 @@ impl Sema<'_> {
         }
     }
 
-    /// A shift with a 128-bit left operand. The lower seven bits of the amount count.
+    /// Creates a shift of a 128-bit integer by the low seven bits of `amount`.
     pub(super) fn wide_shift(&mut self, op: BinaryOp, lhs: Expr, amount: Expr, span: Span) -> Expr {
         let known = match self.evaluate(&amount) {
             Some(Value::Const(Constant::Int(bits))) => Some(u32::try_from(bits & 127).unwrap_or(0)),
@@ -225,7 +228,7 @@ impl Sema<'_> {
         self.widened(shifted)
     }
 
-    /// A 64-bit shift by up to 127.
+    /// Creates a 64-bit shift by the low seven bits of `amount`, which may be 64 or more.
     fn shifted(&mut self, op: BinaryOp, value: Expr, amount: Expr, span: Span) -> Expr {
         let ty = value.ty;
         let ulong = self.scalar(ScalarKind::ULong);
@@ -234,7 +237,7 @@ impl Sema<'_> {
         let (amount, amount_again, kept_amount) = self.twice(amount, span);
         let bit = self.int_const(64, ScalarKind::ULong, span);
         let is_64_or_more = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
-        // All bits are shifted out. A right shift of a negative number leaves sign bits.
+        // A shift by 64 or more leaves sign bits in a right shift of a signed number, and zeros otherwise.
         let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
             let all = self.int_const(63, ScalarKind::ULong, span);
             self.binary_node(op, value_again, all, ty, span)
@@ -248,7 +251,8 @@ impl Sema<'_> {
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
     }
 
-    /// Two uses of an expression, and the statement that stores its value.
+    /// Returns two expressions with the value of `value`, and the statement that stores the value to the variable that
+    /// they read. A constant needs no statement.
     fn twice(&mut self, value: Expr, span: Span) -> (Expr, Expr, Option<Stmt>) {
         let ty = value.ty;
         if let ExprKind::Constant(constant) = &value.kind {
@@ -265,20 +269,20 @@ impl Sema<'_> {
         (first, second, Some(kept))
     }
 
-    /// A comparison of 128-bit integers.
+    /// Creates a comparison of 128-bit integers.
     pub(super) fn wide_compare(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         if let (ExprKind::Constant(Constant::Wide(a)), ExprKind::Constant(Constant::Wide(b))) = (&lhs.kind, &rhs.kind) {
-            let truth = decided(op, (*a, *a), (*b, *b)) == Some(true);
+            let truth = range_comparison(op, (*a, *a), (*b, *b)) == Some(true);
             return self.int_const(i64::from(truth), ScalarKind::Int, span);
         }
         let answer = match (self.wide_range(&lhs), self.wide_range(&rhs)) {
-            (Some(a), Some(b)) => decided(op, a, b),
+            (Some(a), Some(b)) => range_comparison(op, a, b),
             _ => None,
         };
         let int = self.int();
         if let Some(answer) = answer {
-            self.warn_of_decided(&lhs, &rhs, answer, span);
-            // Keep the side effects of the operands.
+            self.warn_of_constant_comparison(&lhs, &rhs, answer, span);
+            // Evaluate the operands for their side effects.
             let mut value = self.int_const(i64::from(answer), ScalarKind::Int, span);
             for operand in [rhs, lhs] {
                 if !matches!(operand.kind, ExprKind::Constant(_)) {
@@ -297,7 +301,7 @@ impl Sema<'_> {
         }
     }
 
-    fn warn_of_decided(&mut self, lhs: &Expr, rhs: &Expr, answer: bool, span: Span) {
+    fn warn_of_constant_comparison(&mut self, lhs: &Expr, rhs: &Expr, answer: bool, span: Span) {
         let (constant, other) = match (&lhs.kind, &rhs.kind) {
             (ExprKind::Constant(Constant::Wide(constant)), _) => (constant, rhs),
             (_, ExprKind::Constant(Constant::Wide(constant))) => (constant, lhs),
@@ -309,7 +313,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Converts a 128-bit integer that is combined with a float or a vector to the lane type.
+    /// Converts a 128-bit integer, whose other operand is a float or a vector, to the lane type of the operand. Reports
+    /// an error and returns `None` if a lane cannot represent it.
     pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let ty = self.scalar(lane);
         let fits = match value.kind {
@@ -327,7 +332,7 @@ impl Sema<'_> {
         Some(self.cast(CastKind::Arith, value, ty)).filter(|value| !self.is_error(value.ty))
     }
 
-    /// A compound assignment of a 128-bit integer.
+    /// Creates a compound assignment with a 128-bit integer on the right.
     pub(super) fn wide_assignment(&mut self, op: ast::BinaryOp, lvalue: Lvalue, value: Expr, span: Span) -> Expr {
         let ty = lvalue.ty.ty;
         let is_shift = matches!(op, ast::BinaryOp::Shl | ast::BinaryOp::Shr);
@@ -339,7 +344,7 @@ impl Sema<'_> {
             }
             Some((kind, _)) if !is_shift => self.wide_lane(value, ty, kind, span),
             _ if is_shift => {
-                // Only the low bits of the amount count.
+                // A shift uses only the low bits of the amount.
                 let ulong = self.scalar(ScalarKind::ULong);
                 Some(self.cast(CastKind::Arith, value, ulong))
             }
@@ -351,14 +356,15 @@ impl Sema<'_> {
         }
     }
 
-    /// The operand and the computation type of a compound assignment to an integer of 64 bits or less.
+    /// Returns the computation type and the converted operand of a compound assignment to an integer of at most 64
+    /// bits.
     fn wide_compound(&mut self, op: ast::BinaryOp, kind: ScalarKind, value: Expr) -> (Ty, Expr) {
         use ast::BinaryOp as B;
         let span = value.span;
         let compute = match op {
             B::Add | B::Sub | B::Mul | B::BitAnd | B::BitOr | B::BitXor if kind != ScalarKind::Bool => Some(ScalarKind::ULong),
             _ => {
-                // Division by a number that requires `ulong` needs non-negative operands.
+                // The operation depends on all bits. One 64-bit type must represent both ranges.
                 let of_lvalue = range(kind);
                 let of_value = self.wide_range(&value);
                 of_value.and_then(|of_value| common_kind(&[of_lvalue, of_value]))
@@ -376,15 +382,16 @@ impl Sema<'_> {
         }
     }
 
-    // Leaving 128 bits.
+    // Conversion to 64 bits.
 
-    /// The 64-bit type that can represent all values of some expressions.
+    /// Returns the 64-bit type that can represent all possible values of some 128-bit expressions, or `None`.
     fn exact_kind(&self, values: &[&Expr]) -> Option<ScalarKind> {
         let ranges: Option<Vec<Range>> = values.iter().map(|value| self.wide_range(value)).collect();
         common_kind(&ranges?)
     }
 
-    /// The range of a 128-bit expression, from the types of its operands. `None` if it may exceed 128 bits.
+    /// Returns the range of a 128-bit expression, from the types of its operands. Returns `None` if the range is not
+    /// known or exceeds 128 bits.
     fn wide_range(&self, value: &Expr) -> Option<Range> {
         match &value.kind {
             ExprKind::Constant(Constant::Wide(value)) => Some((*value, *value)),
@@ -406,8 +413,8 @@ impl Sema<'_> {
         }
     }
 
-    /// The lower 64 bits of a 128-bit expression, as `long` or `ulong`. Sums, products and bit operations need only the
-    /// lower bits of their operands.
+    /// Creates the low 64 bits of a 128-bit expression, as the type `kind`. In sums, products and bit operations, they
+    /// depend only on the low 64 bits of the operands.
     fn low_bits(&mut self, value: Expr, kind: ScalarKind) -> Expr {
         let ty = self.scalar(kind);
         let Expr { kind: node, span, .. } = value;
@@ -435,7 +442,7 @@ impl Sema<'_> {
     }
 }
 
-/// Nesting of 128-bit operations.
+/// Returns `depth` plus the nesting depth of the 128-bit operations in `value`, at most [`MAX_DEPTH`].
 fn wide_depth(value: &Expr, depth: u32) -> u32 {
     if depth >= MAX_DEPTH {
         return depth;
@@ -450,7 +457,7 @@ fn wide_depth(value: &Expr, depth: u32) -> u32 {
     }
 }
 
-/// The 64-bit type that contains all ranges.
+/// Returns the 64-bit type that contains all ranges, or `None`. `long` has precedence.
 fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     let within = |kind| {
         let (low, high) = range(kind);
@@ -459,7 +466,7 @@ fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     [ScalarKind::Long, ScalarKind::ULong].into_iter().find(|kind| within(*kind))
 }
 
-/// The result of an operation. `None` if it is undefined or overflows.
+/// Returns the result of an operation, or `None` if it is undefined or overflows.
 fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     match op {
         BinaryOp::Add => a.checked_add(b),
@@ -474,7 +481,7 @@ fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     }
 }
 
-/// The range of an operation on values of two ranges.
+/// Returns the range of an operation on values of two ranges, or `None` if it is not known or overflows.
 fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
     match op {
         BinaryOp::Add => Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?)),
@@ -483,7 +490,7 @@ fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
             let corners = [a.0.checked_mul(b.0)?, a.0.checked_mul(b.1)?, a.1.checked_mul(b.0)?, a.1.checked_mul(b.1)?];
             Some((*corners.iter().min()?, *corners.iter().max()?))
         }
-        // With a non-negative operand, the result has no other bits.
+        // The result is not greater than a non-negative operand.
         BinaryOp::BitAnd if a.0 >= 0 && b.0 >= 0 => Some((0, a.1.min(b.1))),
         BinaryOp::BitAnd if a.0 >= 0 => Some((0, a.1)),
         BinaryOp::BitAnd if b.0 >= 0 => Some((0, b.1)),
@@ -496,13 +503,13 @@ fn binary_range(op: BinaryOp, a: Range, b: Range) -> Option<Range> {
     }
 }
 
-/// Number of bits of a number without its sign.
+/// Returns the number of bits of a two's complement number without its sign bits.
 const fn magnitude_bits(value: i128) -> u32 {
     128 - (if value < 0 { !value } else { value }).leading_zeros()
 }
 
-/// The result of a comparison of values of two ranges, if it is the same for all values.
-fn decided(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
+/// Returns the result of a comparison of values of two ranges, or `None` if it depends on the values.
+fn range_comparison(op: BinaryOp, a: Range, b: Range) -> Option<bool> {
     let (below, above) = (a.1 < b.0, a.0 > b.1);
     let same = a.0 == a.1 && a == b;
     match op {
