@@ -33,7 +33,7 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) -> bool {
     removed
 }
 
-/// Per private variable: whether anything may read it.
+/// For each private variable: whether an instruction may read it.
 fn variables_read(function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.vars.len()];
     let mut roots: Vec<Option<Var>> = vec![None; function.values.len()];
@@ -58,16 +58,16 @@ fn variables_read(function: &Function) -> Vec<bool> {
     read
 }
 
-/// The kind and position of an instruction, by number in order of appearance.
+/// An instruction. Its number is its position in program order.
 struct Node<'f> {
     inst: &'f Inst,
-    /// The instruction that owns its region.
+    /// The instruction whose region contains it.
     parent: Option<u32>,
     /// Whether it has an effect on memory, other work-items, or the control flow outside of it.
     effect: bool,
-    /// `break` and `continue` of this loop, or `yield`s of this `if` or `switch`.
+    /// The `break`s and `continue`s of this loop, or the `yield`s of this `if` or `switch`.
     jumps: Vec<u32>,
-    /// Instructions directly in its regions.
+    /// The instructions directly in its regions.
     children: Vec<u32>,
 }
 
@@ -76,9 +76,9 @@ struct Node<'f> {
 enum Source {
     /// A parameter of the function, or no definition.
     None,
-    /// The result of an instruction.
+    /// The number of an instruction, and the index of the result.
     Result(u32, u32),
-    /// A parameter of a loop.
+    /// The number of a loop, and the index of the parameter.
     Param(u32, u32),
 }
 
@@ -136,6 +136,7 @@ impl<'f> Marker<'f> {
         (effect, leaves)
     }
 
+    /// The result of [`Self::collect`] for one instruction.
     fn effects(&mut self, inst: &'f Inst, index: u32, owner: Option<u32>, in_loop: Option<u32>) -> (bool, bool) {
         match &inst.op {
             Op::VarAddr(var) => {
@@ -184,9 +185,10 @@ impl<'f> Marker<'f> {
                     self.sources[param.index()] = Source::Param(index, position);
                 }
                 let (effect, _) = self.collect(body, Some(index), Some(index));
-                // Without `break`, code after the loop is unreachable.
-                let ends = self.nodes[index as usize].jumps.iter().any(|&jump| matches!(self.nodes[jump as usize].inst.op, Op::Break(_)));
-                (effect || !ends, false)
+                // A loop without `break` stays: the code after it must remain unreachable.
+                let has_break =
+                    self.nodes[index as usize].jumps.iter().any(|&jump| matches!(self.nodes[jump as usize].inst.op, Op::Break(_)));
+                (effect || !has_break, false)
             }
             op => (!op.is_pure(), false),
         }
@@ -197,9 +199,9 @@ impl<'f> Marker<'f> {
         self.mark_effects(&self.top.clone());
         loop {
             if let Some(value) = self.values.pop() {
-                self.need_of_value(value);
+                self.mark_sources_of(value);
             } else if let Some(inst) = self.insts.pop() {
-                self.need_of_inst(inst);
+                self.mark_needs_of(inst);
             } else {
                 break;
             }
@@ -227,7 +229,7 @@ impl<'f> Marker<'f> {
         }
     }
 
-    fn need_of_value(&mut self, value: Value) {
+    fn mark_sources_of(&mut self, value: Value) {
         match self.sources[value.index()] {
             Source::None => {}
             Source::Result(inst, position) => {
@@ -258,19 +260,19 @@ impl<'f> Marker<'f> {
         }
     }
 
-    fn need_of_inst(&mut self, index: u32) {
+    fn mark_needs_of(&mut self, index: u32) {
         let node = &self.nodes[index as usize];
         let inst = node.inst;
         let children = node.children.clone();
         if let Some(parent) = node.parent {
             self.mark_inst(parent);
         }
-        // Values that control flow passes are live if their target is.
+        // Operands of control flow are only live if the result or parameter that they become is live.
         if !matches!(inst.op, Op::Loop { .. } | Op::Yield(_) | Op::Break(_) | Op::Continue(_)) {
             inst.op.for_each_operand(|value| self.mark_value(value));
         }
         self.mark_effects(&children);
-        // A live effect keeps its results and types.
+        // A live instruction without regions keeps all of its results.
         if inst.op.regions().is_empty() {
             for &result in &inst.results {
                 if self.function.ty(result) != Type::Void {
@@ -288,7 +290,7 @@ struct Sweeper<'a> {
     removed: bool,
 }
 
-/// The results and parameters that enclosing instructions keep.
+/// Which results and parameters of an enclosing instruction stay.
 struct Kept {
     is_loop: bool,
     results: Vec<bool>,

@@ -1,10 +1,10 @@
-//! Prevents drivers from algebraic simplification of float arithmetic, for target languages that cannot forbid it
+//! Prevents algebraic simplification of float arithmetic by drivers, for target languages that cannot forbid it
 //! ([`Shaders::exact`](crate::target::Shaders::exact)).
 //!
-//! Such a compiler assumes real numbers: it contracts, reorders and distributes, folds `x - x` and `x * 0` to 0, and
-//! ignores the sign of zeros, infinities and NaN. All of this needs two visible operations, or a constant. The pass
-//! therefore hides operands that are the result of another operation or a significant constant. It combines their
-//! bits with a zero that is read from the argument buffer and is unknown before the launch.
+//! Such a driver assumes real numbers: it contracts, reorders and distributes, folds `x - x` and `x * 0` to 0, and
+//! ignores the sign of zeros, infinities and NaN. For each simplification, it must see two operations, or an operation
+//! and a constant. The pass therefore makes operands opaque that are results of another operation or special constants.
+//! It combines their bits with a zero that is read from the argument buffer and is unknown before the launch.
 //!
 //! ```text
 //!                              %5 = workitem.work_dim; %6 = lshr %5, 16
@@ -12,15 +12,15 @@
 //! %3 = fsub %2, %0             %7 = bitcast %2 : i32; %8 = xor %7, %6; %9 = bitcast %8 : f32
 //!                              %3 = fsub %9, %0
 //! ```
-//! If both operands are equal (`x - x`, `x / x`, `x == x`), the second one is hidden by another such zero. Sign
-//! changes become bit operations, and minimum and maximum become selects.
+//! If both operands are equal (`x - x`, `x / x`), the second one is combined with another such zero. Sign changes
+//! become bit operations, minimum and maximum become selects, and `x == x` becomes a comparison of bits.
 //!
-//! The results of comparisons are hidden as well. Otherwise compilers combine them as if there were no NaN: the
+//! The results of comparisons become opaque as well. Otherwise compilers combine them as if there were no NaN: the
 //! complement of `a < b` to `a >= b`, `a < b || a > b` to `a != b`, `a < b && a < c` to `a < min(b, c)`.
 //!
 //! Constants without a portable literal are also created from bits: WGSL has neither infinities nor NaN, and Tint
-//! reads -0 as 0. Loads from buffers without stores are not hidden. `a * b + c` that may be contracted
-//! ([`MathOp::FMulAdd`]) stays visible. Operands that are halves are not hidden, because some drivers compute in
+//! reads -0 as 0. Loads from buffers without stores are already opaque. `a * b + c` that may be contracted
+//! ([`MathOp::FMulAdd`]) stays one operation. Operands of type `half` do not change, because some drivers compute in
 //! `float` and round each result.
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,63 +31,62 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, Math
 
 pub(crate) const PASS: Pass = Pass::function("fp_barriers", |function, _| Ok(run(function)));
 
-/// Shifts that convert a number of dimensions, 1 to 3, to zero.
+/// Shift amounts that shift all bits out of the number of dimensions (1 to 3).
 const SHIFTS: [u64; 2] = [16, 17];
 
-/// Selects one of the two zeros.
+/// The index of one of the two zeros.
 type Zero = usize;
 
-/// Hides the operands of a function's float arithmetic; returns whether there is any.
+/// Rewrites the float arithmetic of a function. Returns whether there is any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
-    let mut concerned = false;
-    body.walk(&mut |inst| concerned |= is_concerned(function, inst) || is_unsaid(function, inst));
-    if concerned {
-        let plain = plain_loads(function, &body);
+    let mut changes = false;
+    body.walk(&mut |inst| changes |= must_rewrite(function, inst) || has_no_literal(function, inst));
+    if changes {
+        let read_only = read_only_loads(function, &body);
         let mut start = Vec::new();
         let span = body.insts.first().map_or_else(Span::default, |inst| inst.span);
         let zeros = zeros(&mut Cursor::new(function, &mut start, span));
-        let clean = vec![false; function.values.len()];
-        let mut opaque =
-            Opaque { function, out: Vec::new(), span, zeros, clean, plain, constants: FxHashMap::default(), hidden: FxHashMap::default() };
-        opaque.start();
-        opaque.region(&mut body);
+        let (opaque, constants) = (vec![false; function.values.len()], FxHashMap::default());
+        let mut rewriter = Rewriter { function, out: Vec::new(), span, zeros, opaque, read_only, constants, hidden: FxHashMap::default() };
+        rewriter.mark_params();
+        rewriter.region(&mut body);
         start.append(&mut body.insts);
         body.insts = start;
     }
     function.body = body;
-    concerned
+    changes
 }
 
-/// Two zeros that are computed differently.
+/// Emits two zeros that are computed differently, so that a compiler does not know that they are equal.
 fn zeros(at: &mut Cursor<'_>) -> [Value; 2] {
     let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
     SHIFTS.map(|shift| at.bin_bits(BinOp::LShr, dimensions, shift))
 }
 
-/// Whether an instruction has float operands to hide, or is rewritten.
-fn is_concerned(function: &Function, inst: &Inst) -> bool {
+/// Whether the pass rewrites an instruction or its operands.
+fn must_rewrite(function: &Function, inst: &Inst) -> bool {
     let operand = match &inst.op {
         Op::Cmp(op, ..) => return is_float_comparison(*op),
         Op::Un(UnOp::FNeg, a) => *a,
         Op::Bin(BinOp::FAdd | BinOp::FSub | BinOp::FMul | BinOp::FDiv | BinOp::FMin | BinOp::FMax, a, _) => *a,
         Op::Cast(CastOp::FToF | CastOp::FToS | CastOp::FToU, a) => *a,
-        Op::Math(op, args) if takes_floats(*op) => match args.first() {
+        Op::Math(op, args) if is_accurate(*op) => match args.first() {
             Some(&a) => a,
             None => return false,
         },
         _ => return false,
     };
-    is_wide(function.ty(operand))
+    is_protected(function.ty(operand))
 }
 
 const fn is_float_comparison(op: CmpOp) -> bool {
     matches!(op, CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe)
 }
 
-/// Whether an instruction is a constant with infinities, NaN, -0, or numbers near zero or infinity, for which
-/// languages or their compilers have no literal.
-fn is_unsaid(function: &Function, inst: &Inst) -> bool {
+/// Whether an instruction is a float constant that target languages or their compilers cannot represent as a literal:
+/// infinities, NaN, -0, denormals, and the largest finite numbers.
+fn has_no_literal(function: &Function, inst: &Inst) -> bool {
     let (Op::Const(constant), [result]) = (&inst.op, &inst.results[..]) else { return false };
     let ty = function.ty(*result);
     let (sign, least, most) = match ty.scalar() {
@@ -95,21 +94,21 @@ fn is_unsaid(function: &Function, inst: &Inst) -> bool {
         Some(Scalar::F64) => (1 << 63, 0x0010_0000_0000_0000, 0x7fef_ffff_ffff_ffff),
         _ => return false,
     };
-    let is_said = |bits: &u64| *bits == 0 || (least..most).contains(&(bits & !sign));
+    let has_literal = |bits: &u64| *bits == 0 || (least..most).contains(&(bits & !sign));
     match constant {
-        Const::Bits(bits) => !is_said(bits),
-        Const::Lanes(lanes) => !lanes.iter().all(is_said),
+        Const::Bits(bits) => !has_literal(bits),
+        Const::Lanes(lanes) => !lanes.iter().all(has_literal),
         Const::Null | Const::Undef => false,
     }
 }
 
-/// Whether operations of this type are hidden.
-fn is_wide(ty: Type) -> bool {
+/// Whether the pass applies to operations on this type.
+fn is_protected(ty: Type) -> bool {
     matches!(ty.scalar(), Some(Scalar::F32 | Scalar::F64))
 }
 
-/// Functions with accuracy requirements.
-const fn takes_floats(op: MathOp) -> bool {
+/// Whether the operands of a mathematical function must not be simplified, because its result has to be accurate.
+const fn is_accurate(op: MathOp) -> bool {
     matches!(
         op,
         MathOp::FAbs
@@ -126,8 +125,8 @@ const fn takes_floats(op: MathOp) -> bool {
     )
 }
 
-/// Results of loads from parameters that the kernel does not store to.
-fn plain_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
+/// The results of loads from parameters that the function does not write to.
+fn read_only_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
     let mut bases: FxHashMap<Value, Value> = function.params.iter().map(|&param| (param, param)).collect();
     let mut stored = FxHashSet::default();
     let mut loads = Vec::new();
@@ -151,34 +150,35 @@ fn plain_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
     loads.into_iter().filter(|(_, ptr)| bases.get(ptr).is_some_and(|base| !stored.contains(base))).map(|(result, _)| result).collect()
 }
 
-struct Opaque<'a> {
+struct Rewriter<'a> {
     function: &'a mut Function,
     /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
     zeros: [Value; 2],
-    /// Values that are opaque to a compiler: neither constants nor results of float arithmetic.
-    clean: Vec<bool>,
-    /// Loads of such values.
-    plain: FxHashSet<Value>,
-    /// Lanes of float constants; one entry if all lanes are equal.
+    /// Whether each value is opaque to a driver: neither a constant nor the result of float arithmetic.
+    opaque: Vec<bool>,
+    /// Results of loads that are opaque.
+    read_only: FxHashSet<Value>,
+    /// Lanes of constants; one entry if all lanes are equal.
     constants: FxHashMap<Value, Vec<u64>>,
-    /// Hidden forms of values, by value and zero, in this region and the enclosing ones.
+    /// Opaque copies of values, by value and zero, that dominate the current instruction.
     hidden: FxHashMap<(Value, Zero), Value>,
 }
 
-impl Build for Opaque<'_> {
+impl Build for Rewriter<'_> {
     fn cursor(&mut self) -> Cursor<'_> {
         Cursor::new(self.function, &mut self.out, self.span)
     }
 }
 
-impl Opaque<'_> {
-    /// Arguments of a kernel are loaded; arguments of a helper are unknown.
-    fn start(&mut self) {
+impl Rewriter<'_> {
+    /// Marks the parameters of a kernel as opaque, because they are loaded. The arguments of other functions may be
+    /// results of float arithmetic.
+    fn mark_params(&mut self) {
         if self.function.kernel.is_some() {
             for param in &self.function.params {
-                self.clean[param.index()] = true;
+                self.opaque[param.index()] = true;
             }
         }
     }
@@ -191,11 +191,11 @@ impl Opaque<'_> {
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
-            if is_unsaid(self.function, &inst) {
-                self.spell(&mut inst);
+            if has_no_literal(self.function, &inst) {
+                self.build_constant(&mut inst);
             }
             self.note(&inst);
-            if is_concerned(self.function, &inst) {
+            if must_rewrite(self.function, &inst) {
                 inst.op = self.rewritten(inst.op);
             }
             self.out.push(inst);
@@ -204,8 +204,8 @@ impl Opaque<'_> {
         self.hidden = known;
     }
 
-    /// Computes a constant from its bits, so that it is opaque to compilers.
-    fn spell(&mut self, inst: &mut Inst) {
+    /// Computes a constant from opaque bits.
+    fn build_constant(&mut self, inst: &mut Inst) {
         let [result] = inst.results[..] else { return };
         let ty = self.function.ty(result);
         let integer = ty.with_scalar(if ty.scalar() == Some(Scalar::F64) { Scalar::I64 } else { Scalar::I32 });
@@ -213,7 +213,7 @@ impl Opaque<'_> {
         let zeros = self.zeros_for(bits, 0);
         let hidden = self.bin(BinOp::Xor, bits, zeros);
         inst.op = Op::Cast(CastOp::Bitcast, hidden);
-        self.clean[result.index()] = true;
+        self.opaque[result.index()] = true;
     }
 
     /// Records properties of an instruction's result.
@@ -229,46 +229,46 @@ impl Opaque<'_> {
             self.constants.insert(result, lanes);
             return;
         }
-        let clean = |value: &Value| self.is_clean(*value);
-        let is_clean = match &inst.op {
-            Op::Load { .. } => self.plain.contains(&result),
-            Op::Cast(CastOp::Bitcast, x) | Op::Splat(x) | Op::Extract(x, _) | Op::ExtractDyn(x, _) => clean(x),
-            Op::Construct(parts) => parts.iter().all(clean),
-            Op::Shuffle(a, b, _) => clean(a) && clean(b),
-            // The sign is changed as a bit.
+        let opaque = |value: &Value| self.is_opaque(*value);
+        let is_opaque = match &inst.op {
+            Op::Load { .. } => self.read_only.contains(&result),
+            Op::Cast(CastOp::Bitcast, x) | Op::Splat(x) | Op::Extract(x, _) | Op::ExtractDyn(x, _) => opaque(x),
+            Op::Construct(parts) => parts.iter().all(opaque),
+            Op::Shuffle(a, b, _) => opaque(a) && opaque(b),
+            // These become bit operations.
             Op::Un(UnOp::FNeg, _) | Op::Math(MathOp::FAbs, _) => true,
             Op::Bin(..) | Op::Un(..) | Op::WorkItem(_) => self.function.ty(result).scalar().is_some_and(Scalar::is_int),
             _ => false,
         };
-        self.clean[result.index()] = is_clean;
+        self.opaque[result.index()] = is_opaque;
     }
 
-    /// Values that this pass has created are already hidden.
-    fn is_clean(&self, value: Value) -> bool {
-        self.clean.get(value.index()).copied().unwrap_or(true)
+    /// Whether a value is opaque to a driver. All values that this pass has created are.
+    fn is_opaque(&self, value: Value) -> bool {
+        self.opaque.get(value.index()).copied().unwrap_or(true)
     }
 
-    /// The operation with hidden operands.
+    /// The operation with opaque operands.
     fn rewritten(&mut self, op: Op) -> Op {
         match op {
-            Op::Un(UnOp::FNeg, a) => self.signed(a, BinOp::Xor),
+            Op::Un(UnOp::FNeg, a) => self.with_sign(a, BinOp::Xor),
             Op::Math(MathOp::FAbs, args) => match args[..] {
-                [a] => self.signed(a, BinOp::And),
+                [a] => self.with_sign(a, BinOp::And),
                 _ => Op::Math(MathOp::FAbs, args),
             },
-            Op::Bin(op @ (BinOp::FMin | BinOp::FMax), a, b) => self.extreme(op == BinOp::FMax, a, b),
+            Op::Bin(op @ (BinOp::FMin | BinOp::FMax), a, b) => self.min_or_max(op == BinOp::FMax, a, b),
             Op::Bin(op, a, b) => {
-                let (a, b) = self.both(a, b, matches!(op, BinOp::FSub | BinOp::FDiv), op == BinOp::FDiv);
+                let (a, b) = self.hide_both(a, b, matches!(op, BinOp::FSub | BinOp::FDiv), op == BinOp::FDiv);
                 Op::Bin(op, a, b)
             }
-            Op::Cmp(op @ (CmpOp::FEq | CmpOp::FNe), a, b) if a == b && is_wide(self.function.ty(a)) => {
+            Op::Cmp(op @ (CmpOp::FEq | CmpOp::FNe), a, b) if a == b && is_protected(self.function.ty(a)) => {
                 let (magnitude, infinity) = self.magnitude(a);
                 Op::Cmp(if op == CmpOp::FNe { CmpOp::UGt } else { CmpOp::ULe }, magnitude, infinity)
             }
             Op::Cmp(op, a, b) => {
-                let (a, b) = if is_wide(self.function.ty(a)) { self.both(a, b, true, false) } else { (a, b) };
+                let (a, b) = if is_protected(self.function.ty(a)) { self.hide_both(a, b, true, false) } else { (a, b) };
                 let holds = self.cmp(op, a, b);
-                self.outcome(holds)
+                self.opaque_condition(holds)
             }
             Op::Cast(op, a) => Op::Cast(op, self.hide(a, 0, true)),
             Op::Math(op, args) => {
@@ -279,8 +279,8 @@ impl Opaque<'_> {
         }
     }
 
-    /// The hidden result of a comparison.
-    fn outcome(&mut self, holds: Value) -> Op {
+    /// An opaque copy of the result of a comparison.
+    fn opaque_condition(&mut self, holds: Value) -> Op {
         let ty = self.function.ty(holds).with_scalar(Scalar::I32);
         let (one, zero) = (self.bits(ty, 1), self.bits(ty, 0));
         let bit = self.select(holds, one, zero);
@@ -289,10 +289,10 @@ impl Opaque<'_> {
         Op::Cmp(CmpOp::Ne, bit, zero)
     }
 
-    /// Both operands. `cancels`: equal operands give a constant.
-    fn both(&mut self, a: Value, b: Value, cancels: bool, constants: bool) -> (Value, Value) {
+    /// Opaque copies of both operands. `cancels`: the operation has a constant result if both operands are equal.
+    fn hide_both(&mut self, a: Value, b: Value, cancels: bool, constants: bool) -> (Value, Value) {
         let left = self.hide(a, 0, constants);
-        if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_clean(a) != self.is_clean(b) {
+        if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_opaque(a) != self.is_opaque(b) {
             return (left, self.hide(b, 0, constants));
         }
         (left, self.hidden(b, 1))
@@ -302,13 +302,14 @@ impl Opaque<'_> {
         self.constants.contains_key(&value)
     }
 
-    /// A hidden form of the value. `constants`: hides every constant, not only significant ones.
+    /// An opaque copy of a value, or the value itself if none is needed. `constants`: copies every constant, not only
+    /// special ones.
     fn hide(&mut self, value: Value, zero: Zero, constants: bool) -> Value {
-        let shown = match self.constants.get(&value) {
+        let stays = match self.constants.get(&value) {
             Some(lanes) => !constants && !lanes.iter().any(|&bits| is_special(self.function.ty(value), bits)),
-            None => self.is_clean(value),
+            None => self.is_opaque(value),
         };
-        if shown { value } else { self.hidden(value, zero) }
+        if stays { value } else { self.hidden(value, zero) }
     }
 
     fn hidden(&mut self, value: Value, zero: Zero) -> Value {
@@ -316,7 +317,7 @@ impl Opaque<'_> {
             return found;
         }
         let ty = self.function.ty(value);
-        let bits = self.raw(value);
+        let bits = self.emit_float_bits(value);
         let zeros = self.zeros_for(bits, zero);
         let bits = self.bin(BinOp::Xor, bits, zeros);
         let made = self.push(ty, Op::Cast(CastOp::Bitcast, bits));
@@ -324,13 +325,13 @@ impl Opaque<'_> {
         made
     }
 
-    /// The bits of floats.
-    fn raw(&mut self, value: Value) -> Value {
+    /// Emits the bits of a float as an integer.
+    fn emit_float_bits(&mut self, value: Value) -> Value {
         let integer = if self.function.ty(value).scalar() == Some(Scalar::F64) { Scalar::I64 } else { Scalar::I32 };
         self.cast(CastOp::Bitcast, value, integer)
     }
 
-    /// One of the zeros, with the type of `bits`.
+    /// One of the zeros, in the type of `bits`.
     fn zeros_for(&mut self, bits: Value, zero: Zero) -> Value {
         let ty = self.function.ty(bits);
         let mut made = self.zeros[zero];
@@ -340,9 +341,9 @@ impl Opaque<'_> {
         if ty.lanes() == 1 { made } else { self.push(ty, Op::Splat(made)) }
     }
 
-    /// Changes or clears the sign: `Xor` or `And` with hidden bits.
-    fn signed(&mut self, a: Value, op: BinOp) -> Op {
-        let bits = self.raw(a);
+    /// Inverts (`Xor`) or clears (`And`) the sign, with an opaque mask.
+    fn with_sign(&mut self, a: Value, op: BinOp) -> Op {
+        let bits = self.emit_float_bits(a);
         let ty = self.function.ty(bits);
         let sign = 1 << (ty.scalar().map_or(32, Scalar::bits) - 1);
         let zeros = self.zeros_for(bits, 0);
@@ -350,18 +351,18 @@ impl Opaque<'_> {
         Op::Cast(CastOp::Bitcast, self.bin(op, bits, mask))
     }
 
-    /// The bits of a float without its sign, and the bits of infinity: a NaN is larger.
+    /// The bits of a float without its sign, and the bits of infinity. The bits of a NaN are larger.
     fn magnitude(&mut self, a: Value) -> (Value, Value) {
-        let bits = self.raw(a);
+        let bits = self.emit_float_bits(a);
         let ty = self.function.ty(bits);
         let sign = 1 << (ty.scalar().map_or(32, Scalar::bits) - 1);
         let magnitude = self.bin_bits(BinOp::And, bits, sign - 1);
         (magnitude, self.bits(ty, infinity(self.function.ty(a))))
     }
 
-    /// The minimum or maximum; the other operand if one is a NaN.
-    fn extreme(&mut self, maximum: bool, a: Value, b: Value) -> Op {
-        let (x, y) = self.both(a, b, true, false);
+    /// The minimum or maximum. If one operand is a NaN, the result is the other one.
+    fn min_or_max(&mut self, maximum: bool, a: Value, b: Value) -> Op {
+        let (x, y) = self.hide_both(a, b, true, false);
         let better = self.cmp(if maximum { CmpOp::FGt } else { CmpOp::FLt }, y, x);
         let chosen = self.select(better, b, a);
         let (magnitude, infinity) = self.magnitude(a);
@@ -375,7 +376,7 @@ fn infinity(ty: Type) -> u64 {
     if ty.scalar() == Some(Scalar::F64) { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
 }
 
-/// Special constants: zeros, whose sums and products have known results, infinities and NaN.
+/// Whether a constant lets drivers simplify operations: zeros, infinities and NaN.
 fn is_special(ty: Type, bits: u64) -> bool {
     let magnitude = bits & ((1 << (ty.scalar().map_or(32, Scalar::bits) - 1)) - 1);
     magnitude == 0 || magnitude >= infinity(ty)

@@ -1,5 +1,5 @@
-//! Rewrites values that are uniform for a work-group, but computed from a global id, in terms of the group id. The
-//! uniformity analysis of browsers only accepts group ids
+//! Rewrites values that are uniform in a work-group, but computed from a global id: the pass computes them from the
+//! group id. The uniformity analysis of browsers only accepts group ids
 //! ([`Shaders::uniform_barriers`](crate::target::Shaders::uniform_barriers)).
 //!
 //! ```text
@@ -10,7 +10,8 @@
 //! ```
 //! A global id is the group id times the group size, plus a remainder smaller than the group size. A value that only
 //! depends on the first term can be computed from the group id. This also holds for signed operations on numbers that
-//! are known to be non-negative: a dispatch has at most [`Limits::groups`](crate::target::Limits::groups) groups.
+//! are known to be non-negative, because a dispatch has at most [`Limits::groups`](crate::target::Limits::groups)
+//! groups.
 
 use super::pass::{Cx, Pass};
 use crate::analysis::definitions::Definitions;
@@ -19,11 +20,11 @@ use rustc_hash::FxHashMap;
 
 pub(crate) const PASS: Pass = Pass::function("group_uniform_ids", |function, cx| Ok(run(function, cx)));
 
-/// Smaller numbers are non-negative as signed integers.
+/// The sign bit of 32-bit integers.
 const SIGN: u64 = 1 << 31;
 
-/// `size * group + rest`: `group` is the group id in a dimension, optionally modulo `modulus`, and `rest` is less
-/// than `size`.
+/// A value of the form `size * group + rest`. `group` is the group id in a dimension, modulo `modulus` if there is one.
+/// `rest` is less than `size`.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     dimension: u8,
@@ -46,7 +47,7 @@ enum Whole {
 
 type UniformValues = FxHashMap<Value, (Number, Whole)>;
 
-/// Rewrites the values; returns whether there are any.
+/// Rewrites the values. Returns whether there are any.
 fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
     if !cx.key.kernel.zero_offset {
         return false;
@@ -60,14 +61,14 @@ fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
     !found.is_empty()
 }
 
-/// Values that only depend on the group.
+/// Finds the values that only depend on the group id.
 fn find(function: &Function, cx: &Cx<'_>) -> UniformValues {
     let numbers = Numbers { definitions: Definitions::of(function), cx };
     let mut found = FxHashMap::default();
     function.body.walk(&mut |inst| {
         let [result] = inst.results[..] else { return };
         let whole = match inst.op {
-            Op::Bin(op, number, by) => numbers.part(op, number, by),
+            Op::Bin(op, number, by) => numbers.of_group(op, number, by),
             Op::Cmp(kind, a, b) => numbers.below(kind, a, b).or_else(|| numbers.below(swapped(kind)?, b, a)),
             _ => None,
         };
@@ -97,19 +98,19 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// A value as a linear function of the global id.
+    /// The form of a value that is a global id, possibly modulo a constant. `None` for other values.
     fn of(&self, value: Value) -> Option<Number> {
         match *self.definitions.get(value)? {
             Op::WorkItem(WorkItem::GlobalId(dimension)) => {
                 let key = self.cx.key;
                 let size = *key.kernel.enqueued_local_size.get(usize::from(dimension)).filter(|&&size| size > 0)?;
-                // Less is known for dispatches that continue others or use a second dimension.
+                // With several dispatches, or a second dimension of the dispatch, group ids can exceed the limit.
                 let whole = key.binding.single_dispatch && !key.binding.two_dimensional_dispatch;
                 let groups = if whole { self.cx.target.shaders.limits.groups } else { u32::MAX };
                 Some(Number { dimension, size, modulus: None, limit: (u64::from(groups) * u64::from(size)).min(1 << 32) })
             }
             Op::Cast(CastOp::ZExt, narrow) => self.of(narrow),
-            Op::Cast(CastOp::SExt, narrow) => self.of(narrow).filter(Number::has_no_sign),
+            Op::Cast(CastOp::SExt, narrow) => self.of(narrow).filter(Number::is_non_negative),
             Op::Bin(op, number, by) => {
                 let by = self.definitions.scalar(by)?;
                 let divisor = match op {
@@ -117,8 +118,8 @@ impl Numbers<'_> {
                     BinOp::And => by.checked_add(1).filter(|divisor| divisor.is_power_of_two())?,
                     _ => return None,
                 };
-                let number = self.of(number).filter(|number| op != BinOp::SRem || (number.has_no_sign() && by < SIGN))?;
-                // Two moduli would need a common multiple.
+                let number = self.of(number).filter(|number| op != BinOp::SRem || (number.is_non_negative() && by < SIGN))?;
+                // The combination of two moduli is not supported.
                 let modulus = number.groups(divisor).filter(|_| number.modulus.is_none())?;
                 Some(Number { modulus: Some(modulus), limit: number.limit.min(divisor), ..number })
             }
@@ -126,28 +127,29 @@ impl Numbers<'_> {
         }
     }
 
-    /// The result of a quotient, a shift or a mask.
-    fn part(&self, op: BinOp, number: Value, by: Value) -> Option<(Number, Whole)> {
+    /// The result of a division, shift or mask as a function of the group id. `None` if it also depends on `rest`.
+    fn of_group(&self, op: BinOp, number: Value, by: Value) -> Option<(Number, Whole)> {
         let by = self.definitions.scalar(by)?;
         let number = self.of(number)?;
         let whole = match op {
             BinOp::UDiv => Whole::Quotient(number.groups(by)?),
-            BinOp::SDiv if number.has_no_sign() && by < SIGN => Whole::Quotient(number.groups(by)?),
-            // Shift amounts are taken modulo the width; both widths are possible.
+            BinOp::SDiv if number.is_non_negative() && by < SIGN => Whole::Quotient(number.groups(by)?),
+            // Shift amounts are modulo the width, which may be 32 or 64. Below 32, both have the same result.
             BinOp::LShr if by < 32 => Whole::Quotient(number.groups(1 << by)?),
-            BinOp::AShr if by < 32 && number.has_no_sign() => Whole::Quotient(number.groups(1 << by)?),
-            // The mask only keeps bits that whole groups determine.
+            BinOp::AShr if by < 32 && number.is_non_negative() => Whole::Quotient(number.groups(1 << by)?),
+            // The mask is a multiple of the group size, so that `rest` has no effect.
             BinOp::And if number.size.is_power_of_two() => Whole::Bits(number.groups(by)?),
             _ => return None,
         };
         Some((number, whole))
     }
 
-    /// A comparison of a number with a constant that is a multiple of the group size.
+    /// A comparison with a constant as a function of the group id. `None` if the constant is not a multiple of the
+    /// group size.
     fn below(&self, kind: CmpOp, number: Value, bound: Value) -> Option<(Number, Whole)> {
         let (bound, number) = (self.definitions.scalar(bound)?, self.of(number)?);
         let signed = matches!(kind, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe);
-        if signed && (!number.has_no_sign() || bound >= SIGN) {
+        if signed && (!number.is_non_negative() || bound >= SIGN) {
             return None;
         }
         let (end, is_below) = match kind {
@@ -162,11 +164,11 @@ impl Numbers<'_> {
 }
 
 impl Number {
-    const fn has_no_sign(&self) -> bool {
+    const fn is_non_negative(&self) -> bool {
         self.limit <= SIGN
     }
 
-    /// The number of groups with `items` work-items in total, if it is a positive integer.
+    /// The number of groups with `items` work-items in total. `None` if it is zero or not an integer.
     fn groups(&self, items: u64) -> Option<u32> {
         let size = u64::from(self.size);
         u32::try_from(items / size).ok().filter(|&groups| groups > 0 && items.is_multiple_of(size))
@@ -182,15 +184,15 @@ fn rewrite(function: &mut Function, region: &mut Region, found: &UniformValues) 
         if let Some((&result, &(number, whole))) = inst.results.first().and_then(|result| found.get_key_value(result)) {
             let ty = function.ty(result);
             let mut at = Cursor::new(function, &mut out, inst.span);
-            inst = Inst { op: said(&mut at, ty, number, whole), ..inst };
+            inst = Inst { op: emit(&mut at, ty, number, whole), ..inst };
         }
         out.push(inst);
     }
     region.insts = out;
 }
 
-/// The operation on the group id.
-fn said(at: &mut Cursor<'_>, ty: Type, number: Number, whole: Whole) -> Op {
+/// Emits the function of the group id, except its last operation, which it returns.
+fn emit(at: &mut Cursor<'_>, ty: Type, number: Number, whole: Whole) -> Op {
     let mut group = at.push(Type::I32, Op::WorkItem(WorkItem::GroupId(number.dimension)));
     if let Some(modulus) = number.modulus {
         group = at.bin_bits(BinOp::URem, group, u64::from(modulus));

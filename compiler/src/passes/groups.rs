@@ -10,15 +10,15 @@
 //!   Steele) keep the prefix sum in a register and alternate between two arrays, which saves a barrier per step. Each
 //!   operation ends with a barrier, so that the next one may write at once. The group size need not be a power of
 //!   two.
-//! * **Reductions and scans of subgroups** are scans with shuffles: exact for every type, and correct for a last
-//!   subgroup that is not full. Sums of `i32` and `f32` and 32-bit minima and maxima stay, as every device has them.
-//! * **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot.
-//!   Each work-item reads the previous active one, adds its value, and continues from the position that this one has
-//!   reached. This takes as many steps as for a full subgroup.
-//! * **Shuffles** only remain for 32 bits.
+//! * **Reductions and scans of subgroups** are scans with shuffles. They are exact for every type, and correct if the
+//!   last subgroup is not full. Sums, minima, maxima and prefix sums of `i32` stay, because every device has them.
+//! * **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot and
+//!   use pointer jumping. Each work-item adds the value of the previous active one, and then links to the work-item to
+//!   which that one links. This takes as many steps as for a full subgroup.
+//! * **Shuffles** of other types become shuffles of `i32`.
 //!
-//! Runs at launch, when the group size is known. Machine code of the host has its own implementation
-//! (`vectorize/collective.rs`).
+//! The pass runs at launch, when the group size is known. It does not run for the CPU device, which has its own
+//! implementation (`vectorize/collective.rs`).
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
@@ -39,10 +39,10 @@ pub(crate) const PASS: Pass = Pass::module("groups", |module, cx| {
     Ok(!cx.target.native)
 });
 
-/// Local memory for the operations of one kernel, created when first needed.
+/// Local memory for the collective operations of one kernel. Each object is created when it is needed.
 #[derive(Default)]
 struct GroupSlots {
-    /// Slots of 4 and of 8 bytes.
+    /// The arrays of 4-byte slots and of 8-byte slots.
     slots: [Option<Global>; 2],
     vote: Option<Global>,
 }
@@ -89,7 +89,7 @@ struct Expander<'a> {
     globals: &'a mut Vec<GlobalVar>,
     memory: &'a mut GroupSlots,
     local_size: [u32; 3],
-    /// Work-items of a work-group.
+    /// The number of work-items of a work-group.
     items: u32,
     /// Maximum subgroup size.
     lanes: u32,
@@ -133,7 +133,7 @@ impl Expander<'_> {
         self.effect(Op::Barrier(Fence { local: true, global: false, image: false }));
     }
 
-    /// `if cond { then } else { els }`, where each side yields a value of the type.
+    /// Emits `if cond { then } else { els }`, where each branch yields a value of type `ty`.
     fn choose(&mut self, cond: Value, ty: Type, then: impl FnOnce(&mut Self) -> Value, els: Value) -> Value {
         let outer = std::mem::take(&mut self.out);
         let value = then(self);
@@ -143,8 +143,8 @@ impl Expander<'_> {
         self.push(ty, Op::If { cond, then, els })
     }
 
-    /// `if cond { then }`.
-    fn only(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
+    /// Emits `if cond { then }`.
+    fn emit_if(&mut self, cond: Value, then: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.out);
         then(self);
         self.effect(Op::Yield(Vec::new()));
@@ -153,7 +153,7 @@ impl Expander<'_> {
         self.effect(Op::If { cond, then, els });
     }
 
-    /// The index in the work-group.
+    /// Emits the linear index of the work-item in the work-group.
     fn local_index(&mut self) -> Value {
         let mut index = self.push(Type::I32, Op::WorkItem(WorkItem::LocalId(2)));
         for dimension in [1_u8, 0] {
@@ -173,7 +173,7 @@ impl Expander<'_> {
         Global(number)
     }
 
-    /// The array of slots of this size, with at least `count` of them.
+    /// The array of slots of `size` bytes (4 or 8), with at least `count` slots.
     fn slots(&mut self, size: u32, count: u32) -> Value {
         let index = usize::from(size == 8);
         let global = match self.memory.slots[index] {
@@ -190,7 +190,7 @@ impl Expander<'_> {
         self.push(Type::Ptr(Space::Local), Op::GlobalAddr(global))
     }
 
-    fn place(&mut self, array: Value, index: Value, size: u32) -> Value {
+    fn slot_address(&mut self, array: Value, index: Value, size: u32) -> Value {
         let size = self.word(size);
         let offset = self.bin(BinOp::Mul, index, size);
         self.ptr_add(array, offset)
@@ -198,18 +198,18 @@ impl Expander<'_> {
 
     fn store(&mut self, array: Value, index: Value, slot: Value) {
         let size = self.function.ty(slot).scalar().map_or(4, Scalar::size);
-        let ptr = self.place(array, index, size);
+        let ptr = self.slot_address(array, index, size);
         self.effect(Op::Store { ptr, value: slot, align: size, volatile: false });
     }
 
     fn load(&mut self, array: Value, index: Value, ty: Type) -> Value {
         let size = ty.scalar().map_or(4, Scalar::size);
-        let ptr = self.place(array, index, size);
+        let ptr = self.slot_address(array, index, size);
         self.push(ty, Op::Load { ptr, align: size, volatile: false })
     }
 
-    /// A value as an integer of 32 or 64 bits.
-    fn store_slot(&mut self, value: Value) -> Value {
+    /// Converts a value to the integer of 32 or 64 bits that a slot contains.
+    fn pack_slot(&mut self, value: Value) -> Value {
         let ty = self.function.ty(value);
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
@@ -217,17 +217,18 @@ impl Expander<'_> {
         if whole.size() < 4 { self.cast(CastOp::ZExt, bits, Scalar::I32) } else { bits }
     }
 
-    fn of_slot(&mut self, slot: Value, ty: Type) -> Value {
+    /// Converts the contents of a slot to type `ty`.
+    fn unpack_slot(&mut self, slot: Value, ty: Type) -> Value {
         let scalar = ty.scalar().unwrap_or(Scalar::I32);
         let whole = Scalar::int_of_size(scalar.size()).unwrap_or(scalar);
         let bits = if whole.size() < 4 { self.cast(CastOp::Trunc, slot, whole) } else { slot };
         if scalar.is_float() { self.cast(CastOp::Bitcast, bits, scalar) } else { bits }
     }
 
-    /// `op(earlier, value)`, where the earlier value is in a slot.
+    /// Emits `op(earlier, value)`, where `slot` contains the earlier value.
     fn combine(&mut self, op: BinOp, slot: Value, value: Value) -> Value {
         let ty = self.function.ty(value);
-        let earlier = self.of_slot(slot, ty);
+        let earlier = self.unpack_slot(slot, ty);
         self.bin(op, earlier, value)
     }
 
@@ -268,9 +269,9 @@ impl Expander<'_> {
         let ptr = self.push(Type::Ptr(Space::Local), Op::GlobalAddr(global));
         let (index, zero, one) = (self.local_index(), self.word(0), self.word(1));
         let first = self.cmp(CmpOp::Eq, index, zero);
-        self.only(first, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(zero), ty: Scalar::I32 }));
+        self.emit_if(first, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(zero), ty: Scalar::I32 }));
         self.barrier();
-        self.only(flag, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(one), ty: Scalar::I32 }));
+        self.emit_if(flag, |pass| pass.effect(Op::Atomic { op: AtomicOp::Store, ptr, value: Some(one), ty: Scalar::I32 }));
         self.barrier();
         let found = self.push(Type::I32, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: Scalar::I32 });
         self.barrier();
@@ -279,21 +280,21 @@ impl Expander<'_> {
 
     fn broadcast(&mut self, value: Value, index: Value) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.store_slot(value);
+        let slot = self.pack_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), 1);
         let (own, zero) = (self.local_index(), self.word(0));
         let mine = self.cmp(CmpOp::Eq, own, index);
-        self.only(mine, |pass| pass.store(array, zero, slot));
+        self.emit_if(mine, |pass| pass.store(array, zero, slot));
         self.barrier();
         let result = self.load(array, zero, slot_ty);
         self.barrier();
-        self.of_slot(result, ty)
+        self.unpack_slot(result, ty)
     }
 
     fn reduce(&mut self, op: BinOp, value: Value) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.store_slot(value);
+        let slot = self.pack_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items);
         let index = self.local_index();
@@ -302,7 +303,7 @@ impl Expander<'_> {
         let mut sum = value;
         let mut left = self.items;
         while left > 1 {
-            // Adds the upper half to the lower half; with an odd number of elements the middle one stays.
+            // Adds the upper half to the lower half. If the number of elements is odd, the middle one does not change.
             let half = left.div_ceil(2);
             let (pairs, half_value) = (self.word(left - half), self.word(half));
             let takes = self.cmp(CmpOp::ULt, index, pairs);
@@ -313,7 +314,7 @@ impl Expander<'_> {
                     let other = pass.bin(BinOp::Add, index, half_value);
                     let other = pass.load(array, other, slot_ty);
                     let sum = pass.combine(op, other, sum);
-                    let slot = pass.store_slot(sum);
+                    let slot = pass.pack_slot(sum);
                     pass.store(array, index, slot);
                     sum
                 },
@@ -325,19 +326,19 @@ impl Expander<'_> {
         let zero = self.word(0);
         let result = self.load(array, zero, slot_ty);
         self.barrier();
-        self.of_slot(result, ty)
+        self.unpack_slot(result, ty)
     }
 
     fn scan(&mut self, op: BinOp, value: Value, inclusive: bool) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.store_slot(value);
+        let slot = self.pack_slot(value);
         let slot_ty = self.function.ty(slot);
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items.saturating_mul(2));
         let own = self.local_index();
         let items = self.word(self.items);
-        // The offsets to which this work-item writes in each half of the memory.
+        // The slots of this work-item in the two arrays.
         let upper = self.bin(BinOp::Add, own, items);
-        let places = [own, upper];
+        let indices = [own, upper];
         let mut current = 0;
         self.store(array, own, slot);
         self.barrier();
@@ -346,7 +347,7 @@ impl Expander<'_> {
         while step < self.items {
             let distance = self.word(step);
             let has = self.cmp(CmpOp::UGe, own, distance);
-            let from = places[current];
+            let from = indices[current];
             sum = self.choose(
                 has,
                 ty,
@@ -360,8 +361,8 @@ impl Expander<'_> {
             step = step.saturating_mul(2);
             if step < self.items || !inclusive {
                 current = 1 - current;
-                let slot = self.store_slot(sum);
-                self.store(array, places[current], slot);
+                let slot = self.pack_slot(sum);
+                self.store(array, indices[current], slot);
                 self.barrier();
             }
         }
@@ -369,14 +370,14 @@ impl Expander<'_> {
             let (zero, one) = (self.word(0), self.word(1));
             let has = self.cmp(CmpOp::Ne, own, zero);
             let first = self.identity(op, value);
-            let from = places[current];
+            let from = indices[current];
             sum = self.choose(
                 has,
                 ty,
                 |pass| {
                     let before = pass.bin(BinOp::Sub, from, one);
                     let before = pass.load(array, before, slot_ty);
-                    pass.of_slot(before, ty)
+                    pass.unpack_slot(before, ty)
                 },
                 first,
             );
@@ -385,7 +386,7 @@ impl Expander<'_> {
         sum
     }
 
-    /// The identity element of an operation, in the type of `like`.
+    /// The identity element of an operation on the type of `like`.
     fn identity(&mut self, op: BinOp, like: Value) -> Value {
         let ty = self.function.ty(like);
         self.bits(ty, op.identity(ty.scalar().unwrap_or(Scalar::I32)))
@@ -439,7 +440,7 @@ impl Expander<'_> {
         self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId))
     }
 
-    /// The last work-item of this subgroup, which may not be full.
+    /// The index of the last lane of this subgroup, which may not be full.
     fn last_lane(&mut self) -> Value {
         let size = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupSize));
         let index = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupId));
@@ -450,17 +451,17 @@ impl Expander<'_> {
         self.bin(BinOp::Sub, here, one)
     }
 
-    /// A shuffle of any type, word by word.
+    /// A shuffle of any type, as one or two shuffles of `i32`.
     fn shuffle(&mut self, op: GroupOp, value: Value, index: Option<Value>) -> Value {
         let ty = self.function.ty(value);
-        let slot = self.store_slot(value);
+        let slot = self.pack_slot(value);
         let move_word = |pass: &mut Self, word: Value| {
             let args = std::iter::once(word).chain(index).collect();
             pass.sub(op, args, Type::I32)
         };
         if self.function.ty(slot) != Type::I64 {
             let moved = move_word(self, slot);
-            return self.of_slot(moved, ty);
+            return self.unpack_slot(moved, ty);
         }
         let low = self.cast(CastOp::Trunc, slot, Scalar::I32);
         let amount = self.bits(Type::I64, 32);
@@ -470,7 +471,7 @@ impl Expander<'_> {
         let (low, high) = (self.cast(CastOp::ZExt, low, Scalar::I64), self.cast(CastOp::ZExt, high, Scalar::I64));
         let high = self.bin(BinOp::Shl, high, amount);
         let moved = self.bin(BinOp::Or, low, high);
-        self.of_slot(moved, ty)
+        self.unpack_slot(moved, ty)
     }
 
     /// A reduction or scan of the active work-items of each cluster.
@@ -520,7 +521,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The highest bit of a ballot within [first, end), or -1.
+    /// The index of the highest set bit of a ballot within [first, end), or -1.
     fn highest(&mut self, ballot: Value, first: Value, end: Value) -> Value {
         let mut found = self.word(u32::MAX);
         for number in 0..self.lanes.div_ceil(32) {
@@ -539,7 +540,7 @@ impl Expander<'_> {
         found
     }
 
-    /// The bits below `index`, in the ballot word that starts at lane `base`.
+    /// The mask of the lanes below `index`, for the ballot word that starts at lane `base`.
     fn below(&mut self, index: Value, base: u32) -> Value {
         let (base, zero, one, width, ones) = (self.word(base), self.word(0), self.word(1), self.word(32), self.word(u32::MAX));
         let count = self.bin(BinOp::Sub, index, base);
@@ -566,8 +567,8 @@ impl Expander<'_> {
     }
 }
 
-/// The device's own operation for all active work-items, if there is one: only on words, if the order does not
-/// matter.
+/// The operation of the device for all active work-items. `None` if it has none: for other types than `i32`, and for
+/// other combinations.
 fn native(op: GroupOp, combine: BinOp, ty: Type) -> Option<GroupOp> {
     let words = ty == Type::I32;
     match (op, combine) {

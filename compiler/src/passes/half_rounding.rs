@@ -1,10 +1,10 @@
-//! Hides conversions from float to half from a driver that simplifies float to half to float to the unrounded float
-//! ([`Defects::half_rounding`](crate::target::Defects::half_rounding)).
+//! Makes the results of conversions from `float` to `half` opaque, for drivers that fold the conversion from `float` to
+//! `half` and back to the unrounded `float` ([`Defects::half_rounding`](crate::target::Defects::half_rounding)).
 //!
-//! The bits of the half are combined with a zero that is read from the argument buffer and is unknown before the
-//! launch. This costs one operation. Rounding with integer arithmetic is also correct, but costs some twenty
-//! operations: FluidX3D with 16-bit storage ran at 0.79 of the speed of NVIDIA's OpenCL on an H100; with this pass it
-//! runs at 1.06.
+//! The bits of the `half` are combined with a zero that is read from the argument buffer and is unknown before the
+//! launch. This costs one operation. Rounding with integer arithmetic is also correct, but costs about twenty
+//! operations: FluidX3D with 16-bit storage ran at 0.79 times the speed of NVIDIA's OpenCL on an H100. With this pass,
+//! it runs at 1.06 times the speed.
 //!
 //! ```text
 //!                              %5 = workitem.work_dim; %6 = lshr %5, 16
@@ -20,10 +20,10 @@ use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, Op, Region, Scalar
 
 pub(crate) const PASS: Pass = Pass::function("half_rounding", |function, _| Ok(run(function)));
 
-/// The number of dimensions, 1 to 3, has no bits from here on.
-const NO_BITS: u64 = 16;
+/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
+const ZERO_SHIFT: u64 = 16;
 
-/// Hides every half that was converted from a float; returns whether there is any.
+/// Makes the results of all conversions to `half` opaque. Returns whether there are any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut rounds = false;
@@ -33,7 +33,7 @@ fn run(function: &mut Function) -> bool {
         let mut start = Vec::new();
         let mut at = Cursor::new(function, &mut start, span);
         let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-        let zero = at.bin_bits(BinOp::LShr, dimensions, NO_BITS);
+        let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
         let zero = at.cast(CastOp::Trunc, zero, Scalar::I16);
         let mut hidden = FxHashMap::default();
         hide(function, &mut body, zero, &mut hidden);
@@ -49,7 +49,7 @@ fn is_rounding(function: &Function, inst: &Inst) -> bool {
     matches!(inst.op, Op::Cast(CastOp::FToF, _)) && inst.results.iter().all(to_half)
 }
 
-/// Inserts the hiding operations after each conversion; the result keeps the name of the half.
+/// Inserts the operations after each conversion. The result of the last one replaces the result of the conversion.
 fn hide(function: &mut Function, region: &mut Region, zero: Value, splats: &mut FxHashMap<Type, Value>) {
     let mut out = Vec::with_capacity(region.insts.len());
     let known = splats.clone();

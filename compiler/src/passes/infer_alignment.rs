@@ -1,16 +1,16 @@
-//! Sets the alignment of every access to the value that its root and offset prove.
+//! Sets the alignment of every access to the value that is known from its root and offset.
 //!
 //! ```text
 //! %o = shl %i, 5                                  %o = shl %i, 5
 //! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
 //! ```
 //! `vload4` only guarantees the alignment of a lane. Buffers start at multiples of 16 bytes, so the trailing zero
-//! bits of an offset may prove more. A word or vector can then be accessed at once.
+//! bits of an offset may imply a larger alignment. A word or vector can then be accessed at once.
 //!
-//! An access may also claim too much alignment, if a program casts a pointer to a type of larger alignment. The
-//! alignment of a variable is raised to the claim, as only this kernel uses the variable. A structure that is passed
-//! by value cannot move, so the claim is lowered. From here on the verifier compares the alignment of every access
-//! with its root. Expects the form that `resolve_pointers` and `shrink_int64` produce.
+//! The alignment of an access may also be too large, if a program casts a pointer to a type of larger alignment. The
+//! alignment of a private variable is then raised. Other objects cannot move, so the alignment of the access is
+//! lowered. After this pass, the verifier compares the alignment of every access with its root. Expects the form that
+//! `resolve_pointers` and `shrink_int64` produce.
 
 use super::pass::Pass;
 use crate::analysis::alignment::{BUFFER, zeros};

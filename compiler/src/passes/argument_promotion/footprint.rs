@@ -100,8 +100,8 @@ fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
 }
 
 /// The footprint of each parameter of a function. `None` for parameters that are not pointers, and for pointers to
-/// global memory. `known`: the footprints of all functions that it calls with pointers. `dynamic_params`: whether the offset
-/// of each parameter in the object that it points into is only known at run time.
+/// global memory. `known`: the footprints of all functions that it calls with pointers. `dynamic_params`: whether the
+/// offset of each parameter in the object that it points into is only known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,
@@ -117,7 +117,7 @@ pub(super) fn of(
         scan.found.push(is_pointer.then(Accessed::default));
     }
     scan.region(&function.body);
-    scan.found.into_iter().zip(dynamic_params).map(|(found, &moving)| found.map(|found| found.footprint(moving))).collect()
+    scan.found.into_iter().zip(dynamic_params).map(|(found, &dynamic_base)| found.map(|found| found.footprint(dynamic_base))).collect()
 }
 
 /// The accesses through one pointer parameter.
@@ -131,8 +131,8 @@ struct Accessed {
 }
 
 impl Accessed {
-    fn footprint(self, moving: bool) -> Footprint {
-        let anywhere = self.dynamic || (moving && !self.accesses.is_empty());
+    fn footprint(self, dynamic_base: bool) -> Footprint {
+        let anywhere = self.dynamic || (dynamic_base && !self.accesses.is_empty());
         if !anywhere {
             return Footprint::Fixed(self.accesses);
         }

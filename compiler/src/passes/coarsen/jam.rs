@@ -1,5 +1,5 @@
 //! The rewriting step of [`super`]: repeats each instruction whose result differs between work-items, and merges
-//! accesses of neighbours.
+//! contiguous accesses of neighbouring work-items.
 
 use rustc_hash::FxHashMap;
 
@@ -19,17 +19,17 @@ pub(super) fn run(function: &mut Function, found: &Lanes) {
 struct Jam<'a> {
     function: &'a mut Function,
     found: &'a Lanes,
-    /// Values that differ: one per work-item.
+    /// For each value that differs between work-items: the value of each work-item.
     values: FxHashMap<Value, Vec<Value>>,
 }
 
-/// The targets of the jumps out of a region.
+/// The results and parameters that the terminators of a region assign.
 #[derive(Clone, Copy)]
 struct Targets<'a> {
     yields: &'a [Value],
     breaks: &'a [Value],
     continues: &'a [Value],
-    /// Whether yields pass one value per work-item for every result.
+    /// Whether `yield` has one operand per work-item for every result, also for uniform ones.
     all: bool,
 }
 
@@ -43,7 +43,7 @@ impl Jam<'_> {
         self.values.get(&value).and_then(|values| values.get(lane)).copied().unwrap_or(value)
     }
 
-    /// One new value per work-item.
+    /// Creates one new value per work-item.
     fn split(&mut self, value: Value) -> Vec<Value> {
         let ty = self.function.ty(value);
         let values: Vec<Value> = (0..self.count()).map(|_| self.function.new_value(ty)).collect();
@@ -51,7 +51,7 @@ impl Jam<'_> {
         values
     }
 
-    /// New values for definitions in regions: several for those that differ.
+    /// The new results or parameters of an instruction with regions: one per work-item for values that differ.
     fn define(&mut self, values: &[Value]) -> Vec<Value> {
         let mut list = Vec::new();
         for &value in values {
@@ -64,8 +64,8 @@ impl Jam<'_> {
         list
     }
 
-    /// The values that a jump passes.
-    fn give(&self, from: &[Value], to: &[Value], all: bool) -> Vec<Value> {
+    /// The new operands of a terminator or loop: one per work-item for targets that differ, or if `all`.
+    fn expand_operands(&self, from: &[Value], to: &[Value], all: bool) -> Vec<Value> {
         let mut list = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
             if all || self.found.differs(to) {
@@ -87,7 +87,9 @@ impl Jam<'_> {
 
     fn inst(&mut self, mut inst: Inst, targets: &Targets<'_>, out: &mut Vec<Inst>) {
         match &mut inst.op {
-            Op::If { cond: selector, .. } | Op::Switch { selector, .. } if self.found.differs(*selector) => return self.part(inst, out),
+            Op::If { cond: selector, .. } | Op::Switch { selector, .. } if self.found.differs(*selector) => {
+                return self.divergent_branch(inst, out);
+            }
             Op::If { .. } | Op::Switch { .. } => {
                 for nested in inst.op.regions_mut() {
                     self.region(nested, &Targets { yields: &inst.results, all: false, ..*targets });
@@ -95,15 +97,15 @@ impl Jam<'_> {
                 inst.results = self.define(&inst.results);
             }
             Op::Loop { init, params, body, .. } => {
-                *init = self.give(init, params, false);
+                *init = self.expand_operands(init, params, false);
                 let continues = std::mem::take(params);
                 *params = self.define(&continues);
                 self.region(body, &Targets { yields: &[], breaks: &inst.results, continues: &continues, all: false });
                 inst.results = self.define(&inst.results);
             }
-            Op::Yield(values) => *values = self.give(values, targets.yields, targets.all),
-            Op::Break(values) => *values = self.give(values, targets.breaks, false),
-            Op::Continue(values) => *values = self.give(values, targets.continues, false),
+            Op::Yield(values) => *values = self.expand_operands(values, targets.yields, targets.all),
+            Op::Break(values) => *values = self.expand_operands(values, targets.breaks, false),
+            Op::Continue(values) => *values = self.expand_operands(values, targets.continues, false),
             Op::Return(_) | Op::Unreachable => {}
             Op::WorkItem(WorkItem::GlobalId(0)) => return self.ids(&inst, out),
             Op::Load { ptr, .. } => {
@@ -127,7 +129,7 @@ impl Jam<'_> {
         out.push(inst);
     }
 
-    /// The ids of the work-items.
+    /// Emits the global ids of the work-items.
     fn ids(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
         let Some(&result) = inst.results.first() else { return };
         let ids = self.split(result);
@@ -205,11 +207,12 @@ impl Jam<'_> {
         out.push(Inst::effect(Op::Store { ptr, value: stored, align, volatile: false }, span));
     }
 
-    /// An `if` or `switch` with a divergent condition. One side of an `if` may have accesses to merge. It is executed
-    /// for all work-items together if all of them take it, and otherwise for each in sequence.
-    fn part(&mut self, inst: Inst, out: &mut Vec<Inst>) {
+    /// Rewrites an `if` or `switch` with a divergent condition. If a branch of an `if` has accesses to merge, there is
+    /// a version of this branch for all work-items together, which is executed if all of them take it. Otherwise, one
+    /// copy of the instruction per work-item is executed in sequence.
+    fn divergent_branch(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
-        let gains = |region: &Region| {
+        let has_merges = |region: &Region| {
             let mut merges = false;
             region.walk(&mut |inst| match inst.op {
                 Op::Load { ptr, .. } => {
@@ -221,11 +224,11 @@ impl Jam<'_> {
             merges
         };
         let fast = match &inst.op {
-            Op::If { cond, then, .. } if gains(then) => Some((*cond, true, then.clone())),
-            Op::If { cond, els, .. } if gains(els) => Some((*cond, false, els.clone())),
+            Op::If { cond, then, .. } if has_merges(then) => Some((*cond, true, then.clone())),
+            Op::If { cond, els, .. } if has_merges(els) => Some((*cond, false, els.clone())),
             _ => None,
         };
-        let Some((cond, way, mut region)) = fast else {
+        let Some((cond, taken_if, mut region)) = fast else {
             let results = self.one_by_one(&inst, out);
             for (&result, values) in inst.results.iter().zip(results) {
                 self.values.insert(result, values);
@@ -235,7 +238,7 @@ impl Jam<'_> {
         let mut all: Option<Value> = None;
         for lane in 0..self.count() {
             let mut here = self.value(cond, lane);
-            if !way {
+            if !taken_if {
                 here = self.function.emit(out, span, Type::BOOL, Op::Un(UnOp::Not, here));
             }
             all = Some(match all {
@@ -255,7 +258,7 @@ impl Jam<'_> {
         out.push(Inst { op: Op::If { cond: all, then: region, els: Region { insts: slow } }, results: defined, span });
     }
 
-    /// An instruction with regions, for one work-item after the other. Returns the results by result and work-item.
+    /// Emits a copy of an instruction with regions for each work-item. Returns the values of each result, by work-item.
     fn one_by_one(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Vec<Vec<Value>> {
         let mut results = vec![Vec::new(); inst.results.len()];
         for lane in 0..self.count() {
@@ -269,7 +272,7 @@ impl Jam<'_> {
         results
     }
 
-    /// A copy for one work-item, with new values for its definitions.
+    /// Copies an instruction for one work-item. All definitions get new values, which are recorded in `own`.
     fn copy(&mut self, inst: &Inst, lane: usize, own: &mut FxHashMap<Value, Value>) -> Inst {
         let mut copy = inst.clone();
         copy.op.map_operands(|value| *value = own.get(value).copied().unwrap_or_else(|| self.value(*value, lane)));

@@ -5,7 +5,7 @@ use crate::analysis::alignment;
 use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 
-/// The result of analysing a kernel to coarsen.
+/// The analysis of a kernel that can be coarsened.
 pub(super) struct Lanes {
     /// Work-items per invocation, a power of two.
     pub(super) count: u32,
@@ -14,12 +14,12 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Whether the value differs between work-items.
+    /// Whether a value may differ between the work-items of an invocation.
     pub(super) fn differs(&self, value: Value) -> bool {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
     }
 
-    /// Whether accesses of this type through a pointer can be merged.
+    /// Whether the accesses of type `ty` through a pointer by all work-items of an invocation can be merged.
     pub(super) fn merges(&self, pointer: Value, ty: Type) -> bool {
         let Some(size) = element(ty) else { return false };
         self.variations.get(pointer.index()) == Some(&Variation::Stride(u64::from(size)))
@@ -28,12 +28,13 @@ impl Lanes {
     }
 }
 
-/// Analyses a kernel. `None` if coarsening is not possible or not profitable.
-pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
+/// Analyses a kernel for at most `most` work-items per invocation. `None` if coarsening is not possible or not
+/// profitable.
+pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
     let mut sizes = (u32::MAX, 0);
     let question = Question { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
     let divergence = Divergence::of(function, body, question);
-    if !(Coarse { divergence: &divergence }).takes(body, false) {
+    if !(Coarse { divergence: &divergence }).can_interleave(body, false) {
         return None;
     }
     body.walk(&mut |inst| {
@@ -53,18 +54,18 @@ pub(super) fn find(function: &Function, body: &Region, most: u32) -> Option<Lane
         return None;
     }
     let found = Lanes { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
-    let mut apart = false;
+    let mut has_unmerged = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
-            // Accesses of neighbours that cannot be merged would be farther apart than before; a device reads whole
-            // cache lines.
-            apart |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.merges(pointer, ty);
+            // Without a merge, the accesses of one instruction would be farther apart than before coarsening, and
+            // touch more cache lines.
+            has_unmerged |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.merges(pointer, ty);
         }
     });
-    (!apart).then_some(found)
+    (!has_unmerged).then_some(found)
 }
 
-/// The pointer and type of a load or store.
+/// The pointer and type of a load or store; `None` for other instructions.
 fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     match inst.op {
         Op::Load { ptr, .. } => Some((ptr, function.ty(*inst.results.first()?))),
@@ -73,30 +74,30 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     }
 }
 
-/// Checks that work-items can be interleaved instruction by instruction on the same path, apart from conditions
-/// without loops and jumps.
+/// Checks that work-items can be interleaved instruction by instruction. They must take the same path, except through
+/// branches without loops and jumps.
 struct Coarse<'d> {
     divergence: &'d Divergence<'d>,
 }
 
 impl Coarse<'_> {
-    /// `apart`: whether only some of the neighbours may execute the region.
-    fn takes(&self, region: &Region, apart: bool) -> bool {
+    /// `divergent`: whether only some of the work-items may execute the region.
+    fn can_interleave(&self, region: &Region, divergent: bool) -> bool {
         region.insts.iter().all(|inst| match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
-                let apart = apart || self.divergence.variation(*selector) != Variation::Uniform;
-                inst.op.regions().into_iter().all(|nested| self.takes(nested, apart))
+                let divergent = divergent || self.divergence.variation(*selector) != Variation::Uniform;
+                inst.op.regions().into_iter().all(|nested| self.can_interleave(nested, divergent))
             }
-            Op::Loop { body, .. } => !apart && self.takes(body, false),
-            Op::Break(_) | Op::Continue(_) | Op::Return(_) => !apart,
+            Op::Loop { body, .. } => !divergent && self.can_interleave(body, false),
+            Op::Break(_) | Op::Continue(_) | Op::Return(_) => !divergent,
             Op::Yield(_) | Op::Unreachable => true,
             op => can_repeat(op),
         })
     }
 }
 
-/// Whether an operation without regions can be executed once per work-item or once for all, and does not depend on
-/// the work-group.
+/// Whether an operation without regions is independent of work-groups, and can be executed once per work-item or once
+/// for all.
 const fn can_repeat(op: &Op) -> bool {
     match op {
         Op::WorkItem(question) => matches!(

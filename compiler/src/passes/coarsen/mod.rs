@@ -8,13 +8,13 @@
 //! %y = fmul %x, %x                                 %x0 = extract %v, 0 ... %y0 = fmul %x0, %x0 ...
 //! store (ptradd %b, %o), %y align 4                store (ptradd %b, %o), (construct %y0, %y1, %y2, %y3) align 16
 //! ```
-//! OpenCL orders work-items only by barriers and atomics, so the work-items of a kernel without barriers may be
-//! interleaved instruction by instruction. A copy of bytes costs a device as many instructions and invocations as a
-//! copy of `uint4`, which moves sixteen times as much.
+//! In OpenCL, only barriers and atomics order work-items, so the work-items of a kernel without barriers may be
+//! interleaved instruction by instruction. Without coarsening, a kernel that copies bytes executes as many instructions
+//! as a kernel that copies `uint4`, but moves a sixteenth of the data.
 //!
-//! Applied where it is profitable ([`lanes`] checks this): the kernel does not depend on its work-group
-//! ([`super::group_blind()`]), its work-items take the same path, and its contiguous accesses can all be merged. A
-//! guard such as `if (i < n)` gets a second version of its body. The launch ensures that the global size is a
+//! The pass only changes a kernel if this is profitable ([`lanes`] checks this): the kernel does not depend on its
+//! work-group ([`super::group_blind()`]), its work-items take the same path, and its contiguous accesses can all be
+//! merged. The body of a guard such as `if (i < n)` gets a second version. The launch ensures that the global size is a
 //! multiple of the number of work-items per invocation, and that enough invocations remain
 //! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 
@@ -30,14 +30,14 @@ use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 pub(super) const WIDEST: u32 = 16;
 
 /// Limit for the instructions of a coarsened kernel.
-const LARGEST: usize = 2048;
+const MAX_INSTRUCTIONS: usize = 2048;
 
-/// The pass works on a module, because helpers that query work-item ids would need them as arguments.
+/// This is a module pass: it does not coarsen kernels with callees that query the global id.
 pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
-    let asks = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
-    for helper in module.functions.iter().skip(1) {
+    let is_id_query = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
+    for callee in module.functions.iter().skip(1) {
         let mut found = false;
-        helper.body.walk(&mut |inst| found |= asks(inst));
+        callee.body.walk(&mut |inst| found |= is_id_query(inst));
         if found {
             return Ok(false);
         }
@@ -57,9 +57,9 @@ pub fn run(function: &mut Function, most: u32) -> u32 {
     }
     let mut body = function.body.clone();
     structure_guards(&mut body);
-    ask_once(function, &mut body);
-    let Some(found) = lanes::find(function, &body, most) else { return 1 };
-    if body.size().saturating_mul(found.count as usize) > LARGEST {
+    query_id_once(function, &mut body);
+    let Some(found) = lanes::analyse(function, &body, most) else { return 1 };
+    if body.size().saturating_mul(found.count as usize) > MAX_INSTRUCTIONS {
         return 1;
     }
     function.body = body;
@@ -79,7 +79,7 @@ fn structure_guards(body: &mut Region) {
     let Some(inst) = body.insts.last_mut() else { return };
     let span = inst.span;
     if !matches!(end.op, Op::Return(_)) {
-        // Unreachable code: nothing to gain.
+        // The rest never returns, so that the guard can stay.
         body.insts.extend(rest);
         body.insts.push(end);
         return;
@@ -91,15 +91,15 @@ fn structure_guards(body: &mut Region) {
         stay.insts.extend(rest);
         stay.insts.push(crate::ir::Inst::effect(Op::Return(Vec::new()), span));
         structure_guards(stay);
-        // The last instruction is the kernel's return; here it becomes a yield.
+        // In the branch, a `yield` replaces the kernel's `return`.
         stay.insts.pop();
         stay.insts.extend(yielded);
     }
     body.insts.push(end);
 }
 
-/// Replaces all queries of the global id by one at the start.
-fn ask_once(function: &mut Function, body: &mut Region) {
+/// Replaces all queries of the global id in dimension 0 by one at the start.
+fn query_id_once(function: &mut Function, body: &mut Region) {
     let mut others = Vec::new();
     body.walk(&mut |inst| {
         if let (Op::WorkItem(WorkItem::GlobalId(0)), Some(&result)) = (&inst.op, inst.results.first()) {
@@ -118,7 +118,7 @@ fn ask_once(function: &mut Function, body: &mut Region) {
     body.insts = first;
 }
 
-/// Removes the instructions that define those values.
+/// Removes the instructions that define `values`.
 fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     region.insts.retain(|inst| !inst.results.first().is_some_and(|result| values.contains_key(result)));
     for inst in &mut region.insts {
@@ -126,14 +126,14 @@ fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Size in bytes of an access that can be merged with others.
+/// Size in bytes of an access of type `ty`; `None` if such accesses cannot be merged.
 pub(super) fn element(ty: Type) -> Option<u32> {
     let scalar = ty.scalar()?;
     let size = scalar.size() * u32::from(ty.lanes());
     (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
 }
 
-/// For `count` merged accesses: the type in memory, and the vector type of the values.
+/// The type in memory of `count` merged accesses of type `ty`, and the vector type of their values.
 pub(super) fn wide(ty: Type, count: u32) -> Option<(Type, Type)> {
     let scalar = ty.scalar()?;
     let lanes = count * u32::from(ty.lanes());
