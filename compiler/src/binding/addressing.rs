@@ -1,21 +1,22 @@
-//! Which memory a kernel accesses by address, and which by binding. This is decided in this module only.
+//! Decides which memory a kernel accesses by address, and which through bindings. No other module decides this.
 //!
-//! If bindings are not sufficient, all memory is accessed by address ([`BindingKey::addresses`]): the required
-//! addresses, which `passes::resolve_pointers` needs before it resolves pointers. Otherwise, if this is faster
-//! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)), emission chooses addresses for buffers
-//! that the final kernel both loads from and stores to. The chosen addresses always include the required ones.
+//! If there are too few bindings or a buffer is too large for one, all memory is accessed by address
+//! ([`BindingKey::addresses`]). These are the required addresses, which `passes::resolve_pointers` needs. Otherwise
+//! emission selects addresses where they are faster
+//! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both
+//! loads from and stores to.
 //!
-//! Buffers that are only read stay bound, because an H100 reads bound buffers through other caches. By address, N-body
-//! runs at 0.84 of its speed, and naive matrix products at 0.95. Buffers that are only written are not faster by
-//! address. Example: `a[i] = a[i] + b[i]` accesses `a` by address and `b` by binding.
+//! Buffers that are only read are bound, because an H100 reads bound buffers through other caches. With addresses,
+//! N-body has 0.84 of its speed, and naive matrix products have 0.95. Buffers that are only written are not faster by
+//! address. Example: `a[i] = a[i] + b[i]` accesses `a` by address and `b` through a binding.
 
 use super::key::{BindingKey, ConstantBinding};
 use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Function, KernelParam, Op, Space};
 use crate::target::Target;
 
-/// The parameters that the launch requires to be accessed by address: all buffers and images except `__constant`
-/// arguments in uniform buffers. Empty if there are none.
+/// For each parameter, whether the launch requires access by address. These are all buffers and images, except for
+/// `__constant` arguments in uniform buffers. Empty if the launch does not require addresses.
 pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Vec<bool> {
     if !key.addresses {
         return Vec::new();
@@ -29,14 +30,14 @@ pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Ve
     params.iter().map(is_reached).collect()
 }
 
-/// The parameters that the final kernel accesses by address: the required ones, or the ones for which this is faster.
-/// Empty if there are none.
+/// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty if no
+/// parameter is accessed by address.
 pub(crate) fn chosen_addresses(kernel: &Function, key: &BindingKey, target: &Target) -> Vec<bool> {
     let params = kernel.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     if key.addresses || !target.shaders.addresses || !target.shaders.costs.updates_by_address {
         return required_addresses(params, key);
     }
-    // Merged buffers and split buffers are bound.
+    // Merged buffers and split buffers must be bound.
     if !key.merged.is_empty() || !key.split.params.is_empty() {
         return Vec::new();
     }
@@ -44,7 +45,7 @@ pub(crate) fn chosen_addresses(kernel: &Function, key: &BindingKey, target: &Tar
     if updated.contains(&true) { updated } else { Vec::new() }
 }
 
-/// The buffers that a kernel loads from and stores to.
+/// For each parameter, whether it is a buffer that the kernel loads from and stores to.
 fn updated(kernel: &Function, count: usize) -> Vec<bool> {
     let definitions = Definitions::of(kernel);
     let (mut loaded, mut stored) = (vec![false; count], vec![false; count]);

@@ -1,84 +1,84 @@
 //! The argument buffer of a kernel, which the host fills.
 //!
-//! The layout depends on the signature and on the queries of the kernel only, so the host can fill the buffer without
+//! The layout depends only on the signature and the queries of the kernel. So the host can fill the buffer without
 //! emitting code.
 //!
-//! One uniform binding of group 0 (the first one, if the shader needs it) holds an array of `vec4<u32>`. Its first
-//! [`ArgLayout::HEADER`] bytes are the hidden values of [`hidden`]. Every by-value argument follows at its own offset
-//! ([`ArgLayout::values`]). The buffer is little-endian, and its size is rounded up to 16 bytes.
+//! The buffer is a uniform binding of group 0 with an array of `vec4<u32>`. If the shader needs it, it is the first
+//! binding. Its first [`ArgLayout::HEADER`] bytes are the hidden values of [`hidden`]. Each by-value argument follows
+//! at its offset ([`ArgLayout::values`]). The buffer is little-endian, and its size is rounded up to 16 bytes.
 //!
-//! After the values come identity, first byte and size of those pointer arguments whose identity the kernel uses
-//! ([`ArgLayout::identities`]). Only kernels that keep pointers in memory or compare arguments use them. Everything
-//! else is a separate binding in group 0, listed in [`Shader::bindings`](crate::emit::Shader::bindings).
+//! The data that the kernel queries about its other arguments follow: identities and sizes, image descriptors, offsets
+//! of merged arguments, and addresses. Everything else is a separate binding in group 0, listed in
+//! [`Shader::bindings`](crate::emit::Shader::bindings).
 
 use serde::{Deserialize, Serialize};
 
 use crate::ir::{self, KernelParam, Op, Scalar, Type, WorkItem};
 use crate::target::Target;
 
-/// Byte offsets of the hidden values in the argument buffer; each is a `u32`.
+/// Byte offsets of the hidden values in the argument buffer. Each value consists of `u32` words.
 pub mod hidden {
-    /// Three words: the global offset.
+    /// The global offset, three words.
     pub const GLOBAL_OFFSET: u32 = 0;
     /// The number of dimensions.
     pub const WORK_DIM: u32 = 12;
-    /// Three words: the global size.
+    /// The global size, three words.
     pub const GLOBAL_SIZE: u32 = 16;
-    /// Three words: number of groups of the whole NDRange.
+    /// The number of groups of the whole NDRange, three words.
     pub const NUM_GROUPS: u32 = 32;
-    /// Three words: the first group of this dispatch, for an NDRange with several dispatches. An NDRange is split if
-    /// it has too many groups, or if the groups at its edges are smaller.
+    /// The first group of this dispatch, three words. An NDRange has several dispatches if it has too many groups, or
+    /// if the groups at its edges are smaller.
     pub const GROUP_BASE: u32 = 48;
 }
 
-/// Offsets of the by-value arguments of a kernel in the argument buffer.
+/// The layout of the argument buffer of a kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgLayout {
-    /// Per kernel parameter: byte offset and size in the argument buffer if it is passed by value, else `None`.
+    /// For each parameter: byte offset and size in bytes in the argument buffer if it is passed by value, otherwise
+    /// `None`.
     pub values: Vec<Option<(u32, u32)>>,
-    /// Per parameter: byte offset of five `u32` words if the kernel uses its identity, else `None`; empty if no
-    /// parameter has them. The words are:
+    /// For each parameter: byte offset of five `u32` words if the kernel queries them, otherwise `None`. Empty if the
+    /// kernel queries none. The words are:
     /// - the identity of the allocation
-    /// - the argument's offset in the allocation
-    /// - the size of the argument
-    /// - the offset of the pointer in the argument
-    /// - the upper half of the size
+    /// - the byte offset of the argument in the allocation
+    /// - the lower half of the size of the argument in bytes
+    /// - the byte offset of the pointer in the argument
+    /// - the upper half of the size in bytes
     ///
-    /// All are 0 for null. The first two words are the halves of one number: an allocation of more than 4 GiB has
-    /// several consecutive identities.
+    /// All are 0 for null. The first two words are the halves of one number, because an allocation of more than 4 GiB
+    /// has several consecutive identities.
     pub identities: Vec<Option<u32>>,
-    /// Per parameter: byte offset of the words of `ImageDescriptor::words` if the kernel uses them; empty if no
-    /// parameter has them.
+    /// For each parameter: byte offset of the words of `ImageDescriptor::words` if the kernel queries them. Empty if
+    /// the kernel queries none.
     pub images: Vec<Option<u32>>,
-    /// Per parameter: byte offset of the word with its position in the common buffer, if it is a merged one; empty if
-    /// none is.
+    /// For each parameter: byte offset of the word with its offset in the common buffer if it is merged. Empty if none
+    /// is.
     pub merged_offsets: Vec<Option<u32>>,
-    /// Per parameter: byte offset of the eight bytes of its address, if its memory is accessed by address; empty if
-    /// none is.
+    /// For each parameter: byte offset of its eight-byte address if its memory is accessed by address. Empty if none
+    /// is.
     pub addresses: Vec<Option<u32>>,
-    /// Size in bytes of the whole buffer, a multiple of 16.
+    /// Size of the whole buffer in bytes, a multiple of 16.
     pub size: u32,
 }
 
 impl ArgLayout {
-    /// Size in bytes of the hidden values.
+    /// Size of the hidden values in bytes.
     pub const HEADER: u32 = 64;
-    /// Size in bytes of the identity of one argument.
+    /// Size of the identity and its other words for one argument in bytes.
     pub const IDENTITY: u32 = 20;
-    /// Size in bytes of an address.
+    /// Size of an address in bytes.
     pub const ADDRESS: u32 = 8;
 }
 
-/// The argument buffer of a kernel (see the module's documentation): by-value arguments in order, each at the
-/// alignment of its type, then the identities of pointer arguments, then the addresses of the parameters in
-/// `reached`.
-pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) -> ArgLayout {
+/// Computes the layout of the argument buffer: the by-value arguments with the alignment of their types, then
+/// identities, image descriptors, offsets of merged arguments, and the addresses of the parameters in `by_address`.
+pub fn arg_layout(function: &ir::Function, by_address: &[bool], target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());
     let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     for (index, &param) in function.params.iter().enumerate() {
         let place = match kinds.get(index) {
-            Some(KernelParam::Value) => Some(value_place(function.ty(param), target)),
+            Some(KernelParam::Value) => Some(value_layout(function.ty(param), target)),
             Some(kind @ KernelParam::Bytes { size, .. }) => Some((*size, kind.align())),
             _ => None,
         };
@@ -88,7 +88,7 @@ pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) ->
             (offset, size)
         }));
     }
-    let identities = asked_of(function, &mut end, ArgLayout::IDENTITY, |question| match question {
+    let identities = query_offsets(function, &mut end, ArgLayout::IDENTITY, |query| match query {
         WorkItem::ArgIdentity(index)
         | WorkItem::ArgBase(index)
         | WorkItem::ArgSize(index)
@@ -96,34 +96,34 @@ pub fn arg_layout(function: &ir::Function, reached: &[bool], target: &Target) ->
         | WorkItem::ArgSizeHigh(index) => Some(index),
         _ => None,
     });
-    let images = asked_of(function, &mut end, 4 * crate::ir::image::WORDS, |question| match question {
+    let images = query_offsets(function, &mut end, 4 * crate::ir::image::WORDS, |query| match query {
         WorkItem::ArgImage { param, .. } => Some(param),
         _ => None,
     });
-    let merged_offsets = asked_of(function, &mut end, 4, |question| match question {
+    let merged_offsets = query_offsets(function, &mut end, 4, |query| match query {
         WorkItem::ArgMergedOffset(index) => Some(index),
         _ => None,
     });
-    let addresses = places_of_addresses(reached, &mut end);
+    let addresses = address_offsets(by_address, &mut end);
     ArgLayout { values, identities, images, merged_offsets, addresses, size: end.next_multiple_of(16) }
 }
 
-/// Assigns offsets to addresses.
-fn places_of_addresses(reached: &[bool], end: &mut u32) -> Vec<Option<u32>> {
+/// Assigns offsets to the addresses of parameters.
+fn address_offsets(by_address: &[bool], end: &mut u32) -> Vec<Option<u32>> {
     let mut place = || {
         let offset = end.next_multiple_of(ArgLayout::ADDRESS);
         *end = offset + ArgLayout::ADDRESS;
         offset
     };
-    reached.iter().map(|reached| reached.then(&mut place)).collect()
+    by_address.iter().map(|by_address| by_address.then(&mut place)).collect()
 }
 
-/// Assigns offsets to the entries of the arguments that the kernel queries, `bytes` each.
-fn asked_of(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
+/// Assigns offsets to entries of `bytes` bytes for the arguments that the kernel queries.
+fn query_offsets(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
     let mut asked = vec![false; function.params.len()];
     function.body.walk(&mut |inst| {
-        if let Op::WorkItem(question) = inst.op
-            && let Some(slot) = param(question).and_then(|index| asked.get_mut(index as usize))
+        if let Op::WorkItem(query) = inst.op
+            && let Some(slot) = param(query).and_then(|index| asked.get_mut(index as usize))
         {
             *slot = true;
         }
@@ -139,8 +139,8 @@ fn asked_of(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkIt
     asked.into_iter().map(|asked| asked.then(&mut place)).collect()
 }
 
-/// Size and alignment of a by-value argument: three lanes take the memory of four.
-fn value_place(ty: Type, target: &Target) -> (u32, u32) {
+/// Size and alignment in bytes of a by-value argument. Three lanes have the size of four.
+fn value_layout(ty: Type, target: &Target) -> (u32, u32) {
     let scalar = match ty {
         Type::Ptr(_) => target.pointer_size(),
         _ => ty.scalar().map_or(0, Scalar::size),
@@ -158,7 +158,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn arguments_lie_at_their_alignment() {
+    fn arguments_are_aligned() {
         let mut function = Function::new("k", Type::Void);
         let types = [Type::Scalar(Scalar::I8), Type::Vector(Scalar::F32, 3), Type::Ptr(Space::Global), Type::Ptr(Space::Constant)];
         function.params = types.into_iter().map(|ty| function.new_value(ty)).collect();

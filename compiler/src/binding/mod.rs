@@ -6,7 +6,7 @@
 //! addressing    compiler              by binding or by address, per parameter
 //! ArgLayout     compiler -> host      offsets in the argument buffer
 //! ```
-//! Passes, emission and back ends use this module instead of deciding again.
+//! Passes, emission and back ends use this module, so that they agree.
 
 mod addressing;
 mod arguments;

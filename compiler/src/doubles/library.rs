@@ -1,6 +1,6 @@
-//! The functions that emulate operations on doubles, compiled when a launch first needs them.
+//! The functions that emulate operations on doubles. They are compiled when a launch first needs them.
 //!
-//! Example: `Operation::Add` is `double_add` in `library/double`.
+//! Example: `Operation::Add` is the function `double_add` in `library/double`.
 
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
@@ -16,7 +16,7 @@ use crate::target::{Language, Target};
 static ARITHMETIC: &str = include_str!("../../library/double/arithmetic.cl");
 static CONVERSIONS: &str = include_str!("../../library/double/conversions.cl");
 
-/// A function of the library. It takes and returns bits: 64 for doubles, 32 for floats, 16 for halves.
+/// A function of the library. Its operands and results are bits: 64 for doubles, 32 for floats, 16 for halves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Operation {
     Add,
@@ -73,7 +73,7 @@ impl Operation {
         }
     }
 
-    /// The result type.
+    /// The type of the result.
     pub(super) const fn result(self) -> Scalar {
         match self {
             Self::Less | Self::LessEqual | Self::Equal | Self::ToFloat => Scalar::I32,
@@ -83,7 +83,7 @@ impl Operation {
     }
 }
 
-/// The functions that one module needs; they follow the module's own.
+/// The functions that one module needs. They are appended to its functions.
 pub(super) struct Library<'a> {
     target: &'a Target,
     first: usize,
@@ -92,12 +92,12 @@ pub(super) struct Library<'a> {
 }
 
 impl<'a> Library<'a> {
-    /// An empty list; `first` is the number of its first function.
+    /// Creates an empty list. `first` is the number of the first library function.
     pub(super) fn new(first: usize, target: &'a Target) -> Self {
         Self { target, first, numbers: FxHashMap::default(), functions: Vec::new() }
     }
 
-    /// The number of a function; `caller` is named in errors.
+    /// Returns the number of a function. Errors refer to `caller`.
     pub(super) fn number(&mut self, operation: Operation, caller: &str) -> Result<Func, PassError> {
         if let Some(&func) = self.numbers.get(&operation) {
             return Ok(func);
@@ -113,18 +113,18 @@ impl<'a> Library<'a> {
         Ok(func)
     }
 
-    /// The functions in order of their numbers.
+    /// The functions, in the order of their numbers.
     pub(super) fn functions(self) -> impl Iterator<Item = Arc<Function>> {
         self.functions.into_iter()
     }
 }
 
-/// The key includes the relevant parts of the target.
+/// The key contains the properties of the target on which the code depends.
 type Cache = FxHashMap<(Operation, Language), Arc<Function>>;
 
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// The function, with everything inlined.
+/// Returns the compiled function. All calls in it are inlined.
 fn function(operation: Operation, target: &Target) -> Result<Arc<Function>, String> {
     let key = (operation, target.language.clone());
     if let Some(known) = FUNCTIONS.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
@@ -142,8 +142,8 @@ fn compile(operation: Operation, target: &Target) -> Result<Function, String> {
     let mut is_whole = function.returned() == Type::Scalar(operation.result());
     function.body.walk_mut(&mut |inst| {
         is_whole &= !matches!(inst.op, Op::GlobalAddr(_) | Op::Call(..) | Op::Load { .. } | Op::Store { .. });
-        // Its spans refer to a text that is not part of the program.
+        // The spans refer to the source of the library.
         inst.span = Span::NONE;
     });
-    if is_whole { Ok(function) } else { Err(format!("library function {name} has calls or globals")) }
+    if is_whole { Ok(function) } else { Err(format!("library function {name} has calls, memory accesses or the wrong result type")) }
 }

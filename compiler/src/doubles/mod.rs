@@ -1,19 +1,19 @@
 //! Emulates `double` with integers, for devices without it ([`Shaders::fp64`](crate::target::Shaders::fp64)).
 //!
 //! Each double becomes a 64-bit integer with its bits (IEEE 754 binary64). Memory, arguments and constants do not
-//! change. Arithmetic, comparisons and conversions become calls of functions in OpenCL C (`library/double`), lane by
-//! lane. Small functions are inlined; the others stay functions, as an addition has some hundred instructions.
+//! change. Arithmetic, comparisons and conversions become calls of functions in OpenCL C (`library/double`) for each
+//! lane. Small functions are inlined. The others are not, since an addition has some hundred instructions.
 //!
 //! ```text
 //! %3: f64 = load %p align 8        %3: i64 = load %p align 8
 //! %4: f64 = fadd %3, %2       =>   %4: i64 = call double_add(%3, %2)
 //! %5: f64 = fneg %4                %5: i64 = xor %4, 0x8000000000000000
 //! ```
-//! Results are those of IEEE 754: rounded once, to nearest even, with denormals. `fma` is therefore fused, whatever
-//! the device's own does. On devices without 64-bit integers, `passes::pairs` emulates them with words.
+//! Results are those of IEEE 754: rounded once, to nearest even, with denormals. So `fma` is fused, even if that of the
+//! device is not. On devices without 64-bit integers, `passes::pairs` emulates them with pairs of 32-bit integers.
 //!
-//! Runs at a launch before `passes::LEGALIZE`, which legalises the inlined operations. Earlier passes do not depend
-//! on how doubles are implemented.
+//! The pass runs at a launch before `passes::LEGALIZE`, which legalises the inlined operations. Earlier passes do not
+//! depend on the implementation of doubles.
 
 mod library;
 mod rewrite;
@@ -22,10 +22,10 @@ use crate::ir::{Func, Module, Scalar};
 use crate::passes::{self, Pass, PassError, inline};
 use crate::target::Target;
 
-/// Functions with at most this many instructions are inlined: comparisons, conversions of small integers.
+/// Maximum number of instructions of a function that is inlined: comparisons, conversions of small integers.
 const SMALL: usize = 40;
 
-/// The pass: removes the doubles from a module; returns whether there were any.
+/// The pass: removes the doubles from a module. Returns whether there were any.
 pub(crate) const PASS: Pass = Pass::module("doubles", |module, cx| run(module, cx.target));
 
 fn run(module: &mut Module, target: &Target) -> Result<bool, PassError> {

@@ -16,7 +16,7 @@ const ONE: u64 = 1_f64.to_bits();
 pub(super) fn run(function: &mut Function, library: &mut Library<'_>) -> Result<(), PassError> {
     let is_double = |ty: Type| ty.scalar() == Some(Scalar::F64);
     let was_double: Vec<bool> = function.values.iter().map(|data| is_double(data.ty)).collect();
-    // Changing the types is sufficient for values that are only moved.
+    // Values that are only moved need no change except for their type.
     for ty in function.values.iter_mut().map(|data| &mut data.ty).chain(&mut function.returns).filter(|ty| is_double(**ty)) {
         *ty = ty.with_scalar(Scalar::I64);
     }
@@ -30,10 +30,10 @@ pub(super) fn run(function: &mut Function, library: &mut Library<'_>) -> Result<
 struct Rewriter<'a, 'l> {
     function: &'a mut Function,
     library: &'a mut Library<'l>,
-    /// Instructions of the current region after rewriting.
+    /// The rewritten instructions of the current region.
     out: Vec<Inst>,
     span: Span,
-    /// Per original value: whether it was a double.
+    /// For each original value, whether it was a double.
     was_double: Vec<bool>,
     /// Replacements of results.
     aliases: FxHashMap<Value, Value>,
@@ -50,7 +50,7 @@ impl Rewriter<'_, '_> {
         self.was_double.get(value.index()) == Some(&true)
     }
 
-    fn refused(&self, what: &str) -> PassError {
+    fn unsupported(&self, what: &str) -> PassError {
         PassError::Unsupported { function: self.function.name.clone(), what: format!("{what} of doubles on a device that has none") }
     }
 
@@ -58,8 +58,8 @@ impl Rewriter<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         for mut inst in std::mem::take(&mut region.insts) {
             self.span = inst.span;
-            // Uses the original operands: a replacement may be an integer that a double was created from.
-            let is_about = self.is_about_doubles(&inst);
+            // Tests the original operands: the replacement of a double may be an integer value that was no double.
+            let needs_rewrite = self.needs_rewrite(&inst);
             if let Op::Printf { args, .. } = &mut inst.op {
                 self.print(args);
             }
@@ -72,7 +72,7 @@ impl Rewriter<'_, '_> {
                 self.region(nested)?;
             }
             self.span = inst.span;
-            if !is_about {
+            if !needs_rewrite {
                 self.out.push(inst);
                 continue;
             }
@@ -80,22 +80,22 @@ impl Rewriter<'_, '_> {
             match (self.replacement(&mut inst)?, result) {
                 (Done::Value(new), Some(result)) => drop(self.aliases.insert(result, new)),
                 (Done::Value(_), None) => {}
-                (Done::Kept, _) => self.out.push(inst),
+                (Done::InPlace, _) => self.out.push(inst),
             }
         }
         region.insts = std::mem::replace(&mut self.out, outer);
         Ok(())
     }
 
-    /// Whether an operation interprets or creates doubles, other than by moving them.
-    fn is_about_doubles(&self, inst: &Inst) -> bool {
+    /// Whether an operation interprets or creates doubles. Operations that only move them do not count.
+    fn needs_rewrite(&self, inst: &Inst) -> bool {
         let result = inst.results.first().is_some_and(|&result| self.is_double(result));
         match &inst.op {
             Op::Un(UnOp::FNeg, a) | Op::Bin(_, a, _) | Op::Cmp(_, a, _) => self.is_double(*a),
             Op::Cast(_, a) => result || self.is_double(*a),
             Op::Math(_, args) => result || args.first().is_some_and(|&arg| self.is_double(arg)),
             Op::Atomic { ty: Scalar::F64, .. } | Op::CmpXchg { ty: Scalar::F64, .. } => true,
-            Op::Group { op, .. } => result && !moves(*op),
+            Op::Group { op, .. } => result && !only_moves_values(*op),
             _ => false,
         }
     }
@@ -109,7 +109,7 @@ impl Rewriter<'_, '_> {
             Op::Cmp(op, a, b) => self.compared(*op, *a, *b)?,
             Op::Cast(op, a) => match self.cast_value(*op, *a, ty, to_double)? {
                 Some(value) => value,
-                None => return Ok(Done::Kept),
+                None => return Ok(Done::InPlace),
             },
             Op::Math(op, args) => self.math_value(*op, args)?,
             Op::Atomic { op: AtomicOp::FAdd, ptr, value: Some(value), .. } => self.exchange_loop(Operation::Add, *ptr, *value)?,
@@ -117,14 +117,14 @@ impl Rewriter<'_, '_> {
             Op::Atomic { op: AtomicOp::FMax, ptr, value: Some(value), .. } => self.exchange_loop(Operation::Max, *ptr, *value)?,
             Op::Atomic { ty, .. } | Op::CmpXchg { ty, .. } => {
                 *ty = Scalar::I64;
-                return Ok(Done::Kept);
+                return Ok(Done::InPlace);
             }
-            _ => return Err(self.refused("an operation of a subgroup")),
+            _ => return Err(self.unsupported("a subgroup operation")),
         }))
     }
 
-    /// Doubles in printf arguments become words; the host recognises them by the conversion (`printf::Argument`). It
-    /// handles vectors of integers in the same way.
+    /// Converts double arguments of printf to vectors of two words. The host recognises them by the conversion in the
+    /// format (`printf::Argument`), and prints them like doubles.
     fn print(&mut self, args: &mut [Value]) {
         for arg in args {
             if self.is_double(*arg) && self.function.ty(*arg) == Type::I64 {
@@ -134,8 +134,8 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    /// Calls a library function per lane.
-    fn each(&mut self, operation: Operation, args: &[Value]) -> Result<Value, PassError> {
+    /// Calls a library function for each lane.
+    fn call_per_lane(&mut self, operation: Operation, args: &[Value]) -> Result<Value, PassError> {
         let func = self.library.number(operation, &self.function.name)?;
         let one = Type::Scalar(operation.result());
         let lanes = args.first().map_or(1, |&arg| self.function.ty(arg).lanes());
@@ -159,9 +159,9 @@ impl Rewriter<'_, '_> {
             BinOp::FDiv => Operation::Divide,
             BinOp::FMin => Operation::Min,
             BinOp::FMax => Operation::Max,
-            _ => return Err(self.refused("an integer operation")),
+            _ => return Err(self.unsupported("an integer operation")),
         };
-        self.each(operation, &[a, b])
+        self.call_per_lane(operation, &[a, b])
     }
 
     fn compared(&mut self, op: CmpOp, a: Value, b: Value) -> Result<Value, PassError> {
@@ -172,13 +172,13 @@ impl Rewriter<'_, '_> {
             CmpOp::FLe => (Operation::LessEqual, [a, b], CmpOp::Ne),
             CmpOp::FGt => (Operation::Less, [b, a], CmpOp::Ne),
             CmpOp::FGe => (Operation::LessEqual, [b, a], CmpOp::Ne),
-            _ => return Err(self.refused("an integer comparison")),
+            _ => return Err(self.unsupported("an integer comparison")),
         };
-        let truth = self.each(operation, &args)?;
+        let truth = self.call_per_lane(operation, &args)?;
         Ok(self.cmp_bits(is, truth, 0))
     }
 
-    /// A conversion to this type; `None` if it does not change.
+    /// Converts a value to type `ty`. Returns `None` if the instruction need not change.
     fn cast_value(&mut self, op: CastOp, a: Value, ty: Type, to_double: bool) -> Result<Option<Value>, PassError> {
         let from = self.function.ty(a);
         let scalar = ty.scalar().unwrap_or(Scalar::I64);
@@ -188,15 +188,15 @@ impl Rewriter<'_, '_> {
             CastOp::FToF if to_double => {
                 let single = self.cast(CastOp::FToF, a, Scalar::F32);
                 let bits = self.cast(CastOp::Bitcast, single, Scalar::I32);
-                self.each(Operation::OfFloat, &[bits])?
+                self.call_per_lane(Operation::OfFloat, &[bits])?
             }
             CastOp::FToF => {
                 let operation = if scalar == Scalar::F16 { Operation::ToHalf } else { Operation::ToFloat };
-                let bits = self.each(operation, &[a])?;
+                let bits = self.call_per_lane(operation, &[a])?;
                 self.cast(CastOp::Bitcast, bits, scalar)
             }
             CastOp::FToS | CastOp::FToU => {
-                let whole = self.each(Operation::ToInteger, &[a])?;
+                let whole = self.call_per_lane(Operation::ToInteger, &[a])?;
                 self.cast(CastOp::Trunc, whole, scalar)
             }
             CastOp::SToF | CastOp::UToF => {
@@ -210,9 +210,9 @@ impl Rewriter<'_, '_> {
                     (false, true) => Operation::OfInt,
                     (false, false) => Operation::OfUint,
                 };
-                self.each(operation, &[integer])?
+                self.call_per_lane(operation, &[integer])?
             }
-            _ => return Err(self.refused("a conversion")),
+            _ => return Err(self.unsupported("a conversion")),
         }))
     }
 
@@ -223,34 +223,35 @@ impl Rewriter<'_, '_> {
         };
         match (op, args) {
             (MathOp::FAbs, &[x]) => Ok(self.bin_bits(BinOp::And, x, !SIGN)),
-            (MathOp::Floor, _) => self.each(Operation::Floor, args),
-            (MathOp::Ceil, _) => self.each(Operation::Ceil, args),
-            (MathOp::FTrunc, _) => self.each(Operation::Trunc, args),
-            (MathOp::Rint, _) => self.each(Operation::Rint, args),
-            (MathOp::Sqrt, _) => self.each(Operation::Sqrt, args),
+            (MathOp::Floor, _) => self.call_per_lane(Operation::Floor, args),
+            (MathOp::Ceil, _) => self.call_per_lane(Operation::Ceil, args),
+            (MathOp::FTrunc, _) => self.call_per_lane(Operation::Trunc, args),
+            (MathOp::Rint, _) => self.call_per_lane(Operation::Rint, args),
+            (MathOp::Sqrt, _) => self.call_per_lane(Operation::Sqrt, args),
             (MathOp::RSqrt, &[x]) => {
-                let root = self.each(Operation::Sqrt, args)?;
+                let root = self.call_per_lane(Operation::Sqrt, args)?;
                 let one = one(self, x);
-                self.each(Operation::Divide, &[one, root])
+                self.call_per_lane(Operation::Divide, &[one, root])
             }
-            // Cheaper than a product and a sum.
-            (MathOp::Fma | MathOp::FMulAdd, _) => self.each(Operation::Fma, args),
+            // The library's `fma` is faster than its multiplication followed by its addition.
+            (MathOp::Fma | MathOp::FMulAdd, _) => self.call_per_lane(Operation::Fma, args),
             (MathOp::NativeRecip, &[x]) => {
                 let one = one(self, x);
-                self.each(Operation::Divide, &[one, x])
+                self.call_per_lane(Operation::Divide, &[one, x])
             }
-            (MathOp::NativeDivide, _) => self.each(Operation::Divide, args),
-            _ => Err(self.refused("a function of the device")),
+            (MathOp::NativeDivide, _) => self.call_per_lane(Operation::Divide, args),
+            _ => Err(self.unsupported("a native function")),
         }
     }
 
-    /// Replaces a number in memory by the result of an operation on it and another number; returns the old number.
+    /// Emits a compare-and-exchange loop that replaces a double in memory with `operation` of it and `value`. Returns
+    /// the old double.
     fn exchange_loop(&mut self, operation: Operation, ptr: Value, value: Value) -> Result<Value, PassError> {
         let ty = Scalar::I64;
         let first = self.push(Type::I64, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty });
         let outer = std::mem::take(&mut self.out);
         let seen = self.function.new_value(Type::I64);
-        let desired = self.each(operation, &[seen, value])?;
+        let desired = self.call_per_lane(operation, &[seen, value])?;
         let found = self.push(Type::I64, Op::CmpXchg { ptr, expected: seen, desired, ty });
         let done = self.cmp(CmpOp::Eq, found, seen);
         let region = |op| Region { insts: vec![Inst::effect(op, self.span)] };
@@ -262,16 +263,16 @@ impl Rewriter<'_, '_> {
     }
 }
 
-/// The result of rewriting an instruction.
+/// How an instruction is rewritten.
 enum Done {
-    /// Another value replaces its result.
+    /// This value replaces the result of the instruction.
     Value(Value),
-    /// The instruction stays, possibly modified.
-    Kept,
+    /// The instruction remains, possibly modified.
+    InPlace,
 }
 
-/// Group operations that move values without interpreting them.
-const fn moves(op: GroupOp) -> bool {
+/// Whether a group operation only moves values.
+const fn only_moves_values(op: GroupOp) -> bool {
     matches!(
         op,
         GroupOp::Broadcast | GroupOp::BroadcastFirst | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown

@@ -1,4 +1,4 @@
-//! Expands image functions to loads and stores, for the formats and samplers of one launch.
+//! Expands image functions to loads and stores for the formats and samplers of a launch.
 //!
 //! ```text
 //! %5 = image read.2d.float.sampled_float, %img, %sampler, %4
@@ -23,10 +23,10 @@ use crate::launch::KernelKey;
 use crate::passes::{Pass, PassError, inline};
 use crate::target::Target;
 
-/// Number of size words that a library function takes: width, height, depth, array size and both pitches.
+/// Number of sizes that a library function has as parameters: width, height, depth, array size and both pitches.
 const SIZES: u8 = 6;
 
-/// The pass: replaces image functions by calls of library functions.
+/// The pass: replaces image functions with calls of library functions, and inlines these.
 pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     let added = run(module, &cx.key.kernel, cx.target)?;
     let Some(first) = added.first() else { return Ok(false) };
@@ -41,12 +41,12 @@ pub(crate) const PASS: Pass = Pass::module("images", |module, cx| {
     Ok(true)
 });
 
-/// Replaces the image functions of a kernel, the module's first function. Returns the functions to inline: the
-/// kernel calls them, and they call nothing themselves.
+/// Replaces the image functions of a kernel, the module's first function, with calls. Returns the called functions,
+/// which have no calls.
 ///
 /// # Errors
 ///
-/// An image is not a parameter of the kernel, or the compiler has a defect.
+/// Fails if an image is not a parameter of the kernel, or with an internal error.
 fn run(module: &mut Module, key: &KernelKey, target: &Target) -> Result<Vec<Func>, PassError> {
     let Some(kernel) = module.functions.first_mut() else { return Ok(Vec::new()) };
     let mut images = false;
@@ -58,7 +58,7 @@ fn run(module: &mut Module, key: &KernelKey, target: &Target) -> Result<Vec<Func
     let mut kernel = std::mem::replace(&mut module.functions[0], Function::new("", Type::Void));
     let mut body = std::mem::take(&mut kernel.body);
     let mut expansion = Expansion::new(&mut kernel, &module.globals, target, first, key.large_images);
-    let result = expansion.know(&key.images, &key.samplers, &mut body).and_then(|()| expansion.region(&mut body));
+    let result = expansion.record_launch_values(&key.images, &key.samplers, &mut body).and_then(|()| expansion.region(&mut body));
     let Expansion { functions, entry, .. } = expansion;
     body.insts.splice(0..0, entry);
     kernel.body = body;
@@ -73,21 +73,21 @@ struct Expansion<'a> {
     function: &'a mut Function,
     globals: &'a [GlobalVar],
     target: &'a Target,
-    /// Per value: the parameter's index and format.
+    /// The parameter index and the format of each image value.
     images: FxHashMap<Value, (u32, ImageFormat)>,
-    /// Addresses of constant variables, which include program-scope samplers.
+    /// Addresses of module objects, which include program-scope samplers.
     addresses: FxHashMap<Value, Global>,
-    /// Constant integers, including the launch's samplers.
+    /// Values of constant integers and of the launch's samplers.
     constants: FxHashMap<Value, u32>,
-    /// Instructions at the start of the kernel.
+    /// Instructions for the start of the kernel.
     entry: Vec<Inst>,
     words: FxHashMap<(u32, u8), Value>,
     numbers: FxHashMap<Variant, Func>,
     functions: Vec<Arc<Function>>,
     first: u32,
-    /// Whether offsets of elements have 64 bits.
+    /// Whether byte offsets of elements have 64 bits.
     large: bool,
-    /// The pitches of 64 bits, by parameter and index of the lower word.
+    /// The 64-bit pitches, by parameter and index of the lower word.
     pitches: FxHashMap<(u32, u8), Value>,
 }
 
@@ -110,8 +110,8 @@ impl<'a> Expansion<'a> {
         }
     }
 
-    /// Records the launch's formats and samplers for the kernel's parameters.
-    fn know(&mut self, formats: &[ImageFormat], samplers: &[u32], body: &mut Region) -> Result<(), PassError> {
+    /// Records the formats and samplers of the launch for the parameters of the kernel.
+    fn record_launch_values(&mut self, formats: &[ImageFormat], samplers: &[u32], body: &mut Region) -> Result<(), PassError> {
         let mut chosen = FxHashMap::default();
         let (mut formats, mut samplers) = (formats.iter(), samplers.iter());
         let params = self.function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
@@ -129,12 +129,13 @@ impl<'a> Expansion<'a> {
                 _ => {}
             }
         }
-        self.choose(body, &chosen);
+        self.replace_selected_samplers(body, &chosen);
         Ok(())
     }
 
-    /// Replaces selected samplers by constants; only other languages than OpenCL C select samplers.
-    fn choose(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
+    /// Replaces samplers in operations other than image calls with constants. Only languages other than OpenCL C select
+    /// samplers.
+    fn replace_selected_samplers(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
         let mut constants: FxHashMap<Value, Value> = FxHashMap::default();
         body.walk_mut(&mut |inst| {
             if matches!(inst.op, Op::Image { .. }) {
@@ -184,14 +185,14 @@ impl<'a> Expansion<'a> {
                         word => Op::WorkItem(WorkItem::ArgImage { param, word }),
                     };
                 }
-                Op::Image { call, args } => inst.op = self.access(*call, args)?,
+                Op::Image { call, args } => inst.op = self.library_call(*call, args)?,
                 _ => {}
             }
         }
         Ok(())
     }
 
-    /// The first word of a constant variable.
+    /// The first word of a constant variable. `None` if its contents are unknown.
     fn constant_word(&self, address: Value) -> Option<u32> {
         let global = self.globals.get(self.addresses.get(&address)?.index())?;
         let bytes = global.init.as_ref().filter(|_| global.space == Space::Constant && global.relocs.is_empty())?;
@@ -215,7 +216,7 @@ impl<'a> Expansion<'a> {
         value
     }
 
-    /// A pitch as an integer of 64 bits, given the index of its lower word.
+    /// Returns a pitch as a 64-bit integer. `word` is the index of its lower word.
     fn pitch(&mut self, param: u32, word: u8) -> Value {
         if let Some(&known) = self.pitches.get(&(param, word)) {
             return known;
@@ -231,7 +232,8 @@ impl<'a> Expansion<'a> {
         pitch
     }
 
-    /// The length of a line of the image, in units of `bytes` bytes.
+    /// Returns the length of a line of the image in units of `bytes` bytes. `element` is the size of an element in
+    /// bytes.
     fn raw_width(&mut self, param: u32, element: u32, bytes: u32) -> Value {
         let width = self.word(param, 0);
         let (function, entry) = (&mut *self.function, &mut self.entry);
@@ -243,8 +245,8 @@ impl<'a> Expansion<'a> {
         by(BinOp::UDiv, size, bytes)
     }
 
-    /// A call of the library function.
-    fn access(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
+    /// Returns the call of the library function that implements an image call.
+    fn library_call(&mut self, call: ImageCall, args: &[Value]) -> Result<Op, PassError> {
         let image = *args.first().ok_or_else(|| self.defect(internal!("{} without an image operand", call.name())))?;
         let (param, format) = self.image(image)?;
         let mut rest = args.get(1..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! The functions of `compiler/library/image`, compiled per format and sampler when a launch first needs them.
+//! The functions of `compiler/library/image`. They are compiled for a format and a sampler when a launch first needs
+//! them.
 
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -14,21 +15,21 @@ use crate::target::Target;
 static FORMAT: &str = include_str!("../../library/image/format.cl");
 static ACCESS: &str = include_str!("../../library/image/access.cl");
 
-/// The parameters that a function is compiled for.
+/// The properties for which a function is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Variant {
     pub(super) call: ImageCall,
     pub(super) format: ImageFormat,
-    /// The sampler's value, if known; otherwise it is a parameter.
+    /// The value of the sampler. `None` if it is a parameter of the function.
     pub(super) sampler: Option<u32>,
-    /// Whether offsets of elements and pitches have 64 bits.
+    /// Whether byte offsets of elements, and pitches, have 64 bits.
     pub(super) large: bool,
 }
 
-/// Compiled functions, by variant and size of addresses.
+/// Compiled functions. The key contains all properties on which the code depends.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// The second part of the key is true if addresses have 64 bits.
+/// The Boolean is true if addresses have 64 bits.
 type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 
 /// Returns the compiled library function for `variant`. All calls in it are inlined. Its parameters, in this order:

@@ -1,14 +1,14 @@
 //! The interpreter's bytecode: flat instructions on numbered registers.
 //!
-//! A register holds one lane; a value with n lanes has n consecutive registers. Every call has its own registers: the
-//! parameters, then the function's constants, then all other values. Control flow consists of jumps; values that
-//! regions pass are moves. Example: `if` becomes `Unless`, the code of both regions, and a jump.
+//! A register holds one lane. A value with n lanes has n consecutive registers. Every call has separate registers:
+//! first the parameters, then the function's constants, then all other values. Control flow consists of jumps, and
+//! moves copy the values that regions yield. Example: `if` becomes `JumpUnless`, the code of both regions, and a jump.
 
 use super::number::{Binary, Ternary, Unary};
 use crate::diag::Span;
 use crate::ir::WorkItem;
 
-/// The first register of a value.
+/// The number of a register. For a value, its first register.
 pub(super) type Register = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) enum Inst {
         a: Register,
         to: Slot,
     },
-    /// With one lane: the most frequent instruction.
+    /// A binary operation with one lane, which is the most frequent instruction.
     Binary1 {
         f: Binary,
         a: Register,
@@ -62,7 +62,7 @@ pub(super) enum Inst {
         c: Register,
         to: Slot,
     },
-    /// `step` is 1 if each lane has its own condition, otherwise 0.
+    /// `step` is 1 if each lane has a separate condition, otherwise 0.
     Select {
         cond: Register,
         yes: Register,
@@ -93,7 +93,7 @@ pub(super) enum Inst {
         value: Register,
         to: Slot,
     },
-    /// Reinterprets the bytes as other lanes.
+    /// Reinterprets the bytes of a value as lanes of another size.
     Regroup {
         from: Register,
         had: Lanes,
@@ -101,7 +101,7 @@ pub(super) enum Inst {
         has: Lanes,
     },
     WorkItem {
-        question: WorkItem,
+        query: WorkItem,
         to: Register,
     },
     VarAddr {
@@ -112,7 +112,7 @@ pub(super) enum Inst {
         global: u32,
         to: Register,
     },
-    /// Adds a signed number of bytes; only 32 bits of it unless `wide`.
+    /// Adds a signed number of bytes to a pointer. Without `wide`, the number has 32 bits.
     Offset {
         pointer: Register,
         by: Register,
@@ -142,17 +142,17 @@ pub(super) enum Inst {
         size: u32,
         align: u32,
     },
-    /// Fails if a component of the first entry of `list` is a NaN according to `differs`, and those of the others are
-    /// not.
+    /// Fails if a component of the first entry of `list` is a NaN, and the corresponding components of the others are
+    /// not. `differs` compares a component with itself.
     NanCheck {
         list: u32,
         differs: Binary,
     },
-    /// Two words of a clock, which advances with every time slice.
+    /// Writes two words of a clock, which advances with every time slice.
     Clock {
         to: Register,
     },
-    /// Stores the result of `f` on the old value and `value`; `to` gets the old value.
+    /// Stores the result of `f` for the old value and `value`. `to` receives the old value.
     Atomic {
         f: Binary,
         pointer: Register,
@@ -168,21 +168,21 @@ pub(super) enum Inst {
         size: u8,
     },
     Barrier,
-    /// A work-group operation, in [`Code::collectives`].
+    /// A work-group operation. [`Code::collectives`] describes it.
     Group,
-    /// An operation of the active work-items of a subgroup.
+    /// An operation of the active work-items of a subgroup. [`Code::collectives`] describes it.
     Subgroup,
-    /// Counts an iteration of a loop.
+    /// Increments the iteration counter of a loop.
     Count {
         iterations: Register,
     },
-    /// Appends a record to the output; its arguments are in `list`.
+    /// Appends a record to the output. The arguments are in `list`.
     Printf {
         site: u32,
         list: u32,
         to: Register,
     },
-    /// The arguments are in `list`; the results go to `to` of the caller.
+    /// The arguments are in `list`. The results are written to registers of the caller, from `to` on.
     Call {
         func: u32,
         list: u32,
@@ -195,12 +195,12 @@ pub(super) enum Inst {
     Jump {
         to: u32,
     },
-    /// Jumps to the start of a loop.
-    Again {
+    /// Jumps to the start of a loop, and consumes fuel.
+    NextIteration {
         to: u32,
     },
-    /// Jumps if the condition is false.
-    Unless {
+    /// Jumps if the condition is false, otherwise continues.
+    JumpUnless {
         cond: Register,
         to: u32,
     },
@@ -209,32 +209,32 @@ pub(super) enum Inst {
         table: u32,
     },
     Unreachable,
-    /// An operation that cannot be executed; the text is in [`Code::texts`].
+    /// Fails: the interpreter does not support the operation. The text for the message is in [`Code::texts`].
     Unsupported {
         text: u32,
     },
 }
 
-/// The collective operation of a group, or of the active work-items of a subgroup.
+/// The kind of a collective operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Fold {
     Barrier,
-    /// The value of the work-item with this index.
+    /// The result is the value of the work-item with this index.
     Broadcast {
         index: Register,
     },
-    /// The value of the first work-item.
+    /// The result is the value of the first work-item.
     First,
-    /// Combines all values; uniform.
+    /// Combines all values.
     Reduce(Binary),
-    /// Combines the values up to this one.
+    /// Combines the values up to and including this work-item.
     Inclusive(Binary),
-    /// Combines the values before this one, starting from an initial value.
+    /// Combines the values before this work-item, starting with an initial value.
     Exclusive(Binary, u64),
-    /// The work-items with a true value, as four words.
+    /// A mask of the work-items with a true value, as four words.
     Ballot,
-    /// The value of the work-item whose index `from` computes from this one's and the register; `otherwise` if that
-    /// is not active.
+    /// The result is the value of another work-item. `from` computes its index from the index of this work-item and the
+    /// register `by`. If it is not active, the result is `otherwise`.
     Shuffle {
         by: Register,
         from: fn(u32, u32) -> u32,
@@ -248,7 +248,7 @@ pub(super) struct Collective {
     pub(super) fold: Fold,
     pub(super) value: Register,
     pub(super) to: Slot,
-    /// The cluster size, if the operation is clustered.
+    /// The register with the cluster size, if the operation is clustered.
     pub(super) cluster: Option<Register>,
     /// Whether all work-items of a subgroup must be active.
     pub(super) whole: bool,
@@ -257,7 +257,7 @@ pub(super) struct Collective {
 /// The targets of a `switch`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
-    /// Values and targets, in order of the values.
+    /// Values and targets, sorted by value.
     pub(super) cases: Vec<(u64, u32)>,
     pub(super) default: u32,
 }
@@ -269,24 +269,24 @@ pub(super) struct Code {
     /// The source location of each instruction.
     pub(super) spans: Vec<Span>,
     pub(super) params: Vec<Slot>,
-    /// Number of registers of the parameters; the constants follow.
+    /// Number of registers of the parameters. The constants follow.
     pub(super) param_registers: u32,
     pub(super) constants: Vec<u64>,
-    /// Number of registers.
+    /// Number of all registers.
     pub(super) registers: u32,
     /// Size of each variable in bytes.
     pub(super) variables: Vec<u32>,
-    /// Module objects that the function uses.
+    /// Indices of the module objects that the function uses.
     pub(super) globals: Vec<u32>,
-    /// Arguments of calls.
+    /// Lists of values: arguments, results, and operands of checks.
     pub(super) lists: Vec<Vec<Slot>>,
-    /// Arguments of `printf`: their registers, their layout in memory, whether they are pointers.
+    /// Arguments of each `printf`: first register, layout in memory, and whether it is a pointer.
     pub(super) printed: Vec<Vec<(Register, Lanes, bool)>>,
     pub(super) tables: Vec<Table>,
-    /// By the instruction of the operation.
+    /// Collective operations, by the index of their instruction.
     pub(super) collectives: Vec<(u32, Collective)>,
-    /// The loops around subgroup operations and calls, outermost first: per instruction, the start of each loop and
-    /// its iteration counter.
-    pub(super) around: Vec<(u32, Vec<(u32, Register)>)>,
+    /// For each subgroup operation and call, the loops that contain it, outermost first: the start of each loop and its
+    /// iteration counter.
+    pub(super) enclosing_loops: Vec<(u32, Vec<(u32, Register)>)>,
     pub(super) texts: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! A work-item: registers, private memory and a call stack, so that it can stop anywhere and continue later.
+//! A work-item: registers, private memory and a call stack. It can stop at any instruction and continue later.
 //!
-//! Example: at a barrier [`Item::run`] returns [`Stop`], and the launch continues the item after all others have
+//! Example: at a barrier [`Item::run`] returns [`Stop`]. The launch continues the work-item after all others have
 //! arrived.
 
 use super::code::{Code, Collective, Fold, Inst, Lanes, Slot};
-use super::memory::{Home, Private, Spaces, load, pointer, split, store};
+use super::memory::{MemoryKind, Private, Spaces, load, pointer, split, store};
 use super::{Fault, FaultKind, Program};
 use crate::diag::Span;
 use crate::image::WORDS;
@@ -12,20 +12,20 @@ use crate::ir::WorkItem;
 use crate::pointer::global_pointer;
 use crate::printf::CAPACITY;
 
-/// Limit for active calls.
+/// Maximum number of active calls of a work-item.
 const MAX_CALLS: usize = 1024;
 
-/// Iterations of loops per time slice.
+/// Maximum number of loop iterations in a time slice.
 const SLICE: u64 = 1 << 14;
 
-/// Why a work-item stopped.
+/// The reason for which a work-item stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
     Done,
     Barrier,
-    /// At a subgroup operation.
+    /// A subgroup operation.
     Subgroup,
-    /// Its time slice is over.
+    /// The time slice is over.
     TimeSlice,
 }
 
@@ -33,13 +33,13 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     func: u32,
-    /// The next instruction.
+    /// Index of the next instruction.
     next: u32,
-    /// The first register.
+    /// The first register of the call.
     base: u32,
-    /// The register of the result.
+    /// The first register of the caller that receives the results.
     result: u32,
-    /// Private memory before the call.
+    /// The mark of private memory before the call.
     mark: (u32, u32),
 }
 
@@ -48,28 +48,29 @@ struct Frame {
 pub(super) struct Ids {
     pub(super) global: [u32; 3],
     pub(super) local: [u32; 3],
-    /// Index in the group.
+    /// Index in the work-group.
     pub(super) linear: u32,
 }
 
-/// The state that all work-items of a group share.
+/// The state that the work-items of a work-group share.
 #[derive(Debug)]
 pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
-    /// Pointers to the module's objects.
+    /// Pointers to the objects of the module.
     pub(super) globals: Vec<u64>,
-    /// Per buffer argument: its object, its offset in the object, and its size in bytes.
+    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
     pub(super) buffers: Vec<[u32; 3]>,
-    /// Per argument: the offset of its pointer, and its offset in the common buffer if it is merged; otherwise 0.
+    /// For each argument: the offset of its pointer. The next table contains the offset in the common buffer of a
+    /// merged argument, otherwise 0.
     pub(super) starts: Vec<u32>,
     pub(super) merged_offsets: Vec<u32>,
-    /// Per argument: the image descriptor; empty without images.
+    /// For each argument: the words of the image descriptor. Empty if there are no images.
     pub(super) images: Vec<[u32; WORDS as usize]>,
     pub(super) spaces: Spaces<'a>,
     pub(super) work_dim: u32,
     pub(super) global_size: [u32; 3],
     pub(super) global_offset: [u32; 3],
-    /// The size of this group.
+    /// The size of the current group.
     pub(super) local_size: [u32; 3],
     pub(super) enqueued_local_size: [u32; 3],
     pub(super) num_groups: [u32; 3],
@@ -80,11 +81,13 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// A pointer in a record: module objects are encoded by their number in the program, so that strings are found.
+    /// Converts a pointer for a record: a module object is encoded by its number in the program, so that the host finds
+    /// strings.
     fn printed_pointer(&self, bits: u64) -> u64 {
-        let (home, number, offset) = split(bits);
-        let of = |global: &u64| split(*global).0 == home && split(*global).1 == number;
-        let global = self.globals.iter().position(of).filter(|_| home == Home::Global).and_then(|index| self.program.globals.get(index));
+        let (kind, number, offset) = split(bits);
+        let of = |global: &u64| split(*global).0 == kind && split(*global).1 == number;
+        let global =
+            self.globals.iter().position(of).filter(|_| kind == MemoryKind::Global).and_then(|index| self.program.globals.get(index));
         global.map_or(bits, |global| global_pointer(global.space, i64::from(global.start) + offset as i64, 8))
     }
 }
@@ -97,7 +100,7 @@ pub(super) struct Item {
     private: Private,
 }
 
-/// Starts a call: sets constants and creates variables. The caller sets the parameters.
+/// Starts a call: sets constants and creates variables. The caller must set the parameters.
 fn enter(registers: &mut Vec<u64>, private: &mut Private, code: &Code, base: u32, fill: u8) {
     let end = (base + code.registers) as usize;
     if registers.len() < end {
@@ -109,7 +112,7 @@ fn enter(registers: &mut Vec<u64>, private: &mut Private, code: &Code, base: u32
 }
 
 impl Item {
-    /// Starts a function.
+    /// Starts a function from its first instruction.
     pub(super) fn begin(&mut self, group: &Group<'_>, func: usize, arguments: &[u64], ids: Ids) {
         self.ids = ids;
         self.frames.clear();
@@ -120,28 +123,29 @@ impl Item {
         self.frames.push(Frame { func: func as u32, next: 0, base: 0, result: 0, mark: (0, 0) });
     }
 
-    /// Whether two work-items stopped at the same instruction.
-    pub(super) fn is_where(&self, other: &Self) -> bool {
+    /// Whether two work-items have stopped at the same instruction.
+    pub(super) fn is_at_instruction_of(&self, other: &Self) -> bool {
         self.frames.len() == other.frames.len() && self.frames.iter().zip(&other.frames).all(|(a, b)| (a.func, a.next) == (b.func, b.next))
     }
 
-    /// The position, for messages.
-    pub(super) fn place(&self, program: &Program) -> Option<(String, Span)> {
+    /// The function and the source location, for messages.
+    pub(super) fn location(&self, program: &Program) -> Option<(String, Span)> {
         let frame = self.frames.last()?;
         let code = program.functions.get(frame.func as usize)?;
         let span = code.spans.get((frame.next as usize).saturating_sub(1)).copied().unwrap_or(Span::NONE);
         Some((code.name.clone(), span))
     }
 
-    /// The position in the order in which work-items of a subgroup reach code: per call the enclosing loops with
-    /// their start and iteration number, then the instruction.
+    /// The position of the work-item in program order. Work-items of a subgroup execute collective operations in this
+    /// order. For each call, it contains the start and the iteration number of the enclosing loops, and then the
+    /// instruction.
     pub(super) fn position(&self, program: &Program) -> Vec<u64> {
         let mut position = Vec::new();
         for frame in &self.frames {
             let Some(code) = program.functions.get(frame.func as usize) else { break };
             let at = frame.next.saturating_sub(1);
-            if let Ok(found) = code.around.binary_search_by_key(&at, |(at, _)| *at) {
-                for &(begin, iterations) in &code.around[found].1 {
+            if let Ok(found) = code.enclosing_loops.binary_search_by_key(&at, |(at, _)| *at) {
+                for &(begin, iterations) in &code.enclosing_loops[found].1 {
                     position.extend([u64::from(begin), self.registers[(frame.base + iterations) as usize]]);
                 }
             }
@@ -150,12 +154,12 @@ impl Item {
         position
     }
 
-    /// Whether it stopped at an operation that all work-items of its subgroup must execute.
+    /// Whether the work-item has stopped at an operation that all work-items of its subgroup must execute.
     pub(super) fn needs_all(&mut self, program: &Program) -> bool {
         self.collective(program).is_some_and(|(collective, _)| collective.whole)
     }
 
-    /// The collective operation at which it stopped, unless it is a barrier, and its registers.
+    /// The collective operation at which the work-item has stopped, and its registers. `None` for a barrier.
     fn collective(&mut self, program: &Program) -> Option<(Collective, &mut [u64])> {
         let frame = self.frames.last()?;
         let code = program.functions.get(frame.func as usize)?;
@@ -164,14 +168,14 @@ impl Item {
         Some((code.collectives[found].1, &mut self.registers[frame.base as usize..]))
     }
 
-    /// The first registers: after the end, the result of the function.
+    /// The first registers. After the function has returned, they contain its result.
     pub(super) fn result(&self, lanes: usize) -> &[u64] {
         &self.registers[..lanes]
     }
 
-    /// Runs until it stops.
+    /// Runs the work-item until it stops.
     pub(super) fn run(&mut self, group: &mut Group<'_>) -> Result<Stop, Fault> {
-        self.advance(group).map_err(|kind| Fault { kind, function: self.place(group.program), item: Some(self.ids.global) })
+        self.advance(group).map_err(|kind| Fault { kind, function: self.location(group.program), item: Some(self.ids.global) })
     }
 
     fn advance(&mut self, group: &mut Group<'_>) -> Result<Stop, FaultKind> {
@@ -223,21 +227,21 @@ impl Item {
     }
 }
 
-/// The input of a work-item to a collective operation.
+/// The operands of one work-item for a collective operation.
 #[derive(Clone, Copy)]
 struct Member {
-    /// Its index in the group.
+    /// Index of the work-item in the group or subgroup.
     index: u32,
     value: u64,
     /// The other operand.
     other: u64,
-    /// The number of its cluster.
+    /// Index of the work-item's cluster.
     cluster: u32,
 }
 
-/// Executes the collective operation that the work-items of a group, or the active ones of a subgroup with `lanes`
-/// work-items, stopped at. They are in order of their indices.
-pub(super) fn meet(program: &Program, items: &mut [&mut Item], lanes: u32) {
+/// Executes the collective operation at which the given work-items have stopped. They are all work-items of a group, or
+/// the active ones of a subgroup with `lanes` work-items, in the order of their indices.
+pub(super) fn execute_collective(program: &Program, items: &mut [&mut Item], lanes: u32) {
     let Some((Collective { fold, value, to, cluster, .. }, _)) = items.first_mut().and_then(|item| item.collective(program)) else {
         return;
     };
@@ -267,7 +271,7 @@ pub(super) fn meet(program: &Program, items: &mut [&mut Item], lanes: u32) {
     }
 }
 
-/// Appends each member's result.
+/// Appends the result of each member.
 fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
     let values = || members.iter().map(|member| member.value);
     let one = |value: u64| [value, 0, 0, 0];
@@ -299,7 +303,7 @@ fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
     }
 }
 
-/// Ends a sequence of instructions in one frame.
+/// The reason for which a sequence of instructions in one frame ends.
 enum Change {
     Stop(Stop),
     Call { func: u32, list: u32, to: u32 },
@@ -311,7 +315,7 @@ fn aligned(pointer: u64, align: u32) -> Result<(), FaultKind> {
     if offset as u64 & u64::from(align.wrapping_sub(1)) == 0 { Ok(()) } else { Err(FaultKind::Misaligned { offset, align }) }
 }
 
-/// Runs one frame until a call, its return, or a stop.
+/// Runs one frame until a call, a return, or a stop.
 fn segment(
     group: &mut Group<'_>,
     private: &mut Private,
@@ -373,7 +377,7 @@ fn segment(
             }
             Inst::ExtractDyn { vector, index, to } => {
                 let index = r[index as usize];
-                // An out-of-range lane is unspecified: the first lane.
+                // The result for an index out of range is unspecified: the first lane.
                 let lane = if index < u64::from(vector.lanes) { index as u32 } else { 0 };
                 r[to as usize] = r[(vector.at + lane) as usize];
             }
@@ -390,8 +394,8 @@ fn segment(
                 store(&r[from as usize..][..usize::from(had.lanes)], had.size, &mut bytes[..size]);
                 load(&bytes[..size], has.size, &mut r[to as usize..][..usize::from(has.lanes)]);
             }
-            Inst::WorkItem { question, to } => r[to as usize] = u64::from(answer(group, ids, question)),
-            Inst::VarAddr { number, to } => r[to as usize] = pointer(Home::Private, frame.mark.0 + number, 0),
+            Inst::WorkItem { query, to } => r[to as usize] = u64::from(work_item_query(group, ids, query)),
+            Inst::VarAddr { number, to } => r[to as usize] = pointer(MemoryKind::Private, frame.mark.0 + number, 0),
             Inst::GlobalAddr { global, to } => r[to as usize] = group.globals[global as usize],
             Inst::Offset { pointer, by, to, wide } => {
                 let by = r[by as usize];
@@ -433,7 +437,7 @@ fn segment(
                 }
             }
             Inst::Clock { to } => {
-                // The remaining fuel decreases, so its complement increases.
+                // The remaining fuel decreases, so the complement increases.
                 let ticks = !group.fuel;
                 r[to as usize] = ticks & u64::from(u32::MAX);
                 r[to as usize + 1] = ticks >> 32;
@@ -481,7 +485,7 @@ fn segment(
             }
             Inst::Return { list } => return Ok(Change::Return { list }),
             Inst::Jump { to } => next = to as usize,
-            Inst::Again { to } => {
+            Inst::NextIteration { to } => {
                 next = to as usize;
                 *slice = slice.saturating_sub(1);
                 if *slice == 0 {
@@ -489,7 +493,7 @@ fn segment(
                     return Ok(Change::Stop(Stop::TimeSlice));
                 }
             }
-            Inst::Unless { cond, to } => {
+            Inst::JumpUnless { cond, to } => {
                 if r[cond as usize] == 0 {
                     next = to as usize;
                 }
@@ -505,7 +509,7 @@ fn segment(
     }
 }
 
-/// Changes a number in memory and returns the old one.
+/// Replaces a number in memory and returns the old one.
 fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, change: impl FnOnce(u64) -> u64) -> Result<u64, FaultKind> {
     aligned(pointer, u32::from(size))?;
     let shape = Lanes { size, lanes: 1 };
@@ -516,11 +520,11 @@ fn update(group: &mut Group<'_>, private: &mut Private, pointer: u64, size: u8, 
     Ok(old[0])
 }
 
-fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
+fn work_item_query(group: &Group<'_>, ids: &Ids, query: WorkItem) -> u32 {
     let of = |sizes: &[u32; 3], dimension: u8, beyond: u32| sizes.get(usize::from(dimension)).copied().unwrap_or(beyond);
     let of_buffer = |index: u32, word: usize| group.buffers.get(index as usize).map_or(0, |buffer| buffer[word]);
     let lanes = group.program.settings.lanes;
-    match question {
+    match query {
         WorkItem::GlobalId(dimension) => of(&ids.global, dimension, 0),
         WorkItem::LocalId(dimension) => of(&ids.local, dimension, 0),
         WorkItem::GroupId(dimension) => of(&group.group, dimension, 0),
@@ -538,7 +542,7 @@ fn answer(group: &Group<'_>, ids: &Ids, question: WorkItem) -> u32 {
         WorkItem::ArgBase(index) => of_buffer(index, 1),
         WorkItem::ArgSize(index) => of_buffer(index, 2),
         WorkItem::ArgSizeHigh(_) => 0,
-        // The halves of the pointer.
+        // The interpreter uses its 64-bit pointer as the address.
         WorkItem::ArgAddress { param, high } => of_buffer(param, usize::from(!high)),
         WorkItem::ArgStart(index) => group.starts.get(index as usize).copied().unwrap_or_default(),
         WorkItem::ArgImage { param, word } => {

@@ -1,23 +1,23 @@
 //! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. The `native_`
 //! functions have no accuracy requirement: they are computed in double precision and rounded once.
 //!
-//! Halves are computed in double precision. It represents their sums and products exactly. For quotients, roots and
-//! fused operations it is precise enough that the second rounding does not change the result.
+//! Halves are computed in double precision. Sums and products of halves are exact there. For quotients, roots and fused
+//! operations, double precision suffices: the second rounding does not change the result.
 
 use super::integer::{by_width, mask, signed};
 use super::number::{Binary, Ternary, Unary};
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar};
 
-/// A format: conversion from and to bits.
+/// A floating-point format, with conversions from and to bits.
 trait Format {
-    /// The type for computations.
+    /// The type in which the operations are computed.
     type Number: Number;
-    /// The sign bit.
+    /// Mask of the sign bit.
     const SIGN: u64;
 
     fn get(bits: u64) -> Self::Number;
 
-    /// Rounds if the format is narrower.
+    /// Returns the bits of `value`. Rounds if the format is narrower.
     fn put(value: Self::Number) -> u64;
 
     fn round(value: f64) -> u64;
@@ -47,7 +47,7 @@ impl Format for Half {
         u64::from(half::f16::from_f32(to_odd(value)).to_bits())
     }
 
-    // Doubles represent every integer that is finite as a half.
+    // Every integer that is finite as a half is exact as a double.
     fn from_signed(value: i64) -> u64 {
         Self::round(value as f64)
     }
@@ -107,21 +107,21 @@ impl Format for Double {
     }
 }
 
-/// Rounds a double to odd as a float. Rounding this to a half gives the same as rounding the double, because a float
-/// has more than two bits more than a half.
+/// Rounds a double to a float, to odd. The float then rounds to the same half as the double, because a float has more
+/// than two bits more than a half.
 pub(super) fn to_odd(value: f64) -> f32 {
     let near = value as f32;
     if !near.is_finite() || f64::from(near) == value {
-        // Doubles beyond the range of floats are infinite as halves too.
+        // A double beyond the range of floats is also infinite as a half.
         return near;
     }
     let bits = near.to_bits();
-    // Rounds toward zero and sets the last bit.
+    // Rounding to odd: truncates and sets the last bit.
     let truncated = if f64::from(near).abs() > value.abs() { bits - 1 } else { bits };
     f32::from_bits(truncated | 1)
 }
 
-/// Operations on numbers.
+/// Operations of a Rust float type.
 trait Number:
     Copy
     + PartialOrd
@@ -185,7 +185,7 @@ macro_rules! number {
 number!(f32);
 number!(f64);
 
-/// The function for each format.
+/// Selects the instance of a function for a format.
 macro_rules! by_format {
     ($scalar:expr, $function:ident) => {
         match $scalar {
@@ -225,7 +225,7 @@ fn pow<F: Format>(a: u64, b: u64) -> u64 {
     F::round(F::get(a).wide().powf(F::get(b).wide()))
 }
 
-/// The function of an operation on two floats.
+/// Returns the function for an operation on two floats. `None` if it is not one.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::FAdd => by_format!(scalar, add),
@@ -262,7 +262,7 @@ fn ge<F: Format>(a: u64, b: u64) -> u64 {
     le::<F>(b, a)
 }
 
-/// The function of a comparison of floats.
+/// Returns the function for a comparison of floats. `None` if it is not one.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         CmpOp::FEq => by_format!(scalar, eq),
@@ -279,7 +279,7 @@ fn neg<F: Format>(a: u64) -> u64 {
     a ^ F::SIGN
 }
 
-/// The function that flips the sign, also of NaNs.
+/// Returns the function that inverts the sign bit, also of NaNs.
 pub(super) fn negate(scalar: Scalar) -> Option<Unary> {
     Some(by_format!(scalar, neg))
 }
@@ -308,7 +308,7 @@ fn sqrt<F: Format>(a: u64) -> u64 {
     F::put(F::get(a).sqrt())
 }
 
-/// Functions of doubles, rounded to the format.
+/// Defines functions that are computed as doubles and rounded to the format.
 macro_rules! rounded {
     ($($name:ident = $of:expr;)*) => {
         $(fn $name<F: Format>(a: u64) -> u64 {
@@ -327,7 +327,7 @@ rounded! {
     recip = |x| 1.0 / x;
 }
 
-/// The function of a [`MathOp`] on one float.
+/// Returns the function for a [`MathOp`] with one float operand. `None` if it is not one.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::FAbs => by_format!(scalar, abs),
@@ -347,7 +347,7 @@ pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     })
 }
 
-/// The function of a [`MathOp`] on two floats.
+/// Returns the function for a [`MathOp`] with two float operands. `None` if it is not one.
 pub(super) fn math2(op: MathOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         MathOp::NativeDivide => by_format!(scalar, div),
@@ -364,7 +364,7 @@ fn mul_add<F: Format>(a: u64, b: u64, c: u64) -> u64 {
     add::<F>(mul::<F>(a, b), c)
 }
 
-/// The function of a [`MathOp`] on three floats; `fused` selects the variant of [`MathOp::FMulAdd`].
+/// Returns the function for a [`MathOp`] with three float operands. `fused`: whether [`MathOp::FMulAdd`] rounds once.
 pub(super) fn math3(op: MathOp, scalar: Scalar, fused: bool) -> Option<Ternary> {
     Some(match op {
         MathOp::Fma => by_format!(scalar, fma),
@@ -374,7 +374,7 @@ pub(super) fn math3(op: MathOp, scalar: Scalar, fused: bool) -> Option<Ternary> 
     })
 }
 
-/// The result for numbers that do not fit, which OpenCL C leaves unspecified: an unlikely number.
+/// The result of a conversion that does not fit, which OpenCL C leaves unspecified. Programs are unlikely to use it.
 const NO_INTEGER: u64 = 0x0bad_0bad_0bad_0bad;
 
 fn to_signed<F: Format, const BITS: u32>(a: u64) -> u64 {
@@ -443,7 +443,7 @@ fn converted<F: Format>(to: Scalar) -> Option<Unary> {
     })
 }
 
-/// The function of a conversion from or to a float.
+/// Returns the function for a conversion from or to a float. `None` if it is not one.
 pub(super) fn cast(op: CastOp, from: Scalar, to: Scalar) -> Option<Unary> {
     match (op, from) {
         (CastOp::FToS, Scalar::F16) => signed_of::<Half>(to),
@@ -477,13 +477,13 @@ mod tests {
 
     #[test]
     fn halves_are_rounded_once() {
-        // Halfway between two halves, and slightly more or less than a float can represent.
+        // Halfway between two halves, and values that differ from it by less than a float can represent.
         let middle = 1.0 + 1.0 / 2048.0;
         assert_eq!(half_of(middle), 0x3c00);
         assert_eq!(half_of(middle + f64::EPSILON), 0x3c01);
         assert_eq!(half_of(middle - f64::EPSILON), 0x3c00);
         assert_eq!(half_of(-(middle + f64::EPSILON)), 0xbc01);
-        // The smallest denormal, half of it, and slightly more.
+        // The smallest denormal half, one half of it, and slightly more than that.
         assert_eq!(half_of(2.0_f64.powi(-24)), 1);
         assert_eq!(half_of(2.0_f64.powi(-25)), 0);
         assert_eq!(half_of(2.0_f64.powi(-25) * (1.0 + f64::EPSILON)), 1);
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn every_half_comes_back() {
+    fn every_half_round_trips() {
         let (up, down) = (cast(CastOp::FToF, Scalar::F16, Scalar::F64), cast(CastOp::FToF, Scalar::F64, Scalar::F16));
         let (up, down) = up.zip(down).expect("conversions of halves");
         for bits in (0..=0xffff_u64).filter(|bits| bits & 0x7fff <= 0x7c00) {

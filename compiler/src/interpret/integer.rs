@@ -1,12 +1,12 @@
-//! Integer operations on single lanes, as functions that are selected once at translation.
+//! Integer operations on single lanes. The translation selects a function for each operation and type.
 //!
-//! A lane is the zero-extended bits of its scalar in a `u64`; every function takes and returns such lanes. Example:
+//! A lane is a `u64` with the zero-extended bits of its scalar. Every function takes and returns such lanes. Example:
 //! `binary(BinOp::Add, Scalar::I8)` is a function that adds modulo 256.
 
 use super::number::{Binary, Unary};
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 
-/// The function for each width, for integers and `bool`.
+/// Selects the instance of a function for the width of an integer or `bool`.
 macro_rules! by_width {
     ($scalar:expr, $function:ident) => {
         match $scalar {
@@ -21,12 +21,12 @@ macro_rules! by_width {
 }
 pub(super) use by_width;
 
-/// All bits of a width.
+/// A mask of all bits of a width.
 pub(super) const fn mask<const BITS: u32>() -> u64 {
     if BITS >= 64 { u64::MAX } else { (1 << BITS) - 1 }
 }
 
-/// The two's complement number with these bits.
+/// Sign-extends the bits of a number.
 pub(super) const fn signed<const BITS: u32>(bits: u64) -> i64 {
     let unused = 64 - BITS;
     (bits << unused).cast_signed() >> unused
@@ -40,7 +40,7 @@ fn wide<const BITS: u32>(bits: u64) -> i128 {
     i128::from(signed::<BITS>(bits))
 }
 
-/// The closest signed number of a width.
+/// Clamps a number to the range of signed integers of a width.
 fn saturate<const BITS: u32>(value: i128) -> u64 {
     let limit = 1_i128 << (BITS - 1);
     value.clamp(-limit, limit - 1) as u64 & mask::<BITS>()
@@ -58,7 +58,8 @@ fn mul<const BITS: u32>(a: u64, b: u64) -> u64 {
     a.wrapping_mul(b) & mask::<BITS>()
 }
 
-/// Quotients and remainders by zero are unspecified in OpenCL C; here they are all ones and the dividend.
+/// Quotients and remainders by zero are unspecified in OpenCL C. Here the quotient is all ones, and the remainder is
+/// the dividend.
 fn sdiv<const BITS: u32>(a: u64, b: u64) -> u64 {
     if b == 0 { mask::<BITS>() } else { signed::<BITS>(a).wrapping_div(signed::<BITS>(b)) as u64 & mask::<BITS>() }
 }
@@ -122,7 +123,7 @@ fn rotate<const BITS: u32>(a: u64, b: u64) -> u64 {
     }
 }
 
-/// Operations that do not depend on the width.
+/// These operations do not depend on the width.
 fn and(a: u64, b: u64) -> u64 {
     a & b
 }
@@ -135,7 +136,7 @@ fn xor(a: u64, b: u64) -> u64 {
     a ^ b
 }
 
-/// The function of an operation on two integers (or bools).
+/// Returns the function for an operation on two integers (or bools). `None` if it is not one.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::Add => by_width!(scalar, add),
@@ -206,7 +207,7 @@ fn uge(a: u64, b: u64) -> u64 {
     u64::from(a >= b)
 }
 
-/// The function of a comparison of integers, bools or pointers.
+/// Returns the function for a comparison of integers, bools or pointers. `None` if it is not one.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         CmpOp::Eq => eq,
@@ -231,7 +232,7 @@ fn neg<const BITS: u32>(a: u64) -> u64 {
     a.wrapping_neg() & mask::<BITS>()
 }
 
-/// The function of an operation on one integer.
+/// Returns the function for an operation on one integer. `None` if it is not one.
 pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         UnOp::Not => by_width!(scalar, not),
@@ -260,7 +261,7 @@ fn reverse<const BITS: u32>(a: u64) -> u64 {
     a.reverse_bits() >> (64 - BITS)
 }
 
-/// The function of a [`MathOp`] on integers.
+/// Returns the function for a [`MathOp`] on integers. `None` if it is not one.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::SAbs => by_width!(scalar, abs),
@@ -291,7 +292,7 @@ fn sext_from<const FROM: u32>(to: Scalar) -> Option<Unary> {
     })
 }
 
-/// The function of a conversion between integers.
+/// Returns the function for a conversion between integers. `None` if it is not one.
 pub(super) fn cast(op: CastOp, from: Scalar, to: Scalar) -> Option<Unary> {
     match op {
         CastOp::Trunc | CastOp::ZExt => Some(by_width!(to, resize)),

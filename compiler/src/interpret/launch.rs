@@ -1,10 +1,10 @@
 //! Launches: the state of a program, of a launch and of a work-group.
 //!
-//! Example: [`NdRange::linear`] with 128 and 64 has two groups.
+//! Example: [`NdRange::linear`] with sizes 128 and 64 has two groups.
 
 use super::code::Code;
-use super::execute::{Group, Ids, Item, Stop, meet};
-use super::memory::{Home, Memory, ObjectId, Spaces, load, pointer};
+use super::execute::{Group, Ids, Item, Stop, execute_collective};
+use super::memory::{Memory, MemoryKind, ObjectId, Spaces, load, pointer};
 use super::{Fault, FaultKind, Program, Stage};
 use crate::image::WORDS;
 use crate::ir::{Kernel, KernelParam, Space};
@@ -19,15 +19,15 @@ pub struct MemoryLocation {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// The bytes of a value.
+    /// The bytes of a scalar, vector, structure or sampler.
     Value(Vec<u8>),
-    /// A buffer; `None` is the null pointer.
+    /// A buffer. `None` is the null pointer.
     Buffer(Option<MemoryLocation>),
-    /// An image: the location of its first element, and the words of
-    /// [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). Its accesses must be
-    /// [expanded](crate::specialise::expand_images). A sampler is a value.
+    /// An image: the location of its first element, and
+    /// [`ImageDescriptor::words`](crate::image::ImageDescriptor::words). The module's image calls must be
+    /// [expanded](crate::specialise::expand_images).
     Image(MemoryLocation, [u32; WORDS as usize]),
-    /// Size of work-group memory in bytes.
+    /// The size in bytes of the work-group memory for a pointer to it.
     Local(u32),
 }
 
@@ -36,60 +36,62 @@ pub enum Argument {
 pub struct NdRange {
     /// Number of dimensions.
     pub work_dim: u32,
-    /// The first global ids.
+    /// The global offset.
     pub global_offset: [u32; 3],
     /// Global size; 1 in unused dimensions.
     pub global_size: [u32; 3],
-    /// Work-group size; the last groups of a dimension are smaller if it does not divide the global size.
+    /// Work-group size. If it does not divide the global size, the last group of a dimension is smaller.
     pub local_size: [u32; 3],
 }
 
 impl NdRange {
-    /// A one-dimensional range.
+    /// Creates a one-dimensional range.
     pub const fn linear(global: u32, local: u32) -> Self {
         Self { work_dim: 1, global_offset: [0; 3], global_size: [global, 1, 1], local_size: [local, 1, 1] }
     }
 }
 
-/// The parameters of a launch for a specialised module, in addition to arguments and range. They correspond to its
+/// The parameters of a launch of a specialised module, in addition to arguments and range. They must match its
 /// [`LaunchKey`](crate::launch::LaunchKey). The kernel itself contains the number of work-items per invocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Dimensions in which the last groups are as large as the others: work-items outside of the range return at once.
+    /// Dimensions in which all groups have the full size. Work-items outside of the range return immediately.
     pub guard: [bool; 3],
-    /// The first group and the end (exclusive) in each dimension; `None` for all groups.
+    /// The first group and the end (exclusive) in each dimension. `None` runs all groups.
     pub part: Option<[[u32; 3]; 2]>,
-    /// Per argument: the byte offset of its pointer; missing entries are 0.
+    /// The byte offset of the pointer of each argument. Missing entries are 0.
     pub starts: Vec<u32>,
-    /// Per argument: its byte offset in the first merged argument.
+    /// The byte offset of each argument in the first merged argument. Missing entries are 0.
     pub merged_offsets: Vec<u32>,
 }
 
-/// The memory of a program on a device: its variables and constants are objects.
+/// The memory of a program on a device. Its variables and constants are objects.
 #[derive(Clone, Debug, Default)]
 pub struct Instance {
-    /// One object per global of the module; none for work-group memory.
+    /// The object of each global of the module. `None` for work-group memory. The globals of a space may share an
+    /// object.
     objects: Vec<Option<ObjectId>>,
     read_only: Vec<bool>,
 }
 
 impl Instance {
-    /// All objects, and whether they are constants.
+    /// All objects, and whether each is read-only.
     pub fn objects(&self) -> impl Iterator<Item = (ObjectId, bool)> {
         self.objects.iter().zip(&self.read_only).filter_map(|(id, read_only)| Some(((*id)?, *read_only)))
     }
 }
 
-/// All index triples below a limit, the first dimension fastest.
+/// All index triples below a limit. The first dimension varies fastest.
 fn steps(limit: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..limit[2]).flat_map(move |z| (0..limit[1]).flat_map(move |y| (0..limit[0]).map(move |x| [x, y, z])))
 }
 
 impl Program {
-    /// Creates objects for the program's variables and constants with their initial contents.
+    /// Creates objects for the variables and constants of the program, with their initial contents. `name` returns a
+    /// new id for each object. Returns `None` if `name` does.
     pub fn instantiate(&self, memory: &mut Memory, mut name: impl FnMut() -> Option<ObjectId>) -> Option<Instance> {
         let mut instance = Instance::default();
-        // After `resolve_pointers` the variables of a space are parts of one object.
+        // After `resolve_pointers`, the variables of an address space are in one object.
         let mut whole = [None; 2];
         for global in &self.globals {
             let shared = &mut whole[usize::from(global.space == Space::Constant)];
@@ -115,7 +117,7 @@ impl Program {
                         .globals
                         .get(target as usize)
                         .map_or(0, |global| global_pointer(global.space, i64::from(global.start).wrapping_add(addend), 8)),
-                    (_, Some(object)) => pointer(Home::Global, object.number(), addend as u64),
+                    (_, Some(object)) => pointer(MemoryKind::Global, object.number(), addend as u64),
                     (_, None) => 0,
                 };
                 if let Some(place) = bytes.get_mut(at as usize..at as usize + 8) {
@@ -133,11 +135,12 @@ impl Program {
         Some(instance)
     }
 
-    /// Runs a kernel. `memory` must contain every object that it accesses; printed text is appended to `output`.
+    /// Runs a kernel. `memory` must contain every object that the kernel accesses. Records of `printf` are appended to
+    /// `output`.
     ///
     /// # Errors
     ///
-    /// A fault of the kernel, or a launch that does not match it.
+    /// Fails with a fault of the kernel, or if the arguments or the range do not match the kernel.
     pub fn launch(
         &self,
         instance: &Instance,
@@ -150,7 +153,7 @@ impl Program {
         self.dispatch(instance, kernel, arguments, (range, &Dispatch::default()), memory, output)
     }
 
-    /// Runs a part of a launch of a kernel that was specialised for it.
+    /// Runs some or all groups of a launch. The kernel must be specialised for the launch.
     ///
     /// # Errors
     /// See [`Self::launch`].
@@ -202,12 +205,11 @@ impl Program {
         Ok(())
     }
 
-    /// Runs a function as the only work-item, with the offset of `range` as its global id and the given lanes as
-    /// arguments. Returns the lanes of its result.
+    /// Runs a function as one work-item, with `lanes` as its arguments. Returns the first `result` lanes of its result.
     ///
     /// # Errors
     ///
-    /// A fault of the function.
+    /// Fails with a fault of the function, or if the number of argument lanes is wrong.
     pub fn call(&self, instance: &Instance, func: usize, lanes: &[u64], result: usize, memory: &mut Memory) -> Result<Vec<u64>, Fault> {
         let code = self.functions.get(func).ok_or_else(|| FaultKind::Launch("no such function".to_owned()))?;
         let (mut group, _, _) = self.prepare(instance, code, None, &[], &NdRange::linear(1, 1), memory)?;
@@ -220,24 +222,25 @@ impl Program {
         Ok(item.result(result).to_vec())
     }
 
-    /// Whether a kernel, or any helper, uses a global of the module.
-    fn names(&self, kernel: &Code, global: u32) -> bool {
+    /// Whether a kernel, or any helper function, uses a global of the module.
+    fn uses_global(&self, kernel: &Code, global: u32) -> bool {
         let helpers = self.functions.iter().zip(&self.kernels).filter(|(_, kernel)| kernel.is_none()).map(|(code, _)| code);
         helpers.chain([kernel]).any(|code| code.globals.contains(&global))
     }
 
-    /// Size in bytes of work-group memory of a kernel's variables, and of its private variables.
+    /// Returns the size in bytes of a kernel's work-group variables, and of its private variables.
     ///
     /// # Errors
     ///
-    /// The kernel does not exist.
+    /// Fails if the kernel does not exist.
     pub fn usage(&self, kernel: &str) -> Result<(u32, u32), Fault> {
         let (_, code, _) = self.kernel(kernel)?;
-        let locals = (0..).zip(&self.globals).filter(|&(index, global)| global.space == Space::Local && self.names(code, index));
+        let locals = (0..).zip(&self.globals).filter(|&(index, global)| global.space == Space::Local && self.uses_global(code, index));
         Ok((locals.map(|(_, global)| global.size).sum(), code.variables.iter().sum()))
     }
 
-    /// The first group, the registers of the arguments, and the sizes of work-group memory.
+    /// Creates the state of the first group, the registers of the arguments, and the sizes in bytes of the work-group
+    /// objects.
     fn prepare<'a>(
         &'a self,
         instance: &Instance,
@@ -282,7 +285,7 @@ impl Program {
         Ok((group, registers, locals))
     }
 
-    /// The addresses of the module's globals, and the sizes of those in work-group memory.
+    /// Returns the addresses of the module's globals, and the sizes in bytes of those in work-group memory.
     fn addresses(&self, instance: &Instance, code: &Code) -> (Vec<u64>, Vec<u32>) {
         let mut locals = Vec::new();
         let mut globals = Vec::with_capacity(self.globals.len());
@@ -290,12 +293,12 @@ impl Program {
             globals.push(match object {
                 Some(object) => {
                     let start = if self.settings.stage == Stage::Launched { global.start } else { 0 };
-                    pointer(Home::Global, object.number(), start.into())
+                    pointer(MemoryKind::Global, object.number(), start.into())
                 }
                 None => {
-                    // Work-group variables of other kernels have no memory.
-                    locals.push(if self.names(code, index) { global.size } else { 0 });
-                    pointer(Home::Local, locals.len() as u32 - 1, 0)
+                    // Work-group variables that the kernel does not use have no memory.
+                    locals.push(if self.uses_global(code, index) { global.size } else { 0 });
+                    pointer(MemoryKind::Local, locals.len() as u32 - 1, 0)
                 }
             });
         }
@@ -303,16 +306,16 @@ impl Program {
     }
 }
 
-/// The arguments of a launch from the view of a group.
+/// The arguments of a launch, in the form in which groups use them.
 struct Bound {
     registers: Vec<u64>,
     /// Size in bytes of each work-group object.
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// Per argument: object, offset and size in bytes of a buffer.
+    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
     buffers: Vec<[u32; 3]>,
-    /// Per argument: the words of an image; empty without images.
+    /// For each argument: the words of the image descriptor. Empty if there are no images.
     images: Vec<[u32; WORDS as usize]>,
 }
 
@@ -328,12 +331,12 @@ impl Bound {
         }
     }
 
-    /// Adds the next argument, for a parameter with this number of lanes.
+    /// Adds the next argument, for a parameter with `lanes` lanes.
     fn add(&mut self, index: usize, (param, lanes): (&KernelParam, usize), argument: &Argument, memory: &Memory) -> Result<(), FaultKind> {
         match (param, argument) {
             (KernelParam::Image, Argument::Image(place, words)) => {
                 self.images[index] = *words;
-                self.registers.push(pointer(Home::Global, place.object.number(), place.offset));
+                self.registers.push(pointer(MemoryKind::Global, place.object.number(), place.offset));
             }
             (KernelParam::Value | KernelParam::Sampler, Argument::Value(bytes)) => {
                 let start = self.registers.len();
@@ -343,7 +346,7 @@ impl Bound {
                 load(bytes, size as u8, &mut self.registers[start..]);
             }
             (KernelParam::Bytes { size, .. }, Argument::Value(bytes)) if bytes.len() >= *size as usize => {
-                self.registers.push(pointer(Home::Argument, self.structs.len() as u32, 0));
+                self.registers.push(pointer(MemoryKind::Argument, self.structs.len() as u32, 0));
                 self.structs.push(bytes.clone());
             }
             (KernelParam::Buffer { .. }, Argument::Buffer(place)) => {
@@ -351,10 +354,10 @@ impl Bound {
                     let size = memory.get(place.object).map_or(0, |bytes| (bytes.len() as u64).saturating_sub(place.offset));
                     self.buffers[index] = [place.object.number(), place.offset as u32, size as u32];
                 }
-                self.registers.push(place.map_or(0, |place| pointer(Home::Global, place.object.number(), place.offset)));
+                self.registers.push(place.map_or(0, |place| pointer(MemoryKind::Global, place.object.number(), place.offset)));
             }
             (KernelParam::Local { .. }, Argument::Local(size)) => {
-                self.registers.push(pointer(Home::Local, self.locals.len() as u32, 0));
+                self.registers.push(pointer(MemoryKind::Local, self.locals.len() as u32, 0));
                 self.locals.push(*size);
             }
             (param, _) => return Err(FaultKind::Launch(format!("argument {index} does not fit {param:?}"))),
@@ -363,13 +366,13 @@ impl Bound {
     }
 }
 
-/// Work-items that can be reused.
+/// Work-items that have ended. Their memory is reused.
 #[derive(Default)]
 struct Items {
     free: Vec<Item>,
 }
 
-/// A work-item that has not ended, and why it stopped.
+/// A work-item and the reason for which it stopped. `None` after it has ended.
 type Stopped = Option<(Stop, Item)>;
 
 impl Items {
@@ -383,7 +386,7 @@ impl Items {
         Ok(Some((stop, item)))
     }
 
-    /// Runs a group to its end. Work-items whose local ids are not below `left` are outside of the range.
+    /// Runs a group to its end. A work-item with a local id that is not below `left` is outside of the range.
     fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64], left: [u32; 3]) -> Result<(), Fault> {
         let (local, enqueued) = (group.local_size, group.enqueued_local_size);
         let mut items: Vec<Stopped> = Vec::new();
@@ -407,18 +410,18 @@ impl Items {
             }
             let lanes = group.program.settings.lanes;
             for subgroup in items.chunks_mut(lanes as usize) {
-                progress |= meet_in_subgroup(group.program, subgroup, lanes)?;
+                progress |= run_subgroup_collective(group.program, subgroup, lanes)?;
             }
-            if !progress && !meet_at_barrier(group.program, &mut items)? {
+            if !progress && !release_barrier(group.program, &mut items)? {
                 return Ok(());
             }
         }
     }
 }
 
-/// Executes the first operation that work-items of a subgroup wait at, if none of them can continue alone. Returns
-/// whether there was one.
-fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
+/// Executes the next collective operation of a subgroup, if none of its work-items can continue alone. Returns whether
+/// there was one.
+fn run_subgroup_collective(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
     if items.iter().flatten().any(|(stop, _)| *stop == Stop::TimeSlice) {
         return Ok(false);
     }
@@ -432,20 +435,20 @@ fn meet_in_subgroup(program: &Program, items: &mut [Stopped], lanes: u32) -> Res
         && missing
         && item.needs_all(program)
     {
-        return Err(Fault { kind: FaultKind::NotAllOfSubgroup, function: item.place(program), item: Some(item.ids.global) });
+        return Err(Fault { kind: FaultKind::NotAllOfSubgroup, function: item.location(program), item: Some(item.ids.global) });
     }
     let mut active = Vec::new();
     for (_, stop, item) in waiting {
         *stop = Stop::TimeSlice;
         active.push(item);
     }
-    meet(program, &mut active, lanes);
+    execute_collective(program, &mut active, lanes);
     Ok(true)
 }
 
-/// Continues the work-items of a group if all of them wait at the same barrier or group operation. Returns whether
-/// there were any.
-fn meet_at_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fault> {
+/// Continues the work-items of a group if all of them wait at the same barrier or group operation. Returns false if all
+/// work-items have ended.
+fn release_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fault> {
     let count = items.len();
     let (mut stops, mut waiting) = (Vec::new(), Vec::new());
     for (stop, item) in items.iter_mut().flatten() {
@@ -453,10 +456,10 @@ fn meet_at_barrier(program: &Program, items: &mut [Stopped]) -> Result<bool, Fau
         waiting.push(item);
     }
     let Some((first, others)) = waiting.split_first() else { return Ok(false) };
-    if waiting.len() < count || !others.iter().all(|other| other.is_where(first)) {
-        return Err(Fault { kind: FaultKind::Divergence, function: first.place(program), item: Some(first.ids.global) });
+    if waiting.len() < count || !others.iter().all(|other| other.is_at_instruction_of(first)) {
+        return Err(Fault { kind: FaultKind::Divergence, function: first.location(program), item: Some(first.ids.global) });
     }
-    meet(program, &mut waiting, u32::MAX);
+    execute_collective(program, &mut waiting, u32::MAX);
     stops.into_iter().for_each(|stop| *stop = Stop::TimeSlice);
     Ok(true)
 }

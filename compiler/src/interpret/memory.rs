@@ -1,20 +1,19 @@
-//! Memory: objects with bounds, and pointers with the object that they point into.
+//! Memory: objects with bounds, and pointers that contain the object to which they point.
 //!
-//! A pointer has 64 bits, in registers and in memory: the object in the upper bits, a byte offset in the lower bits.
-//! Null is zero. Pointers into one object differ by the distance of their targets. Conversions to integers and stores
-//! to memory keep pointers. The offset wraps in its bits, so a pointer may leave its object on either side and
-//! return.
+//! A pointer has 64 bits, in registers and in memory: the object in the upper 32 bits, a byte offset in the lower bits.
+//! Null is zero. The difference of two pointers to one object is the distance in bytes. Conversions to integers and
+//! stores to memory preserve pointers. The offset wraps, so a pointer may leave its object on either side and return.
 
 use std::num::NonZeroU32;
 
 use super::FaultKind;
 
-/// The identity of a live object of global memory. Small numbers keep tables small.
+/// The id of a live object of global memory. Small numbers make tables small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(NonZeroU32);
 
 impl ObjectId {
-    /// `None` for 0, which is null, and for numbers that do not fit a pointer.
+    /// Creates an id. Returns `None` for 0, which is null, and for numbers that are too large for a pointer.
     pub fn new(number: u32) -> Option<Self> {
         NonZeroU32::new(number).filter(|number| number.get() < 1 << 30).map(Self)
     }
@@ -28,37 +27,37 @@ impl ObjectId {
     }
 }
 
-/// The kind of memory: the two bits above the object's number.
+/// The kind of memory, in the two bits above the number of the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum MemoryKind {
     /// Buffers, program-scope variables and constants.
     Global = 0,
     Local = 1,
-    /// Variables of a work-item; those of the innermost function are last.
+    /// Variables of a work-item. Those of the innermost function are the last.
     Private = 2,
-    /// By-value aggregates in a kernel's arguments.
+    /// Aggregates that are passed by value to a kernel.
     Argument = 3,
 }
 
 /// The pointer to a byte of an object.
-pub(super) const fn pointer(home: Home, number: u32, offset: u64) -> u64 {
-    ((home as u64) << 62 | (number as u64) << 32).wrapping_add(offset)
+pub(super) const fn pointer(kind: MemoryKind, number: u32, offset: u64) -> u64 {
+    ((kind as u64) << 62 | (number as u64) << 32).wrapping_add(offset)
 }
 
-/// The object and offset of a pointer.
-pub(super) const fn split(pointer: u64) -> (Home, usize, usize) {
-    let home = match pointer >> 62 {
-        0 => Home::Global,
-        1 => Home::Local,
-        2 => Home::Private,
-        _ => Home::Argument,
+/// The kind of memory, the number of the object and the byte offset of a pointer.
+pub(super) const fn split(pointer: u64) -> (MemoryKind, usize, usize) {
+    let kind = match pointer >> 62 {
+        0 => MemoryKind::Global,
+        1 => MemoryKind::Local,
+        2 => MemoryKind::Private,
+        _ => MemoryKind::Argument,
     };
-    (home, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
+    (kind, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
 }
 
-/// The pointer, or null if it points to another kind of memory.
-pub(super) fn within(home: Home, pointer: u64) -> u64 {
-    if split(pointer).0 == home { pointer } else { 0 }
+/// Returns the pointer. Returns null if it points to another kind of memory.
+pub(super) fn within(kind: MemoryKind, pointer: u64) -> u64 {
+    if split(pointer).0 == kind { pointer } else { 0 }
 }
 
 #[derive(Debug)]
@@ -81,25 +80,25 @@ impl Memory {
         self.objects[id.index()] = Some(Object { bytes, read_only });
     }
 
-    /// Removes an object and returns its bytes.
+    /// Removes an object and returns its bytes. Returns `None` if it does not exist.
     pub fn remove(&mut self, id: ObjectId) -> Option<Vec<u8>> {
         self.objects.get_mut(id.index())?.take().map(|object| object.bytes)
     }
 
-    /// An object's bytes.
+    /// The bytes of an object. `None` if it does not exist.
     pub fn get(&self, id: ObjectId) -> Option<&[u8]> {
         self.objects.get(id.index())?.as_ref().map(|object| object.bytes.as_slice())
     }
 }
 
-/// One variable of a work-item.
+/// A private variable of a work-item.
 #[derive(Clone, Copy, Debug)]
 struct Variable {
     start: u32,
     size: u32,
 }
 
-/// The private memory of a work-item: a stack.
+/// The private memory of a work-item, which is a stack.
 #[derive(Debug, Default)]
 pub(super) struct Private {
     bytes: Vec<u8>,
@@ -107,12 +106,12 @@ pub(super) struct Private {
 }
 
 impl Private {
-    /// The number of variables and bytes, for [`Self::pop`].
+    /// The current numbers of variables and bytes, for [`Self::pop`].
     pub(super) fn mark(&self) -> (u32, u32) {
         (self.variables.len() as u32, self.bytes.len() as u32)
     }
 
-    /// Creates variables of the given sizes, filled with a byte.
+    /// Creates variables of the given sizes. Their bytes are `fill`.
     pub(super) fn push(&mut self, sizes: &[u32], fill: u8) {
         for &size in sizes {
             let start = self.bytes.len();
@@ -128,7 +127,7 @@ impl Private {
     }
 }
 
-/// All memory of a work-group, except private memory.
+/// The memory of a work-group, except private memory.
 #[derive(Debug)]
 pub(super) struct Spaces<'a> {
     pub(super) global: &'a mut Memory,
@@ -136,7 +135,7 @@ pub(super) struct Spaces<'a> {
     pub(super) arguments: Vec<Vec<u8>>,
 }
 
-/// The range of an access in an object, or the fault.
+/// The byte range of an access in an object. Fails if it is out of bounds.
 fn range(offset: usize, size: usize, length: usize) -> Result<std::ops::Range<usize>, FaultKind> {
     match offset.checked_add(size) {
         Some(end) if end <= length => Ok(offset..end),
@@ -148,12 +147,12 @@ const WILD: FaultKind = FaultKind::WildPointer;
 
 impl Spaces<'_> {
     pub(super) fn read<'s>(&'s self, private: &'s Private, pointer: u64, size: usize) -> Result<&'s [u8], FaultKind> {
-        let (home, number, offset) = split(pointer);
-        let bytes = match home {
-            Home::Global => &self.global.objects.get(number).and_then(Option::as_ref).ok_or(WILD)?.bytes,
-            Home::Local => self.local.get(number).ok_or(WILD)?,
-            Home::Argument => self.arguments.get(number).ok_or(WILD)?,
-            Home::Private => {
+        let (kind, number, offset) = split(pointer);
+        let bytes = match kind {
+            MemoryKind::Global => &self.global.objects.get(number).and_then(Option::as_ref).ok_or(WILD)?.bytes,
+            MemoryKind::Local => self.local.get(number).ok_or(WILD)?,
+            MemoryKind::Argument => self.arguments.get(number).ok_or(WILD)?,
+            MemoryKind::Private => {
                 let variable = private.variables.get(number).ok_or(WILD)?;
                 let range = range(offset, size, variable.size as usize)?;
                 return Ok(&private.bytes[variable.start as usize..][range]);
@@ -163,18 +162,18 @@ impl Spaces<'_> {
     }
 
     pub(super) fn write<'s>(&'s mut self, private: &'s mut Private, pointer: u64, size: usize) -> Result<&'s mut [u8], FaultKind> {
-        let (home, number, offset) = split(pointer);
-        let bytes = match home {
-            Home::Global => {
+        let (kind, number, offset) = split(pointer);
+        let bytes = match kind {
+            MemoryKind::Global => {
                 let object = self.global.objects.get_mut(number).and_then(Option::as_mut).ok_or(WILD)?;
                 if object.read_only {
                     return Err(FaultKind::ReadOnly);
                 }
                 &mut object.bytes
             }
-            Home::Local => self.local.get_mut(number).ok_or(WILD)?,
-            Home::Argument => return Err(FaultKind::ReadOnly),
-            Home::Private => {
+            MemoryKind::Local => self.local.get_mut(number).ok_or(WILD)?,
+            MemoryKind::Argument => return Err(FaultKind::ReadOnly),
+            MemoryKind::Private => {
                 let variable = private.variables.get(number).ok_or(WILD)?;
                 let range = range(offset, size, variable.size as usize)?;
                 return Ok(&mut private.bytes[variable.start as usize..][range]);
@@ -185,7 +184,7 @@ impl Spaces<'_> {
     }
 }
 
-/// Loads lanes from bytes.
+/// Loads lanes of `lane` bytes.
 pub(super) fn load(bytes: &[u8], lane: u8, to: &mut [u64]) {
     match lane {
         1 => to.iter_mut().zip(bytes).for_each(|(to, byte)| *to = u64::from(*byte)),
@@ -195,7 +194,7 @@ pub(super) fn load(bytes: &[u8], lane: u8, to: &mut [u64]) {
     }
 }
 
-/// Stores lanes to bytes.
+/// Stores lanes of `lane` bytes.
 pub(super) fn store(from: &[u64], lane: u8, bytes: &mut [u8]) {
     match lane {
         1 => from.iter().zip(bytes).for_each(|(from, byte)| *byte = *from as u8),
@@ -207,7 +206,7 @@ pub(super) fn store(from: &[u64], lane: u8, bytes: &mut [u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Home, Memory, ObjectId, Private, Spaces, pointer, split};
+    use super::{Memory, MemoryKind, ObjectId, Private, Spaces, pointer, split};
     use crate::interpret::FaultKind;
 
     #[test]
@@ -219,23 +218,26 @@ mod tests {
         let mut private = Private::default();
         private.push(&[4, 4], 0xcd);
         let mut spaces = Spaces { global: &mut memory, local: vec![vec![0; 4]], arguments: vec![vec![1; 4]] };
-        assert_eq!(spaces.read(&private, pointer(Home::Global, 1, 4), 4), Ok(&[7; 4][..]));
-        assert_eq!(spaces.read(&private, pointer(Home::Global, 1, 5), 4), Err(FaultKind::OutOfBounds { offset: 5, size: 4, length: 8 }));
+        assert_eq!(spaces.read(&private, pointer(MemoryKind::Global, 1, 4), 4), Ok(&[7; 4][..]));
+        assert_eq!(
+            spaces.read(&private, pointer(MemoryKind::Global, 1, 5), 4),
+            Err(FaultKind::OutOfBounds { offset: 5, size: 4, length: 8 })
+        );
         assert_eq!(spaces.read(&private, 0, 1), Err(FaultKind::WildPointer));
-        assert_eq!(spaces.read(&private, pointer(Home::Local, 1, 0), 1), Err(FaultKind::WildPointer));
-        assert_eq!(spaces.write(&mut private, pointer(Home::Global, 2, 0), 1), Err(FaultKind::ReadOnly));
-        assert_eq!(spaces.write(&mut private, pointer(Home::Argument, 0, 0), 1), Err(FaultKind::ReadOnly));
-        // The end of a variable is not the start of the next one.
-        assert!(spaces.write(&mut private, pointer(Home::Private, 0, 2), 4).is_err());
-        assert!(spaces.write(&mut private, pointer(Home::Private, 1, 0), 4).is_ok());
+        assert_eq!(spaces.read(&private, pointer(MemoryKind::Local, 1, 0), 1), Err(FaultKind::WildPointer));
+        assert_eq!(spaces.write(&mut private, pointer(MemoryKind::Global, 2, 0), 1), Err(FaultKind::ReadOnly));
+        assert_eq!(spaces.write(&mut private, pointer(MemoryKind::Argument, 0, 0), 1), Err(FaultKind::ReadOnly));
+        // An access must not extend to the next variable.
+        assert!(spaces.write(&mut private, pointer(MemoryKind::Private, 0, 2), 4).is_err());
+        assert!(spaces.write(&mut private, pointer(MemoryKind::Private, 1, 0), 4).is_ok());
         private.pop((1, 4));
-        assert_eq!(spaces.read(&private, pointer(Home::Private, 1, 0), 1), Err(FaultKind::WildPointer));
+        assert_eq!(spaces.read(&private, pointer(MemoryKind::Private, 1, 0), 1), Err(FaultKind::WildPointer));
     }
 
     #[test]
-    fn pointers_come_back() {
-        let start = pointer(Home::Global, 5, 0);
-        assert_eq!(split(start.wrapping_sub(4).wrapping_add(8)), (Home::Global, 5, 4));
+    fn pointers_may_leave_their_object() {
+        let start = pointer(MemoryKind::Global, 5, 0);
+        assert_eq!(split(start.wrapping_sub(4).wrapping_add(8)), (MemoryKind::Global, 5, 4));
         assert!(start.wrapping_sub(4) < start);
     }
 }

@@ -3,35 +3,35 @@
 //!
 //! It runs a module at one of four stages ([`Stage`]): after `lower`, after `passes::build`, or after the passes of a
 //! launch, for the CPU or for shaders. It shares only the IR with the compiler: numbers, memory, control flow and
-//! work-groups are implemented independently, in the simplest exact way. Definite errors end the launch with a
-//! [`Fault`]: accesses out of bounds or with insufficient alignment, writes to constant memory, and barriers that not
-//! all work-items of a group reach.
+//! work-groups are implemented independently, in the simplest exact way. Errors of the kernel end the launch with a
+//! [`Fault`], for example accesses out of bounds or with insufficient alignment, writes to constant memory, and
+//! barriers that not all work-items of a group execute.
 //!
 //! ```text
 //! ir::Module ── translate ──▶ code, once       NDRange ── launch: group by group ── execute: work-item by work-item
 //! ```
 //! * [`memory`] contains objects and pointers.
-//! * `number`, `integer` and `float` implement one operation each per function, for one lane.
-//! * `translate` creates flat code on registers, which `code` defines.
+//! * `number`, `integer` and `float` implement each operation as a function on one lane.
+//! * `translate` creates code for registers, which `code` defines.
 //! * `execute` runs a work-item, which stops at barriers and continues later.
 //! * `launch` runs work-groups.
 //!
-//! The work-items of a group run in sequence up to the next barrier, and groups run in sequence. This
-//! is one of the orders that OpenCL C allows, and it is always the same. A work-item pauses after a number
-//! of loop iterations. Therefore a program in which one work-item waits in a loop for another one terminates.
+//! The work-items of a group run in sequence to the next barrier, and the groups run in sequence. OpenCL C permits this
+//! order, and it is deterministic. A work-item pauses after a number of loop iterations. So a program terminates even
+//! if a work-item waits in a loop for another one.
 //!
 //! # Subgroups
-//! A subgroup has [`Settings::lanes`] work-items; the last one of a group may have fewer. If no
-//! work-item can continue alone, some execute their operation together: the work-items at the first position in
-//! program order, in the same iterations of the enclosing loops. These are the active work-items. Work-items that
-//! diverge at a condition therefore reconverge after it, as structured control flow guarantees
-//! (`execute::Item::position`). An operation that needs the whole subgroup but does not get it is a fault. A shuffle
-//! from an inactive work-item gives an undefined value.
+//! A subgroup has [`Settings::lanes`] work-items. The last subgroup of a group may have fewer. If no work-item can
+//! continue alone, some of them execute their collective operation together. They are the work-items at the first
+//! position in program order, in the same iterations of the enclosing loops. These are the active work-items. So
+//! work-items that diverge at a condition reconverge after it, as structured control flow guarantees
+//! (`execute::Item::position`). An operation that requires the whole subgroup fails if a work-item is not active. A
+//! shuffle from an inactive work-item gives an undefined value.
 //!
 //! # Unspecified values
-//! Memory without a store, and [`Const::Undef`](crate::ir::Const::Undef), consist of a byte that the caller chooses:
-//! two runs with different bytes show whether results depend on them. A division by zero, and a
-//! conversion of a float that does not fit an integer, always give the same value.
+//! Memory that was not written, and [`Const::Undef`](crate::ir::Const::Undef), consist of a byte that the caller
+//! selects. If two runs with different bytes give different results, the results depend on unspecified values. A
+//! division by zero, and a conversion of a float that does not fit an integer, always give the same value.
 
 mod code;
 mod execute;
@@ -54,7 +54,7 @@ use crate::printf;
 use crate::target::Target;
 use code::Code;
 
-/// The stage of a module, which determines the form of addresses in the initial contents of memory.
+/// The stage of a module. It determines the form of addresses in the initial contents of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// After the front end's lowering.
@@ -63,26 +63,26 @@ pub enum Stage {
     Built,
     /// After the passes of a launch on the host's CPU (`specialise::prepared`).
     Prepared,
-    /// After the passes of a launch for shaders: pointers in memory are the numbers of `passes::resolve_pointers`.
+    /// After the passes of a launch for shaders. Pointers in memory are numbers of `passes::resolve_pointers`.
     Launched,
 }
 
-/// Choices that the IR leaves open.
+/// Implementation choices that the IR permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub stage: Stage,
-    /// Whether `a * b + c` is fused if it may be.
+    /// Whether `a * b + c` is fused where the IR permits it.
     pub fused: bool,
-    /// The value of undefined bytes.
+    /// The byte of which undefined values consist.
     pub undefined: u8,
-    /// Limit for the loop iterations and calls of one launch.
+    /// Maximum number of loop iterations and calls in one launch.
     pub fuel: u64,
-    /// Work-items of a subgroup: a power of two, at most 128.
+    /// Subgroup size: a power of two, at most 128.
     pub lanes: u32,
 }
 
 impl Settings {
-    /// Settings for a device, with subgroups of one work-item.
+    /// Settings for a device, with one work-item per subgroup.
     pub const fn new(stage: Stage, target: &Target) -> Self {
         Self { stage, fused: target.language.fused_fma, undefined: 0xcd, fuel: u64::MAX, lanes: 1 }
     }
@@ -99,41 +99,41 @@ pub enum FaultKind {
     /// The kernel does not exist.
     #[error("kernel `{0}` does not exist")]
     NoKernel(String),
-    /// Arguments, sizes or the target do not match the module.
+    /// The arguments, the sizes or the target do not match the module.
     #[error("{0}")]
     Launch(String),
-    /// An operation that the interpreter does not support.
+    /// The interpreter does not support the operation.
     #[error("the interpreter does not support {0}")]
     Unsupported(String),
     /// An access out of bounds.
     #[error("access of {size} bytes at offset {offset} is out of bounds of an object of {length} bytes")]
     OutOfBounds {
-        /// Offset in the object.
+        /// Byte offset in the object.
         offset: usize,
         size: usize,
         /// Size of the object in bytes.
         length: usize,
     },
-    /// A pointer without an object: null, or an object that does not exist in the launch.
+    /// The pointer is null, or its object does not exist in the launch.
     #[error("access through a pointer that does not point to an object")]
     WildPointer,
     /// A store to constant memory.
     #[error("write to constant memory")]
     ReadOnly,
-    /// An access is less aligned than it claims.
+    /// The address has less alignment than the access specifies.
     #[error("access at offset {offset} is not aligned to {align} bytes")]
     Misaligned {
-        /// Offset in the object.
+        /// Byte offset in the object.
         offset: usize,
         align: u32,
     },
-    /// Some work-items wait at a barrier that others do not reach.
+    /// Some work-items wait at a barrier that others do not execute.
     #[error("work-items of one group wait at different barriers, or some have returned while others wait")]
     Divergence,
-    /// Some work-items of a subgroup do not reach an operation that needs all of them.
+    /// Some work-items of a subgroup do not execute an operation that requires all of them.
     #[error("not all work-items of a subgroup reach an operation that needs all of them")]
     NotAllOfSubgroup,
-    /// A NaN computed from operands that are not NaN, if this is checked ([`crate::ir::Op::NanCheck`]).
+    /// An operation produced a NaN from operands that are not NaN, and a [`crate::ir::Op::NanCheck`] checks it.
     #[error("an operation produced NaN from operands that are not NaN")]
     NanCreated,
     #[error("calls nest too deeply")]
@@ -141,24 +141,24 @@ pub enum FaultKind {
     /// The program executes an unreachable instruction.
     #[error("an unreachable instruction was executed")]
     Unreachable,
-    /// The limit of the settings is exceeded.
+    /// The launch exceeds [`Settings::fuel`].
     #[error("the limit for loop iterations and calls was exceeded")]
     OutOfFuel,
 }
 
-/// Why a launch ended early.
+/// The reason for which a launch failed.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{kind}{}", self.place())]
+#[error("{kind}{}", self.location())]
 pub struct Fault {
     pub kind: FaultKind,
-    /// The function, and the source location.
+    /// The function that failed, and the source location.
     pub function: Option<(String, Span)>,
     /// The global id of the work-item.
     pub item: Option<[u32; 3]>,
 }
 
 impl Fault {
-    fn place(&self) -> String {
+    fn location(&self) -> String {
         let function = self.function.as_ref().map(|(name, _)| format!(" in `{name}`")).unwrap_or_default();
         let item = self.item.map(|[x, y, z]| format!(" of work-item ({x}, {y}, {z})")).unwrap_or_default();
         format!("{function}{item}")
@@ -175,16 +175,16 @@ impl From<FaultKind> for Fault {
 #[derive(Debug)]
 struct GlobalObject {
     space: Space,
-    /// Its contents; the rest is zero.
+    /// The initial contents. The remaining bytes are zero.
     init: Vec<u8>,
     size: u32,
-    /// Its offset in the memory of its space.
+    /// Byte offset in the memory of its address space.
     start: u32,
-    /// Addresses in its contents: offset, target, and offset in the target.
+    /// Addresses in the contents: byte offset, index of the target, and byte offset in the target.
     relocs: Vec<(u32, u32, i64)>,
 }
 
-/// A translated module. Requires 64-bit pointers.
+/// A translated module. Its pointers must have 64 bits.
 #[derive(Debug)]
 pub struct Program {
     settings: Settings,
@@ -195,7 +195,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// Translates a valid module.
+    /// Translates a module, which must be valid.
     pub fn new(module: &Module, settings: Settings) -> Self {
         let layout = ProgramLayout::of(&module.globals);
         let globals = module.globals.iter().zip(layout.offsets).map(|(global, start)| GlobalObject {
@@ -206,8 +206,8 @@ impl Program {
             relocs: global.relocs.iter().map(|reloc| (reloc.at, reloc.target.0, reloc.addend)).collect(),
         });
         let printf = printf::Table::new(module, u32::from(translate::POINTER));
-        let meets = settings.lanes > 1 && module.functions.iter().any(translate::meets);
-        let translated = |function| translate::translate(module, function, &printf, meets, &settings);
+        let counts_iterations = settings.lanes > 1 && module.functions.iter().any(translate::has_subgroup_operations);
+        let translated = |function| translate::translate(module, function, &printf, counts_iterations, &settings);
         Self {
             settings,
             functions: module.functions.iter().map(translated).collect(),
@@ -217,7 +217,7 @@ impl Program {
         }
     }
 
-    /// A kernel by its name.
+    /// Finds a kernel by its name.
     fn kernel(&self, name: &str) -> Result<(usize, &Code, &crate::ir::Kernel), FaultKind> {
         self.functions
             .iter()

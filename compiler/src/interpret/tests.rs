@@ -5,7 +5,7 @@ use crate::ir::read::read_module;
 use crate::ir::verify::verify;
 use crate::target::Target;
 
-/// Runs kernel `k` with one buffer, with `items` work-items in one group.
+/// Runs kernel `k` with one buffer and one group of `items` work-items. Returns the words of the buffer.
 fn run(text: &str, items: u32, words: &[u32], settings: Settings) -> Result<Vec<u32>, Fault> {
     let module = read_module(text).expect("a module");
     assert_eq!(verify(&module), Ok(()));
@@ -30,7 +30,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn loop_parameters_change_places_at_once() {
+fn loop_parameters_are_assigned_in_parallel() {
     let text = r#"
 kernel @f0 "k" (%0: ptr.global buffer) {
   %1: i32 = const 0
@@ -80,7 +80,7 @@ kernel @f0 "k" (%0: ptr.global buffer) {{
 }
 
 #[test]
-fn barriers_hold_a_group_together() {
+fn barriers_synchronise_a_group() {
     let text = r#"
 global @g0 "memory" local size=16 align=4
 kernel @f0 "k" (%0: ptr.global buffer) {
@@ -121,8 +121,8 @@ kernel @f0 "k" (%0: ptr.global buffer) {
     assert_eq!(run(text, 1, &[0], Settings { undefined: 0x5a, ..settings() }), Ok(vec![0x5a5a_5a5a]));
 }
 
-/// A kernel that stores `%9` for each work-item after `body`; `%1` is the index in the group, `%2` to `%8` are 0 to
-/// 6.
+/// A kernel with `body`, which must define `%9`. Each work-item stores it. `%1` is the index in the group, `%2` to `%8`
+/// are 0 to 6.
 fn each(body: &str) -> String {
     let constants: String = (0..7).map(|n| format!("%{}: i32 = const {n}\n", n + 2)).collect();
     format!(
@@ -147,20 +147,20 @@ fn subgroups_have_lanes() {
     let ballot = format!("{odd} %12: i32x4 = group sub ballot, %11 %9: i32 = extract %12, 0");
     assert_eq!(lanes(&ballot, 6, 4), Ok(vec![0b1010, 0b1010, 0b1010, 0b1010, 0b10, 0b10]));
     assert_eq!(lanes(&ballot, 6, 1), Ok(vec![0, 1, 0, 1, 0, 1]));
-    // In pairs.
+    // Clusters of two.
     let clustered = "%9: i32 = group sub active_reduce add, %1, %4";
     assert_eq!(lanes(clustered, 6, 4), Ok(vec![1, 1, 5, 5, 9, 9]));
 }
 
 #[test]
-fn work_items_of_a_subgroup_part_and_meet_again() {
+fn subgroups_diverge_and_reconverge() {
     let odd = "%10: i32 = and %1, %3 %11: bool = ne %10, %2 ";
     let apart = format!(
         "{odd} %12: i32 = if %11 {{ %13: i32 = group sub broadcast_first, %1 yield %13 }} else {{ yield %8 }}
          %14: i32 = group sub active_reduce add, %12, %8 %9: i32 = add %14, %2"
     );
     assert_eq!(lanes(&apart, 4, 4), Ok(vec![14; 4]), "twice 1 and twice 6");
-    // Each work-item iterates as often as its index, with a vote in each iteration.
+    // The number of iterations is the index of the work-item. Each iteration has a subgroup operation.
     let iterations = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
         %13: bool = ule %11, %1
         if %13 { yield } else { break %12 }

@@ -1,14 +1,14 @@
-//! Translates the IR's regions to flat code.
+//! Translates the regions of the IR to code for registers.
 //!
-//! Registers are assigned in order of definitions, and those of a region are reused after it, because its values are
-//! not visible outside. Operations that only reinterpret lanes (`extract`, a `bitcast` between equal lane counts)
-//! refer to existing registers.
+//! Registers are assigned in the order of definitions. The registers of a region are reused after it, because its
+//! values are not visible there. Operations that only reinterpret lanes (`extract`, a `bitcast` between equal lane
+//! counts) refer to existing registers.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::code::{Code, Collective, Fold, Inst, Lanes, Register, Slot, Table};
-use super::memory::{Home, within};
+use super::memory::{MemoryKind, within};
 use super::number::{self, Binary, Math, Unary};
 use super::{Settings, Stage};
 use crate::diag::Span;
@@ -18,27 +18,28 @@ use crate::printf::{self, resolved};
 /// Size of a pointer in memory, in bytes.
 pub(super) const POINTER: u8 = 8;
 
-/// The first word of an operation, for messages.
+/// The name of an operation, for messages.
 fn describe(op: &Op) -> String {
     let text = format!("{op:?}");
     text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default().to_owned()
 }
 
-/// Whether a function has subgroup operations.
-pub(super) fn meets(function: &Function) -> bool {
+/// Whether a function contains subgroup operations.
+pub(super) fn has_subgroup_operations(function: &Function) -> bool {
     let mut found = false;
     function.body.walk(&mut |inst| found |= matches!(inst.op, Op::Group { sub: true, .. }));
     found
 }
 
-/// Translates a function. `meets`: whether the module has subgroup operations, so that loop iterations are counted.
-pub(super) fn translate(module: &Module, function: &Function, table: &printf::Table, meets: bool, settings: &Settings) -> Code {
+/// Translates a function. `counts_iterations`: whether the module has subgroup operations, which require that loop
+/// iterations are counted.
+pub(super) fn translate(module: &Module, function: &Function, table: &printf::Table, counts_iterations: bool, settings: &Settings) -> Code {
     let mut translator = Translator {
         module,
         function,
         table,
         settings,
-        meets,
+        counts_iterations,
         code: Code { name: function.name.clone(), ..Code::default() },
         slots: vec![Slot { at: 0, lanes: 1 }; function.values.len()],
         top: 0,
@@ -54,12 +55,12 @@ pub(super) fn translate(module: &Module, function: &Function, table: &printf::Ta
     translator.constants();
     translator.code.variables = function.vars.iter().map(|var| var.size).collect();
     translator.region(&function.body, &[]);
-    // A body ends in `return`; reaching this is a defect of the compiler.
+    // A body ends in `return`. Only a bug in the compiler can lead to this instruction.
     translator.push(Inst::Unreachable);
     translator.code
 }
 
-/// A jump without a target yet.
+/// Index of a jump whose target is not yet known.
 type Hole = usize;
 
 struct Loop {
@@ -67,18 +68,18 @@ struct Loop {
     results: SmallVec<[Slot; 4]>,
     begin: u32,
     breaks: Vec<Hole>,
-    /// The iteration counter, if iterations are counted.
+    /// The iteration counter. `None` if iterations are not counted.
     iterations: Option<Register>,
 }
 
 struct Translator<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// Calls of `printf`.
+    /// The calls of `printf` in the module.
     table: &'a printf::Table,
     settings: &'a Settings,
     /// Whether iterations of loops are counted.
-    meets: bool,
+    counts_iterations: bool,
     code: Code,
     slots: Vec<Slot>,
     /// The first free register.
@@ -99,10 +100,10 @@ impl Translator<'_> {
         self.code.insts.len() as u32
     }
 
-    /// Sets a jump's target to the next instruction.
-    fn land(&mut self, hole: Hole) {
+    /// Sets the target of a jump to the next instruction.
+    fn set_target(&mut self, hole: Hole) {
         let here = self.here();
-        if let Some(Inst::Jump { to } | Inst::Unless { to, .. }) = self.code.insts.get_mut(hole) {
+        if let Some(Inst::Jump { to } | Inst::JumpUnless { to, .. }) = self.code.insts.get_mut(hole) {
             *to = here;
         }
     }
@@ -134,7 +135,7 @@ impl Translator<'_> {
         self.slot(value).at
     }
 
-    /// A value in existing registers.
+    /// Maps a value to existing registers.
     fn alias(&mut self, value: Value, at: Register) {
         self.slots[value.index()] = Slot { at, lanes: self.function.ty(value).lanes() };
     }
@@ -148,10 +149,10 @@ impl Translator<'_> {
         Lanes { size, lanes: ty.lanes() }
     }
 
-    /// Assigns registers to constants; equal scalars share one.
+    /// Assigns registers to constants. Equal scalars share a register.
     fn constants(&mut self) {
         let function = self.function;
-        if self.meets {
+        if self.counts_iterations {
             self.constant(&[0]);
         }
         function.body.walk(&mut |inst| {
@@ -183,7 +184,7 @@ impl Translator<'_> {
         });
     }
 
-    /// The contents of an unspecified lane of a type.
+    /// The bits of an unspecified lane of a type.
     fn undefined(&self, ty: Type) -> u64 {
         self.settings.undefined_bits() & ty.scalar().map_or(u64::MAX, Scalar::mask)
     }
@@ -202,15 +203,15 @@ impl Translator<'_> {
         at
     }
 
-    /// Moves values to their targets, in parallel.
-    fn give(&mut self, values: &[Value], targets: &[Slot]) {
+    /// Copies values to their targets, as if all copies were simultaneous.
+    fn move_values(&mut self, values: &[Value], targets: &[Slot]) {
         let mut moves: SmallVec<[(Register, Slot); 8]> =
             values.iter().zip(targets).map(|(&value, &to)| (self.at(value), to)).filter(|(from, to)| *from != to.at).collect();
         let overlaps = |from: Register, lanes: u8, to: Slot| from < to.at + u32::from(to.lanes) && to.at < from + u32::from(lanes);
         let top = self.top;
         for index in 0..moves.len() {
             let (from, to) = moves[index];
-            // The source is overwritten before it is read: save it.
+            // The source would be overwritten before it is read, so it is saved.
             if moves[..index].iter().any(|(_, earlier)| overlaps(from, to.lanes, *earlier)) {
                 let aside = self.allocate(to.lanes);
                 self.push(Inst::Move { from, to: aside });
@@ -227,7 +228,7 @@ impl Translator<'_> {
         inst.results.iter().map(|&result| self.define(result)).collect()
     }
 
-    /// `results` are the targets of a `yield` in this region.
+    /// `results` are the slots to which a `yield` in this region copies its values.
     fn region(&mut self, region: &Region, results: &[Slot]) {
         let top = self.top;
         for inst in &region.insts {
@@ -241,20 +242,20 @@ impl Translator<'_> {
         match &inst.op {
             Op::If { cond, then, els } => {
                 let results = self.results(inst);
-                let otherwise = self.push(Inst::Unless { cond: self.at(*cond), to: 0 });
+                let otherwise = self.push(Inst::JumpUnless { cond: self.at(*cond), to: 0 });
                 self.region(then, &results);
                 let end = then.yields().then(|| self.push(Inst::Jump { to: 0 }));
-                self.land(otherwise);
+                self.set_target(otherwise);
                 self.region(els, &results);
                 if let Some(end) = end {
-                    self.land(end);
+                    self.set_target(end);
                 }
             }
             Op::Loop { init, params, body, .. } => {
                 let results = self.results(inst);
                 let params: SmallVec<[Slot; 4]> = params.iter().map(|&param| self.define(param)).collect();
-                self.give(init, &params);
-                let iterations = self.known.get(&0).copied().filter(|_| self.meets).map(|zero| {
+                self.move_values(init, &params);
+                let iterations = self.known.get(&0).copied().filter(|_| self.counts_iterations).map(|zero| {
                     let iterations = self.allocate(1);
                     self.push(Inst::Move { from: zero, to: iterations });
                     iterations.at
@@ -263,7 +264,7 @@ impl Translator<'_> {
                 self.loops.push(Loop { params, results, begin, breaks: Vec::new(), iterations });
                 self.region(body, &[]);
                 for hole in self.loops.pop().map(|open| open.breaks).unwrap_or_default() {
-                    self.land(hole);
+                    self.set_target(hole);
                 }
             }
             Op::Switch { selector, cases, default } => {
@@ -284,13 +285,13 @@ impl Translator<'_> {
                 table.cases.sort_unstable();
                 table.default = self.here();
                 self.region(default, &results);
-                ends.into_iter().for_each(|hole| self.land(hole));
+                ends.into_iter().for_each(|hole| self.set_target(hole));
                 self.code.tables[number] = table;
             }
-            Op::Yield(values) => self.give(values, outer),
+            Op::Yield(values) => self.move_values(values, outer),
             Op::Break(values) => {
                 let Some(results) = self.loops.last().map(|open| open.results.clone()) else { return };
-                self.give(values, &results);
+                self.move_values(values, &results);
                 let hole = self.push(Inst::Jump { to: 0 });
                 if let Some(open) = self.loops.last_mut() {
                     open.breaks.push(hole);
@@ -301,11 +302,11 @@ impl Translator<'_> {
                 else {
                     return;
                 };
-                self.give(values, &params);
+                self.move_values(values, &params);
                 if let Some(iterations) = iterations {
                     self.push(Inst::Count { iterations });
                 }
-                self.push(Inst::Again { to: begin });
+                self.push(Inst::NextIteration { to: begin });
             }
             Op::Return(values) => {
                 let list = self.list(values);
@@ -313,13 +314,13 @@ impl Translator<'_> {
             }
             Op::Call(func, args) => {
                 let list = self.list(args);
-                // Consecutively, like returned values.
+                // The registers are consecutive, like those of returned values.
                 let to = self.top;
                 for &result in &inst.results {
                     self.define(result);
                 }
                 let here = self.push(Inst::Call { func: func.0, list, to });
-                self.around(here);
+                self.record_enclosing_loops(here);
             }
             Op::Unreachable => {
                 self.push(Inst::Unreachable);
@@ -328,7 +329,7 @@ impl Translator<'_> {
         }
     }
 
-    /// The registers of values, as a list of the code.
+    /// Adds a list with the registers of values. Returns its index.
     fn list(&mut self, values: &[Value]) -> u32 {
         let number = self.code.lists.len() as u32;
         let list = values.iter().map(|&value| self.slot(value)).collect();
@@ -336,7 +337,7 @@ impl Translator<'_> {
         number
     }
 
-    /// An operation with at most one result and without regions.
+    /// Translates an operation with at most one result and without regions.
     fn operation(&mut self, op: &Op, result: Option<Value>) {
         match (op, result) {
             (Op::Const(_) | Op::MemFence(_), _) => {}
@@ -454,9 +455,9 @@ impl Translator<'_> {
                 self.push(Inst::InsertDyn { vector, index, value, to });
             }
             Op::Shuffle(a, b, lanes) => self.shuffle(self.slot(*a), self.at(*b), lanes, result),
-            Op::WorkItem(question) => {
+            Op::WorkItem(query) => {
                 let to = self.define(result).at;
-                self.push(Inst::WorkItem { question: *question, to });
+                self.push(Inst::WorkItem { query: *query, to });
             }
             Op::VarAddr(var) => {
                 let to = self.define(result).at;
@@ -508,12 +509,12 @@ impl Translator<'_> {
         let (from, to) = (self.function.ty(a), self.function.ty(result));
         let at = self.at(a);
         match op {
-            // Null if the pointer points to another space.
+            // The result is null if the pointer points to another address space.
             CastOp::SpaceCast if to != Type::Ptr(Space::Generic) => {
                 let f: Unary = match to {
-                    Type::Ptr(Space::Local) => |pointer| within(Home::Local, pointer),
-                    Type::Ptr(Space::Private) => |pointer| within(Home::Private, pointer),
-                    _ => |pointer| within(Home::Global, pointer),
+                    Type::Ptr(Space::Local) => |pointer| within(MemoryKind::Local, pointer),
+                    Type::Ptr(Space::Private) => |pointer| within(MemoryKind::Private, pointer),
+                    _ => |pointer| within(MemoryKind::Global, pointer),
                 };
                 let to = self.define(result);
                 self.push(Inst::Unary { f, a: at, to });
@@ -549,17 +550,17 @@ impl Translator<'_> {
         }
     }
 
-    /// Records the loops around an instruction that distinguishes work-items of a subgroup.
-    fn around(&mut self, here: Hole) {
-        if self.meets {
+    /// Records the loops around a subgroup operation or a call.
+    fn record_enclosing_loops(&mut self, here: Hole) {
+        if self.counts_iterations {
             let loops = self.loops.iter().filter_map(|open| Some((open.begin, open.iterations?))).collect();
-            self.code.around.push((here as u32, loops));
+            self.code.enclosing_loops.push((here as u32, loops));
         }
     }
 
     fn group(&mut self, sub: bool, op: GroupOp, args: &[Value], result: Option<Value>) {
         if sub && self.settings.lanes == 1 {
-            return self.alone(op, args, result);
+            return self.single_lane_group(op, args, result);
         }
         let scalar = args.first().map_or(Scalar::I32, |&value| self.scalar(value));
         let f = |op| number::binary(op, scalar);
@@ -585,7 +586,7 @@ impl Translator<'_> {
         };
         let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a group")) };
         let cluster = by.filter(|_| matches!(op, GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_)));
-        // In a specialised module, these are the operations of the active work-items (`passes::groups`).
+        // After specialisation, these are operations of the active work-items (`passes::groups`).
         let arithmetic = matches!(op, GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_));
         let for_launch = matches!(self.settings.stage, Stage::Prepared | Stage::Launched);
         let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && !for_launch);
@@ -594,12 +595,12 @@ impl Translator<'_> {
         let here = self.push(if sub { Inst::Subgroup } else { Inst::Group });
         self.code.collectives.push((here as u32, Collective { fold, value, to, cluster, whole }));
         if sub {
-            self.around(here);
+            self.record_enclosing_loops(here);
         }
     }
 
-    /// An operation of a subgroup with one work-item.
-    fn alone(&mut self, op: GroupOp, args: &[Value], result: Option<Value>) {
+    /// Translates an operation of a subgroup with one work-item.
+    fn single_lane_group(&mut self, op: GroupOp, args: &[Value], result: Option<Value>) {
         let (Some(result), Some(&value)) = (result, args.first()) else { return };
         let at = self.at(value);
         match op {

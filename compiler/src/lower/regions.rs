@@ -108,7 +108,7 @@ impl<B: Blocks> Regions<'_, B> {
                 outcome?;
                 let unroll = if self.graph.work[header] == Work::Block { self.blocks.unroll(header) } else { None };
                 self.b().loop_(body, unroll);
-                let (targets, only) = self.structure.further.get(of).cloned().unwrap_or_default();
+                let (targets, only) = self.structure.continued_exits.get(of).cloned().unwrap_or_default();
                 for target in targets {
                     self.continue_jump(target, only, frames);
                 }
@@ -205,7 +205,7 @@ impl<B: Blocks> Regions<'_, B> {
     fn work(&mut self, node: Node) -> Result<(), B::Error> {
         match self.graph.work[node] {
             Work::Dispatch(_) => Ok(()),
-            Work::Note { dispatcher, target } => {
+            Work::SetTarget { dispatcher, target } => {
                 let var = self.states[dispatcher];
                 let address = self.b().var_addr(var);
                 let number = self.b().bits(Type::I32, u64::from(target));

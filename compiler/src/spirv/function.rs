@@ -276,7 +276,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         let mut spilled = Vec::new();
         let mut uses = |user: Node, id: Id| {
             if let Some(&definer) = definers.get(&id)
-                && !structure.sees(user, definer)
+                && !structure.can_use(user, definer)
             {
                 spilled.push(id);
             }

@@ -1,26 +1,26 @@
-//! The control flow graph, in which every cycle has one entry.
+//! The control flow graph. After its construction, every cycle has one entry.
 //!
-//! A cycle with several entries (an *irreducible* one) gets a dispatcher node before it. A jump to an entry records its
-//! target, and the dispatcher branches to it. So the cycle becomes a loop with a state machine, and the code around it
-//! keeps its structure.
+//! If a cycle has several entries (it is *irreducible*), a dispatcher node is inserted before it. A jump to an entry
+//! records its target, and the dispatcher branches to it. So the cycle becomes a loop with a state machine. The
+//! structure of the code around it does not change.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::TooDeep;
 use crate::ir::MAX_NESTING;
 
-/// A node of the graph. Blocks of the source have the same numbers as in the source.
+/// The number of a node. The caller's blocks keep their numbers. Inserted nodes follow.
 pub(crate) type Node = usize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) to: Node,
-    /// The target block in the source. `None` for jumps that are not in the source.
+    /// The target block of the caller. `None` for a jump that was inserted.
     pub(crate) into: Option<Node>,
 }
 
 impl Edge {
-    /// A jump of the source.
+    /// Creates a jump of the caller's graph.
     pub(crate) const fn new(to: Node) -> Self {
         Self { to, into: Some(to) }
     }
@@ -29,30 +29,30 @@ impl Edge {
 /// The contents of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// A block of the source.
+    /// A block of the caller.
     Block,
-    /// Records the next target for a dispatcher.
-    Note {
-        /// The dispatcher's number.
+    /// Records the next target of a dispatcher.
+    SetTarget {
+        /// Number of the dispatcher.
         dispatcher: usize,
         target: u32,
     },
-    /// Branches to the recorded target.
+    /// Branches to the recorded target. The number is that of the dispatcher.
     Dispatch(usize),
 }
 
 /// The jumps at the end of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum End {
-    /// The function returns, or the end is unreachable.
+    /// The function returns, or the end of the block is unreachable.
     Leave,
     Goto(Edge),
-    /// By a condition.
+    /// A branch by a condition.
     Branch {
         then: Edge,
         els: Edge,
     },
-    /// By a number. The last target is the default.
+    /// A branch by a number. The last target is the default.
     Switch(Vec<Edge>),
 }
 
@@ -77,7 +77,7 @@ impl End {
     }
 }
 
-/// The number of a loop.
+/// Index of a loop in [`Graph::loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Loop(pub(crate) usize);
 
@@ -92,24 +92,24 @@ pub(crate) struct LoopData {
 pub(crate) struct Graph {
     pub(crate) work: Vec<Work>,
     pub(crate) ends: Vec<End>,
-    /// The node that the code after the graph follows.
+    /// The node after which the code that follows the graph is executed.
     pub(crate) exit: Option<Node>,
     /// Number of targets of each dispatcher.
     pub(crate) dispatchers: Vec<u32>,
     pub(crate) loops: Vec<LoopData>,
-    /// The innermost loop of each node. A header belongs to its own loop.
+    /// The innermost loop of each node. A header is in the loop that it starts.
     pub(crate) loop_of: Vec<Option<Loop>>,
     /// Reachable nodes, in reverse postorder.
     pub(crate) order: Vec<Node>,
 }
 
 impl Graph {
-    /// The graph of blocks with these ends.
+    /// Creates the graph of blocks with these ends.
     pub(crate) fn new(ends: Vec<End>) -> Result<Self, TooDeep> {
         Self::build(ends, None)
     }
 
-    /// Like `new`. The code after the graph follows the block `exit`, which has no jumps.
+    /// Like [`Self::new`], but code follows the graph. It is executed after the block `exit`, which has no jumps.
     pub(crate) fn with_exit(ends: Vec<End>, exit: Node) -> Result<Self, TooDeep> {
         Self::build(ends, Some(exit))
     }
@@ -122,12 +122,12 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The loop that a node is the header of.
+    /// The loop whose header is a node. `None` if the node is not a header.
     pub(crate) fn header_of(&self, node: Node) -> Option<Loop> {
         self.loop_of[node].filter(|of| self.loops[of.0].header == node)
     }
 
-    /// The innermost loop of a node; for a header, the loop around its own.
+    /// The innermost loop of a node. For a header, the loop around the one that it starts.
     pub(crate) fn outer_loop(&self, node: Node) -> Option<Loop> {
         match self.header_of(node) {
             Some(own) => self.loops[own.0].parent,
@@ -135,7 +135,7 @@ impl Graph {
         }
     }
 
-    /// Whether a node is in a loop, directly or nested.
+    /// Whether a node is in a loop or in one of its inner loops.
     pub(crate) fn is_in(&self, node: Node, of: Loop) -> bool {
         std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
     }
@@ -160,7 +160,7 @@ impl Graph {
         found
     }
 
-    /// Finds the loops, outermost first, and gives each a single entry.
+    /// Finds the loops, outermost first, and ensures that each has one entry.
     fn find_loops(&mut self) -> Result<(), TooDeep> {
         let all = self.reachable();
         let mut sources: Vec<Vec<Node>> = vec![Vec::new(); self.ends.len()];
@@ -194,7 +194,7 @@ impl Graph {
         Ok(())
     }
 
-    /// Inserts a dispatcher before nodes of a cycle. New nodes within the cycle become part of it.
+    /// Inserts a dispatcher before the entries of a cycle. Nodes that are inserted in the cycle become part of it.
     fn dispatch(
         &mut self,
         targets: &[Node],
@@ -214,7 +214,7 @@ impl Graph {
             let mut end = std::mem::replace(&mut self.ends[source], End::Leave);
             for edge in end.edges_mut() {
                 let Ok(target) = targets.binary_search(&edge.to) else { continue };
-                let note = Work::Note { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
+                let note = Work::SetTarget { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
                 edge.to = self.add(note, End::Goto(Edge { to: node, into: None }));
                 sources.push(vec![source]);
                 sources[node].push(edge.to);
@@ -230,7 +230,7 @@ impl Graph {
         node
     }
 
-    /// The strongly connected components with a cycle among some nodes.
+    /// The strongly connected components of some nodes, except single nodes without a jump to themselves.
     fn components(&self, nodes: &[Node]) -> Vec<Vec<Node>> {
         #[derive(Clone, Copy, Default)]
         struct Mark {
@@ -288,7 +288,7 @@ impl Graph {
         found
     }
 
-    /// Sorts the nodes in topological order, ignoring jumps back to loop headers.
+    /// Sorts the nodes topologically, without regard to jumps back to loop headers.
     fn order_nodes(&mut self) {
         let mut seen = vec![false; self.ends.len()];
         let mut order = Vec::new();
@@ -298,7 +298,7 @@ impl Graph {
             if let Some(node) = enter.take() {
                 seen[node] = true;
                 let mut inner: Vec<Node> = self.ends[node].edges().iter().map(|edge| edge.to).collect();
-                // Nodes after a loop follow all of its nodes.
+                // The nodes after a loop follow all nodes of the loop.
                 inner.sort_by_key(|to| self.loop_of[node].is_some_and(|of| !self.is_in(*to, of)));
                 stack.push((node, inner));
             }
@@ -312,7 +312,7 @@ impl Graph {
             }
         }
         order.reverse();
-        // All other nodes precede the code after the graph.
+        // The exit is the last node.
         if let Some(exit) = order.iter().position(|node| Some(*node) == self.exit) {
             let exit = order.remove(exit);
             order.push(exit);

@@ -1,7 +1,7 @@
 //! Converts control flow graphs to structured regions with `break` and `continue`.
 //!
 //! The algorithm does not depend on the contents of the blocks. The caller creates a [`graph::Graph`] from
-//! the jumps of its blocks, and `lower::regions` lowers its [`structure::Structure`] to regions of the IR.
+//! the jumps of its blocks. `lower::regions` lowers its [`structure::Structure`] to regions of the IR.
 //! [`graph`] finds the loops, and converts irreducible cycles to loops with one entry. [`structure`] nests the nodes.
 
 pub(crate) mod graph;

@@ -1,11 +1,11 @@
-//! Converts a graph to nested pieces, in which every jump is the end of a region, a `break` or a `continue` of the
+//! Converts a graph to nested pieces. Every jump becomes the end of a region, or a `break` or `continue` of the
 //! innermost loop.
 //!
-//! The placement follows Ramsey ("Beyond Relooper", 2022). A node with several incoming jumps is placed after the part
-//! that contains all of them, which belongs to its immediate dominator. A node with one incoming jump is inlined at
-//! that jump. Code after a loop is placed after the loop. The IR can leave nested regions only with the `break` and
-//! `continue` of the innermost loop. So code between a jump and its target is guarded by a *flag*: the flag of each
-//! node that may be skipped is cleared before the part that precedes the node, and set by the jumps to it.
+//! The placement follows Ramsey ("Beyond Relooper", 2022). A node with one incoming jump is inlined at that jump. A
+//! node with several incoming jumps is placed after the pieces of its immediate dominator, which contain all of these
+//! jumps. Code after a loop is placed after the loop. The IR can leave nested regions only with the `break` and
+//! `continue` of the innermost loop. So a node that a jump may skip is guarded by a *flag*. The flag is cleared before
+//! the pieces that precede the node, and the jumps to the node set it.
 //! ```text
 //! if (a && b) X else Y; Z
 //! // becomes
@@ -18,10 +18,10 @@ use super::TooDeep;
 use super::graph::{Edge, End, Graph, Loop, Node};
 use crate::ir::MAX_NESTING;
 
-/// The nesting to which a node moves that is nested deeper than preferred.
+/// The nesting to which a node is moved if it is nested deeper than preferred.
 const SHALLOW: u32 = 8;
 
-/// A part of a function, in order of execution.
+/// A piece of a function. The pieces of a list are executed in order.
 #[derive(Debug)]
 pub(crate) enum Piece {
     /// The contents of a node, without its terminator.
@@ -36,37 +36,37 @@ pub(crate) enum Piece {
         node: Node,
         arms: Vec<Vec<Self>>,
     },
-    /// The arm of a branch that leaves. The other arm continues after it. `when` is the condition value of the leaving
-    /// arm.
+    /// A branch with an arm that leaves. The other arm continues after this piece. The condition has the value `when`
+    /// in the leaving arm.
     Leave {
         node: Node,
         when: bool,
         arm: Vec<Self>,
     },
-    /// Pieces before the nodes that follow in the list.
+    /// Pieces that precede the follow nodes of the list.
     Within(Vec<Self>),
     Loop {
         of: Loop,
         body: Vec<Self>,
     },
-    /// A node that is a jump target, and the pieces that belong to it.
+    /// A follow node: a jump target after the preceding pieces. `body` contains its pieces.
     Follow {
         node: Node,
         body: Vec<Self>,
     },
-    /// A node that is a jump target. The rest of the list belongs to it.
+    /// The last follow node of its part. Its pieces are the rest of the list.
     Rest(Node),
-    /// A jump to a node elsewhere.
+    /// A jump to a node that is not inlined here.
     Jump {
         from: Node,
         edge: Edge,
     },
-    /// Clears the flags of nodes that follow.
+    /// Clears the flags of follow nodes.
     Clear(Vec<Node>),
 }
 
 impl Piece {
-    /// The node that follows in the list.
+    /// The follow node that starts with this piece. `None` for other pieces.
     pub(crate) const fn follow(&self) -> Option<Frame> {
         match self {
             Self::Follow { node, .. } | Self::Rest(node) => Some(Frame::Follow(*node)),
@@ -75,7 +75,7 @@ impl Piece {
     }
 }
 
-/// Splits a list at the nodes that follow. A later part is nearer to the end of the function.
+/// Splits a list after each [`Piece::Rest`].
 pub(crate) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
     list.split_inclusive(|piece| matches!(piece, Piece::Rest(_)))
 }
@@ -83,13 +83,13 @@ pub(crate) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
 /// The IR form of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JumpKind {
-    /// Falls through to the end of the region. The target runs if its flag is set, if it has one.
+    /// The jump falls through to the end of the region. If the target has a flag, it tests it.
     Fall,
     Break,
     Continue,
 }
 
-/// A construct between a point and the end of the function.
+/// A construct that encloses or follows a point of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     Follow(Node),
@@ -100,44 +100,46 @@ pub(crate) enum Frame {
 #[derive(Debug, Default)]
 pub(crate) struct Structure {
     pub(crate) pieces: Vec<Piece>,
-    /// Nodes with a flag, and whether they run only if it is set. The flag of a header means that its loop continues.
+    /// Nodes with a flag. The value is true if the node runs only if its flag is set. The flag of a header means that
+    /// its loop continues.
     pub(crate) flags: FxHashMap<Node, bool>,
-    /// Targets of jumps out of each loop that continue after it with `break` or `continue`, and whether all do.
-    pub(crate) further: FxHashMap<Loop, (Vec<Node>, bool)>,
-    /// The node whose region contains each node.
+    /// For each loop: the targets of jumps out of it that need another `break` or `continue` after the loop, and
+    /// whether all jumps out of the loop have the same target.
+    pub(crate) continued_exits: FxHashMap<Loop, (Vec<Node>, bool)>,
+    /// The node whose pieces contain each node.
     scope: Vec<Option<Node>>,
-    /// Entry and exit times of a depth-first traversal of the scope tree.
+    /// Entry and exit times of each node in a depth-first traversal of the scope tree.
     times: Vec<(u32, u32)>,
 }
 
 impl Structure {
-    /// Computes the structure of a graph. Nodes nested deeper than `preferred` are placed after the construct that they
-    /// are in, and guarded by a flag.
+    /// Computes the structure of a graph. A node that would be nested deeper than `preferred` is placed after an
+    /// enclosing construct, and guarded by a flag.
     pub(crate) fn new(graph: &Graph, preferred: usize) -> Result<Self, TooDeep> {
         let mut builder = Builder::place(graph, preferred);
-        let pieces = builder.tree(0, false, 0)?;
+        let pieces = builder.node_pieces(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
         let mut routes = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
         routes.list(&structure.pieces, &mut Vec::new());
         let JumpAnalysis { bypassed, exits, .. } = routes;
         structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
         for (of, targets) in exits {
-            let mut further: Vec<Node> = targets.iter().filter(|(_, continues)| **continues).map(|(node, _)| *node).collect();
-            further.sort_unstable();
+            let mut continued: Vec<Node> = targets.iter().filter(|(_, continues)| **continues).map(|(node, _)| *node).collect();
+            continued.sort_unstable();
             let only = targets.len() == 1;
             if !only {
-                further.iter().for_each(|node| {
+                continued.iter().for_each(|node| {
                     structure.flags.entry(*node).or_insert(false);
                 });
             }
-            structure.further.insert(of, (further, only));
+            structure.continued_exits.insert(of, (continued, only));
         }
         structure.walk_scopes(graph);
         Ok(structure)
     }
 
-    /// Whether a value of one node is visible in another one.
-    pub(crate) fn sees(&self, user: Node, definer: Node) -> bool {
+    /// Whether node `user` can use the values that node `definer` defines.
+    pub(crate) fn can_use(&self, user: Node, definer: Node) -> bool {
         let ((enter, leave), (at, _)) = (self.times[definer], self.times[user]);
         enter <= at && at < leave
     }
@@ -151,7 +153,7 @@ impl Structure {
         }
         self.times = vec![(u32::MAX, 0); self.scope.len()];
         let mut time = 0;
-        // Nodes after a loop at the top level are in no scope.
+        // The entry, and nodes after a loop at the top level, have no scope.
         for &root in graph.order.iter().filter(|node| self.scope[**node].is_none()) {
             let mut stack = vec![(root, 0)];
             self.times[root].0 = time;
@@ -175,7 +177,7 @@ impl Structure {
     }
 }
 
-/// The form of a jump, and the nodes that it skips.
+/// Returns the form of a jump. Calls `bypass` with each follow node that it skips.
 pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {
@@ -193,14 +195,15 @@ pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl 
 struct Builder<'g> {
     graph: &'g Graph,
     preferred: usize,
-    /// Whether the node replaces the only jump to it.
+    /// Whether each node is inlined at the only jump to it.
     inline: Vec<bool>,
-    /// The nodes after a node's own contents, or (second) after the loop that it starts, in order.
+    /// The follow nodes of each node, in order: those after the node's contents, and those after the loop that it
+    /// starts.
     follows: Vec<[Vec<Node>; 2]>,
     scope: Vec<Option<Node>>,
-    /// Number of enclosing scopes.
+    /// Number of enclosing scopes of each node.
     level: Vec<u32>,
-    /// Approximate nesting of regions.
+    /// Approximate nesting of regions around each node.
     depth: Vec<u32>,
 }
 
@@ -231,24 +234,24 @@ impl<'g> Builder<'g> {
         this
     }
 
-    /// Places a node after all its `sources`, the nodes that jump to it first, have been placed.
+    /// Places a node. `sources` are the nodes that jump to it. They must be placed.
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
         if graph.exit == Some(node) {
             return self.place_under(node, 0, false, 0);
         }
-        let home = graph.outer_loop(node);
+        let enclosing = graph.outer_loop(node);
         let leaves_at_once = matches!(graph.ends[node], End::Leave);
         let opens = u32::from(graph.header_of(node).is_some());
         if let ([source], true) = (sources, leaves_at_once)
-            && !self.ends_loop(*source, home)
+            && !self.ends_loop(*source, enclosing)
         {
             return self.place_under(node, *source, true, self.depth[*source] + 1 + opens);
         }
-        // For a source in an inner loop, use the loop's header.
+        // A source in an inner loop is replaced with the header of that loop.
         let outer: Vec<(Node, bool)> = sources
             .iter()
-            .map(|&source| if graph.loop_of[source] == home { (source, false) } else { (self.header_below(source, home), true) })
+            .map(|&source| if graph.loop_of[source] == enclosing { (source, false) } else { (self.header_below(source, enclosing), true) })
             .collect();
         let Some((&(first, left), rest)) = outer.split_first() else { return };
         if left && rest.iter().all(|other| *other == (first, true)) {
@@ -258,9 +261,9 @@ impl<'g> Builder<'g> {
             self.depth[node] = self.depth[first] + opens;
             return;
         }
-        let above = rest.iter().fold(first, |above, (other, _)| self.common(above, *other));
+        let above = rest.iter().fold(first, |above, (other, _)| self.common_scope(above, *other));
         if self.depth[above] as usize >= self.preferred {
-            let same_loop = |outer: &Node| graph.loop_of[*outer] == home;
+            let same_loop = |outer: &Node| graph.loop_of[*outer] == enclosing;
             let chain = std::iter::successors(Some(above), |inner| self.scope[*inner]).take_while(same_loop);
             let shallow = chain.min_by_key(|outer| self.depth[*outer].max(SHALLOW)).unwrap_or(above);
             if self.depth[shallow] < self.depth[above] {
@@ -272,16 +275,16 @@ impl<'g> Builder<'g> {
         self.place_under(node, above, inline, self.depth[above] + u32::from(nested) + opens);
     }
 
-    /// Whether the jumps of a node out of its loop go to the code after the loop. This is the case if it is the header
+    /// Whether the jumps of `source` out of its loop go to the code after the loop. They do if `source` is the header
     /// or jumps to the header.
-    fn ends_loop(&self, source: Node, home: Option<Loop>) -> bool {
+    fn ends_loop(&self, source: Node, enclosing: Option<Loop>) -> bool {
         let graph = self.graph;
-        let Some(inner) = graph.loop_of[source].filter(|inner| Some(*inner) != home) else { return false };
+        let Some(inner) = graph.loop_of[source].filter(|inner| Some(*inner) != enclosing) else { return false };
         let header = graph.loops[inner.0].header;
         source == header || graph.ends[source].edges().iter().any(|edge| edge.to == header)
     }
 
-    /// Places a node under another one: at its only jump, or after it.
+    /// Places a node in the scope of another one: at the only jump to it, or after the other node.
     fn place_under(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
         self.inline[node] = inline;
         self.scope[node] = Some(above);
@@ -292,8 +295,8 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The innermost node whose region contains both.
-    fn common(&self, mut a: Node, mut b: Node) -> Node {
+    /// The innermost node whose scope contains both nodes.
+    fn common_scope(&self, mut a: Node, mut b: Node) -> Node {
         while a != b {
             let up = if self.level[a] >= self.level[b] { &mut a } else { &mut b };
             match self.scope[*up] {
@@ -304,7 +307,7 @@ impl<'g> Builder<'g> {
         a
     }
 
-    /// The header of the loop around a node whose parent is `outer`.
+    /// The header of the loop that contains a node and whose parent is `outer`. Returns the node if there is none.
     fn header_below(&self, node: Node, outer: Option<Loop>) -> Node {
         let chain = std::iter::successors(self.graph.loop_of[node], |inner| self.graph.loops[inner.0].parent);
         let mut found = node;
@@ -317,8 +320,8 @@ impl<'g> Builder<'g> {
         found
     }
 
-    /// All pieces of a node. `entered`: its own loop has been opened.
-    fn tree(&mut self, node: Node, entered: bool, depth: usize) -> Result<Vec<Piece>, TooDeep> {
+    /// Returns the pieces of a node and of the nodes in its scope. `entered`: its loop has been opened.
+    fn node_pieces(&mut self, node: Node, entered: bool, depth: usize) -> Result<Vec<Piece>, TooDeep> {
         if depth > 4 * MAX_NESTING {
             return Err(TooDeep);
         }
@@ -331,18 +334,18 @@ impl<'g> Builder<'g> {
                 list.push(Piece::Clear(followers.clone()));
             }
             if let Some(of) = opens {
-                let body = self.tree(current, true, depth + 1)?;
+                let body = self.node_pieces(current, true, depth + 1)?;
                 list.push(Piece::Loop { of, body });
             } else {
                 list.push(Piece::Work(current));
-                if let Some(next) = self.ending(current, &mut list, followers.is_empty(), depth)? {
+                if let Some(next) = self.terminator_pieces(current, &mut list, followers.is_empty(), depth)? {
                     current = next;
                     continue;
                 }
             }
             let Some(last) = followers.pop() else { return Ok(list) };
             for node in followers {
-                let body = self.tree(node, false, depth + 1)?;
+                let body = self.node_pieces(node, false, depth + 1)?;
                 list.push(Piece::Follow { node, body });
             }
             list.push(Piece::Rest(last));
@@ -350,8 +353,8 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The terminator of a node. Returns the node that continues in the same list, if any.
-    fn ending(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Result<Option<Node>, TooDeep> {
+    /// Adds the pieces of a node's terminator. Returns the node that continues in the same list, or `None`.
+    fn terminator_pieces(&mut self, node: Node, list: &mut Vec<Piece>, free: bool, depth: usize) -> Result<Option<Node>, TooDeep> {
         let graph = self.graph;
         match &graph.ends[node] {
             End::Leave => {}
@@ -389,7 +392,8 @@ impl<'g> Builder<'g> {
         Ok(None)
     }
 
-    /// Whether a node is inlined at a jump: the only one to it, except for jumps that repeat its loop.
+    /// Whether a node is inlined at a jump. Then it is the only jump to the node, except for jumps that repeat its
+    /// loop.
     fn is_inline(&self, from: Node, to: Node) -> bool {
         self.inline[to] && !self.graph.header_of(to).is_some_and(|of| self.graph.is_in(from, of))
     }
@@ -399,11 +403,11 @@ impl<'g> Builder<'g> {
             return Ok(vec![Piece::Jump { from, edge }]);
         }
         let mut list = vec![Piece::Moves { from, edge }];
-        list.append(&mut self.tree(edge.to, false, depth + 1)?);
+        list.append(&mut self.node_pieces(edge.to, false, depth + 1)?);
         Ok(list)
     }
 
-    /// Whether a jump is a `return`, a `break` or a `continue`.
+    /// Whether a jump ends with a `return`, `break` or `continue`.
     fn leaves(&self, from: Node, to: Node) -> bool {
         if self.is_inline(from, to) {
             return matches!(self.graph.ends[to], End::Leave) && self.graph.header_of(to).is_none();
@@ -413,11 +417,11 @@ impl<'g> Builder<'g> {
     }
 }
 
-/// Finds the nodes that must test their flags.
+/// Finds the nodes whose flags must be tested.
 struct JumpAnalysis<'g> {
     graph: &'g Graph,
     bypassed: FxHashSet<Node>,
-    /// Targets of jumps out of a loop, and whether they go further than the code after it.
+    /// For each loop, the targets of jumps out of it, and whether they need another `break` or `continue` after it.
     exits: FxHashMap<Loop, FxHashMap<Node, bool>>,
 }
 

@@ -1,9 +1,9 @@
-//! The properties of a device that the compiler uses: the features for programs ([`Language`]), and the features and
-//! costs for shaders ([`Shaders`]).
+//! The properties of a device that the compiler uses: the features for programs ([`Language`]), and the features, costs
+//! and defects for shaders ([`Shaders`]).
 //!
-//! Nothing here names a device. Each field states one property of a driver ([`Costs`], [`Defects`]). The [`profiles`]
-//! combine the fields for the devices that were measured. The driver, `wgclc --device`, tests and fuzzers all start
-//! from the same profiles. A test of each back end compares the profiles with the real device.
+//! These types do not name devices. Each field describes one property of a driver ([`Costs`], [`Defects`]). The
+//! [`profiles`] contain the fields for the devices that were measured. The driver, `wgclc --device`, tests and fuzzers
+//! all use these profiles. A test of each back end compares the profiles with the real device.
 
 pub mod profiles;
 mod shaders;
@@ -12,75 +12,76 @@ use serde::{Deserialize, Serialize};
 
 pub use shaders::{Costs, Defects, FloatControls, Limits, Shaders};
 
-/// Size limit in bytes of one variable in global space (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
+/// Maximum size in bytes of one variable in global space (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
 pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
-/// Size limit in bytes of all such variables together. They share one storage binding; this is the smallest limit
-/// that WebGPU guarantees.
+/// Maximum total size in bytes of these variables. They share one storage binding. This is the smallest limit of a
+/// binding that WebGPU guarantees.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
-/// A device as the compiler sees it.
+/// The properties of a device on which compilation depends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Target {
-    /// The features for programs. They decide what the front end accepts and what the device reports.
+    /// The features for programs. They determine which programs the front end accepts, and what the device reports.
     pub language: Language,
-    /// The features for shaders. They decide how a kernel is specialised and emitted. Unused for a device that does not
-    /// run shaders.
+    /// The features for shaders. They determine how a kernel is specialised and emitted. Unused for a device that does
+    /// not run shaders.
     pub shaders: Shaders,
-    /// Which functions are not inlined.
+    /// The limits that determine which functions are inlined.
     pub inlining: Inlining,
     /// Whether kernels are compiled to machine code of the host ([`crate::vectorize`]) instead of to shaders.
     pub native: bool,
     /// Whether kernels report operators and built-in functions that compute a NaN from
     /// operands that are not NaN ([`crate::ir::Op::NanCheck`]).
     pub nan_checks: bool,
-    /// Memory that is zeroed before a kernel starts. The context that builds a program requests this
-    /// (cl_khr_initialize_memory); it is not a property of the device.
+    /// Memory that is zeroed before a kernel starts. The context of a program requests this (cl_khr_initialize_memory).
+    /// It is not a property of the device.
     pub zeroed: Zeroed,
 }
 
-/// Memory that is zero when a kernel starts.
+/// Memory that is zeroed when a kernel starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Zeroed {
     pub local: bool,
     pub private: bool,
 }
 
-/// Which functions stay functions, if the device's language allows it: those whose inlined copies would be too much
-/// code. Calls are slower than inlined code.
+/// Limits for inlining. Calls are slower than inlined code. A function is not inlined if its copies would have too many
+/// instructions, and if the device's language permits the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
-    /// Limit for the instructions of all copies of one function, over all call chains from kernels.
+    /// Maximum number of instructions of all copies of one function, over all call chains from kernels.
     pub max_copied_instructions: u64,
-    /// A function with fewer instructions is always inlined: passing the memory would cost as much.
+    /// A function with fewer instructions is always inlined: a call that passes its memory would cost as much.
     pub min_call_instructions: usize,
-    /// Functions may take and return pointers, access all memory and query the work-item: machine code and the
-    /// interpreter. Otherwise private memory is passed by value, and functions with other pointers are inlined.
+    /// Whether functions may have pointer parameters and results, access all memory, and query the work-item. True for
+    /// machine code and the interpreter. Otherwise private memory is passed by value, and functions with other pointers
+    /// are inlined.
     pub takes_addresses: bool,
-    /// Functions of shaders may take addresses of buffers, query the work-item, and call atomic functions and `printf`,
-    /// if the device has such addresses ([`Shaders::addresses`]).
+    /// Whether functions of shaders may have buffer addresses as parameters, query the work-item, and call atomic
+    /// functions and `printf`. Only effective if the device has such addresses ([`Shaders::addresses`]).
     pub takes_buffer_addresses: bool,
 }
 
 impl Default for Inlining {
-    /// With everything inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
-    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are not affected.
+    /// If everything is inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
+    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are inlined as before.
     fn default() -> Self {
         Self { max_copied_instructions: 20_000, min_call_instructions: 300, takes_addresses: false, takes_buffer_addresses: true }
     }
 }
 
 impl Inlining {
-    /// Keeps every function that can be kept: for tests.
+    /// Inlines only the functions that cannot be called. For tests.
     pub const NONE: Self =
         Self { max_copied_instructions: 0, min_call_instructions: 0, takes_addresses: false, takes_buffer_addresses: false };
 
-    /// Keeps every function that can be kept.
+    /// The same limits, but inlines only the functions that cannot be called.
     #[must_use]
     pub const fn keeping_all(self) -> Self {
         Self { max_copied_instructions: 0, min_call_instructions: 0, ..self }
     }
 
-    /// Whether it keeps every function that can be kept.
+    /// Whether only the functions that cannot be called are inlined.
     pub const fn is_none(self) -> bool {
         self.max_copied_instructions == 0
     }
@@ -93,47 +94,49 @@ pub struct Language {
     pub int64: bool,
     pub fp64: bool,
     pub fp16: bool,
-    /// Memory objects may have more than 2 GiB, so an index of 32 bits may give an offset of more than 32 bits.
+    /// Memory objects may have more than 2 GiB. So the byte offset of an element may need more than 32 bits even if its
+    /// index does not.
     pub large_objects: bool,
-    /// 64-bit integer atomics in global and local memory: native, or emulated with two words and a lock
-    /// (`passes::locks`). The lock needs memory fences outside of barriers.
+    /// 64-bit integer atomics in global and local memory. They are native, or emulated with two words and a lock
+    /// (`passes::locks`). The lock requires memory fences outside of barriers.
     pub int64_atomics: bool,
     /// How an atomic operation orders other memory accesses.
     pub atomic_order: AtomicOrder,
     pub subgroups: bool,
-    /// Work-items per subgroup, except for the last subgroup of a work-group, in kernels without a required size: a
-    /// power of two. If the device chooses the size, this is the largest one.
+    /// Number of work-items per subgroup in kernels without a required size, a power of two. The last subgroup of a
+    /// work-group may be smaller. If the device selects the size, this is the maximum.
     pub subgroup_size: u32,
-    /// The subgroup sizes that a kernel may require: the bitwise OR of the sizes, or 0 if the device chooses.
+    /// The subgroup sizes that a kernel may require, as the bitwise OR of the sizes. 0 if only the device selects the
+    /// size.
     pub subgroup_sizes: u32,
     /// The device's `fma` is fused and fast.
     pub fused_fma: bool,
-    /// Single-precision denormals are kept.
+    /// The device preserves single-precision denormals.
     pub denormals: bool,
     /// The device has an instruction that converts `float` to `half` with rounding to nearest, including denormals.
     pub rounds_to_half: bool,
-    /// Half-precision denormals are kept.
+    /// The device preserves half-precision denormals.
     pub half_denormals: bool,
-    /// 16-bit elements in global memory are loaded and stored directly, not as parts of words.
+    /// 16-bit elements in global memory are loaded and stored directly, not as halves of words.
     pub short_elements: bool,
-    /// Size limit in bytes of the local memory of a work-group.
+    /// Maximum size in bytes of the local memory of a work-group.
     pub max_local_memory: u32,
-    /// Kernels can read a clock that the whole device shares.
+    /// Kernels can read a clock that all work-items of the device share.
     pub device_clock: bool,
-    /// Kernels can read a clock that a subgroup shares.
+    /// Kernels can read a clock that the work-items of a subgroup share.
     pub subgroup_clock: bool,
-    /// Kernels may enqueue kernels: blocks, queues, events and NDRanges of the device.
+    /// Kernels may enqueue kernels: blocks, queues, events and NDRanges in device code.
     pub device_enqueue: bool,
     pub images: bool,
-    /// Extensions that the device reports, in order: each is a predefined macro.
+    /// The reported extensions, in order. Each is a predefined macro.
     pub extensions: Vec<String>,
-    /// OpenCL C 3.0 feature macros that the device reports.
+    /// The reported feature macros of OpenCL C 3.0.
     pub features: Vec<String>,
-    /// Extensions that the user hides (`-name`) or adds (`+name`), whatever the device supports.
+    /// Extensions that the user hides (`-name`) or adds (`+name`), independent of the support by the device.
     pub extension_changes: Vec<String>,
 }
 
-/// The features that are emulated although the device may have them ([`Target::emulating`]).
+/// The features that [`Target::emulating`] emulates although the device may have them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emulated {
     /// 64-bit integers, emulated with 32-bit integers.
@@ -144,22 +147,22 @@ pub struct Emulated {
     pub int64_atomics: bool,
 }
 
-/// How accesses before and after an atomic operation are ordered, for all work-groups of a device.
+/// What orders the accesses of all work-groups before and after an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
-    /// Only barriers order accesses: the device does not report acquire and release.
+    /// Only barriers order accesses. The device does not report acquire and release.
     Nothing,
-    /// Fences before and after the operation.
+    /// Memory fences before and after the operation.
     Fences,
-    /// Each atomic read-modify-write operation orders accesses. A fence would wait for the other work-items of the
-    /// group, so none is emitted.
+    /// Each atomic read-modify-write operation orders accesses. No fences are emitted, because on these devices a fence
+    /// would wait for the other work-items of the work-group.
     ReadModifyWrite,
     /// All memory accesses are sequentially consistent.
     Total,
 }
 
 impl Target {
-    /// Bytes of a pointer and of `size_t`.
+    /// Size in bytes of a pointer and of `size_t`.
     pub const fn pointer_size(&self) -> u32 {
         if self.language.int64 { 8 } else { 4 }
     }
@@ -175,8 +178,8 @@ impl Target {
         self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
     }
 
-    /// The same device with some features emulated. Emulated 64-bit integers disable native doubles and native 64-bit
-    /// atomics, which are then emulated only if `what` requests it.
+    /// The same device with some features emulated. If 64-bit integers are emulated, native doubles and native 64-bit
+    /// atomics are removed. They are emulated only if `what` requests it.
     #[must_use]
     pub fn emulating(self, what: Emulated) -> Self {
         self.changed(|target| {
@@ -197,26 +200,26 @@ impl Target {
         self.language.extensions.iter().any(|known| known == name)
     }
 
-    /// Whether the device reports an optional feature of OpenCL C 3.0, given by its macro.
+    /// Whether the device reports an optional feature of OpenCL C 3.0. `name` is the feature macro.
     pub fn has_feature(&self, name: &str) -> bool {
         self.language.features.iter().any(|known| known == name)
     }
 
-    /// The target with extensions that the user hides or adds; see [`Language::extension_changes`].
+    /// The target with other changes of the reported extensions, see [`Language::extension_changes`].
     #[must_use]
     pub fn with_extension_changes(self, changes: Vec<String>) -> Self {
         self.changed(|target| target.language.extension_changes = changes)
     }
 
-    /// A copy of the target with a change; updates the reported extensions and features. For tests and tools.
+    /// Applies a change to the target, and updates the reported extensions and features. For tests and tools.
     #[must_use]
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
         self.with_extensions()
     }
 
-    /// The same device used through wgpu's portable interface only, like Metal, DX12 and WebGPU: strictly valid naga,
-    /// in which only barriers order atomics.
+    /// The same device with the restrictions of wgpu's portable interface, as for Metal, DX12 and WebGPU. The naga
+    /// module must pass full validation, and only barriers order atomics.
     #[must_use]
     pub fn without_spirv(mut self) -> Self {
         self.shaders.spirv = false;
@@ -228,26 +231,27 @@ impl Target {
         self.language.device_clock = false;
         self.language.subgroup_clock = false;
         self.language.device_enqueue = false;
-        // The target language decides how `fma` is compiled.
+        // It is unknown whether the compiler of the target language fuses `fma`.
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
         self.with_extensions()
     }
 
-    /// The inlining of this device's functions.
+    /// The limits for inlining that are effective on this device.
     pub const fn call_limits(&self) -> Inlining {
         let takes_buffer_addresses = self.inlining.takes_buffer_addresses && self.shaders.addresses;
         Inlining { takes_buffer_addresses, ..self.inlining }
     }
 
-    /// The same device without `fma` instructions: the library then uses variants that are as accurate without them.
+    /// The same device without fused `fma`. The library then uses equally accurate functions that do not need it.
     #[must_use]
     pub const fn without_fused_fma(mut self) -> Self {
         self.language.fused_fma = false;
         self
     }
 
-    /// The same device with another subgroup size, a power of two, and another set of sizes that kernels may require.
+    /// The same device with the subgroup size `items`, a power of two. Kernels may also require the sizes in the bit
+    /// set `sizes`.
     #[must_use]
     pub const fn with_subgroups_of(mut self, items: u32, sizes: u32) -> Self {
         self.language.subgroup_size = items;
@@ -255,7 +259,7 @@ impl Target {
         self
     }
 
-    /// The same target with the extensions and features that follow from it; see [`Language::with_extensions`].
+    /// The same target with updated extensions and features, see [`Language::with_extensions`].
     #[must_use]
     pub fn with_extensions(self) -> Self {
         Self { language: self.language.with_extensions(), ..self }
@@ -263,30 +267,30 @@ impl Target {
 }
 
 impl Language {
-    /// Whether atomics with acquire and release order other accesses.
+    /// Whether acquire and release atomics order other accesses.
     pub fn ordered_atomics(&self) -> bool {
         self.atomic_order != AtomicOrder::Nothing
     }
 
-    /// Whether sequentially consistent atomics and fences have one total order that every work-item sees. Vulkan has
-    /// none: its memory model forbids sequential consistency, and nothing else orders a store before a load of other
-    /// memory.
+    /// Whether sequentially consistent atomics and fences have one total order that every work-item observes. This is
+    /// impossible with Vulkan: its memory model has no sequential consistency, and it has no other way to order a store
+    /// before a load of other memory.
     pub fn sequential_atomics(&self) -> bool {
         self.atomic_order == AtomicOrder::Total
     }
 
-    /// Whether `atomic_double` exists; it is implemented with 64-bit integer atomics.
+    /// Whether the device has `atomic_double`, which 64-bit integer atomics implement.
     pub const fn double_atomics(&self) -> bool {
         self.fp64 && self.int64_atomics
     }
 
-    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups can be missing.
+    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups may be missing.
     pub const fn opencl_c_31(&self) -> bool {
         self.subgroups
     }
 
     /// Whether the device has every feature of OpenCL C 2.0 that 3.0 made optional (OpenCL API, appendix "OpenCL 3.0
-    /// Backwards Compatibility"). If so, it accepts `-cl-std=CL2.0`.
+    /// Backwards Compatibility"). Then it accepts `-cl-std=CL2.0`.
     pub fn opencl_c_20(&self) -> bool {
         let has = |name: &str| self.features.iter().any(|known| known == name);
         self.int64
@@ -316,14 +320,13 @@ impl Language {
         is_hidden(&self.extension_changes, name)
     }
 
-    /// Whether `#pragma OPENCL EXTENSION` accepts a name. Some programs conclude from the macro or
-    /// the name of `cl_nv_pragma_unroll` that the compiler is NVIDIA's, and use inline PTX. So it is accepted, but not
-    /// reported.
+    /// Whether `#pragma OPENCL EXTENSION` accepts an extension. `cl_nv_pragma_unroll` is accepted but not reported:
+    /// some programs conclude from its macro or its name that the compiler is NVIDIA's, and use inline PTX.
     pub(crate) fn accepts_extension(&self, name: &str) -> bool {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
     }
 
-    /// Fills in `extensions` and `features` from the other fields. Nothing else decides what is reported.
+    /// Sets `extensions` and `features`, which depend only on the other fields.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.fp64 &= !self.hides_extension("cl_khr_fp64");
@@ -346,7 +349,7 @@ impl Language {
             "cl_ext_float_atomics",
             "cl_khr_async_work_group_copy_fence",
             "cl_khr_byte_addressable_store",
-            // A split barrier is implemented as an ordinary barrier at the wait.
+            // A split barrier is an ordinary barrier at the wait.
             "cl_intel_split_work_group_barrier",
             "cl_khr_extended_async_copies",
             "cl_khr_extended_bit_ops",
@@ -355,7 +358,7 @@ impl Language {
             "cl_khr_integer_dot_product",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
-            // Implemented like the other collective functions: with local memory only.
+            // Implemented with local memory, like the other collective functions.
             "cl_khr_work_group_uniform_arithmetic",
         ];
         if self.int64_atomics {
@@ -410,7 +413,7 @@ impl Language {
             "__opencl_c_generic_address_space",
             "__opencl_c_integer_dot_product_input_4x8bit",
             "__opencl_c_integer_dot_product_input_4x8bit_packed",
-            // Pipes need only ordinary memory and 32-bit atomics.
+            // Pipes require only ordinary memory and 32-bit atomics.
             "__opencl_c_pipes",
             "__opencl_c_program_scope_global_variables",
         ];
@@ -430,22 +433,21 @@ impl Language {
         }
         self.push_float_atomics(&mut features);
         if self.device_clock {
-            // A work-group's clock may be any clock that the whole work-group sees.
+            // The clock of a work-group may be any clock that all work-items of the work-group share.
             features.extend(["__opencl_c_kernel_clock_scope_device", "__opencl_c_kernel_clock_scope_work_group"]);
         }
         if self.has_sub_group_clock() {
             features.push("__opencl_c_kernel_clock_scope_sub_group");
         }
-        // Implemented with local memory only, for groups of any size.
+        // Implemented with local memory, for work-groups of any size.
         features.push("__opencl_c_work_group_collective_functions");
         if self.subgroups {
-            // This is not cl_khr_subgroups, which promises that subgroups make progress independently of each other
-            // (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not promise this, and the
-            // feature does not require it.
+            // This feature does not require the independent forward progress of subgroups that cl_khr_subgroups
+            // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee it.
             features.push("__opencl_c_subgroups");
         }
         if self.ordered_atomics() {
-            // Without atomics in shared virtual memory, the scope "all devices" means this device (OpenCL API,
+            // Without atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
             // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
             features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
         }
@@ -458,8 +460,8 @@ impl Language {
         features
     }
 
-    /// Adds the features of cl_ext_float_atomics. Without native instructions these functions are loops of
-    /// compare-and-exchange; in shaders, on the word that contains the half.
+    /// Adds the features of cl_ext_float_atomics. Without native instructions, these functions are loops of
+    /// compare-and-exchange. In shaders the loop for a `half` accesses the word that contains it.
     fn push_float_atomics(&self, features: &mut Vec<&'static str>) {
         features.extend([
             "__opencl_c_ext_fp32_global_atomic_add",

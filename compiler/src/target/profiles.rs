@@ -1,32 +1,31 @@
-//! Profiles of the devices that were measured, and of devices that were not available.
+//! Profiles of the devices that were measured, and of devices that were not available for measurements.
 //!
-//! A driver that opens a device takes the [`Costs`] and [`Defects`] from its profile, and queries the device for the
-//! rest.
+//! A driver for a real device uses the [`Costs`] and [`Defects`] of its profile, and queries the other properties.
 
 use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed};
 
-/// Size limit in bytes of a work-item's private arrays in the shader function. NVIDIA's Vulkan driver 580.159 reports
-/// a lost device for sizes from 12 to 16 KiB per work-item, whatever the number of work-items.
+/// Maximum size in bytes of the private arrays of a work-item in the shader function. NVIDIA's Vulkan driver 580.159
+/// reports a lost device for sizes between 12 and 16 KiB, independent of the number of work-items.
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
-/// Limit for the instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
-/// function. For 1.6 million instructions (hashcat's m01800) lavapipe uses 2.6 GiB after one minute and does not
-/// finish within four.
+/// Maximum number of instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
+/// function. With 1.6 million instructions (hashcat's m01800), lavapipe uses 2.6 GiB after one minute, and does not
+/// finish within four minutes.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
-/// lavapipe's stack holds 80 conditions; it uses two itself.
+/// lavapipe's stack has 80 entries for conditions. lavapipe uses two of them.
 const LAVAPIPE_CONDITIONS: u32 = 78;
 
-/// WGSL limits braces to 127 levels (WebGPU Shading Language 2.4). A loop and its condition take two.
+/// WGSL limits the nesting of braces to 127 (WebGPU Shading Language 2.4). A loop with its condition needs two.
 const WGSL_CONDITIONS: u32 = 60;
 
-/// lavapipe's limit for the iterations of all loops of a work-item together.
+/// lavapipe's limit for the total number of iterations of all loops of a work-item.
 const LAVAPIPE_LOOP_ITERATIONS: u32 = 65_535;
 
-/// A profile's name and its constructor.
+/// The name of a profile, and its constructor.
 pub type Profile = (&'static str, fn() -> Target);
 
-/// The profiles by the names that `wgclc --device` and tests use.
+/// All profiles. `wgclc --device` and tests use these names.
 pub const PROFILES: &[Profile] = &[
     ("full", Target::full),
     ("cpu", Target::cpu),
@@ -40,7 +39,7 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 impl Target {
-    /// The profile with this name.
+    /// The profile with this name. `None` if there is none.
     pub fn profile(name: &str) -> Option<Self> {
         PROFILES.iter().find(|(known, _)| *known == name).map(|(_, make)| make())
     }
@@ -100,8 +99,7 @@ impl Target {
             .with_extensions()
     }
 
-    /// The host's CPU with machine code from our code generator: pointers are addresses, and atomics and fences have
-    /// one total order.
+    /// The host's CPU with wgcl's code generator. Pointers are addresses, and atomics and fences have one total order.
     pub fn cpu() -> Self {
         let full = Self::full();
         let language = Language {
@@ -118,7 +116,7 @@ impl Target {
         Self { language, inlining, native: true, ..full }.with_extensions()
     }
 
-    /// NVIDIA's GPUs with their Vulkan driver (580.159, an H100): single-precision denormals are flushed.
+    /// NVIDIA's GPUs with their Vulkan driver (580.159, an H100). It flushes single-precision denormals.
     pub fn nvidia() -> Self {
         let full = Self::full();
         let language = Language {
@@ -141,7 +139,7 @@ impl Target {
         Self { language, shaders, ..full }.with_extensions()
     }
 
-    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), with 256-bit vectors.
+    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), on a CPU with 256-bit vectors.
     pub fn lavapipe() -> Self {
         let full = Self::full();
         let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, subgroup_size: 8, subgroup_sizes: 8, ..full.language };
@@ -155,14 +153,14 @@ impl Target {
         Self { language, shaders, ..full }.with_extensions()
     }
 
-    /// A device that wgpu reaches through its portable interface only (Metal, DX12, WebGPU), with every type that
-    /// OpenCL has: strictly valid naga, in which only barriers order atomics.
+    /// A device with every type that OpenCL has, which wgpu accesses through its portable interface (Metal, DX12,
+    /// WebGPU). The naga module must pass full validation, and only barriers order atomics.
     pub fn portable() -> Self {
         Self::full().without_spirv()
     }
 
-    /// OpenGL ES 3.1 with the features of most drivers: 64-bit and 16-bit types are emulated with words, and there
-    /// are no subgroups.
+    /// OpenGL ES 3.1 with the features of most drivers. It has no subgroups. 64-bit and 16-bit types are emulated with
+    /// words.
     pub fn gles() -> Self {
         Self::full()
             .changed(|target| {
@@ -181,8 +179,7 @@ impl Target {
             .without_spirv()
     }
 
-    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. There are 31 buffers, two of which wgpu uses
-    /// itself.
+    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. Of the 31 buffers, wgpu reserves two.
     pub fn metal() -> Self {
         Self::full()
             .changed(|target| {
@@ -201,9 +198,9 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A quarter of the 64 unordered access views are
-    /// storage buffers of one stage, and there are 14 constant buffers. The driver chooses the wave size. There is no
-    /// `double`, because naga's HLSL back end cannot convert its bits.
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. Of the 64 unordered access views, 16 are
+    /// available as storage buffers of a stage. There are 14 constant buffers. The driver selects the wave size. There
+    /// is no `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {
@@ -221,7 +218,7 @@ impl Target {
             .without_spirv()
     }
 
-    /// WebGPU as every browser implements it: without 64-bit and 16-bit types, and without subgroups.
+    /// WebGPU with the features of every browser: no 64-bit and 16-bit types, and no subgroups.
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
@@ -234,9 +231,9 @@ impl Target {
 }
 
 impl Costs {
-    /// NVIDIA's GPUs. If each of 32 lanes accesses 32 bytes or more, half of the bandwidth is lost. The compiler of
-    /// the Vulkan driver emits four shifts for a 64-bit rotation, and two instructions for some three-input bit
-    /// functions that need one.
+    /// NVIDIA's GPUs. If each of 32 work-items accesses 32 consecutive bytes or more, half of the bandwidth is lost.
+    /// The compiler of the Vulkan driver emits four shifts for a 64-bit rotation. It emits two instructions for some
+    /// three-input bit functions that need one.
     pub fn nvidia() -> Self {
         Self {
             subgroup_coalescing: true,
@@ -250,15 +247,15 @@ impl Costs {
         }
     }
 
-    /// Mesa's drivers for CPUs. Each word of an access is loaded or stored separately for each work-item. Some LLVM
-    /// passes take quadratic time in the number of these accesses.
+    /// Mesa's drivers for CPUs. Each word of an access is a separate load or store for each work-item. Some LLVM passes
+    /// need quadratic time in the number of these accesses.
     pub fn llvmpipe() -> Self {
         Self { per_word_accesses: true, ..Self::default() }
     }
 }
 
 impl Defects {
-    /// lavapipe of Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes what later versions do not have.
+    /// lavapipe of Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes the defects that later versions do not have.
     pub const fn lavapipe() -> Self {
         Self {
             max_loop_iterations: Some(LAVAPIPE_LOOP_ITERATIONS),
@@ -266,22 +263,22 @@ impl Defects {
             float_zeros: true,
             late_indices: true,
             loop_values: true,
-            // Mesa 22.3.6 (LLVM 15), 25.0.7 (LLVM 19) and 26.2.6 (LLVM 22), on an x86-64 processor with AVX2 and
-            // without AVX-512: tests/cl/types/double_places.cl.
+            // Mesa 22.3.6 (LLVM 15), 25.0.7 (LLVM 19) and 26.2.6 (LLVM 22) have this defect, on an x86-64 processor
+            // with AVX2 and without AVX-512: tests/cl/types/double_places.cl.
             double_rounding: true,
             ..Self::mesa()
         }
     }
 
-    /// NVIDIA's driver for Vulkan (580.159, an H100 and an H200). `late_indices`: one of 3,000 random programs with
-    /// private arrays had wrong results on an H200 (`WGCL_FUZZ_KIND=arrays WGCL_FUZZ_SEED=7711093
-    /// WGCL_FUZZ_ITEMS=16`). The cost in kernels with private arrays has not been measured.
+    /// NVIDIA's driver for Vulkan (580.159, an H100 and an H200). Reason for `late_indices`: one of 3,000 random
+    /// programs with private arrays had wrong results on an H200 (`WGCL_FUZZ_KIND=arrays WGCL_FUZZ_SEED=7711093
+    /// WGCL_FUZZ_ITEMS=16`). The cost of the workaround in kernels with private arrays has not been measured.
     pub fn nvidia() -> Self {
         Self { half_rounding: true, late_indices: true, signed_quotients: true, ..Self::default() }
     }
 
-    /// Every driver in Mesa 22.3; `mesa.rs` (see above) removes what later versions do not have. In comparisons of
-    /// 64-bit integers, NIR drops the sign of the smallest 32-bit integer.
+    /// Every driver in Mesa 22.3. `mesa.rs` (see above) removes the defects that later versions do not have. In
+    /// comparisons of 64-bit integers, NIR drops the sign of the smallest 32-bit integer.
     pub const fn mesa() -> Self {
         Self {
             max_loop_iterations: None,

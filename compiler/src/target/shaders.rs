@@ -8,8 +8,8 @@ pub struct Shaders {
     /// Whether this compiler writes and post-processes SPIR-V (Vulkan). Otherwise it creates a naga module that passes
     /// naga's full validation, for Metal, DX12 or WebGPU.
     pub spirv: bool,
-    /// Whether float arithmetic is compiled as written: the target language can forbid contraction and reassociation.
-    /// Otherwise `passes::fp_barriers` prevents them.
+    /// Whether the target language can forbid contraction and reassociation, so that float arithmetic is compiled as
+    /// written. If not, `passes::fp_barriers` prevents both.
     pub exact: bool,
     /// The float controls that SPIR-V modules may request.
     pub float_controls: FloatControls,
@@ -31,19 +31,19 @@ pub struct Shaders {
     /// Whether the device has 64-bit atomic operations. If not, but the language has them, they are emulated with two
     /// words and a lock (`passes::locks`).
     pub int64_atomics: bool,
-    /// Whether a memory fence orders a work-item's accesses without a barrier. For Metal, naga writes a barrier for a
-    /// fence; WGSL has only barriers.
+    /// Whether a memory fence orders the accesses of a work-item without a barrier. WGSL has only barriers. For Metal,
+    /// naga writes a barrier for a fence.
     pub fences: bool,
-    /// Whether barriers are only allowed in control flow that the language's uniformity analysis accepts (WGSL, section
-    /// 15.2).
+    /// Whether barriers are valid only in control flow that the uniformity analysis of the language accepts (WGSL,
+    /// section 15.2).
     pub uniform_barriers: bool,
     pub limits: Limits,
     pub costs: Costs,
     pub defects: Defects,
 }
 
-/// SPV_KHR_float_controls as the device supports it. Each field is a set of widths: 1 for 16 bits, 2 for 32, 4 for
-/// 64.
+/// The support of the device for SPV_KHR_float_controls. Each field is a set of widths: 1 for 16 bits, 2 for 32 bits, 4
+/// for 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FloatControls {
     /// Preserves signed zeros, infinities and NaNs.
@@ -63,16 +63,16 @@ impl FloatControls {
 pub struct Limits {
     pub storage_buffers: u32,
     pub uniform_buffers: u32,
-    /// Size limit in bytes of a uniform binding.
+    /// Maximum size in bytes of a uniform binding.
     pub uniform_size: u32,
-    /// Work-groups of a dispatch in each dimension.
+    /// Maximum number of work-groups of a dispatch in each dimension.
     pub groups: u32,
-    /// Work-items of a work-group.
+    /// Maximum number of work-items of a work-group.
     pub group_items: u32,
-    /// Size limit in bytes of a work-item's private arrays in variables of the function; larger arrays go to a
-    /// scratch buffer.
+    /// Maximum size in bytes of the private arrays of a work-item in variables of the shader function. Larger arrays
+    /// are in a scratch buffer.
     pub function_memory: u32,
-    /// Instructions of a kernel after inlining. Drivers inline every call.
+    /// Maximum number of instructions of a kernel after inlining. Drivers inline every call.
     pub expanded_instructions: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct Limits {
 /// measurements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
-    /// Whether the driver emits code for each word of an access separately, so loops with wide accesses are unrolled
+    /// Whether the driver emits separate code for each word of an access. Then loops with wide accesses are unrolled
     /// less.
     pub per_word_accesses: bool,
     /// Whether buffers that a kernel both loads from and stores to are accessed faster by address than by binding
@@ -89,20 +89,21 @@ pub struct Costs {
     /// Whether the device has an instruction for every bitwise function of three inputs (LOP3), and the driver selects
     /// it for sums of products.
     pub logic_of_three: bool,
-    /// Whether 64-bit rotations are faster as two words, each from a funnel shift, than as two 64-bit shifts.
+    /// Whether a 64-bit rotation is faster as two funnel shifts of 32-bit words than as two 64-bit shifts.
     pub funnel_shift_rotations: bool,
-    /// Whether a quotient of `float` is fast and within 2.5 ULP if rounding to nearest even is not requested for
-    /// `float` (H100, driver 580: 0.070 ms instead of 0.438 ms). Sums and products are still rounded to nearest even.
-    /// Divisors of 2^126 and more must be scaled.
+    /// Whether a quotient of `float` is fast and has an error of at most 2.5 ULP if rounding to nearest even is not
+    /// requested for `float` (H100, driver 580: 0.070 ms instead of 0.438 ms). Sums and products are then still rounded
+    /// to nearest even. Divisors of 2^126 or more must be scaled.
     pub approximate_division: bool,
-    /// Whether division and square root of `double` are faster as sequences of `fma` than as the driver's operations.
-    /// (H100, driver 580: loops with the driver's operations take 0.31 ms; with NVIDIA's OpenCL they take 0.14 ms.)
+    /// Whether division and square root of `double` are faster as sequences of `fma` than as operations of the driver.
+    /// (H100, driver 580: loops with the operations of the driver take 0.31 ms; with NVIDIA's OpenCL they take 0.14
+    /// ms.)
     pub fused_double_division: bool,
     /// Whether `exp2` of `float` has an error of at most 2.1 ULP, also for large arguments (H100, driver 580: 2.05
     /// ULP). Vulkan permits 3 + 2 |x| ULP.
     pub accurate_exp2: bool,
     /// Whether wide accesses are faster if neighbouring work-items cooperate (`passes::subgroup_coalesce`). Requires
-    /// [`super::Language::subgroups`]; every subgroup has [`super::Language::subgroup_size`] work-items if the
+    /// [`super::Language::subgroups`]. Every subgroup must have [`super::Language::subgroup_size`] work-items if the
     /// work-group is large enough.
     pub subgroup_coalescing: bool,
 }
@@ -110,9 +111,9 @@ pub struct Costs {
 /// Operations that a driver silently miscompiles or executes incorrectly. By default, none is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Defects {
-    /// The driver ends the loops of a work-item after this total number of iterations.
+    /// Maximum total number of loop iterations of a work-item. The driver ends the loops after it.
     pub max_loop_iterations: Option<u32>,
-    /// The driver ignores the conditions of control flow that nests deeper than this number of levels.
+    /// Maximum nesting of control flow. The driver ignores the conditions of deeper control flow.
     pub nested_conditions: Option<u32>,
     /// The driver miscompiles some signed comparisons of 64-bit integers: one side is extended from 32 bits, and the
     /// other side is a constant from -2^31 to 2^31.
@@ -128,8 +129,8 @@ pub struct Defects {
     pub loop_values: bool,
     /// The driver removes a conversion of `float` to `half` and back, and thus the rounding (`passes::half_rounding`).
     pub half_rounding: bool,
-    /// The driver miscompiles `umin(x, constant)` if the result is stored to a loop-carried variable; compare and
-    /// select is correct.
+    /// The driver miscompiles `umin(x, constant)` if the result is stored to a loop-carried variable. A comparison and
+    /// a select are correct.
     pub unsigned_minima: bool,
     /// The driver's sines are only as accurate as Vulkan requires, with an absolute error of up to 2^-11
     /// (`passes::coarse_sines`).
@@ -148,8 +149,8 @@ pub struct Defects {
 }
 
 impl Defects {
-    /// Adds and removes defects by their names: `NAME`, `-NAME` or `-all`. Returns the unknown names. A defect with a
-    /// number can only be removed.
+    /// Adds and removes defects by their names: `NAME`, `-NAME` or `-all`, separated by commas. Returns the names that
+    /// are not valid. A defect with a numeric value can only be removed.
     pub fn change(&mut self, list: &str) -> Vec<String> {
         let mut unknown = Vec::new();
         for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
