@@ -1,9 +1,9 @@
 //! Executable memory for machine code.
 //!
 //! Memory is written first and made executable afterwards, never both at once. Some systems refuse to make written
-//! memory executable. There, an anonymous file is mapped twice: once writable, once executable.
+//! memory executable. On these systems, an anonymous file is mapped twice: once writable, once executable.
 //!
-//! AArch64 processors do not keep the instruction cache coherent with stores, so [`cache`] does.
+//! AArch64 processors need not keep the instruction cache coherent with stores. [`cache`] makes new code visible.
 
 use std::ffi::c_void;
 use std::io;
@@ -14,10 +14,10 @@ use crate::mach::code::Code;
 /// The reason why code cannot be made executable.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecError {
-    /// The system has no memory.
+    /// The system cannot allocate memory.
     #[error("cannot allocate memory for machine code: {0}")]
     Memory(#[source] io::Error),
-    /// The system allows neither way to create executable memory.
+    /// The system refuses both methods to create executable memory.
     #[error("cannot make memory executable: {0}")]
     Refused(#[source] io::Error),
 }
@@ -39,12 +39,12 @@ impl Executable {
     /// Copies code into executable memory.
     ///
     /// # Errors
-    /// The system has no memory, or allows none to be executed.
+    /// The system cannot allocate memory, or refuses to make it executable.
     pub fn new(code: &Code) -> Result<Self, ExecError> {
         Self::of_bytes(&code.bytes, &code.entries)
     }
 
-    /// Copies code that was stored as bytes. `entries` are the offsets of its functions.
+    /// Copies code from its bytes. `entries` are the offsets of its functions in bytes.
     ///
     /// # Errors
     /// As [`Executable::new`].
@@ -53,7 +53,7 @@ impl Executable {
         Ok(Self { start, bytes, entries: entries.to_vec() })
     }
 
-    /// The address of a function of the module.
+    /// The address of a function of the module, or `None` if the index is out of range.
     pub fn entry(&self, function: usize) -> Option<*const u8> {
         let offset = *self.entries.get(function)?;
         Some(self.start.as_ptr().cast::<u8>().cast_const().wrapping_add(offset as usize))
@@ -78,7 +78,8 @@ mod cache {
     use std::ffi::c_void;
     use std::ptr::NonNull;
 
-    /// Makes written code visible to the instruction caches of all processors. The same memory can have two addresses.
+    /// Makes new code visible to the instruction caches of all processors. `written` and `executed` are addresses of
+    /// the same memory.
     ///
     /// # Safety
     /// Both ranges must be readable.
@@ -150,7 +151,7 @@ mod pages {
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let bytes = code.len().max(1).next_multiple_of(page);
         let start = protected(code, bytes).or_else(|error| match error {
-            ExecError::Refused(_) => twice(code, bytes),
+            ExecError::Refused(_) => double_mapped(code, bytes),
             error => Err(error),
         })?;
         Ok((start, bytes))
@@ -192,9 +193,9 @@ mod pages {
         Err(ExecError::Refused(error))
     }
 
-    /// Maps a file without a name twice: writable and executable.
+    /// Maps an anonymous file twice: writable for the copy, and executable.
     #[cfg(target_os = "linux")]
-    fn twice(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
+    fn double_mapped(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
         use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
         // SAFETY: the name ends in a zero byte.
         let file = unsafe { libc::memfd_create(c"code".as_ptr(), libc::MFD_CLOEXEC) };
@@ -222,14 +223,14 @@ mod pages {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn twice(_: &[u8], _: usize) -> Result<NonNull<c_void>, ExecError> {
+    fn double_mapped(_: &[u8], _: usize) -> Result<NonNull<c_void>, ExecError> {
         Err(ExecError::Refused(io::ErrorKind::Unsupported.into()))
     }
 
     #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
     mod tests {
         use super::super::ExecError;
-        use super::{protected, twice};
+        use super::{double_mapped, protected};
 
         /// `mov eax, 42; ret`
         #[cfg(target_arch = "x86_64")]
@@ -239,9 +240,9 @@ mod pages {
         const CODE: [u8; 8] = [0x40, 0x05, 0x80, 0x52, 0xC0, 0x03, 0x5F, 0xD6];
 
         #[test]
-        fn both_ways_give_memory_that_runs() -> Result<(), ExecError> {
-            for way in [protected, twice] {
-                let start = way(&CODE, 4096)?;
+        fn both_mapping_methods_create_executable_memory() -> Result<(), ExecError> {
+            for map in [protected, double_mapped] {
+                let start = map(&CODE, 4096)?;
                 // SAFETY: the code is mapped, takes no parameters and returns an `i32`.
                 let function: extern "C" fn() -> i32 = unsafe { std::mem::transmute(start.as_ptr()) };
                 assert_eq!(function(), 42);

@@ -5,7 +5,7 @@
 //!             ─ regalloc2 ─▶ isa: bytes ─ layout, link ─▶ Code
 //! ```
 //! Each value of the [vector IR](vir) fits one register, and its operations do not depend on the processor. `mach` has
-//! the code that all instruction sets share, and `isa` one module for each instruction set. [`Isa::caps`] lists the
+//! the code that all instruction sets share. `isa` has one module for each instruction set. [`Isa::caps`] returns the
 //! capabilities of an instruction set.
 //!
 //! This crate does not know OpenCL. The code that builds vector IR assigns work-items to lanes, and decides which
@@ -36,7 +36,7 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     }
 }
 
-/// The instructions of a program as text, in the syntax of the GNU assembler.
+/// Disassembles a program, in the syntax of the GNU or Arm assembler.
 pub fn disassemble(code: &Code, isa: Isa) -> String {
     match isa {
         Isa::X86(_) => isa::x86::disassemble(code),

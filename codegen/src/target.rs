@@ -1,7 +1,7 @@
 //! Instruction sets and their capabilities.
 //!
-//! The code that builds vector IR queries [`Isa::caps`] and never compares levels. So an instruction set with the
-//! vector size of another one, but other operations, needs a new table and no new conditions.
+//! The code that builds vector IR queries [`Isa::caps`] and does not compare levels. Therefore, a new instruction set
+//! needs only a new table of capabilities.
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,13 +24,13 @@ pub enum X86Level {
 /// A level of AArch64. A higher one includes the lower ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum A64Level {
-    /// Armv8.0 with Advanced SIMD, as the Cortex-A53 has it. Vectors have 16 bytes.
+    /// Armv8.0 with Advanced SIMD, as in the Cortex-A53. Vectors have 16 bytes.
     V8,
-    /// Armv8.2 with the extensions FP16, LSE and DotProd, as the Cortex-A76 and Apple's processors have them.
+    /// Armv8.2 with the extensions FP16, LSE and DotProd, as in the Cortex-A76 and Apple's processors.
     V82,
 }
 
-/// The capabilities of an instruction set, and costs.
+/// The capabilities of an instruction set, and costs of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IsaCaps {
     /// Size of the largest vector in bytes; 0 if there are only scalars.
@@ -43,10 +43,10 @@ pub struct IsaCaps {
     pub has_gather: bool,
     /// Whether the instruction set has [`Op::Scatter`](crate::vir::Op::Scatter).
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) is one instruction. If not, one instruction can only move
-    /// whole 16-byte parts, or apply the same pattern within each of them.
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions. If not, only patterns
+    /// that move whole 16-byte blocks, or that repeat in each 16-byte block, are that cheap.
     pub shuffles_any: bool,
-    /// Whether vectors of 64-bit integers convert to floats and back in one instruction.
+    /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub converts_i64: bool,
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
@@ -54,9 +54,9 @@ pub struct IsaCaps {
     /// barrier needs a fence.
     pub strong_memory_order: bool,
     /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
-    /// gather is limited by its gathers.
+    /// gather is limited by the throughput of gathers.
     pub gather_cost: u32,
-    /// The number of loads that take as long as storing one lane.
+    /// The number of loads that take as long as the store of one lane.
     pub lane_store_cost: u32,
     /// The smallest number of 32-bit lanes for which running two vectors of work-items at a time is faster.
     pub min_interleaved_lanes: u32,
@@ -97,9 +97,9 @@ impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
             // A gather of four lanes is four moves of an offset to a general register, and four loads of a lane. Each
-            // of them occupies a vector pipe (UMOV and LD1 of one lane, in Arm's guide for software on the Neoverse
-            // N1). The N1 has two vector pipes, and a multiply-add takes four cycles. So eight independent ones are
-            // necessary to keep the pipes busy.
+            // of them occupies a vector pipe (UMOV and LD1 of one lane, in Arm's software optimization guide for the
+            // Neoverse N1). The N1 has two vector pipes, and a multiply-add has a latency of four cycles. So eight
+            // independent multiply-adds keep the pipes busy.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,

@@ -2,7 +2,7 @@
 //!
 //! A sum whose uses are all addresses is not computed. Each access uses the terms instead, with a shift of one term as
 //! the scale. Folding keeps two registers alive instead of one. Therefore, a sum that is defined outside the loop of
-//! its uses is not folded. A constant needs no register and always becomes a displacement.
+//! its uses is not folded. A constant needs no register, so a small constant becomes a displacement in any case.
 
 use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 
@@ -11,9 +11,9 @@ use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 pub(crate) struct AddressingModes {
     /// The binary logarithm of the largest scale.
     pub(crate) max_scale_log2: i64,
-    /// The absolute values of constants that become displacements are below this.
+    /// Only constants with an absolute value below this become displacements.
     pub(crate) max_constant: i64,
-    /// The limit of displacements to which constants can be added.
+    /// Only displacements with an absolute value below this are combined with constants.
     pub(crate) max_displacement: i32,
 }
 
@@ -26,15 +26,15 @@ pub(crate) enum Sum {
     Terms(Value, Value, u8),
 }
 
-/// Counts of the uses of a value: all, those as an address, and those as an address in the loop that defines it.
+/// Counts of the uses of a value: all uses, uses as an address, and uses as an address at the loop depth of the value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     all: u32,
     folded: u32,
-    near: u32,
+    in_same_loop: u32,
 }
 
-/// Finds values that are only used as parts of addresses.
+/// Finds sums that are only used as addresses.
 #[derive(Debug)]
 pub(crate) struct Addresses<'a> {
     modes: AddressingModes,
@@ -57,8 +57,8 @@ fn depths(function: &Function) -> Vec<u32> {
     depths
 }
 
-/// The address of an access, if it supports all addressing modes.
-fn place(op: &Op) -> Option<&Addr> {
+/// The address of a memory access, or `None` if the operation does not support all addressing modes.
+fn foldable_address(op: &Op) -> Option<&Addr> {
     match op {
         Op::Load(_, addr)
         | Op::Store(_, addr, _)
@@ -78,12 +78,12 @@ impl<'a> Addresses<'a> {
         function: &'a Function,
         modes: &AddressingModes,
         defs: &'a [Option<&'a Inst>],
-        reached: &[bool],
+        reachable: &[bool],
     ) -> Vec<Option<Sum>> {
         let mut this =
             Self { modes: *modes, defs, depths: vec![0; function.values.len()], uses: vec![Uses::default(); function.values.len()] };
         let depths = depths(function);
-        let blocks = || function.blocks.iter().enumerate().filter(|(index, _)| reached[*index]);
+        let blocks = || function.blocks.iter().enumerate().filter(|(index, _)| reachable[*index]);
         for (index, block) in blocks() {
             let results = block.insts.iter().filter_map(|inst| inst.result);
             results.for_each(|result| this.depths[result.index()] = depths[index]);
@@ -91,16 +91,16 @@ impl<'a> Addresses<'a> {
             block.terminator.iter().for_each(|end| end.for_each_operand(|value| this.uses[value.index()].all += 1));
         }
         for (index, block) in blocks() {
-            for addr in block.insts.iter().filter_map(|inst| place(&inst.op)) {
+            for addr in block.insts.iter().filter_map(|inst| foldable_address(&inst.op)) {
                 if addr.index.is_none() && addr.disp.abs() < modes.max_displacement {
-                    let near = this.depths[addr.base.index()] == depths[index];
-                    this.fold(addr.base, near);
+                    let in_same_loop = this.depths[addr.base.index()] == depths[index];
+                    this.fold(addr.base, in_same_loop);
                 }
             }
         }
         let mut sums = vec![None; function.values.len()];
-        // Uses follow definitions, so the backward walk sees all uses of a sum before the sum.
-        for (_, block) in function.blocks.iter().enumerate().rev().filter(|(index, _)| reached[*index]) {
+        // Uses follow definitions, so the backward walk visits all uses of a sum before the sum.
+        for (_, block) in function.blocks.iter().enumerate().rev().filter(|(index, _)| reachable[*index]) {
             for inst in block.insts.iter().rev() {
                 if let Some(result) = inst.result {
                     sums[result.index()] = this.sum(function, result, &inst.op);
@@ -110,10 +110,10 @@ impl<'a> Addresses<'a> {
         sums
     }
 
-    fn fold(&mut self, value: Value, near: bool) {
+    fn fold(&mut self, value: Value, in_same_loop: bool) {
         let uses = &mut self.uses[value.index()];
         uses.folded += 1;
-        uses.near += u32::from(near);
+        uses.in_same_loop += u32::from(in_same_loop);
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -123,7 +123,8 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// The value before a shift, and the scale.
+    /// The operand of a shift by a constant, and the scale. `None` if `value` is not a shift at the loop depth `depth`,
+    /// or the scale is too large.
     fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
         let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
         let amount = self.constant(by)?;
@@ -138,15 +139,15 @@ impl<'a> Addresses<'a> {
         }
         let depth = self.depths[result.index()];
         if let Some((of, by)) = self.constant(*b).map(|by| (*a, by)).or_else(|| self.constant(*a).map(|by| (*b, by))) {
-            self.fold(of, uses.near == uses.all && self.depths[of.index()] == depth);
+            self.fold(of, uses.in_same_loop == uses.all && self.depths[of.index()] == depth);
             return Some(Sum::Offset(of, by as i32));
         }
-        if uses.near != uses.all {
+        if uses.in_same_loop != uses.all {
             return None;
         }
         let (base, index) = if self.scaled(*b, depth).is_none() && self.scaled(*a, depth).is_some() { (*b, *a) } else { (*a, *b) };
         let (index, scale) = self.scaled(index, depth).unwrap_or((index, 1));
-        // Only a constant can still be added to the first term.
+        // The addressing mode is complete except for the displacement, so only constants can be folded into `base`.
         self.fold(base, false);
         Some(Sum::Terms(base, index, scale))
     }

@@ -3,16 +3,16 @@
 use crate::target::Isa;
 use crate::vir::VerifyError;
 
-/// Machine code. It runs at any address that is a multiple of 64.
+/// Machine code. It can be loaded at any address that is a multiple of 64.
 #[derive(Clone, Debug, Default)]
 pub struct Code {
     /// Instructions, then constants.
     pub bytes: Vec<u8>,
-    /// The offset of each function of the module.
+    /// The offset in bytes of each function of the module.
     pub entries: Vec<u32>,
     /// Maximum native stack size in bytes of any function, including its callees but not host functions.
     pub stack: u32,
-    /// The offset of the constants.
+    /// The offset in bytes of the constants.
     pub constants: u32,
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Constant<'a> {
 }
 
 impl Constant<'_> {
-    /// The bits of every lane, if they are equal.
+    /// The bits of every lane, or `None` for a list of lanes.
     pub(crate) const fn splat_bits(self) -> Option<u64> {
         match self {
             Self::Splat(bits) => Some(bits),
@@ -23,7 +23,7 @@ impl Constant<'_> {
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// The constant that defines a value.
+    /// The constant that defines a value, or `None` if the value is not constant.
     pub(crate) fn constant(&self, function: &Function, value: Value) -> Option<Constant<'a>> {
         let op = &self.defs[value.index()]?.op;
         let bits = match op {

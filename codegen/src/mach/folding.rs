@@ -1,8 +1,8 @@
 //! Instruction folding: decides which values are computed as part of their only user, and counts uses.
 //!
-//! A value with one use in its own block can be computed by its user. A comparison becomes the flags of a branch, and a
-//! load becomes the memory operand of an addition. A load is only folded if no instruction in between writes memory.
-//! The policy of an instruction set decides which operations fold.
+//! The user of a value can compute it if this is its only use and both are in the same block. For example, a branch
+//! reads the flags of a comparison, and a load becomes the memory operand of an addition. The policy of an instruction
+//! set decides which operations fold. It must not fold a load if memory may be written between the load and its user.
 //!
 //! ```text
 //! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
@@ -12,7 +12,7 @@
 use super::addresses::{Addresses, AddressingModes, Sum};
 use crate::vir::{Cond, Function, Inst, Mem, Op, Terminator, Value};
 
-/// A value that could be folded into its only user, which is in the same block.
+/// A value whose only user is in the same block, so the user can compute it.
 pub(crate) struct Candidate<'a> {
     pub(crate) function: &'a Function,
     pub(crate) op: &'a Op,
@@ -20,9 +20,9 @@ pub(crate) struct Candidate<'a> {
     /// The user; `None` for the condition of the block's terminator.
     pub(crate) user: Option<&'a Op>,
     pub(crate) terminator: Option<&'a Terminator>,
-    /// Whether memory may be written between the value and its user's position.
+    /// Whether memory may be written between the value and the position at which its user is computed.
     pub(crate) memory_changes: bool,
-    /// Whether the operation is a splat of a load of which it is the only user.
+    /// Whether the operation is a splat, and the only user of a load.
     pub(crate) splats_load: bool,
 }
 
@@ -32,32 +32,32 @@ enum User {
     None,
     /// An instruction of a block, by its index; the index after the last one is the terminator's condition.
     At(usize, usize),
-    /// Several uses, or a use as the argument of a jump.
+    /// Several uses, or a use as the argument of a jump or as the result of the function.
     Many,
 }
 
-/// The facts about a function's values that instruction selection uses.
+/// The results of the analysis of a function, for instruction selection.
 #[derive(Debug)]
 pub(crate) struct FoldingPlan<'a> {
-    /// The instruction that defines each value; none for parameters of blocks.
+    /// The instruction that defines each value; `None` for block parameters.
     pub(crate) defs: Vec<Option<&'a Inst>>,
     /// Whether a value is computed as part of its only user.
     pub(crate) folded: Vec<bool>,
-    /// Whether a value is used by an instruction that is selected.
+    /// Whether a value is an operand of an instruction or terminator. The operands of a sum in `sums` are its terms.
     pub(crate) used: Vec<bool>,
     /// Whether the only use of a value is in the block that defines it.
     pub(crate) single_block_use: Vec<bool>,
-    /// The terms of sums that are only parts of addresses.
+    /// The terms of each sum that is only used as an address; `None` for other values.
     pub(crate) sums: Vec<Option<Sum>>,
     /// Whether a block is reachable.
-    pub(crate) reached: Vec<bool>,
-    /// The number of edges that lead to each block.
+    pub(crate) reachable: Vec<bool>,
+    /// The number of edges to each block from reachable blocks.
     pub(crate) edges: Vec<u32>,
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// Analyses a function. `folds` is the policy of the instruction set: whether a value may be computed as part of
-    /// its only user.
+    /// Analyses a function. `folds` is the policy of the instruction set: it returns true if the only user of a value
+    /// computes it.
     pub(crate) fn new(function: &'a Function, modes: &AddressingModes, folds: impl Fn(&Candidate<'_>) -> bool) -> Self {
         let values = function.values.len();
         let mut plan = Self {
@@ -66,15 +66,15 @@ impl<'a> FoldingPlan<'a> {
             used: vec![false; values],
             single_block_use: vec![false; values],
             sums: Vec::new(),
-            reached: vec![false; function.blocks.len()],
+            reachable: vec![false; function.blocks.len()],
             edges: vec![0; function.blocks.len()],
         };
         plan.reach(function);
         let users = plan.users(function);
-        plan.sums = Addresses::find(function, modes, &plan.defs, &plan.reached);
-        plan.forget_scales(function);
+        plan.sums = Addresses::find(function, modes, &plan.defs, &plan.reachable);
+        plan.recompute_used(function);
         for (index, block) in function.blocks.iter().enumerate() {
-            if !plan.reached[index] {
+            if !plan.reachable[index] {
                 continue;
             }
             let here = |user: User| match user {
@@ -101,7 +101,7 @@ impl<'a> FoldingPlan<'a> {
     fn reach(&mut self, function: &Function) {
         let mut list = vec![0];
         while let Some(block) = list.pop() {
-            if std::mem::replace(&mut self.reached[block], true) {
+            if std::mem::replace(&mut self.reachable[block], true) {
                 continue;
             }
             for target in function.blocks[block].terminator.iter().flat_map(Terminator::targets) {
@@ -113,7 +113,7 @@ impl<'a> FoldingPlan<'a> {
 
     fn users(&mut self, function: &'a Function) -> Vec<User> {
         let mut users = vec![User::None; function.values.len()];
-        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
+        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reachable[*index]) {
             let mut seen = |value: Value, user: User| {
                 let old = &mut users[value.index()];
                 *old = if *old == User::None { user } else { User::Many };
@@ -144,10 +144,11 @@ impl<'a> FoldingPlan<'a> {
         users
     }
 
-    /// Shifts that are only scales of addresses are not computed.
-    fn forget_scales(&mut self, function: &Function) {
+    /// Recomputes [`Self::used`] with the terms of sums as operands. A shift that is only the scale of an address is
+    /// then unused.
+    fn recompute_used(&mut self, function: &Function) {
         let mut needed = vec![false; function.values.len()];
-        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reached[*index]) {
+        for (index, block) in function.blocks.iter().enumerate().filter(|(index, _)| self.reachable[*index]) {
             for inst in &block.insts {
                 match inst.result.and_then(|result| self.sums[result.index()]) {
                     Some(Sum::Offset(of, _)) => needed[of.index()] = true,
@@ -162,7 +163,8 @@ impl<'a> FoldingPlan<'a> {
         self.used = needed;
     }
 
-    /// Decides for the values of a block, from the last to the first, so that the positions of users are known.
+    /// Decides which values of a block are folded. Visits users before their operands, so that the positions of users
+    /// are known.
     fn fold_block(
         &mut self,
         function: &Function,
@@ -183,7 +185,7 @@ impl<'a> FoldingPlan<'a> {
             let Some(at) = only_user(result) else { continue };
             self.single_block_use[result.index()] = true;
             let user = block.insts.get(at);
-            // Several accesses can use a part of an address.
+            // Several accesses can use the terms of a sum.
             if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
                 continue;
             }

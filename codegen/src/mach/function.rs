@@ -1,17 +1,17 @@
 //! Functions of machine instructions with virtual registers, the input of the register allocator.
 //!
 //! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them.
-//! Labels name blocks until all blocks exist.
+//! A label refers to a block that may not exist yet.
 
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 
-/// A machine instruction before its registers are known.
+/// A machine instruction with virtual registers.
 pub(crate) trait MachineInst: Copy {
     /// Whether it returns from the function.
     fn is_return(&self) -> bool;
     /// Whether it ends a block and has successors.
     fn is_branch(&self) -> bool;
-    /// The registers that it overwrites in addition to its operands. `defines` is whether an operand is a result.
+    /// The registers that it overwrites in addition to its operands. `defines` is true if an operand is a def.
     fn clobbers(&self, defines: bool) -> PRegSet;
 }
 
@@ -142,8 +142,8 @@ impl<I: MachineInst> FunctionBuilder<I> {
         self.function.ends.push(self.function.operands.len() as u32);
     }
 
-    /// Adds a call. `address` is the operand of an indirect call. The arguments are at the first of `places`. Returns
-    /// the register of the result, which is undefined if `result` is `None`.
+    /// Adds a call. `address` is the operand of an indirect call. `places` are the registers of arguments, in order.
+    /// Returns the register of the result, which has no definition if `result` is `None`.
     pub(crate) fn add_call(&mut self, inst: I, address: Option<VReg>, args: &[VReg], places: &[PReg], result: Option<PReg>) -> VReg {
         let mut operands: Vec<Operand> = address.map(Operand::reg_use).into_iter().collect();
         operands.extend(args.iter().zip(places).map(|(arg, place)| Operand::reg_fixed_use(*arg, *place)));
@@ -175,7 +175,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
         }
     }
 
-    /// Replaces the labels by their blocks and adds the predecessors.
+    /// Replaces the labels of successors by blocks, and computes the predecessors.
     pub(crate) fn connect(&mut self) {
         for index in 0..self.function.blocks.len() {
             for place in 0..self.function.blocks[index].succs.len() {

@@ -1,16 +1,17 @@
 //! Block layout: the order of blocks, and their branches.
 //!
-//! Blocks that only jump are skipped ("jump threading"). No block jumps to the next one. Each branch takes the shortest
-//! form that reaches its target. The instruction set defines the forms ([`BranchEncoding`]).
+//! Branches to a block that only jumps go to its target instead (jump threading). No block jumps to the next one. Each
+//! branch has the shortest form that can encode its distance. The instruction set defines the forms
+//! ([`BranchEncoding`]).
 
 use smallvec::SmallVec;
 
-use super::link::Fixup;
+use super::link::Relocation;
 
-/// The end of a block. Blocks are named by index.
+/// The end of a block. Blocks are indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockEnd<C> {
-    /// Returns from the function.
+    /// Returns from the function, or traps.
     None,
     /// Continues at a block.
     Jump(usize),
@@ -41,8 +42,8 @@ pub(crate) trait BranchEncoding: Sized {
     fn target(&self) -> usize;
     /// Size of the current form in bytes.
     fn size(&self) -> usize;
-    /// Takes a longer form if the current one does not reach `distance`, which is relative to its end. Returns whether
-    /// the form changed. A branch never becomes shorter again.
+    /// Changes to a longer form if the current one cannot encode `distance`, which is relative to its end. Returns true
+    /// if the form changed. A branch never becomes shorter again.
     fn relax(&mut self, distance: i64) -> bool;
     /// Appends the branch. `distance` is relative to its end.
     fn encode(&self, distance: i64, out: &mut Vec<u8>);
@@ -53,9 +54,9 @@ pub(crate) trait BranchEncoding: Sized {
 /// The branches at the end of a block.
 pub(crate) type Branches<B> = SmallVec<[B; 3]>;
 
-/// Skips blocks that only jump.
+/// The block that a branch to `block` reaches after blocks that only jump.
 fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
-    // The limit ends cycles of such blocks.
+    // The limit ends cycles of blocks that only jump.
     for _ in 0..blocks.len() {
         match blocks[block] {
             BlockCode { start, end, branch: BlockEnd::Jump(to) } if start == end => block = to,
@@ -81,18 +82,22 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
 /// A layout in progress.
 struct Layout<'a, B: BranchEncoding> {
     blocks: &'a [BlockCode<B::Cond>],
-    /// The blocks that remain, in order.
+    /// The blocks that are not skipped, in order.
     order: Vec<usize>,
     /// The branches of each block in `order`.
     branches: Vec<Branches<B>>,
-    /// The first byte of each block.
+    /// The offset of each block.
     starts: Vec<usize>,
     /// Whether a block is the target of a backward branch.
     loops: Vec<bool>,
 }
 
 /// Lays out the blocks of a function, whose bytes are in `text`. Returns the bytes and the moved relocations.
-pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Cond>], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+pub(crate) fn lay_out<B: BranchEncoding>(
+    text: &[u8],
+    blocks: &[BlockCode<B::Cond>],
+    relocations: &[Relocation],
+) -> (Vec<u8>, Vec<Relocation>) {
     let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
     let branches: Vec<Branches<B>> =
         order.iter().enumerate().map(|(place, block)| branches(blocks, *block, order.get(place + 1).copied())).collect();
@@ -103,11 +108,11 @@ pub(crate) fn lay_out<B: BranchEncoding>(text: &[u8], blocks: &[BlockCode<B::Con
     let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
     // Branches never shrink, so this terminates.
     while layout.grow() {}
-    layout.write(text, fixups)
+    layout.write(text, relocations)
 }
 
 impl<B: BranchEncoding> Layout<'_, B> {
-    /// Computes the offsets of blocks. Returns whether a branch grew, which changes the offsets.
+    /// Computes the offsets of blocks. Returns true if a branch grew, which changes the offsets.
     fn grow(&mut self) -> bool {
         let size = |block: usize| self.blocks[block].end - self.blocks[block].start;
         let mut at = 0usize;
@@ -130,18 +135,18 @@ impl<B: BranchEncoding> Layout<'_, B> {
         grown
     }
 
-    fn write(&self, text: &[u8], fixups: &[Fixup]) -> (Vec<u8>, Vec<Fixup>) {
+    fn write(&self, text: &[u8], relocations: &[Relocation]) -> (Vec<u8>, Vec<Relocation>) {
         let mut out = Vec::with_capacity(text.len() + self.blocks.len() * 8);
-        let mut moved = Vec::with_capacity(fixups.len());
-        let mut rest = fixups;
+        let mut moved = Vec::with_capacity(relocations.len());
+        let mut rest = relocations;
         for (&block, branches) in self.order.iter().zip(&self.branches) {
             let (code, start) = (self.blocks[block], self.starts[block]);
             B::pad(&mut out, start);
             out.extend(&text[code.start..code.end]);
-            let (own, others) = rest.split_at(rest.partition_point(|fixup| fixup.at < code.end));
+            let (own, others) = rest.split_at(rest.partition_point(|relocation| relocation.at < code.end));
             rest = others;
             let to = |place: usize| place - code.start + start;
-            moved.extend(own.iter().map(|fixup| Fixup { at: to(fixup.at), end: to(fixup.end), ..*fixup }));
+            moved.extend(own.iter().map(|relocation| Relocation { at: to(relocation.at), end: to(relocation.end), ..*relocation }));
             for branch in branches {
                 let end = out.len() + branch.size();
                 branch.encode(self.starts[branch.target()] as i64 - end as i64, &mut out);

@@ -5,7 +5,7 @@ use super::pool::Pool;
 
 /// The target of a relocation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FixupTarget {
+pub(crate) enum RelocationTarget {
     /// A constant of the pool.
     Pool(u32),
     /// A function of the module.
@@ -14,7 +14,7 @@ pub(crate) enum FixupTarget {
 
 /// The encoding of a relocation.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum FixupKind {
+pub(crate) enum RelocationKind {
     /// x86: a signed 32-bit distance from the end of the instruction.
     Rel32,
     /// AArch64: the distance of a branch or call in words, in the lowest 26 bits.
@@ -27,27 +27,27 @@ pub(crate) enum FixupKind {
 
 /// A relocation. Both offsets are in bytes from the start of the function.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fixup {
-    /// The offset of the first changed byte.
+pub(crate) struct Relocation {
+    /// The offset of the field to patch.
     pub(crate) at: usize,
-    /// The offset from which the distance counts. On x86, this is the end of the instruction. On AArch64, it is the
-    /// start.
+    /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start.
     pub(crate) end: usize,
-    pub(crate) target: FixupTarget,
-    pub(crate) kind: FixupKind,
+    pub(crate) target: RelocationTarget,
+    pub(crate) kind: RelocationKind,
 }
 
 /// The machine code of a function.
 #[derive(Debug)]
 pub(crate) struct Emitted {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) fixups: Vec<Fixup>,
+    pub(crate) relocations: Vec<Relocation>,
     /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
 }
 
-impl FixupKind {
-    /// Fails if the encoding does not reach the distance.
+impl RelocationKind {
+    /// Writes `distance`, in bytes, at the start of `bytes`. Fails if it does not fit. The caller has checked the range
+    /// of [`Self::Rel32`].
     fn apply(self, bytes: &mut [u8], distance: i64) -> Result<(), CodegenError> {
         let words = (distance / 4) as i32;
         match self {
@@ -70,7 +70,7 @@ impl FixupKind {
     }
 }
 
-/// Fails unless a signed number fits `bits` bits and its sign.
+/// Fails unless `number` fits a signed integer of `bits + 1` bits.
 fn require(number: i64, bits: u32) -> Result<(), CodegenError> {
     if (-(1 << bits)..1 << bits).contains(&number) { Ok(()) } else { Err(CodegenError::Size) }
 }
@@ -85,7 +85,8 @@ fn insert(bytes: &mut [u8], bits: u32) {
 /// Functions are aligned to cache lines.
 const ALIGN: usize = 64;
 
-/// Concatenates functions and constants. `padding` is the byte between functions. `stack` is stored unchanged.
+/// Concatenates functions and constants, and resolves relocations. `padding` fills the space between functions. `stack`
+/// is stored unchanged in the result.
 pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
     let mut bytes = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());
@@ -98,13 +99,13 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
     let places = pool.append(&mut bytes, padding);
     i32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
     for (function, &entry) in functions.iter().zip(&entries) {
-        for fixup in &function.fixups {
-            let target = match fixup.target {
-                FixupTarget::Pool(id) => places[id as usize],
-                FixupTarget::Function(index) => entries[index as usize] as usize,
+        for relocation in &function.relocations {
+            let target = match relocation.target {
+                RelocationTarget::Pool(id) => places[id as usize],
+                RelocationTarget::Function(index) => entries[index as usize] as usize,
             };
-            let distance = target as i64 - (entry as usize + fixup.end) as i64;
-            fixup.kind.apply(&mut bytes[entry as usize + fixup.at..], distance)?;
+            let distance = target as i64 - (entry as usize + relocation.end) as i64;
+            relocation.kind.apply(&mut bytes[entry as usize + relocation.at..], distance)?;
         }
     }
     Ok(Code { bytes, entries, stack, constants })

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 /// A constant of 4 to 64 bytes. Its size is a power of two, and its alignment equals its size.
 pub(crate) type Bytes = SmallVec<[u8; 64]>;
 
-/// Constants by number.
+/// The constants of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     constants: Vec<Bytes>,
@@ -14,7 +14,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// The index of a constant, which is added if it is new.
+    /// Adds a constant if it is new. Returns its index.
     pub(crate) fn number(&mut self, bytes: Bytes) -> u32 {
         let next = self.constants.len() as u32;
         let Self { constants, numbers } = self;
@@ -24,13 +24,13 @@ impl Pool {
         })
     }
 
-    /// Bytes of all constants, with the padding in front.
+    /// An upper bound of the bytes that [`Self::append`] adds, including the padding before the constants.
     pub(crate) fn bytes(&self) -> usize {
         self.constants.iter().map(|constant| constant.len()).sum::<usize>()
             + self.constants.iter().map(|constant| constant.len()).max().unwrap_or(0)
     }
 
-    /// Appends all constants, the largest first. Returns their offsets.
+    /// Appends all constants, the largest first. Returns the offset of each constant, indexed by pool index.
     pub(crate) fn append(&self, out: &mut Vec<u8>, padding: u8) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.constants.len()).collect();
         order.sort_by_key(|number| usize::MAX - self.constants[*number].len());

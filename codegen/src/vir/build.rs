@@ -31,7 +31,7 @@ impl Builder {
         self.function.ty(value)
     }
 
-    /// Creates a block without predecessors. It gets its position in the order when it is first [entered](Self::enter).
+    /// Creates a block without predecessors. [`enter`](Self::enter) determines its position in the order of the blocks.
     pub fn block(&mut self) -> Block {
         let block = Block(u32::try_from(self.function.blocks.len()).unwrap_or(u32::MAX));
         self.function.blocks.push(BlockData::default());
@@ -63,7 +63,7 @@ impl Builder {
         self.function.blocks[self.current.index()].terminator.is_some()
     }
 
-    /// Adds an instruction with a result of the given type.
+    /// Adds an instruction with a result of the dependencies type.
     pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
         self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value) });
@@ -78,7 +78,7 @@ impl Builder {
     /// Ends the current block.
     pub fn end(&mut self, terminator: Terminator) {
         let block = &mut self.function.blocks[self.current.index()];
-        debug_assert!(block.terminator.is_none(), "a block ends once");
+        debug_assert!(block.terminator.is_none(), "the block already has a terminator");
         block.terminator = Some(terminator);
     }
 
@@ -129,19 +129,19 @@ fn reachable(function: &Function) -> Vec<bool> {
     reached
 }
 
-/// Removes operations without effects whose result is unused, and unused block parameters. A parameter that only passes
-/// its value to itself around a loop is unused.
+/// Removes operations without effects whose result is unused, and unused block parameters. A parameter whose only use
+/// is as an argument for itself, in a loop, is unused.
 fn remove_unused(function: &mut Function, order: &[Block]) {
     let mut used = vec![false; function.values.len()];
     let mut list: Vec<Value> = Vec::new();
     // The operands of the instruction that defines a value, or the arguments of jumps that define a block parameter.
-    let mut given: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
+    let mut dependencies: Vec<Vec<Value>> = vec![Vec::new(); function.values.len()];
     for &block in order {
         let data = &function.blocks[block.index()];
         for inst in &data.insts {
             match inst.result {
                 Some(result) if inst.op.is_pure() || is_load(&inst.op) => {
-                    inst.op.for_each_operand(|value| given[result.index()].push(value))
+                    inst.op.for_each_operand(|value| dependencies[result.index()].push(value))
                 }
                 _ => inst.op.for_each_operand(|value| list.push(value)),
             }
@@ -149,7 +149,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
         let Some(terminator) = &data.terminator else { continue };
         for target in terminator.targets() {
             for (&param, &arg) in function.blocks[target.block.index()].params.iter().zip(&target.args) {
-                given[param.index()].push(arg);
+                dependencies[param.index()].push(arg);
             }
         }
         match terminator {
@@ -162,7 +162,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
     }
     while let Some(value) = list.pop() {
         if !std::mem::replace(&mut used[value.index()], true) {
-            list.append(&mut given[value.index()]);
+            list.append(&mut dependencies[value.index()]);
         }
     }
     let params: Vec<Vec<bool>> =
@@ -186,7 +186,7 @@ fn remove_unused(function: &mut Function, order: &[Block]) {
     }
 }
 
-/// Whether it is a load without other effects.
+/// Whether an operation is a non-atomic load.
 const fn is_load(op: &Op) -> bool {
     matches!(op, Op::Load(..) | Op::LoadVector { .. } | Op::Gather { .. })
 }

@@ -38,6 +38,7 @@ impl Dominators {
         this
     }
 
+    /// The nearest common dominator of two blocks.
     fn common(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             let later = if a > b { &mut a } else { &mut b };
@@ -54,7 +55,7 @@ impl Dominators {
         self.idom[block as usize].is_some()
     }
 
-    /// Whether block `a` dominates block `b`, or is the same block.
+    /// Whether block `a` dominates block `b`. A block dominates itself.
     pub(crate) fn dominates(&self, a: u32, mut b: u32) -> bool {
         while b > a {
             match self.idom[b as usize] {

@@ -1,5 +1,5 @@
-//! Numbers of values, blocks and functions: indices into the tables of a [`Function`](super::function::Function) or
-//! [`Module`](super::function::Module), as distinct types.
+//! Indices of values, blocks and functions in the tables of a [`Function`](super::function::Function) or
+//! [`Module`](super::function::Module). Each kind has its own type.
 
 use std::fmt;
 

@@ -18,7 +18,7 @@ pub struct Function {
     pub name: String,
     /// At most six parameters, each `i32` or `i64`.
     pub params: Vec<Type>,
-    /// The type of the result, `i32` or `i64`, if there is one.
+    /// The type of the result, `i32` or `i64`; `None` if there is no result.
     pub returns: Option<Type>,
     /// The type of each value, indexed by [`Value`].
     pub values: Vec<Type>,
@@ -31,9 +31,9 @@ pub struct Function {
 pub struct BlockData {
     /// Block parameters. The jumps to this block pass their values.
     pub params: Vec<Value>,
-    /// In order of execution.
+    /// The instructions, in order of execution.
     pub insts: Vec<Inst>,
-    /// How the block ends; `None` only during construction.
+    /// The end of the block; `None` only during construction.
     pub terminator: Option<Terminator>,
 }
 

@@ -1,4 +1,4 @@
-//! Global value numbering: reuses an equal value whose definition dominates.
+//! Global value numbering: replaces a value by an equal value whose definition dominates it.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -9,14 +9,14 @@ use super::function::Function;
 use super::op::{Cond, Op, Terminator};
 use super::types::Type;
 
-/// The block of each earlier computation, and its result.
-type Known = SmallVec<[(u32, Value); 2]>;
+/// The block and the result of each earlier computation of an expression.
+type Available = SmallVec<[(u32, Value); 2]>;
 
 /// Returns the function without redundant computations.
 pub(crate) fn gvn(function: &Function) -> Function {
     let mut function = function.clone();
     let dominators = Dominators::of(&function);
-    let mut known: FxHashMap<(Op, Type), Known> = FxHashMap::default();
+    let mut available: FxHashMap<(Op, Type), Available> = FxHashMap::default();
     // Definitions precede uses, so operands are replaced before operations are compared.
     let mut replacement: Vec<Value> = (0..).map(Value).take(function.values.len()).collect();
     let Function { blocks, values, .. } = &mut function;
@@ -28,11 +28,11 @@ pub(crate) fn gvn(function: &Function) -> Function {
             inst.op.map_operands(|value| replacement[value.index()]);
             let Some(result) = inst.result.filter(|_| is_candidate(&inst.op)) else { return true };
             let ty = values[result.index()];
-            // A comparison of scalars is usually the condition of one jump, which then needs no register.
+            // A comparison of scalars is usually the condition of one branch. With one use, it can be folded.
             if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
                 return true;
             }
-            let places = known.entry((inst.op.clone(), ty)).or_default();
+            let places = available.entry((inst.op.clone(), ty)).or_default();
             match places.iter().find(|(place, _)| dominators.dominates(*place, index)) {
                 Some(&(_, value)) => replacement[result.index()] = value,
                 None => places.push((index, result)),
@@ -46,7 +46,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
     function
 }
 
-/// Whether the result depends on the operands alone.
+/// Whether equal operations have equal results.
 const fn is_candidate(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Undef | Op::Param(_))
 }

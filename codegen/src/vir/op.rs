@@ -12,7 +12,7 @@ pub enum Mem {
     I8,
     /// Two bytes, extended like [`Mem::I8`].
     I16,
-    /// The same size as in a register.
+    /// An element with its size in a register.
     Elem(Elem),
 }
 
@@ -89,16 +89,16 @@ pub enum UnOp {
     HalfToFloat,
     /// Converts an `f32` to the bits of a half, rounded to nearest even. The result is an `i32` with zero upper bits.
     FloatToHalf,
-    /// Approximation of `1 / x` with at least 12 correct bits. `f32` only.
+    /// Approximation of `1 / x` with a relative error of at most 1.5 * 2^-12. `f32` only.
     RecipApprox,
-    /// Approximation of `1 / sqrt(x)` with at least 12 correct bits. `f32` only.
+    /// Approximation of `1 / sqrt(x)` with a relative error of at most 1.5 * 2^-12. `f32` only.
     RsqrtApprox,
 }
 
 /// Operations with two operands of the result's type.
 ///
-/// Bytes and 16-bit words can be packed into 32-bit lanes. The packed operations below operate on them. Logic
-/// operations work for every size, and other operations need wider lanes.
+/// A 32-bit lane can contain packed bytes or 16-bit words. Bitwise operations and the operations from `AddBytes` to
+/// `MulWords` support them. Other operations require the elements to be extended to lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BinOp {
@@ -151,7 +151,7 @@ pub enum BinOp {
     /// Adds each of the two 16-bit words of an `i32` lane separately.
     AddWords,
     SubWords,
-    /// The low halves of the products of words.
+    /// The low halves of the products of 16-bit words.
     MulWords,
     FAdd,
     FSub,
@@ -198,8 +198,8 @@ pub enum CmpOp {
     FGe,
 }
 
-/// Conversions of elements. The result's type is the target. Vector conversions that change the element size use
-/// [`Op::Widen`] and [`Op::Narrow`].
+/// Conversions of elements to the type of the result. Vector conversions that change the element size use [`Op::Widen`]
+/// and [`Op::Narrow`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CastOp {
     /// Reinterprets the bits as another type of the same size.
@@ -261,9 +261,9 @@ pub enum Op {
     /// Selects lanes of a vector of 32-bit elements, by a vector of `i32` indices. The indices are modulo the number of
     /// lanes.
     Permute(Value, Value),
-    /// Converts a mask to the low bits of an `i32`.
+    /// Converts a mask to an `i32`: bit `n` is lane `n`. The upper bits are 0.
     MaskBits(Value),
-    /// Converts the low bits of an `i32` to a mask.
+    /// Converts an `i32` to a mask: lane `n` is bit `n`. The upper bits are ignored.
     MaskOf(Value),
     /// Loads a scalar.
     Load(Mem, Addr),
@@ -314,18 +314,18 @@ pub enum Op {
     AtomicAdd(Mem, Addr, Value),
     /// Atomic exchange. Returns the old value.
     AtomicExchange(Mem, Addr, Value),
-    /// Atomic compare and exchange: expected value, new value. Returns the old value. Also supports two bytes
-    /// ([`Mem::I16`]), where the upper bits of the expected value must be zero.
+    /// Atomic compare and exchange: expected value, new value. Returns the old value. Also supports [`Mem::I16`]; the
+    /// upper bits of the expected value must then be zero.
     AtomicCompareExchange(Mem, Addr, Value, Value),
     /// Prefetches a cache line for writing. The address may be invalid.
     PrefetchWrite(Addr),
     /// Orders all earlier memory accesses before all later ones.
     Fence,
-    /// Reads the time-stamp counter, an `i64`.
+    /// Reads the processor's clock counter, an `i64`.
     Clock,
     /// Calls a function of the module.
     Call(Func, SmallVec<[Value; 6]>),
-    /// Calls a host function: its address (an `i64`), and its arguments.
+    /// Calls a host function. The operands are its address (an `i64`) and its arguments.
     CallHelper(Value, SmallVec<[Value; 6]>),
 }
 
@@ -365,7 +365,7 @@ pub enum Cond {
     All(Value),
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Terminator {
     /// Continues at the target.
@@ -448,7 +448,7 @@ impl Op {
         }
     }
 
-    /// Whether the operation has no effect, and its result depends on its operands alone.
+    /// Whether the operation has no effect and cannot trap, and its result depends on its operands alone.
     pub const fn is_pure(&self) -> bool {
         !matches!(
             self,
@@ -470,7 +470,7 @@ impl Op {
         )
     }
 
-    /// Whether it has a result. For calls, the called function decides.
+    /// Whether the operation can have a result. For calls, this depends on the called function.
     pub const fn has_result(&self) -> bool {
         !matches!(self, Self::Store(..) | Self::StoreVector { .. } | Self::Scatter { .. } | Self::PrefetchWrite(..) | Self::Fence)
     }

@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         Err(format!("expected {expected} at `{}`", self.rest))
     }
 
-    /// Skips `text` if the line continues with it. Returns whether it did.
+    /// Skips `text` if the line continues with it. Returns true in this case.
     fn accept(&mut self, text: &str) -> bool {
         match self.rest.strip_prefix(text) {
             Some(rest) => {
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
             Some(digits) => u64::from_str_radix(digits, 16),
             None => word.parse(),
         };
-        bits.ok().and_then(|bits| T::try_from(bits).ok()).ok_or_else(|| format!("`{word}` is not a number of this size"))
+        bits.ok().and_then(|bits| T::try_from(bits).ok()).ok_or_else(|| format!("`{word}` is not a number, or too large"))
     }
 
     /// Reads a number after a letter, as in `v12`.
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
         Ok(addr)
     }
 
-    /// Reads the optional ` mask v1`.
+    /// Reads ` mask v1`, which is optional. Returns `None` if it is missing.
     fn mask(&mut self) -> Parsed<Option<Value>> {
         if self.accept("mask ") { self.value().map(Some) } else { Ok(None) }
     }
@@ -226,7 +226,7 @@ fn ty(word: &str) -> Option<Type> {
     }
 }
 
-/// Finds the member of a list with the given name.
+/// Finds the variant in a list by the name that `write` prints.
 fn named<T: Copy + std::fmt::Debug>(list: &[T], name: &str) -> Option<T> {
     list.iter().copied().find(|item| word(item) == name)
 }
@@ -384,7 +384,7 @@ fn body_line(function: &mut Function, cursor: &mut Cursor<'_>) -> Parsed<()> {
     if cursor.rest.is_empty() { Ok(()) } else { cursor.error("the end of the line") }
 }
 
-/// Reads a terminator; `None` if the line is not one.
+/// Reads a terminator. Returns `None` if the line is not one.
 fn terminator(cursor: &mut Cursor<'_>) -> Parsed<Option<Terminator>> {
     Ok(Some(if cursor.accept("jump ") {
         Terminator::Jump(cursor.target()?)

@@ -48,8 +48,7 @@ impl Elem {
     }
 }
 
-/// The shape of the vectors that a mask applies to. Processors without mask registers keep a mask in a vector of that
-/// shape.
+/// The shape of the vectors that a mask applies to. Without mask registers, a mask is in a vector of that shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MaskType {
     /// The number of lanes.
@@ -61,7 +60,7 @@ pub struct MaskType {
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
-    /// One number. Integers are in a general register, floats in the low lane of a vector register.
+    /// One number: an integer in a general register, or a float in the low lane of a vector register.
     Scalar(Elem),
     /// A vector with this number of lanes, 16, 32 or 64 bytes in total.
     Vector(Elem, u8),
@@ -84,7 +83,7 @@ impl Type {
         Self::Mask(MaskType { lanes, bits: bits as u8 })
     }
 
-    /// The element of a scalar or vector.
+    /// The element of a scalar or vector; `None` for masks.
     pub const fn elem(self) -> Option<Elem> {
         match self {
             Self::Scalar(elem) | Self::Vector(elem, _) => Some(elem),
@@ -108,7 +107,7 @@ impl Type {
         }
     }
 
-    /// The type of a comparison of two values of this type.
+    /// The type of the result of a comparison of two values of this type.
     pub const fn compared(self) -> Self {
         match self {
             Self::Vector(elem, lanes) => Self::mask(lanes, elem.bits()),

@@ -12,7 +12,7 @@ use super::types::{Elem, Type};
 pub struct VerifyError {
     /// The name of the function.
     pub function: String,
-    /// The instruction as text.
+    /// The signature, block or instruction that breaks the rule, as text.
     pub place: String,
     /// The broken rule.
     pub message: String,
@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
         let general = params.len() <= 6 && params.iter().chain(&self.function.returns).all(|ty| ty.is_general());
         if !general || self.function.blocks.first().is_none_or(|block| !block.params.is_empty()) {
             return Err(
-                self.error("the signature".into(), "at most six parameters in general registers, and a block without parameters".into())
+                self.error("signature".into(), "expected at most six integer parameters, and an entry block without parameters".into())
             );
         }
         for (index, block) in (0..).zip(&self.function.blocks) {
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
                     self.define(index, result).map_err(|message| self.error(format!("b{index}: {}", inst.op), message))?;
                 }
             }
-            // Arguments of jumps may be defined in any dominating block, also for backward jumps.
+            // An argument of a jump can be defined in any block that dominates the jump, even if the jump is backward.
             let Some(terminator) = &block.terminator else {
                 return Err(self.error(format!("b{index}"), "the block has no terminator".into()));
             };
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The type of a value, if it may be used in a block.
+    /// The type of a value. Fails if the value must not be used in the block.
     fn used(&self, block: u32, value: Value) -> Result<Type, String> {
         let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is used before its definition"))?;
         require(!self.dominators.is_reachable(block) || self.dominators.dominates(defined, block), || {
@@ -94,8 +94,9 @@ impl<'a> Checker<'a> {
 
     fn target(&self, block: u32, target: &Target) -> Check {
         let to = self.function.blocks.get(target.block.index()).ok_or_else(|| format!("{} is not a block", target.block))?;
-        require(target.block.index() != 0, || "a jump to the entry".into())?;
-        require(to.params.len() == target.args.len(), || format!("{} takes {} parameters", target.block, to.params.len()))?;
+        require(target.block.index() != 0, || "the entry block is the target of a jump".into())?;
+        let (params, args) = (to.params.len(), target.args.len());
+        require(params == args, || format!("arguments for {}: expected {params}, got {args}", target.block))?;
         for (&param, &arg) in to.params.iter().zip(&target.args) {
             let (param, arg) = (self.function.ty(param), self.used(block, arg)?);
             require(param == arg, || format!("{}: expected an argument of type {param}, got {arg}", target.block))?;
@@ -304,7 +305,7 @@ mod tests {
     use crate::vir::{BinOp, Builder, Module, Op, Target, Terminator, Type};
 
     #[test]
-    fn a_value_is_used_where_it_is_known() {
+    fn definitions_must_dominate_uses_and_types_must_match() {
         let mut build = Builder::new("f", vec![Type::I64], Some(Type::I64));
         let param = build.value_of(Type::I64, Op::Param(0));
         let next = build.block();

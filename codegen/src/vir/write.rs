@@ -40,7 +40,7 @@ impl Display for Mem {
     }
 }
 
-/// A name of the source in the form of the text.
+/// The name of a variant in the text: `FAdd` becomes `f_add`.
 pub(super) fn word(name: &impl fmt::Debug) -> String {
     let mut text = String::new();
     for (index, letter) in format!("{name:?}").char_indices() {

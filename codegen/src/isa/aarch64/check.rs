@@ -1,4 +1,5 @@
-//! Decodes each emitted instruction and compares it with the intended one. Runs in builds with assertions.
+//! Decodes emitted instructions and compares them with the intended ones. Runs in builds with debug assertions.
+//! Branches within a function and direct calls are not checked.
 
 use std::fmt::Write as _;
 
@@ -11,26 +12,26 @@ use super::regs::{SP, ZERO};
 use super::table as t;
 use crate::mach::code::CodegenError;
 
-/// The assembly of a word at an address.
+/// Disassembles the instruction word at an address.
 pub(super) fn assembly(word: u32, address: u64) -> String {
     let bytes = word.to_le_bytes();
     let instruction = Decoder::new(&bytes, address, DecoderOptions::default()).decode();
     format_to_string(&FmtFormatter::new(), &instruction)
 }
 
-/// Checks that the word is the intended instruction, with its registers and immediates.
+/// Fails unless `word` decodes to the intended instruction with its registers and immediates.
 pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), CodegenError> {
     // The decoder writes the preferred alias.
     let same = regs[1] == regs[2] && inst.opcode == t::ORR_V;
     let opcode = if same { t::MOV_VECTOR } else { inst.opcode };
-    let (meant, found) = (meant(&A64Inst { opcode, ..*inst }, regs), assembly(word, 0));
-    if normal(&meant, inst.wide) == normal(&found, inst.wide) {
+    let (intended, found) = (intended(&A64Inst { opcode, ..*inst }, regs), assembly(word, 0));
+    if normalized(&intended, inst.wide) == normalized(&found, inst.wide) {
         return Ok(());
     }
-    Err(CodegenError::Decoded(format!("`{meant}` as {word:08x}, which is `{found}`")))
+    Err(CodegenError::Decoded(format!("`{intended}` as {word:08x}, which is `{found}`")))
 }
 
-/// The name of a register of a kind, which is a capital letter of the [table](super::table).
+/// The assembly name of a register. `kind` is a capital letter of the opcode texts (see [`table`](super::table)).
 fn register(kind: char, number: u8, wide: bool) -> String {
     let general = if wide { 'x' } else { 'w' };
     let (prefix, stack) = match kind {
@@ -48,11 +49,11 @@ fn register(kind: char, number: u8, wide: bool) -> String {
     }
 }
 
-/// The assembly of an instruction, by the text of its opcode.
-pub(super) fn meant(inst: &A64Inst, regs: &Registers) -> String {
+/// The assembly of an instruction, from the text of its opcode.
+pub(super) fn intended(inst: &A64Inst, regs: &Registers) -> String {
     let mut out = format!("{} ", inst.opcode.name);
     let mut chars = inst.opcode.text.chars();
-    // The text before an optional part, and whether an immediate of that part is not 0.
+    // The text before an optional part, and whether that part has a nonzero immediate.
     let mut part: Option<(String, bool)> = None;
     while let Some(next) = chars.next() {
         let mut number = |out: &mut String, imm: i64, prefix: &str| {
@@ -102,7 +103,7 @@ pub(super) fn meant(inst: &A64Inst, regs: &Registers) -> String {
     out
 }
 
-/// The index of a field by its letter.
+/// The index of the register field with a letter, or `None` if the letter is not a field.
 const fn field(letter: char) -> Option<usize> {
     match letter {
         'd' => Some(0),
@@ -113,15 +114,15 @@ const fn field(letter: char) -> Option<usize> {
     }
 }
 
-/// The suffix of a condition by its number.
+/// The mnemonic suffix of the condition with a number.
 fn condition(number: i64) -> &'static str {
     use Cc::{Above, AboveEqual, Below, BelowEqual, Equal, Greater, GreaterEqual, Less, LessEqual, Minus, NotEqual, Plus};
     let all = [Equal, NotEqual, AboveEqual, Below, Minus, Plus, Above, BelowEqual, GreaterEqual, Less, Greater, LessEqual];
     all.into_iter().find(|cc| *cc as i64 == number).map_or("?", Cc::name)
 }
 
-/// The text with single spaces and with unsigned immediates.
-fn normal(text: &str, wide: bool) -> String {
+/// The text with single spaces, and with hexadecimal immediates as unsigned numbers of 32 or 64 bits.
+fn normalized(text: &str, wide: bool) -> String {
     let words: Vec<String> = text
         .split_whitespace()
         .map(|word| {

@@ -1,4 +1,4 @@
-//! Emits the words of a function: prologue, instructions, moves of the register allocator, and ends of blocks.
+//! Emits the words of a function: prologue, instructions, moves of the register allocator, and branches.
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output};
 
@@ -11,32 +11,32 @@ use super::table::{self as t, Access};
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
 use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
-use crate::mach::link::{Emitted, Fixup, FixupKind, FixupTarget};
+use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget};
 
 struct Emitter<'a> {
     function: &'a MFunction<MachInst>,
     output: &'a Output,
     frame: Frame,
-    /// Whether constants can be out of the reach of literal loads.
-    distant: bool,
+    /// Whether constants can be more than 1 MiB away, out of the range of literal loads.
+    far_constants: bool,
     out: Vec<u8>,
-    fixups: Vec<Fixup>,
+    relocations: Vec<Relocation>,
 }
 
-/// Emits a function. Constants are at most 1 MiB away unless `distant` is set.
-pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant: bool) -> Result<Emitted, CodegenError> {
+/// Emits a function. If `far_constants` is not set, the caller must ensure that constants are less than 1 MiB away.
+pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, far_constants: bool) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, distant, out: Vec::new(), fixups: Vec::new() };
+    let mut this = Emitter { function, output, frame, far_constants, out: Vec::new(), relocations: Vec::new() };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    let (bytes, fixups) = lay_out::<Jump>(&this.out, &blocks, &this.fixups);
-    Ok(Emitted { bytes, fixups, stack })
+    let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
+    Ok(Emitted { bytes, relocations, stack })
 }
 
-/// The register of an operand.
+/// The register number of an allocated operand. Fails if the operand is not in a register.
 fn reg(allocs: &[Allocation], index: usize) -> Result<u8, CodegenError> {
     let reg = allocs.get(index).and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("operand"))?;
     Ok(reg.hw_enc() as u8)
@@ -86,7 +86,12 @@ impl Emitter<'_> {
             MachInst::Call(target) => {
                 let at = self.out.len();
                 self.word(BL);
-                self.fixups.push(Fixup { at, end: at, target: FixupTarget::Function(*target), kind: FixupKind::Branch26 });
+                self.relocations.push(Relocation {
+                    at,
+                    end: at,
+                    target: RelocationTarget::Function(*target),
+                    kind: RelocationKind::Branch26,
+                });
             }
             MachInst::CallAddress => self.op(&InstBuilder::new(t::BLR).phys(Field::N, reg(allocs, 0)?).inst, &[])?,
             MachInst::Return => {
@@ -103,11 +108,11 @@ impl Emitter<'_> {
     fn op(&mut self, inst: &A64Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let regs = resolve(inst, allocs)?;
         if let Some(id) = inst.pool {
-            if self.distant {
-                return self.distant_load(inst, regs[Field::D as usize].unwrap_or(0), id);
+            if self.far_constants {
+                return self.load_far_constant(inst, regs[Field::D as usize].unwrap_or(0), id);
             }
             let at = self.out.len();
-            self.fixups.push(Fixup { at, end: at, target: FixupTarget::Pool(id), kind: FixupKind::Load19 });
+            self.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
         }
         let word = encode(inst, &regs);
         if cfg!(debug_assertions) {
@@ -117,8 +122,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Loads a constant at any distance. The distance counts from the first instruction.
-    fn distant_load(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
+    /// Loads a constant that can be out of the range of a literal load. The relocation is relative to the `adr`.
+    fn load_far_constant(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
         let access = match inst.opcode {
             t::LITERAL_S => t::LOAD_S,
             t::LITERAL_D => t::LOAD_D,
@@ -127,15 +132,15 @@ impl Emitter<'_> {
         let [distance, place] = SCRATCH;
         let start = self.out.len();
         self.op(&InstBuilder::new(t::ADR).phys(Field::D, place).inst, &[])?;
-        self.fixups.push(Fixup { at: start + 4, end: start, target: FixupTarget::Pool(id), kind: FixupKind::Move32 });
+        self.relocations.push(Relocation { at: start + 4, end: start, target: RelocationTarget::Pool(id), kind: RelocationKind::Move32 });
         self.op(&InstBuilder::new(t::MOVZ).phys(Field::D, distance).inst, &[])?;
         self.op(&InstBuilder::new(t::MOVK).phys(Field::D, distance).imm2(1 << 21, 16).inst, &[])?;
         let load = InstBuilder::new(access.indexed).phys(Field::D, to).phys(Field::N, place).phys(Field::M, distance);
         self.op(&load.inst, &[])
     }
 
-    /// A loop of exclusive accesses, which ends when the store succeeds. A barrier follows, because such a loop does
-    /// not order later accesses after its store.
+    /// Emits a loop of exclusive accesses. The loop ends if the store succeeds or the comparison fails. A barrier
+    /// follows, because the loop does not order later accesses after its store.
     fn exclusive(&mut self, kind: Exclusive, bytes: u8, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let (old, address, value) = (reg(allocs, 0)?, reg(allocs, 1)?, reg(allocs, 2)?);
         let [changed, status] = SCRATCH;
@@ -170,7 +175,7 @@ impl Emitter<'_> {
         self.op(&InstBuilder::new(t::DMB_ISH).inst, &[])
     }
 
-    /// A move of the register allocator.
+    /// Emits a move of the register allocator.
     fn copy(&mut self, from: Allocation, to: Allocation) -> Result<(), CodegenError> {
         if from == to {
             return Ok(());

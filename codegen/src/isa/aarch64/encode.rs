@@ -1,14 +1,14 @@
-//! The words of instructions, from their opcodes and allocated registers.
+//! Encodes an instruction after register allocation.
 
 use regalloc2::Allocation;
 
 use super::inst::{A64Inst, Slot};
 use crate::mach::code::CodegenError;
 
-/// The numbers of the registers of an instruction, by field; `None` for fields without a register.
+/// Register numbers, indexed by [`Field`](super::inst::Field). `None` for fields without a register.
 pub(super) type Registers = [Option<u8>; 4];
 
-/// The registers that the allocator chose for an instruction.
+/// Replaces the operands of an instruction by their allocated registers. Fails if an operand has no register.
 pub(super) fn resolve(inst: &A64Inst, allocs: &[Allocation]) -> Result<Registers, CodegenError> {
     let mut regs = [None; 4];
     for (to, slot) in regs.iter_mut().zip(inst.regs) {
@@ -24,7 +24,7 @@ pub(super) fn resolve(inst: &A64Inst, allocs: &[Allocation]) -> Result<Registers
     Ok(regs)
 }
 
-/// The word of an instruction.
+/// Encodes an instruction as a word.
 pub(super) fn encode(inst: &A64Inst, regs: &Registers) -> u32 {
     const PLACES: [u32; 4] = [0, 5, 16, 10];
     let wide = if inst.wide { inst.opcode.wide } else { 0 };

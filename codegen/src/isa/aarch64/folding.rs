@@ -1,26 +1,26 @@
-//! Operations that AArch64 instructions execute as part of others.
+//! Operations that are folded into the AArch64 instruction of their user.
 
 use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
 use crate::vir::{BinOp, Cond, Mem, Op, Terminator, Type, UnOp};
 
-/// An index can be shifted by the size of the access, and a displacement has 12 bits. `lower/address` computes other
-/// addresses, once for each block.
+/// The loads and stores of AArch64 support fewer addresses: an index scaled by the access size, or a 12-bit
+/// displacement in units of the access size. `lower/address` computes other addresses with separate instructions.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
-/// Whether an operation is computed as part of its only user.
+/// Whether an operation is folded into its only user.
 pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, .. } = *candidate;
     match (op, user) {
         (Op::Cmp(_, a, _), user) => match (user, function.ty(*a)) {
-            // The comparison becomes flags.
+            // The comparison sets the flags.
             (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,
             (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
-            // The inverse comparison.
+            // The inverse comparison is selected.
             (Some(Op::Un(UnOp::Not, _)), Type::Vector(..)) => true,
             _ => false,
         },
-        // One instruction multiplies and adds, or shifts and combines.
+        // `madd`, `msub`, and instructions with a shifted operand.
         (Op::Bin(BinOp::Mul | BinOp::Shl, ..), Some(Op::Bin(user, a, b))) if function.ty(result).is_general() => {
             let commutes = matches!(user, BinOp::Add | BinOp::And | BinOp::Or | BinOp::Xor);
             a != b && (*b == result && matches!(user, BinOp::Sub | BinOp::AndNot) || commutes)

@@ -1,4 +1,4 @@
-//! The stack frame: frame record, saved registers, then spill slots.
+//! The stack frame, from high to low addresses: frame record, saved registers, spill slots.
 
 use regalloc2::{Edit, Output};
 
@@ -10,11 +10,11 @@ use crate::mach::function::MFunction;
 /// The size of a pair of registers in bytes.
 const PAIR: u32 = 16;
 
-/// The parts of the stack below the frame record.
+/// The layout of the stack frame below the frame record.
 pub(super) struct Frame {
-    /// Pairs of saved general registers. A register without a partner is saved twice.
+    /// Pairs of saved general registers. In a pair of equal registers, the register is stored twice.
     general: Vec<(u8, u8)>,
-    /// Pairs of saved vector registers, of which the lower halves are saved.
+    /// Pairs of saved vector registers. Only the lower halves are saved.
     vectors: Vec<(u8, u8)>,
     /// Bytes of the spill slots.
     size: u32,
@@ -35,7 +35,7 @@ impl Frame {
         Self { general: pairs(0, &CALLEE_SAVED), vectors: pairs(1, &CALLEE_SAVED_VECTORS), size }
     }
 
-    /// Bytes of stack of the function.
+    /// The frame size in bytes, including the frame record.
     pub(super) fn stack(&self) -> u32 {
         (1 + self.general.len() + self.vectors.len()) as u32 * PAIR + self.size
     }
@@ -45,14 +45,14 @@ impl Frame {
         let mut out = vec![push(t::PUSH_PAIR, (FRAME_POINTER, LINK)), stack_move(FRAME_POINTER, SP)];
         out.extend(self.general.iter().map(|pair| push(t::PUSH_PAIR, *pair)));
         out.extend(self.vectors.iter().map(|pair| push(t::PUSH_VECTORS, *pair)));
-        self.change(&mut out, false);
+        self.adjust_sp(&mut out, false);
         out
     }
 
     /// The epilogue, including the return.
     pub(super) fn leave(&self) -> Vec<InstBuilder> {
         let mut out = Vec::new();
-        self.change(&mut out, true);
+        self.adjust_sp(&mut out, true);
         out.extend(self.vectors.iter().rev().map(|pair| pop(t::POP_VECTORS, *pair)));
         out.extend(self.general.iter().rev().map(|pair| pop(t::POP_PAIR, *pair)));
         out.push(pop(t::POP_PAIR, (FRAME_POINTER, LINK)));
@@ -60,8 +60,8 @@ impl Frame {
         out
     }
 
-    /// Adds the size of the spill slots to the stack pointer, or subtracts it.
-    fn change(&self, out: &mut Vec<InstBuilder>, add: bool) {
+    /// Adds the size of the spill slots to the stack pointer, or subtracts it if `add` is not set.
+    fn adjust_sp(&self, out: &mut Vec<InstBuilder>, add: bool) {
         const LIMIT: u32 = 1 << 24;
         if self.size >= LIMIT {
             out.extend(scratch_constant(self.size));
@@ -91,7 +91,7 @@ pub(super) fn scratch_constant(number: u32) -> Vec<InstBuilder> {
     out
 }
 
-/// A move to or from the stack pointer.
+/// A move to or from the stack pointer, which `mov` between general registers cannot encode.
 fn stack_move(to: u8, from: u8) -> InstBuilder {
     InstBuilder::new(t::MOV_STACK).phys(Field::D, to).phys(Field::N, from)
 }
@@ -106,7 +106,7 @@ fn push(opcode: super::inst::Opcode, regs: (u8, u8)) -> InstBuilder {
     pair(opcode, regs, -i64::from(PAIR))
 }
 
-/// Loads a pair. Both registers must differ, so a single register is loaded alone.
+/// Loads a pair. `ldp` requires different registers, so a pair of equal registers is loaded with `ldr`.
 fn pop(opcode: super::inst::Opcode, regs: (u8, u8)) -> InstBuilder {
     let (first, second) = regs;
     if first != second {

@@ -1,6 +1,6 @@
 //! Machine instructions: their description, their operands, and builders.
 //!
-//! An instruction is a word with up to four registers at fixed places ([`Field`]) and immediate bits. The
+//! An instruction is a word with up to four register fields ([`Field`]) and immediate bits. The
 //! [table](super::table) has the word and the assembly text of each [`Opcode`].
 
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PRegSet, VReg};
@@ -9,20 +9,20 @@ use smallvec::SmallVec;
 use super::regs::call_clobbers;
 use crate::mach::function::MachineInst;
 
-/// An instruction except for its operands.
+/// The properties of an instruction, except for its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
     /// The mnemonic. `check` compares it with the decoder's.
     pub(super) name: &'static str,
-    /// The operands as text, with placeholders. See the docs of [`table`](super::table).
+    /// The operands in assembly, with the placeholders that [`table`](super::table) lists.
     pub(super) text: &'static str,
-    /// The word with all operands 0.
+    /// The encoding with all operand fields 0.
     pub(super) word: u32,
     /// The bits that select 64-bit registers or lanes.
     pub(super) wide: u32,
 }
 
-/// The places of registers in a word.
+/// The register fields of an instruction word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     /// Rd or Rt, in bits 0 to 4.
@@ -49,19 +49,19 @@ pub(super) enum Slot {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct A64Inst {
     pub(super) opcode: Opcode,
-    /// Whether it has 64-bit registers or lanes.
+    /// Whether the registers or lanes have 64 bits.
     pub(super) wide: bool,
-    /// Registers by [`Field`].
+    /// The registers, indexed by [`Field`].
     pub(super) regs: [Slot; 4],
     /// The bits of immediate operands.
     pub(super) bits: u32,
-    /// The immediate operands as numbers, for the comparison with the decoder.
+    /// The immediate operands as numbers, for [`check`](super::check).
     pub(super) imms: [i64; 2],
-    /// The index of the constant in the pool that it loads.
+    /// The pool index of the constant that a literal load reads.
     pub(super) pool: Option<u32>,
 }
 
-/// Conditions on the flags, numbered as in instructions.
+/// Conditions on the flags, with their encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cc {
     Equal = 0,
@@ -69,11 +69,11 @@ pub(super) enum Cc {
     /// Unsigned greater than or equal.
     AboveEqual = 2,
     Below = 3,
-    /// Negative. After a comparison of floats: less than.
+    /// Negative. After `fcmp`: less than.
     Minus = 4,
     Plus = 5,
     Above = 8,
-    /// Unsigned less than or equal. After a comparison of floats: less than or equal.
+    /// Unsigned less than or equal. After `fcmp`: less than or equal.
     BelowEqual = 9,
     GreaterEqual = 10,
     Less = 11,
@@ -99,7 +99,7 @@ impl Cc {
         }
     }
 
-    /// The suffix of mnemonics.
+    /// The suffix of the mnemonic, such as the `eq` of `b.eq`.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Equal => "eq",
@@ -122,7 +122,7 @@ impl Cc {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Test {
     Flags(Cc),
-    /// Whether the first operand, a register of 32 or 64 bits, is 0 or not.
+    /// The first operand, a register of 32 bits or (`wide`) 64 bits, is 0. If `inverted`, it is not 0.
     Zero {
         wide: bool,
         inverted: bool,
@@ -146,7 +146,8 @@ pub(super) enum MachInst {
     Op(A64Inst),
     /// Defines its operands without code: parameters, and undefined values.
     Defines,
-    /// An atomic operation on this number of bytes. The register allocator must not add memory accesses to its loop.
+    /// An atomic operation on this number of bytes. It is one instruction for the register allocator, which must not
+    /// insert memory accesses into the loop.
     Exclusive(Exclusive, u8),
     /// Calls a function of the module.
     Call(u32),
@@ -210,7 +211,7 @@ impl InstBuilder {
         self.def_at(Field::D, to)
     }
 
-    /// Writes a register at a place other than [`Field::D`].
+    /// Writes the register at `field`.
     pub(super) fn def_at(self, field: Field, to: VReg) -> Self {
         self.operand(field, Operand::reg_def(to))
     }
@@ -220,7 +221,7 @@ impl InstBuilder {
         self.tied_at(Field::D, from, to)
     }
 
-    /// Reads and then writes a register.
+    /// Reads and then writes the register at `field`.
     pub(super) fn tied_at(mut self, field: Field, from: VReg, to: VReg) -> Self {
         self.operands.push(Operand::reg_use(from));
         let which = self.operands.len() - 1;
@@ -247,27 +248,27 @@ impl InstBuilder {
         self.operand(Field::A, Operand::reg_use(from))
     }
 
-    /// Uses a register that is not allocated.
+    /// Sets the register at `field` to a physical register that is not allocated.
     pub(super) fn phys(mut self, field: Field, number: u8) -> Self {
         self.inst.regs[field as usize] = Slot::Phys(number);
         self
     }
 
-    /// Sets immediate bits, and the number that they mean.
+    /// Sets the encoded bits and the number of the first immediate.
     pub(super) fn imm(mut self, bits: u32, number: i64) -> Self {
         self.inst.bits |= bits;
         self.inst.imms[0] = number;
         self
     }
 
-    /// Sets the bits and the number of the second immediate.
+    /// Sets the encoded bits and the number of the second immediate.
     pub(super) fn imm2(mut self, bits: u32, number: i64) -> Self {
         self.inst.bits |= bits;
         self.inst.imms[1] = number;
         self
     }
 
-    /// Sets the condition of a conditional selection.
+    /// Sets the condition of `csel` or `fcsel`.
     pub(super) fn condition(self, cc: Cc) -> Self {
         self.imm((cc as u32) << 12, cc as i64)
     }
@@ -282,12 +283,13 @@ impl InstBuilder {
         self.imm((2 * size - amount) << 16, i64::from(amount))
     }
 
-    /// Selects a lane of `1 << log2` bytes: the source of `dup` and `umov`, and the destination of `ins`.
+    /// Selects a lane of `1 << log2` bytes: the source lane of `dup`, `mov` and `umov`, or the destination lane of
+    /// `ins`.
     pub(super) fn lane(self, log2: u32, lane: u8) -> Self {
         self.imm(((u32::from(lane) << 1 | 1) << log2) << 16, i64::from(lane))
     }
 
-    /// Selects the source lane of `ins` between vectors.
+    /// Selects the source lane of `ins` from a vector. The lane has `1 << log2` bytes.
     pub(super) fn source_lane(self, log2: u32, lane: u8) -> Self {
         self.imm2((u32::from(lane) << log2) << 11, i64::from(lane))
     }
@@ -299,7 +301,8 @@ impl InstBuilder {
     }
 }
 
-/// Operands of an atomic operation that is a loop. The result has a separate register.
+/// The operands of [`MachInst::Exclusive`]. The result gets a register that differs from those of the other operands,
+/// because the loop writes it before it reads them for the last time.
 pub(super) fn exclusive_operands(to: VReg, from: &[VReg]) -> SmallVec<[Operand; 6]> {
     let late = |reg: &VReg| Operand::new(*reg, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late);
     let def = Operand::new(to, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early);

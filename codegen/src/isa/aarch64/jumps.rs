@@ -1,15 +1,15 @@
-//! Branches in a short form of one word and a long form of two, and padding.
+//! Branches in a short form of one word and a long form of two words, and padding.
 
 use smallvec::smallvec;
 
 use super::inst::Cc;
 use crate::mach::layout::{BranchEncoding, Branches};
 
-/// The condition of a branch, with its register.
+/// The condition of a branch after register allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     Flags(Cc),
-    /// Whether a register of 32 or 64 bits is 0 or not.
+    /// A register of 32 bits or (`wide`) 64 bits is 0. If `inverted`, it is not 0.
     Zero {
         reg: u8,
         wide: bool,
@@ -17,12 +17,12 @@ pub(super) enum Condition {
     },
 }
 
-/// A branch with its condition and target block.
+/// A branch to a target block. It is unconditional if the condition is `None`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jump {
     condition: Option<Condition>,
     target: usize,
-    /// Whether the condition skips an unconditional branch.
+    /// Whether the branch is encoded as an unconditional branch that the inverse condition skips.
     long: bool,
 }
 
@@ -39,7 +39,7 @@ impl Condition {
         }
     }
 
-    /// The word of a branch over a distance from its start.
+    /// Encodes a branch in its short form. `distance` is in bytes, from the start of the branch.
     pub(super) const fn word(self, distance: i64) -> u32 {
         let place = ((distance / 4) as u32 & 0x7_FFFF) << 5;
         match self {
@@ -75,7 +75,7 @@ impl BranchEncoding for Jump {
     }
 
     fn relax(&mut self, distance: i64) -> bool {
-        // Conditional branches have 19 bits for the number of words.
+        // Conditional branches encode the distance in words, with 19 bits.
         const REACH: i64 = 1 << 20;
         let start = distance + self.size() as i64;
         let grows = self.condition.is_some() && !self.long && !(-REACH..REACH).contains(&start);

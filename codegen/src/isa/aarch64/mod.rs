@@ -1,8 +1,8 @@
 //! The code generator for AArch64.
 //!
 //! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
-//! `emit` writes words. A mask is a vector whose lanes are all ones or zeros. `check` decodes each emitted instruction
-//! in builds with assertions.
+//! `emit` writes words. Each lane of a mask has all bits set or all bits clear. `check` decodes emitted instructions in
+//! builds with debug assertions.
 
 mod check;
 mod emit;
@@ -27,10 +27,10 @@ use crate::target::A64Level;
 use crate::vir::{Module, gvn};
 use inst::MachInst;
 
-/// The byte between functions. Four of them are `udf #0`.
+/// The byte that fills the space between functions. Four of them are `udf #0`.
 const PADDING: u8 = 0;
 
-/// The reach of literal loads in bytes.
+/// The range of literal loads in bytes.
 const LITERAL_REACH: usize = 1 << 20;
 
 /// Compiles a verified module.
@@ -51,12 +51,12 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
     link(&functions, &pool, PADDING, stack)
 }
 
-/// Emits functions whose registers are allocated.
-fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant: bool) -> Result<Vec<Emitted>, CodegenError> {
-    functions.iter().map(|(function, output)| emit::emit(function, output, distant)).collect()
+/// Emits functions after register allocation.
+fn emit_all(functions: &[(MFunction<MachInst>, Output)], far_constants: bool) -> Result<Vec<Emitted>, CodegenError> {
+    functions.iter().map(|(function, output)| emit::emit(function, output, far_constants)).collect()
 }
 
-/// The instructions of a program as text, in the syntax of Arm's assembler.
+/// Disassembles a program, in the syntax of Arm's assembler.
 pub(crate) fn disassemble(code: &Code) -> String {
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
     let mut out = String::new();

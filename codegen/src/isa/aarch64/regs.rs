@@ -11,25 +11,27 @@ pub(super) const fn gpr(number: usize) -> PReg {
     PReg::new(number, INT)
 }
 
-/// The register of results.
+/// The register of a function's result.
 pub(super) const RESULT: PReg = gpr(0);
 /// The registers of parameters, in order.
 pub(super) const ARGS: [PReg; 6] = [gpr(0), gpr(1), gpr(2), gpr(3), gpr(4), gpr(5)];
-/// Registers that are never allocated, for moves with large offsets, literals and exclusive loops.
+/// Registers that are never allocated. Accesses to the stack with large offsets, loads of far constants and loops of
+/// exclusive accesses overwrite them.
 pub(super) const SCRATCH: [u8; 2] = [16, 17];
 pub(super) const FRAME_POINTER: u8 = 29;
 pub(super) const LINK: u8 = 30;
-/// The number of the stack pointer, or of the zero register. The instruction decides which one it means.
+/// The number of the stack pointer. In other operands, the same number is the zero register.
 pub(super) const SP: u8 = 31;
 pub(super) const ZERO: u8 = 31;
-/// x18 belongs to the platform, and x16 and x17 are scratch registers.
+/// Caller-saved general registers that may be allocated. x16 and x17 are scratch registers. The platform reserves x18.
 const CALLER_SAVED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Callee-saved general registers.
 pub(super) const CALLEE_SAVED: [u8; 10] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 28];
 /// Vector registers whose lower 64 bits are callee-saved.
 pub(super) const CALLEE_SAVED_VECTORS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The registers that a call clobbers, except its result. A callee only keeps the lower halves of v8 to v15.
+/// The registers that a call clobbers. If `result` is set, the result register is left out. All vector registers are
+/// clobbered, because a callee preserves only the lower halves of v8 to v15.
 pub(super) fn call_clobbers(result: bool) -> PRegSet {
     let mut set = PRegSet::empty();
     CALLER_SAVED.iter().filter(|number| !result || **number != 0).for_each(|number| set.add(gpr(*number)));

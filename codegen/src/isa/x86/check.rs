@@ -1,8 +1,9 @@
-//! Decodes each emitted instruction and compares it with the intended one. Runs in builds with assertions.
+//! Decodes emitted instructions and compares them with the intended ones. Runs in builds with debug assertions.
+//! Branches, calls, the prologue and the epilogue are not checked.
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 
-use super::encode::{Place, Resolved};
+use super::encode::{Resolved, ResolvedRm};
 use super::inst::{BARE, Slot, X86Inst};
 use crate::mach::code::CodegenError;
 
@@ -10,7 +11,7 @@ use crate::mach::code::CodegenError;
 fn number(register: Register) -> u8 {
     let register = register as u32;
     let from = |first: Register| register.checked_sub(first as u32);
-    // Byte registers: four low ones, four high ones (never used here), then the low bytes of all other registers.
+    // The order of the decoder's byte registers: AL to BL, AH to BH (never used here), SPL to R15B.
     let bytes = from(Register::SPL).filter(|place| *place < 12).map(|place| place + 4);
     let groups = [Register::AL, Register::AX, Register::EAX, Register::RAX, Register::XMM0, Register::YMM0, Register::ZMM0, Register::K0];
     let sizes = [4, 16, 16, 16, 32, 32, 32, 8];
@@ -18,7 +19,7 @@ fn number(register: Register) -> u8 {
     bytes.or_else(group).unwrap_or(u32::MAX) as u8
 }
 
-/// Checks that the bytes are exactly one instruction: the intended one, with its registers and displacement.
+/// Fails unless the bytes are exactly one instruction: the intended one, with its registers and displacement.
 pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();
@@ -44,14 +45,14 @@ pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(),
     let has = |slot: Slot, number: u8| slot == Slot::None || numbers.contains(&number);
     let mut right = has(inst.reg, regs.reg) && has(inst.vvvv, regs.vvvv) && regs.last.is_none_or(|last| numbers.contains(&last));
     match regs.rm {
-        Place::Reg(number) => right &= inst.rm == super::inst::Rm::None || numbers.contains(&number),
-        Place::Mem { base, index, disp } => {
+        ResolvedRm::Reg(number) => right &= inst.rm == super::inst::Rm::None || numbers.contains(&number),
+        ResolvedRm::Mem { base, index, disp } => {
             let known = |register: Register| (register != Register::None).then(|| number(register));
             right &= known(instruction.memory_base()) == base && known(instruction.memory_index()) == index.map(|(index, _)| index);
             right &= instruction.memory_displacement64() as i32 == disp;
             right &= index.is_none_or(|(_, scale)| instruction.memory_index_scale() == u32::from(scale));
         }
-        Place::Pool(_) => right &= instruction.is_ip_rel_memory_operand(),
+        ResolvedRm::Pool(_) => right &= instruction.is_ip_rel_memory_operand(),
     }
     right &= match instruction.op_mask() {
         Register::None => inst.mask == Slot::None,

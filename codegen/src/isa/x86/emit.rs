@@ -1,4 +1,4 @@
-//! Emits the bytes of a function: prologue, instructions, moves of the register allocator, and ends of blocks.
+//! Emits the bytes of a function: prologue, instructions, moves of the register allocator, and branches.
 
 use regalloc2::{Allocation, Block, Edit, InstOrEdit, Output, RegClass};
 
@@ -11,7 +11,7 @@ use super::table as t;
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
 use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
-use crate::mach::link::{Emitted, Fixup, FixupKind, FixupTarget};
+use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget};
 use crate::target::X86Level;
 
 const VZEROUPPER: [u8; 3] = [0xC5, 0xF8, 0x77];
@@ -22,20 +22,20 @@ struct Emitter<'a> {
     frame: Frame,
     level: X86Level,
     out: Vec<u8>,
-    fixups: Vec<Fixup>,
+    relocations: Vec<Relocation>,
 }
 
 /// Emits a function.
 pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Level) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, level, out: Vec::new(), fixups: Vec::new() };
+    let mut this = Emitter { function, output, frame, level, out: Vec::new(), relocations: Vec::new() };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    let (bytes, fixups) = lay_out::<Jump>(&this.out, &blocks, &this.fixups);
-    Ok(Emitted { bytes, fixups, stack })
+    let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
+    Ok(Emitted { bytes, relocations, stack })
 }
 
 impl Emitter<'_> {
@@ -68,7 +68,12 @@ impl Emitter<'_> {
                 self.zero_upper_halves();
                 self.out.extend([0xE8, 0, 0, 0, 0]);
                 let end = self.out.len();
-                self.fixups.push(Fixup { at: end - 4, end, target: FixupTarget::Function(*target), kind: FixupKind::Rel32 });
+                self.relocations.push(Relocation {
+                    at: end - 4,
+                    end,
+                    target: RelocationTarget::Function(*target),
+                    kind: RelocationKind::Rel32,
+                });
             }
             MachInst::CallAddress => {
                 self.zero_upper_halves();
@@ -102,7 +107,7 @@ impl Emitter<'_> {
         let pool = encode(&mut self.out, inst, &regs, self.level);
         let end = self.out.len();
         if let Some((at, id)) = pool {
-            self.fixups.push(Fixup { at: start + at, end, target: FixupTarget::Pool(id), kind: FixupKind::Rel32 });
+            self.relocations.push(Relocation { at: start + at, end, target: RelocationTarget::Pool(id), kind: RelocationKind::Rel32 });
         }
         if cfg!(debug_assertions) {
             super::check::check(&self.out[start..], inst, &regs)?;

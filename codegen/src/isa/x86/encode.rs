@@ -9,7 +9,7 @@ use crate::target::X86Level;
 
 /// A register or memory operand after register allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ResolvedRm {
     Reg(u8),
     Mem {
         base: Option<u8>,
@@ -20,20 +20,22 @@ pub(super) enum Place {
     Pool(u32),
 }
 
-/// The registers of an instruction.
+/// The operands of an instruction after register allocation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolved {
     pub(super) reg: u8,
     pub(super) vvvv: u8,
-    pub(super) rm: Place,
+    pub(super) rm: ResolvedRm,
     pub(super) last: Option<u8>,
     pub(super) mask: u8,
 }
 
-/// The byte offset of a displacement within an instruction, and the constant of the pool that it refers to.
+/// The byte offset of a displacement within an instruction, and the pool index of the constant that it refers to.
+/// `None` if the instruction refers to no constant.
 pub(super) type PoolUse = Option<(usize, u32)>;
 
-/// Replaces operands by their registers. `slot` returns the offset of a spill slot from the stack pointer.
+/// Replaces operands by their allocated registers and spill slots. `slot` returns the offset in bytes of a spill slot
+/// from the stack pointer. Fails if a register operand is in a spill slot.
 pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
     let number = |of: Slot| match of {
         Slot::None => Ok(None),
@@ -44,14 +46,16 @@ pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize
         }
     };
     let rm = match inst.rm {
-        Rm::None => Place::Reg(0),
+        Rm::None => ResolvedRm::Reg(0),
         Rm::Reg(Slot::Op(index)) if allocs[usize::from(index)].kind() == AllocationKind::Stack => {
             let at = allocs[usize::from(index)].as_stack().map_or(0, regalloc2::SpillSlot::index);
-            Place::Mem { base: Some(RSP), index: None, disp: slot(at) }
+            ResolvedRm::Mem { base: Some(RSP), index: None, disp: slot(at) }
         }
-        Rm::Reg(slot) => Place::Reg(number(slot)?.unwrap_or(0)),
-        Rm::Mem { base, index, scale, disp } => Place::Mem { base: number(base)?, index: number(index)?.map(|index| (index, scale)), disp },
-        Rm::Pool(id) => Place::Pool(id),
+        Rm::Reg(slot) => ResolvedRm::Reg(number(slot)?.unwrap_or(0)),
+        Rm::Mem { base, index, scale, disp } => {
+            ResolvedRm::Mem { base: number(base)?, index: number(index)?.map(|index| (index, scale)), disp }
+        }
+        Rm::Pool(id) => ResolvedRm::Pool(id),
     };
     Ok(Resolved {
         reg: number(inst.reg)?.unwrap_or(inst.opcode.ext),
@@ -69,18 +73,19 @@ enum Encoding {
     Evex,
 }
 
-/// Selects an encoding. VEX is shorter, and EVEX can encode all operands.
+/// Selects an encoding. VEX is shorter than EVEX, but cannot encode all operands.
 fn encoding(inst: &X86Inst, regs: &Resolved, level: X86Level) -> Encoding {
     let opcode = &inst.opcode;
     if !opcode.has(VEX) && !opcode.has(EVEX) || level < X86Level::Avx2 {
         return Encoding::Legacy;
     }
-    let high = regs.reg >= 16 || regs.vvvv >= 16 || matches!(regs.rm, Place::Reg(16..) | Place::Mem { index: Some((16.., _)), .. });
+    let high =
+        regs.reg >= 16 || regs.vvvv >= 16 || matches!(regs.rm, ResolvedRm::Reg(16..) | ResolvedRm::Mem { index: Some((16.., _)), .. });
     let plainly = inst.len < 2 && inst.mask == Slot::None && !inst.broadcast && !high;
     if opcode.has(VEX) && (plainly || !opcode.has(EVEX)) { Encoding::Vex } else { Encoding::Evex }
 }
 
-/// Appends an instruction.
+/// Appends an instruction. Returns its reference to a constant.
 pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: X86Level) -> PoolUse {
     let start = out.len();
     let opcode = &inst.opcode;
@@ -97,7 +102,7 @@ pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: 
     let mut pool = None;
     if !opcode.has(BARE) && !opcode.has(OPCODE_REG) {
         let unit = if encoding(inst, regs, level) == Encoding::Evex { unit(inst) } else { 1 };
-        if let Place::Pool(id) = regs.rm {
+        if let ResolvedRm::Pool(id) = regs.rm {
             out.push((regs.reg & 7) << 3 | 5);
             pool = Some((out.len() - start, id));
             out.extend([0; 4]);
@@ -118,7 +123,7 @@ pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: 
     pool
 }
 
-/// The unit of 8-bit displacements (`disp8*N`).
+/// The unit in bytes of 8-bit displacements in EVEX (`disp8*N`).
 fn unit(inst: &X86Inst) -> i32 {
     let vector = 16 << inst.len;
     let elem = if inst.wide { 8 } else { 4 };
@@ -132,11 +137,11 @@ fn unit(inst: &X86Inst) -> i32 {
     }
 }
 
-/// Bit 3 of the index and base registers.
-const fn high(rm: Place) -> (u8, u8) {
+/// The prefix bits X and B: bit 3 of the index and of the base, or bits 4 and 3 of a register operand.
+const fn high(rm: ResolvedRm) -> (u8, u8) {
     match rm {
-        Place::Reg(reg) => (reg >> 4 & 1, reg >> 3 & 1),
-        Place::Mem { base, index, .. } => {
+        ResolvedRm::Reg(reg) => (reg >> 4 & 1, reg >> 3 & 1),
+        ResolvedRm::Mem { base, index, .. } => {
             let x = match index {
                 Some((index, _)) => index >> 3 & 1,
                 None => 0,
@@ -147,7 +152,7 @@ const fn high(rm: Place) -> (u8, u8) {
             };
             (x, b)
         }
-        Place::Pool(_) => (0, 0),
+        ResolvedRm::Pool(_) => (0, 0),
     }
 }
 
@@ -167,9 +172,9 @@ fn legacy_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
     if opcode.has(OPCODE_REG) {
         (r, b) = (0, r);
     }
-    let x = if matches!(regs.rm, Place::Reg(_)) { 0 } else { x };
-    // Without a REX prefix, byte registers 4 to 7 are the second bytes of the first four registers.
-    let bytes = opcode.has(BYTE_REG) && regs.reg >= 4 || opcode.has(BYTE_RM) && matches!(regs.rm, Place::Reg(4..));
+    let x = if matches!(regs.rm, ResolvedRm::Reg(_)) { 0 } else { x };
+    // Without a REX prefix, byte registers 4 to 7 are AH, CH, DH and BH.
+    let bytes = opcode.has(BYTE_REG) && regs.reg >= 4 || opcode.has(BYTE_RM) && matches!(regs.rm, ResolvedRm::Reg(4..));
     let rex = u8::from(inst.wide && opcode.has_wide()) << 3 | r << 2 | x << 1 | b;
     if rex != 0 || bytes {
         out.push(0x40 | rex);
@@ -185,7 +190,7 @@ fn legacy_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
 fn vex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
     let opcode = &inst.opcode;
     let (x, b) = high(regs.rm);
-    let x = if matches!(regs.rm, Place::Reg(_)) { 0 } else { x };
+    let x = if matches!(regs.rm, ResolvedRm::Reg(_)) { 0 } else { x };
     let wide = inst.wide && opcode.has_wide();
     let low = (!regs.vvvv & 15) << 3 | inst.len << 2 | opcode.pp;
     let r = (regs.reg >> 3 & 1 ^ 1) << 7;
@@ -199,9 +204,9 @@ fn vex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
 fn evex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
     let opcode = &inst.opcode;
     let (x, b) = high(regs.rm);
-    // Bit 4 of a vector index shares its position with bit 4 of the VEX register operand.
+    // The prefix bit V' is bit 4 of a vector index, or of the VEX register operand.
     let fifth = match regs.rm {
-        Place::Mem { index: Some((index, _)), .. } if index >= 16 => 1,
+        ResolvedRm::Mem { index: Some((index, _)), .. } if index >= 16 => 1,
         _ => regs.vvvv >> 4 & 1,
     };
     let (r, r_high) = (regs.reg >> 3 & 1, regs.reg >> 4 & 1);
@@ -213,12 +218,12 @@ fn evex_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
     ]);
 }
 
-fn modrm(out: &mut Vec<u8>, reg: u8, rm: Place, unit: i32) {
+fn modrm(out: &mut Vec<u8>, reg: u8, rm: ResolvedRm, unit: i32) {
     let reg = reg << 3;
     let (base, index, disp) = match rm {
-        Place::Reg(number) => return out.push(0xC0 | reg | (number & 7)),
-        Place::Mem { base, index, disp } => (base, index, disp),
-        Place::Pool(_) => (None, None, 0),
+        ResolvedRm::Reg(number) => return out.push(0xC0 | reg | (number & 7)),
+        ResolvedRm::Mem { base, index, disp } => (base, index, disp),
+        ResolvedRm::Pool(_) => (None, None, 0),
     };
     let scaled = index.map(|(index, scale)| (scale.trailing_zeros() as u8) << 6 | (index & 7) << 3);
     let Some(base) = base else {

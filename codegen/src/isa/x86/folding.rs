@@ -5,11 +5,11 @@ use crate::mach::folding::Candidate;
 use crate::target::X86Level;
 use crate::vir::{BinOp, Cond, Elem, Mem, Op, Terminator, Type, UnOp, Value};
 
-/// `[base + index * scale + displacement]`. Constants below 2^20 become displacements, so that the sum of several fits
-/// 32 bits.
+/// `[base + index * scale + displacement]`. Only constants below 2^20 become displacements, so that the sum of several
+/// constants fits 32 bits.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
-/// Whether an operation is computed as part of its only user.
+/// Whether an operation is folded into its only user.
 pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, splats_load } = *candidate;
     let is_avx512 = level == X86Level::Avx512;
@@ -38,7 +38,7 @@ fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<
     }
 }
 
-/// Whether an operation is executed under the mask of the `select` that uses it.
+/// Whether an operation can be executed under the mask of the `select` that uses it.
 fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
     let Some(Op::Select(_, a, b)) = user else { return false };
     let bin = match op {

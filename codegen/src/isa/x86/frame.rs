@@ -1,4 +1,4 @@
-//! The stack frame: saved registers, then spill slots.
+//! The stack frame, from high to low addresses: saved registers, spill slots.
 
 use regalloc2::{Edit, Output};
 
@@ -6,12 +6,12 @@ use super::inst::MachInst;
 use super::regs::{CALLEE_SAVED, INT};
 use crate::mach::function::MFunction;
 
-/// The parts of the stack below the frame pointer.
+/// The layout of the stack frame below the frame pointer.
 pub(super) struct Frame {
     saved: Vec<u8>,
-    /// Bytes below the saved registers.
+    /// The size in bytes of the spill slots and padding below the saved registers.
     size: i32,
-    /// The alignment of the slots.
+    /// The alignment in bytes of the spill slots.
     align: i32,
 }
 
@@ -32,7 +32,7 @@ impl Frame {
         Self { saved, size, align }
     }
 
-    /// Bytes of stack of the function, including its return address.
+    /// The maximum frame size in bytes, including the return address.
     pub(super) fn stack(&self) -> u32 {
         let slack = if self.align > 16 { self.align } else { 0 };
         (16 + self.saved.len() as i32 * 8 + self.size + slack).cast_unsigned()

@@ -1,7 +1,7 @@
 //! Machine instructions with virtual registers.
 //!
-//! One descriptor serves the legacy (SSE), VEX and EVEX encodings. Prefix, map and opcode are the same in all three for
-//! nearly all instructions. So a table of opcodes and three small encoders suffice.
+//! One [`Opcode`] describes the legacy (SSE), VEX and EVEX encodings of an instruction. Nearly all instructions have
+//! the same mandatory prefix, opcode map and opcode in all three.
 
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, VReg};
 use smallvec::SmallVec;
@@ -14,7 +14,7 @@ use crate::mach::function::MachineInst;
 pub(super) enum Tuple {
     /// A vector, or one element if it is broadcast.
     Full,
-    /// An element, whose size W selects.
+    /// One element. W selects its size.
     Elem,
     /// Half a vector.
     Half,
@@ -46,7 +46,7 @@ pub(super) const BARE: u16 = 256;
 /// The properties of an instruction, except for its operands, vector length and W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
-    /// The start of its mnemonic, without the `v` of VEX. `check` compares it with the decoder's.
+    /// A prefix of its mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
     pub(super) name: &'static str,
     /// The mandatory prefix: none, `66`, `F3`, `F2`.
     pub(super) pp: u8,
@@ -66,12 +66,12 @@ impl Opcode {
         self.flags & flag != 0
     }
 
-    /// Whether W has a meaning in the legacy and VEX encodings.
+    /// Whether W is significant in the legacy and VEX encodings.
     pub(super) const fn has_wide(&self) -> bool {
         !self.has(WIG)
     }
 
-    /// Restricts an opcode to EVEX, if its W selects an instruction that VEX does not have.
+    /// Restricts an opcode to EVEX, for a value of W that VEX does not support.
     pub(super) const fn evex(mut self) -> Self {
         self.flags = EVEX;
         self
@@ -135,7 +135,7 @@ pub(super) struct X86Inst {
     pub(super) imm: Imm,
 }
 
-/// Conditions on the flags, numbered as in opcodes, and two conditions of floats that take two branches.
+/// Conditions on the flags, with their condition codes, and two conditions of floats that take two branches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cc {
     Below = 2,
@@ -213,18 +213,18 @@ impl MachineInst for MachInst {
     }
 }
 
-/// A register or memory operand before it is assigned to an instruction.
+/// A register or memory operand that is not yet part of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RegMem {
     Reg(VReg),
-    /// A memory operand. If `broadcast`, one element goes to all lanes.
+    /// A memory operand. If `broadcast`, the instruction broadcasts one element to all lanes.
     Mem {
         base: Option<VReg>,
         index: Option<(VReg, u8)>,
         disp: i32,
         broadcast: bool,
     },
-    /// A constant of the pool. If `broadcast`, one element goes to all lanes.
+    /// A constant of the pool. If `broadcast`, the instruction broadcasts one element to all lanes.
     Pool {
         id: u32,
         broadcast: bool,
@@ -355,19 +355,20 @@ impl InstBuilder {
         self
     }
 
-    /// Restricts the instruction to the lanes of a mask. Other lanes keep their values, or become 0.
+    /// Restricts the instruction to the lanes of a mask. Other lanes become 0 if `zeroing`, otherwise keep their
+    /// values.
     pub(super) fn mask(mut self, mask: VReg, zeroing: bool) -> Self {
         self.inst.mask = self.operand(Operand::reg_use(mask));
         self.inst.zeroing = zeroing;
         self
     }
 
-    /// Reads the register or memory operand. A spilled register is read from its slot.
+    /// Reads the register or memory operand. The instruction can read a spilled register from its spill slot.
     pub(super) fn rm(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::any_use)
     }
 
-    /// Reads the register or memory operand. A register is not replaced by its spill slot.
+    /// Reads the register or memory operand. A spilled register is reloaded first.
     pub(super) fn rm_reg(self, from: impl Into<RegMem>) -> Self {
         self.rm_by(from.into(), Operand::reg_use)
     }

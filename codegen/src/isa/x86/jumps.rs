@@ -1,4 +1,4 @@
-//! Jumps in a short form of two bytes and a long form of five or six, and padding.
+//! Jumps in a short form of two bytes and a long form of five or six bytes, and padding.
 
 use smallvec::smallvec;
 
@@ -10,14 +10,15 @@ use crate::mach::layout::{BranchEncoding, Branches};
 pub(super) struct Jump {
     code: Option<u8>,
     target: usize,
-    /// Whether it has a displacement of 32 bits.
+    /// Whether it has a displacement of 32 bits instead of 8.
     long: bool,
 }
 
 /// The code of the condition "unordered".
 const PARITY: u8 = 10;
 
-/// The code of a condition, and that of a second jump to the same block if one jump does not suffice.
+/// The code of a condition, and the code of a second condition for `FloatEqual` and `FloatNotEqual`. `FloatEqual` holds
+/// if both hold, and `FloatNotEqual` if either holds.
 const fn codes(cc: Cc) -> (u8, Option<u8>) {
     match cc {
         Cc::FloatEqual => (Cc::Equal as u8, Some(PARITY ^ 1)),
@@ -37,7 +38,7 @@ const fn codes(cc: Cc) -> (u8, Option<u8>) {
     }
 }
 
-/// No-op instructions of one to nine bytes.
+/// No-op instructions, indexed by their size in bytes minus one.
 const NOPS: [&[u8]; 9] = [
     &[0x90],
     &[0x66, 0x90],

@@ -2,7 +2,7 @@
 //!
 //! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
 //! `emit` writes bytes. One description of an instruction (`inst`, `table`) serves SSE, AVX and AVX-512. `check`
-//! decodes each emitted instruction in builds with assertions.
+//! decodes emitted instructions in builds with debug assertions.
 
 mod check;
 mod emit;
@@ -25,7 +25,7 @@ use crate::mach::stack::stack_depth;
 use crate::target::X86Level;
 use crate::vir::{Module, gvn};
 
-/// The byte between functions: `int3`.
+/// The byte that fills the space between functions: `int3`.
 const PADDING: u8 = 0xCC;
 
 /// Compiles a verified module.
@@ -41,7 +41,7 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
     link(&functions, &pool, PADDING, stack)
 }
 
-/// The instructions of a program as text, in the syntax of the GNU assembler.
+/// Disassembles a program, in the syntax of the GNU assembler.
 pub(crate) fn disassemble(code: &Code) -> String {
     let mut formatter = GasFormatter::new();
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);

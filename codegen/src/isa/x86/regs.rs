@@ -26,7 +26,7 @@ pub(super) const ARGS: [PReg; 6] = [gpr(7), gpr(6), RDX, RCX, gpr(8), gpr(9)];
 pub(super) const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
-/// The registers that a call clobbers, except its result.
+/// The registers that a call clobbers. If `result` is set, the result register is left out.
 pub(super) fn call_clobbers(result: bool) -> PRegSet {
     let mut set = PRegSet::empty();
     CALLER_SAVED.iter().filter(|number| !result || **number != 0).for_each(|number| set.add(gpr(*number)));

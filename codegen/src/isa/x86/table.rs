@@ -1,7 +1,12 @@
 //! Opcode tables.
 //!
-//! Names are the start of mnemonics. `x` defines an opcode with SSE, VEX and EVEX encodings. `w` does the same for
-//! opcodes whose VEX encoding uses W. `e` defines an opcode with an EVEX encoding only.
+//! Names are prefixes of mnemonics. The functions define opcodes by their encodings:
+//! - `x`: legacy, VEX and EVEX. VEX ignores W.
+//! - `w`: VEX and EVEX. VEX uses W.
+//! - `e`: EVEX only.
+//! - `v`: VEX only.
+//! - `g`: legacy only, as for general registers.
+//! - `any`: the encodings in its flags.
 
 use super::inst::{BARE, BYTE_REG, BYTE_RM, EVEX, LEGACY, LOCK, OPCODE_REG, Opcode, Tuple, VEX, WIG};
 use crate::vir::Elem;
@@ -69,7 +74,7 @@ impl Opcode {
         self
     }
 
-    /// The scalar form of an instruction, if its opcode is one higher than the packed form.
+    /// The packed or scalar form, for instructions whose scalar opcode is one higher than the packed opcode.
     pub(super) const fn lane(mut self, scalar: bool) -> Self {
         if scalar {
             self.op += 1;

@@ -9,16 +9,16 @@ use super::immediates::arithmetic_imm;
 use crate::mach::addresses::Sum;
 use crate::vir::Addr;
 
-/// A base register, and a displacement that fits loads and stores of any size.
+/// The address `base + disp`, with a displacement in bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct BaseDisp {
     pub(super) base: VReg,
     pub(super) disp: i32,
 }
 
-impl Place {
-    /// The place `by` bytes later.
-    pub(super) const fn further(self, by: i32) -> Self {
+impl BaseDisp {
+    /// The address plus `by` bytes.
+    pub(super) const fn offset_by(self, by: i32) -> Self {
         Self { base: self.base, disp: self.disp + by }
     }
 }
@@ -38,7 +38,7 @@ impl Lower<'_> {
         Terms { base, index, disp }
     }
 
-    /// The register with an address that this block has already computed, or a new one.
+    /// The register of an address. Calls `compute` if the current machine block has not computed the address yet.
     fn computed(&mut self, terms: Terms, compute: impl FnOnce(&mut Self) -> VReg) -> VReg {
         if self.address_block != self.out.current_block() {
             self.address_block = self.out.current_block();
@@ -69,17 +69,17 @@ impl Lower<'_> {
     }
 
     /// An address as a base register and a displacement.
-    pub(super) fn place(&mut self, addr: &Addr) -> Place {
+    pub(super) fn base_disp(&mut self, addr: &Addr) -> BaseDisp {
         let terms = self.terms(addr);
-        self.place_of(terms)
+        self.base_disp_of(terms)
     }
 
-    fn place_of(&mut self, terms: Terms) -> Place {
+    fn base_disp_of(&mut self, terms: Terms) -> BaseDisp {
         let Terms { base, index, disp } = terms;
-        let Some((index, shift)) = index else { return Place { base, disp } };
+        let Some((index, shift)) = index else { return BaseDisp { base, disp } };
         let sum = Terms { disp: 0, ..terms };
         let base = self.computed(sum, |this| this.shifted_sum(base, index, shift));
-        Place { base, disp }
+        BaseDisp { base, disp }
     }
 
     /// `base + (index << shift)`
@@ -89,17 +89,17 @@ impl Lower<'_> {
 
     /// An address in one register.
     pub(super) fn address(&mut self, addr: &Addr) -> VReg {
-        let place = self.place(addr);
+        let place = self.base_disp(addr);
         self.address_of(place)
     }
 
-    /// The address of a place in one register.
-    pub(super) fn address_of(&mut self, place: Place) -> VReg {
+    /// An address in one register.
+    pub(super) fn address_of(&mut self, place: BaseDisp) -> VReg {
         self.add_constant(place.base, place.disp)
     }
 
-    /// The register of an address without an index and a displacement.
-    pub(super) fn plain_base(&mut self, addr: &Addr) -> Option<VReg> {
+    /// The base register of an address, or `None` if the address has an index or a displacement.
+    pub(super) fn bare_base(&mut self, addr: &Addr) -> Option<VReg> {
         match self.terms(addr) {
             Terms { base, index: None, disp: 0 } => Some(base),
             _ => None,
@@ -115,22 +115,22 @@ impl Lower<'_> {
                 InstBuilder::new(access.indexed).n(base).m(index).imm(shifted, shift.into())
             }
             terms => {
-                let place = self.place_of(terms);
+                let place = self.base_disp_of(terms);
                 self.access_at(access, place)
             }
         }
     }
 
     /// A load or store without its data register.
-    pub(super) fn access_at(&mut self, access: Access, place: Place) -> InstBuilder {
-        let Place { base, disp } = place;
-        if let Some(builder) = near(access, base, disp) {
+    pub(super) fn access_at(&mut self, access: Access, place: BaseDisp) -> InstBuilder {
+        let BaseDisp { base, disp } = place;
+        if let Some(builder) = immediate_access(access, base, disp) {
             return builder;
         }
-        // The upper part of the displacement is shared by neighbouring accesses.
+        // Neighbouring accesses share the sum of the base and the upper bits of the displacement.
         let low = disp & 0xFFF;
         let high = self.add_constant(base, disp - low);
-        match near(access, high, low) {
+        match immediate_access(access, high, low) {
             Some(builder) => builder,
             None => {
                 let all = self.add_constant(high, low);
@@ -140,8 +140,8 @@ impl Lower<'_> {
     }
 }
 
-/// An access whose displacement fits the instruction.
-fn near(access: Access, base: VReg, disp: i32) -> Option<InstBuilder> {
+/// An access with an immediate displacement, or `None` if the displacement does not fit.
+fn immediate_access(access: Access, base: VReg, disp: i32) -> Option<InstBuilder> {
     let scaled = disp >> access.log2;
     if disp & ((1 << access.log2) - 1) == 0 && (0..1 << 12).contains(&scaled) {
         return Some(InstBuilder::new(access.scaled).n(base).imm(scaled.cast_unsigned() << 10, disp.into()));

@@ -1,7 +1,7 @@
 //! Atomic operations, fences and prefetches.
 //!
-//! Armv8.1's atomic instructions with acquire and release order are full barriers, as the vector IR needs them. Without
-//! these, a loop of exclusive accesses and a barrier are one machine instruction.
+//! The atomic instructions of LSE (Armv8.1) with acquire and release semantics are sequentially consistent, as the
+//! vector IR requires. Without LSE, one machine instruction is a loop of exclusive accesses and a barrier.
 
 use regalloc2::VReg;
 
@@ -12,7 +12,7 @@ use crate::target::A64Level;
 use crate::vir::{Addr, Mem, Value};
 
 impl Lower<'_> {
-    fn has_atomics(&self) -> bool {
+    fn has_lse(&self) -> bool {
         self.level >= A64Level::V82
     }
 
@@ -24,7 +24,7 @@ impl Lower<'_> {
 
     pub(super) fn atomic_add(&mut self, mem: Mem, addr: &Addr, value: Value) -> VReg {
         let (value, at) = (self.reg(value), self.address(addr));
-        if self.has_atomics() {
+        if self.has_lse() {
             return self.result(InstBuilder::new(t::LDADDAL).wide(mem.bytes() == 8).m(value).n(at));
         }
         self.exclusive(Exclusive::Add, mem, &[at, value])
@@ -32,7 +32,7 @@ impl Lower<'_> {
 
     pub(super) fn atomic_exchange(&mut self, mem: Mem, addr: &Addr, value: Value) -> VReg {
         let (value, at) = (self.reg(value), self.address(addr));
-        if self.has_atomics() {
+        if self.has_lse() {
             return self.result(InstBuilder::new(t::SWPAL).wide(mem.bytes() == 8).m(value).n(at));
         }
         self.exclusive(Exclusive::Exchange, mem, &[at, value])
@@ -40,7 +40,7 @@ impl Lower<'_> {
 
     pub(super) fn atomic_compare_exchange(&mut self, mem: Mem, addr: &Addr, expected: Value, desired: Value) -> VReg {
         let (expected, desired, at) = (self.reg(expected), self.reg(desired), self.address(addr));
-        if !self.has_atomics() {
+        if !self.has_lse() {
             return self.exclusive(Exclusive::CompareExchange, mem, &[at, expected, desired]);
         }
         let to = self.int();

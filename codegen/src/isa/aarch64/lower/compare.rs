@@ -6,7 +6,8 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{CmpOp, Value};
 
-/// The comparison that holds when `op` does not, if there is one for floats with NaNs.
+/// The comparison that holds if and only if `op` does not. `None` for ordered comparisons of floats: both `a < b` and
+/// `a >= b` are false for NaNs.
 const fn inverse(op: CmpOp) -> Option<CmpOp> {
     match op {
         CmpOp::Eq => Some(CmpOp::Ne),
@@ -53,7 +54,7 @@ impl Lower<'_> {
         if matches!(op, CmpOp::Ne | CmpOp::FNe) { self.unary(t::NOT_V, false, mask) } else { mask }
     }
 
-    /// Compares integers with 0.
+    /// Compares integers with 0. Returns `None` if `b` is not 0, or no instruction compares with 0 by `op`.
     fn cmp_zero(&mut self, op: CmpOp, a: VReg, b: Value, double: bool) -> Option<VReg> {
         if self.splat_bits(b) != Some(0) {
             return None;
@@ -64,14 +65,14 @@ impl Lower<'_> {
             CmpOp::SGe => t::CMGE_ZERO,
             CmpOp::SLt => t::CMLT_ZERO,
             CmpOp::SLe => t::CMLE_ZERO,
-            // Whether a bit is set.
+            // Sets the lanes in which any bit is set.
             CmpOp::Ne => return Some(self.binary(t::CMTST, double, a, a)),
             _ => return None,
         };
         Some(self.unary(opcode, double, a))
     }
 
-    /// Complements a mask. A comparison that is not used elsewhere is inverted.
+    /// Complements a mask. If `a` is a folded comparison, selects the inverse comparison.
     pub(super) fn mask_not(&mut self, a: Value) -> VReg {
         if let Some((op, left, right)) = self.folded_compare(a)
             && let Some(op) = inverse(op)

@@ -1,4 +1,4 @@
-//! Comparisons of scalars, and selections by them.
+//! Comparisons and selections of scalars.
 
 use regalloc2::VReg;
 
@@ -8,7 +8,7 @@ use super::context::{Lower, is_float_scalar, wide};
 use super::immediates::arithmetic_imm;
 use crate::vir::{CmpOp, Op, Type, Value};
 
-/// The condition that holds after a comparison of two scalars. If a float is a NaN, only "not equal" holds.
+/// The condition code of a scalar comparison. If an operand is a NaN, only "not equal" holds.
 const fn condition(op: CmpOp) -> Cc {
     match op {
         CmpOp::Eq | CmpOp::FEq => Cc::Equal,
@@ -26,12 +26,12 @@ const fn condition(op: CmpOp) -> Cc {
 }
 
 impl Lower<'_> {
-    /// Compares two scalars. Returns the condition on the flags.
+    /// Compares two scalars. Returns the condition that holds if the comparison does.
     pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
         let left = self.reg(a);
         if is_float_scalar(ty) {
-            // Zeros of both signs are equal.
+            // `fcmp` with 0 also gives the right result for -0.
             let builder = if self.splat_bits(b) == Some(0) {
                 InstBuilder::new(t::FCMP_ZERO).n(left)
             } else {
@@ -56,7 +56,7 @@ impl Lower<'_> {
         condition(op)
     }
 
-    /// The operands of a comparison that is computed as part of its user.
+    /// The operator and operands of a folded comparison, or `None` if `value` is not one.
     pub(super) fn folded_compare(&self, value: Value) -> Option<(CmpOp, Value, Value)> {
         if !self.plan.folded[value.index()] {
             return None;

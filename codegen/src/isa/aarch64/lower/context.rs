@@ -50,7 +50,7 @@ pub(super) struct Lower<'a> {
     pub(super) unsupported: Option<String>,
 }
 
-/// Whether lanes or general registers have 64 bits.
+/// Whether the lanes of a type, or the register of a scalar, have 64 bits.
 pub(super) fn wide(ty: Type) -> bool {
     match ty {
         Type::Mask(mask) => mask.bits == 64,
@@ -58,17 +58,17 @@ pub(super) fn wide(ty: Type) -> bool {
     }
 }
 
-/// The bits of a lane or a general register.
+/// The size in bits of a lane, or of the register of a scalar.
 pub(super) fn bits(ty: Type) -> u32 {
     if wide(ty) { 64 } else { 32 }
 }
 
-/// Whether it is a scalar float.
+/// Whether a type is a scalar float.
 pub(super) const fn is_float_scalar(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
 }
 
-/// The class of registers for a type. Masks are vectors.
+/// The register class of a type. Masks are in vector registers.
 pub(super) fn class(ty: Type) -> RegClass {
     if ty.is_general() { INT } else { VEC }
 }
@@ -78,11 +78,11 @@ impl Lower<'_> {
         self.function.ty(value)
     }
 
-    /// Checks that every vector has sixteen bytes.
+    /// Records a value as unsupported if it is a vector that does not have sixteen bytes.
     pub(super) fn sizes(&mut self) {
         let function = self.function;
-        let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
-        let values = reached.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
+        let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
+        let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
         for ty in values.map(|value| function.ty(value)) {
             let lanes = u32::from(ty.lanes());
             if lanes > 1 && bits(ty) / 8 * lanes != Isa::A64(self.level).caps().vector_bytes {
@@ -121,7 +121,8 @@ impl Lower<'_> {
         self.add(MachInst::Op(builder.inst), &builder.operands);
     }
 
-    /// Adds a prepared instruction that has no result yet, and returns the result.
+    /// Adds an instruction with a new result register in [`Field::D`](super::super::inst::Field::D). Returns the
+    /// register.
     pub(super) fn result(&mut self, builder: InstBuilder) -> VReg {
         let to = self.result_of(builder.inst.opcode);
         self.push(builder.def(to));
@@ -143,14 +144,16 @@ impl Lower<'_> {
         self.result(InstBuilder::new(opcode).wide(wide).n(n).m(m).a(a))
     }
 
-    /// Adds an instruction that changes a copy of `d`, with the operand `n`.
+    /// Adds an instruction that reads and overwrites `d`, with the operand `n`. The result has its own virtual
+    /// register.
     pub(super) fn tied_unary(&mut self, opcode: Opcode, wide: bool, d: VReg, n: VReg) -> VReg {
         let to = self.result_of(opcode);
         self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).n(n));
         to
     }
 
-    /// Adds an instruction that changes a copy of `d`, with the operands `n` and `m`.
+    /// Adds an instruction that reads and overwrites `d`, with the operands `n` and `m`. The result has its own virtual
+    /// register.
     pub(super) fn tied_binary(&mut self, opcode: Opcode, wide: bool, d: VReg, n: VReg, m: VReg) -> VReg {
         let to = self.result_of(opcode);
         self.push(InstBuilder::new(opcode).wide(wide).tied(d, to).n(n).m(m));

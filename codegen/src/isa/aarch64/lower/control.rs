@@ -25,7 +25,7 @@ impl Lower<'_> {
         self.out.close_block(&[to], args);
     }
 
-    /// Ends the current block with a branch. The register is the operand of a test of a register.
+    /// Ends the current block with a branch. The register is the operand of [`Test::Zero`].
     pub(super) fn branch_on(&mut self, (test, reg): (Test, Option<VReg>), labels: [Label; 2]) {
         let operand = reg.map(Operand::reg_use);
         self.add(MachInst::Branch(test), operand.as_slice());
@@ -36,7 +36,7 @@ impl Lower<'_> {
     pub(super) fn blocks(&mut self) {
         let function = self.function;
         for (index, block) in function.blocks.iter().enumerate() {
-            if !self.plan.reached[index] {
+            if !self.plan.reachable[index] {
                 continue;
             }
             let params: Vec<VReg> = block.params.iter().map(|param| self.out.new_reg(class(function.ty(*param)))).collect();
@@ -82,7 +82,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a branch. Critical edges, and edges with arguments, get their own block for the moves.
+    /// Lowers a branch. Splits critical edges and edges with arguments: the new block contains the moves.
     fn branch(&mut self, cond: &Cond, then: &Target, els: &Target) {
         let nonzero = Test::Zero { wide: false, inverted: true };
         let test = match *cond {
@@ -112,7 +112,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A comparison as the condition of a branch.
+    /// The condition of a branch on a comparison. Comparisons with 0 for equality need no flags.
     fn test(&mut self, op: CmpOp, a: Value, b: Value) -> (Test, Option<VReg>) {
         if matches!(op, CmpOp::Eq | CmpOp::Ne) && self.splat_bits(b) == Some(0) {
             return (Test::Zero { wide: wide(self.ty(a)), inverted: op == CmpOp::Ne }, Some(self.reg(a)));

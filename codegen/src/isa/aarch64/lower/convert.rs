@@ -87,7 +87,7 @@ impl Lower<'_> {
         self.binary(t::UZP1, false, low, high)
     }
 
-    /// Converts each lane separately. A conversion by way of doubles would round twice.
+    /// Converts each lane separately. A conversion through `f64` would round twice.
     fn integers_to_singles(&mut self, opcode: super::super::inst::Opcode, parts: [VReg; 2]) -> VReg {
         const DOUBLE_WORD: u32 = 3;
         const WORD: u32 = 2;

@@ -16,7 +16,7 @@ impl Lower<'_> {
             BinOp::FSub => t::FSUB,
             BinOp::FMul => t::FMUL,
             BinOp::FDiv => t::FDIV,
-            // `fmin` and `fmax` have other results for NaNs and for zeros of different signs.
+            // `fmin` and `fmax` return other results for NaNs and for zeros of different signs.
             BinOp::FMin | BinOp::FMax => {
                 let cc = if op == BinOp::FMin { Cc::Minus } else { Cc::Greater };
                 self.push(InstBuilder::new(t::FCMP).wide(double).n(a).m(b));
@@ -35,7 +35,7 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM,
             UnOp::Round(Rounding::Up) => t::FRINTP,
             UnOp::Round(Rounding::Zero) => t::FRINTZ,
-            // The estimates have 8 bits. One Newton step doubles them.
+            // The estimates have 8 correct bits. One Newton-Raphson step doubles the number.
             UnOp::RecipApprox => {
                 let estimate = self.unary(t::FRECPE, double, a);
                 let step = self.binary(t::FRECPS, double, estimate, a);
@@ -43,7 +43,7 @@ impl Lower<'_> {
             }
             UnOp::RsqrtApprox => {
                 let estimate = self.unary(t::FRSQRTE, double, a);
-                // The square first, so that zeros and infinities have the right results.
+                // The square comes first: `estimate * a` would be NaN for zeros and infinities.
                 let square = self.binary(t::FMUL, double, estimate, estimate);
                 let step = self.binary(t::FRSQRTS, double, square, a);
                 return self.binary(t::FMUL, double, estimate, step);

@@ -1,4 +1,4 @@
-//! Gathers and scatters: one access per lane.
+//! Gathers and scatters, with one access per lane.
 
 use regalloc2::VReg;
 
@@ -7,7 +7,7 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{Elem, Mem, Type, Value};
 
-/// The addresses of lanes: `base + index * scale`.
+/// The addresses of lanes: `base + (index << shift)`. No base means 0.
 struct Indices {
     base: Option<VReg>,
     /// One or two vectors of indices.
@@ -27,7 +27,7 @@ impl Lower<'_> {
         Indices { base, index, shift: u32::from(scale).trailing_zeros() }
     }
 
-    /// The address of a lane.
+    /// The address of a lane, or `None` if the index vectors have fewer lanes.
     fn lane_address(&mut self, indices: &Indices, lane: u8) -> Option<VReg> {
         let mut within = lane;
         let mut list = indices.index.iter();

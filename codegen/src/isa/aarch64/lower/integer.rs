@@ -22,7 +22,7 @@ impl Lower<'_> {
                 self.unary(t::CLZ, long, reversed)
             }
             UnOp::Popcnt => {
-                // Only vectors have a bit count.
+                // Only vector registers have a population count.
                 let vector = self.move_to_float(long, a);
                 let counts = self.unary(t::CNT_8B, false, vector);
                 let sum = self.unary(t::ADDV_8B, false, counts);
@@ -60,7 +60,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The operands of an operation that is computed as part of its user, and the shift of a shift by a constant.
+    /// The operator and operands of a folded shift or multiplication. The last field is the shift amount of a shift or
+    /// of a multiplication by a power of two. Returns `None` if the value is not folded, or is a shift by a variable.
     fn folded_bin(&self, value: Value) -> Option<(BinOp, Value, Value, Option<u32>)> {
         if !self.plan.folded[value.index()] || self.regs[value.index()].is_some() {
             return None;
@@ -75,7 +76,7 @@ impl Lower<'_> {
         Some((op, a, b, shift))
     }
 
-    /// Combines an operand with one that is shifted by a constant.
+    /// Selects the form with a shifted operand if `b` is a folded shift by a constant.
     fn int_of_shifted(&mut self, opcode: Opcode, long: bool, a: Value, b: Value) -> VReg {
         if let Some((_, of, _, Some(shift))) = self.folded_bin(b) {
             let (a, of) = (self.reg(a), self.reg(of));
@@ -135,7 +136,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Shifts to the left by less than the size.
+    /// Shifts left. The amount must be less than the size.
     pub(super) fn shift_left(&mut self, long: bool, a: VReg, amount: u32) -> VReg {
         let last = if long { 63 } else { 31 };
         if amount == 0 {
@@ -145,7 +146,7 @@ impl Lower<'_> {
         self.result(InstBuilder::new(t::LSL_IMM).wide(long).n(a).imm(bits, amount.into()))
     }
 
-    /// Shifts to the right by less than the size: `lsr` or `asr`.
+    /// Shifts right with `lsr` or `asr`. The amount must be less than the size.
     pub(super) fn shift_right(&mut self, opcode: Opcode, long: bool, a: VReg, amount: u32) -> VReg {
         let last = if long { 63 } else { 31 };
         if amount == 0 {
@@ -186,13 +187,14 @@ impl Lower<'_> {
         if sign { self.unary(t::SXTW, true, a) } else { self.result(InstBuilder::new(t::UXTW).m(a)) }
     }
 
-    /// Whether the upper half of a value's register is known to be 0. Instructions of 32 bits clear it.
+    /// Whether bits 32 to 63 of a 32-bit value's register are known to be 0. Instructions on 32-bit registers clear
+    /// them.
     pub(super) fn is_extended(&self, a: Value) -> bool {
         let Some(inst) = self.plan.defs[a.index()] else { return false };
         match &inst.op {
             Op::Load(..) | Op::Cmp(..) => true,
             Op::Bin(op, _, by) => match op {
-                // A shift by 0 gives its operand.
+                // A shift by 0 and a `Mul` by 1 emit no instruction. Their operand can have upper bits.
                 BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => self.splat_bits(*by).is_none_or(|by| by % 32 != 0),
                 BinOp::Mul => false,
                 _ => true,
@@ -209,7 +211,7 @@ impl Lower<'_> {
         self.shift_right(t::LSR_IMM, true, product, 32)
     }
 
-    /// Reads the virtual counter.
+    /// Reads the virtual counter of the generic timer.
     pub(super) fn clock(&mut self) -> VReg {
         self.result(InstBuilder::new(t::MRS_COUNTER))
     }
@@ -218,7 +220,7 @@ impl Lower<'_> {
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
         let division = Division { block: self.out.current_block(), sign, a, b };
         let (a, b) = (self.reg(a), self.reg(b));
-        // Programs often compute the quotient and the remainder of the same numbers.
+        // Programs often compute the quotient and the remainder of the same operands.
         let quotient = match self.divided {
             Some((last, quotient)) if last == division => quotient,
             _ => self.binary(if sign { t::SDIV } else { t::UDIV }, long, a, b),
@@ -227,7 +229,7 @@ impl Lower<'_> {
         if matches!(op, BinOp::UDiv | BinOp::SDiv) { quotient } else { self.ternary(t::MSUB, long, quotient, b, a) }
     }
 
-    /// Selects the first operand if the comparison holds, otherwise the second.
+    /// Selects `a` if the condition holds for a comparison of `a` with `b`, otherwise `b`.
     fn int_extremum(&mut self, cc: Cc, a: Value, b: Value, long: bool) -> VReg {
         let (a, b) = (self.reg(a), self.reg(b));
         self.push(InstBuilder::new(t::CMP).wide(long).n(a).m(b));

@@ -1,4 +1,4 @@
-//! Masks: vectors whose lanes are all ones or zeros.
+//! Masks: vectors in which each lane has all bits set or all bits clear.
 
 use regalloc2::VReg;
 
@@ -11,20 +11,20 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Type, Value};
 
 impl Lower<'_> {
-    /// Repeats each lane of 32 bits.
+    /// Repeats each 32-bit lane of one half of the mask, which gives 64-bit lanes.
     pub(super) fn mask_part(&mut self, a: Value, part: u8) -> VReg {
         let mask = self.reg(a);
         self.binary(if part == 0 { t::ZIP1 } else { t::ZIP2 }, false, mask, mask)
     }
 
-    /// Takes one half of each lane of 64 bits.
+    /// Concatenates the lower halves of the 64-bit lanes, which gives 32-bit lanes.
     pub(super) fn mask_join(&mut self, list: &[Value]) -> VReg {
         let &[low, high] = list else { return self.unsupported(format!("join of {} masks", list.len()), VEC) };
         let (low, high) = (self.reg(low), self.reg(high));
         self.binary(t::UZP1, false, low, high)
     }
 
-    /// The bit of each lane, in that lane.
+    /// A constant with the value `1 << lane` in each lane.
     fn lane_bits(&mut self, ty: Type) -> VReg {
         let bytes = if wide(ty) { 8 } else { 4 };
         let all: Bytes = (0..ty.lanes()).flat_map(|lane| (1_u64 << lane).to_le_bytes().into_iter().take(bytes)).collect();
@@ -46,13 +46,13 @@ impl Lower<'_> {
         self.binary(t::CMTST, double, all, bits)
     }
 
-    /// A general register that is not 0 if any lane of a mask is set.
+    /// A general register that is nonzero if and only if any lane of a mask is set.
     pub(super) fn any(&mut self, mask: VReg) -> VReg {
         let most = self.unary(t::UMAXV, false, mask);
         self.move_to_general(false, most)
     }
 
-    /// A general register that is not 0 if all lanes of a mask are set.
+    /// A general register that is nonzero if and only if all lanes of a mask are set.
     pub(super) fn all(&mut self, mask: VReg) -> VReg {
         let least = self.unary(t::UMINV, false, mask);
         self.move_to_general(false, least)

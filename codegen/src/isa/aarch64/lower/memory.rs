@@ -1,6 +1,6 @@
 //! Loads and stores of scalars and of contiguous lanes.
 //!
-//! No instruction loads or stores under a mask. If all lanes are set, one instruction accesses the whole vector. If
+//! Advanced SIMD has no masked loads and stores. If all lanes are active, one instruction accesses the whole vector. If
 //! not, inactive lanes load from the stack, and branches skip their stores.
 
 use regalloc2::VReg;
@@ -8,7 +8,7 @@ use regalloc2::VReg;
 use super::super::inst::{Cc, Field, InstBuilder, Opcode, Test};
 use super::super::regs::{SP, ZERO};
 use super::super::table::{self as t, Access};
-use super::address::Place;
+use super::address::BaseDisp;
 use super::context::{Lower, wide};
 use crate::mach::function::Label;
 use crate::vir::{Addr, Elem, Mem, Type, Value};
@@ -37,7 +37,7 @@ const fn scalar_store(mem: Mem) -> Access {
     }
 }
 
-/// The instructions for one lane in memory: load and store.
+/// The instructions that load and store one lane.
 const fn lane_access(mem: Mem) -> (Opcode, Opcode) {
     match mem.bytes() {
         1 => (t::LOAD_LANE_B, t::STORE_LANE_B),
@@ -69,7 +69,7 @@ impl Lower<'_> {
         self.push(builder);
     }
 
-    /// The register of a mask, or `None` if all lanes are known to be set.
+    /// The register of a mask, or `None` if there is no mask or all its lanes are known to be set.
     pub(super) fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
         mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
     }
@@ -80,8 +80,8 @@ impl Lower<'_> {
             let packed = self.result(builder);
             return self.unpack(mem, packed);
         };
-        let place = self.place(addr);
-        let [full, part, next] = self.part_by_full(mask);
+        let place = self.base_disp(addr);
+        let [full, part, next] = self.branch_on_full_mask(mask);
         self.start_block(full, &[]);
         let builder = self.access_at(whole_load(mem), place);
         let all = self.result(builder);
@@ -94,7 +94,7 @@ impl Lower<'_> {
         self.unpack(mem, packed)
     }
 
-    /// Extends packed bytes or words to lanes.
+    /// Zero-extends packed bytes or 16-bit elements to 32-bit lanes.
     fn unpack(&mut self, mem: Mem, packed: VReg) -> VReg {
         match mem {
             Mem::I8 => {
@@ -106,7 +106,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Packs the low bytes or words of lanes.
+    /// Packs the low bytes or low 16 bits of 32-bit lanes.
     fn pack(&mut self, mem: Mem, value: VReg) -> VReg {
         match mem {
             Mem::I8 => {
@@ -118,15 +118,16 @@ impl Lower<'_> {
         }
     }
 
-    /// Branches to the first block if all lanes are set, otherwise to the second. Both continue at the third.
-    fn part_by_full(&mut self, mask: VReg) -> [Label; 3] {
+    /// Branches to the first label if all lanes are set, otherwise to the second. The caller ends both blocks with a
+    /// jump to the third.
+    fn branch_on_full_mask(&mut self, mask: VReg) -> [Label; 3] {
         let labels = [self.label(), self.label(), self.label()];
         let all = self.all(mask);
         self.branch_on((Test::Zero { wide: false, inverted: true }, Some(all)), [labels[0], labels[1]]);
         labels
     }
 
-    /// Lane `lane` of a mask in a general register.
+    /// Moves a lane of a mask to a general register.
     fn mask_lane(&mut self, mask: VReg, lane: u8, ty: Type) -> VReg {
         let long = wide(ty);
         if lane == 0 {
@@ -135,12 +136,12 @@ impl Lower<'_> {
         self.result(InstBuilder::new(t::UMOV).wide(long).n(mask).lane(if long { 3 } else { 2 }, lane))
     }
 
-    /// An address that is always readable: that of the frame.
+    /// An address that is always readable: the stack pointer.
     pub(super) fn safe_address(&mut self) -> VReg {
         self.result(InstBuilder::new(t::MOV_STACK).phys(Field::N, SP))
     }
 
-    /// Loads one lane of `1 << log2` bytes into a vector. An inactive lane reads the safe address instead.
+    /// Loads one lane into a copy of `into`. `mask` is the mask and the safe address, which inactive lanes load from.
     pub(super) fn load_lane(&mut self, mem: Mem, into: VReg, lane: u8, at: VReg, mask: Option<(VReg, VReg)>, ty: Type) -> VReg {
         let at = match mask {
             None => at,
@@ -157,7 +158,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Stores one lane of a vector. A branch skips an inactive lane.
+    /// Stores one lane of a vector. A branch skips the store if the lane is inactive.
     pub(super) fn store_lane(&mut self, mem: Mem, value: VReg, lane: u8, at: VReg, mask: Option<VReg>, ty: Type) {
         let log2 = mem.bytes().trailing_zeros();
         let store = |from: VReg| {
@@ -177,12 +178,12 @@ impl Lower<'_> {
         self.start_block(next, &[]);
     }
 
-    /// Loads the lanes of a mask as packed elements.
-    fn load_lanes(&mut self, mem: Mem, place: Place, mask: VReg, ty: Type) -> VReg {
+    /// Loads each lane separately, as packed elements. Inactive lanes have unspecified contents.
+    fn load_lanes(&mut self, mem: Mem, place: BaseDisp, mask: VReg, ty: Type) -> VReg {
         let safe = self.safe_address();
         let mut all = self.zero();
         for lane in 0..ty.lanes() {
-            let at = self.address_of(place.further(i32::from(lane) * mem.bytes() as i32));
+            let at = self.address_of(place.offset_by(i32::from(lane) * mem.bytes() as i32));
             all = self.load_lane(mem, all, lane, at, Some((mask, safe)), ty);
         }
         all
@@ -197,15 +198,15 @@ impl Lower<'_> {
             let builder = self.access(whole_store(mem), addr).d(packed);
             return self.push(builder);
         };
-        let place = self.place(addr);
-        let [full, part, next] = self.part_by_full(mask);
+        let place = self.base_disp(addr);
+        let [full, part, next] = self.branch_on_full_mask(mask);
         self.start_block(full, &[]);
         let builder = self.access_at(whole_store(mem), place).d(packed);
         self.push(builder);
         self.jump(next, &[]);
         self.start_block(part, &[]);
         for lane in 0..ty.lanes() {
-            let at = self.address_of(place.further(i32::from(lane) * mem.bytes() as i32));
+            let at = self.address_of(place.offset_by(i32::from(lane) * mem.bytes() as i32));
             self.store_lane(mem, packed, lane, at, Some(mask), ty);
         }
         self.jump(next, &[]);

@@ -18,7 +18,7 @@ impl Lower<'_> {
         }
         let last_use = |this: &Self, value: Value| this.plan.single_block_use[value.index()];
         let (mask, yes, no) = (self.reg(cond), self.reg(a), self.reg(b));
-        // The overwritten operand should be a value without later uses.
+        // The instruction overwrites an operand. Choose a value without later uses, which needs no copy.
         if !last_use(self, cond) && last_use(self, b) {
             return self.tied_binary(t::BIT, false, no, yes, mask);
         }

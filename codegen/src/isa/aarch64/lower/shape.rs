@@ -1,4 +1,4 @@
-//! Splats, and single lanes.
+//! Splats and extractions of lanes.
 
 use regalloc2::VReg;
 
@@ -7,7 +7,7 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{Addr, Op, Type, Value};
 
-/// The size of lanes as a power of two.
+/// The binary logarithm of the lane size in bytes.
 pub(super) const fn log2(wide: bool) -> u32 {
     if wide { 3 } else { 2 }
 }
@@ -29,9 +29,9 @@ impl Lower<'_> {
         self.result(InstBuilder::new(opcode).wide(double).n(from).lane(log2(double), 0))
     }
 
-    /// Loads an element into all lanes. That instruction has no displacement.
+    /// Loads an element into all lanes. `ld1r` has no displacement, so other addresses take a load and a `dup`.
     fn splat_load(&mut self, addr: &Addr, double: bool) -> VReg {
-        if let Some(base) = self.plain_base(addr) {
+        if let Some(base) = self.bare_base(addr) {
             return self.result(InstBuilder::new(t::LOAD_SPLAT).wide(double).n(base));
         }
         let load = self.access(if double { t::LOAD_D } else { t::LOAD_S }, addr);

@@ -1,4 +1,4 @@
-//! Shuffles: one instruction for common patterns, otherwise a table lookup.
+//! Shuffles: one instruction for common patterns, otherwise `tbl` and `tbx`.
 
 use regalloc2::VReg;
 
@@ -9,7 +9,7 @@ use super::shape::log2;
 use crate::mach::pool::Bytes;
 use crate::vir::{Type, Value};
 
-/// The patterns of instructions with two operands: lanes of the concatenation.
+/// Instructions with two operands, and the lanes of the concatenation that they select.
 const PAIRS: [(Opcode, [u8; 4]); 6] = [
     (t::ZIP1, [0, 4, 1, 5]),
     (t::ZIP2, [2, 6, 3, 7]),
@@ -29,7 +29,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Any two lanes of 64 bits.
+    /// Shuffles 64-bit lanes.
     fn shuffle_pairs(&mut self, vectors: [VReg; 2], lanes: [u8; 2]) -> VReg {
         let [first, second] = lanes.map(|lane| vectors[usize::from(lane / 2)]);
         match lanes.map(|lane| lane % 2) {
@@ -41,12 +41,12 @@ impl Lower<'_> {
         }
     }
 
-    /// Sixteen bytes of the concatenation of two vectors.
+    /// Sixteen bytes of the concatenation of two vectors, from byte `start`.
     fn bytes_from(&mut self, low: VReg, high: VReg, start: u32) -> VReg {
         self.result(InstBuilder::new(t::EXT).n(low).m(high).imm(start << 11, start.into()))
     }
 
-    /// Replaces a lane of a vector by a lane of another.
+    /// Replaces a lane of `into` by lane `source` of `from`.
     fn insert(&mut self, double: bool, into: VReg, lane: u8, from: VReg, source: u8) -> VReg {
         let (to, size) = (self.vec(), log2(double));
         let builder = InstBuilder::new(t::INS_LANE).wide(double).tied(into, to).n(from);
@@ -55,7 +55,7 @@ impl Lower<'_> {
     }
 
     fn shuffle_words(&mut self, vectors: [VReg; 2], lanes: [u8; 4]) -> VReg {
-        // If both operands are equal, the lanes of the first one are used.
+        // If both operands are equal, select lanes of the first one.
         let same = vectors[0] == vectors[1];
         let lanes = if same { lanes.map(|lane| lane % 4) } else { lanes };
         let [a, b] = vectors;
@@ -67,7 +67,7 @@ impl Lower<'_> {
         self.look_up(vectors, lanes)
     }
 
-    /// One instruction for a pattern, if there is one.
+    /// Selects one instruction for the pattern, or returns `None` if there is none.
     fn simple_words(&mut self, a: VReg, b: VReg, lanes: [u8; 4]) -> Option<VReg> {
         let of_one = lanes.iter().all(|lane| *lane < 4);
         if lanes == [0, 1, 2, 3] {
@@ -106,7 +106,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Looks up the bytes of one operand after the other.
+    /// Looks up the bytes of each operand with constant indices.
     fn look_up(&mut self, vectors: [VReg; 2], lanes: [u8; 4]) -> VReg {
         const OUTSIDE: u8 = 0xFF;
         let indices = |vector: u8| -> Bytes {
@@ -127,7 +127,7 @@ impl Lower<'_> {
         self.tied_binary(t::TBX, false, first, vectors[1], tables[1])
     }
 
-    /// Converts indices of lanes to indices of bytes.
+    /// Selects lanes by a vector of lane indices, which are converted to byte indices.
     pub(super) fn permute(&mut self, a: Value, index: Value) -> VReg {
         const BYTES: u64 = 0x0302_0100;
         const FOUR: u64 = 0x0404_0404;
@@ -143,7 +143,7 @@ impl Lower<'_> {
     }
 }
 
-/// The lanes of 64 bits, if each pair of lanes is one.
+/// The 64-bit lanes of a pattern, or `None` if a pair of 32-bit lanes is not a 64-bit lane.
 fn pairs([a, b, c, d]: [u8; 4]) -> Option<[u8; 2]> {
     let pair = |low: u8, high: u8| (low.is_multiple_of(2) && high == low + 1).then_some(low / 2);
     Some([pair(a, b)?, pair(c, d)?])

@@ -11,17 +11,18 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Elem, Op, Type, Value};
 
 impl<'a> Lower<'a> {
-    /// The constant that defines a value.
+    /// The constant that defines a value, or `None` if the value is not constant.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
         self.plan.constant(self.function, value)
     }
 
-    /// The bits of every lane of a constant.
+    /// The bits of every lane of a constant, or `None` if the value is not constant or its lanes are not known to be
+    /// equal.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
         self.constant(value)?.splat_bits()
     }
 
-    /// An integer constant as a signed number.
+    /// An integer constant as a signed number, or `None` if the value is not constant.
     pub(super) fn signed(&self, value: Value) -> Option<i64> {
         let bits = self.splat_bits(value)?;
         Some(if wide(self.ty(value)) { bits.cast_signed() } else { i64::from((bits as u32).cast_signed()) })
@@ -68,12 +69,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Loads a constant into a general register. The upper half of a constant below 2^32 is 0.
+    /// Loads a constant into a general register. For a constant below 2^32, bits 32 to 63 of the register are 0.
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let long = bits > u32::MAX.into();
         let parts = if long { 4 } else { 2 };
         let part = |bits: u64, index: u32| (bits >> (16 * index) & 0xFFFF) as u32;
-        // The part with the first instruction, and the value of the others after it.
+        // `movz` clears the other 16-bit parts and `movn` sets them. Choose the one that needs fewer `movk` after it.
         let counts = [0, 0xFFFF].map(|rest| (0..parts).filter(|index| part(bits, *index) != rest).count());
         let inverted = counts[1] < counts[0];
         let to_set = counts[usize::from(inverted)];
@@ -121,7 +122,7 @@ impl<'a> Lower<'a> {
         self.bytes_constant(0)
     }
 
-    /// A vector constant of 64-bit lanes whose bytes are 0 or 255.
+    /// Loads a number whose bytes are 0 or 255 into both 64-bit lanes of a vector.
     fn bytes_constant(&mut self, bits: u64) -> VReg {
         let encoded = vector_imm(byte_mask(bits).unwrap_or(0));
         self.result(InstBuilder::new(t::MOVI_2D).imm(encoded, bits.cast_signed()))
@@ -143,7 +144,8 @@ impl<'a> Lower<'a> {
         self.pooled(all.to_le_bytes().into_iter().chain(all.to_le_bytes()).collect())
     }
 
-    /// Loads a constant that is one byte in each lane of 8 or 32 bits, possibly shifted or inverted.
+    /// Loads a constant with one byte in each 8-bit or 32-bit lane. In 32-bit lanes, the byte can be shifted, followed
+    /// by ones, or inverted. Returns `None` for other constants.
     fn modified_immediate(&mut self, all: u64) -> Option<VReg> {
         let byte = all & 0xFF;
         if all == byte * 0x0101_0101_0101_0101 {
@@ -178,7 +180,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// The eight bits of an immediate of vector instructions, at their places.
+/// Encodes the 8-bit immediate of `movi`, `mvni` and `fmov` for vectors.
 fn vector_imm(imm: u32) -> u32 {
     ((imm >> 5) << 16) | ((imm & 0x1F) << 5)
 }

@@ -22,7 +22,7 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM_V,
             UnOp::Round(Rounding::Up) => t::FRINTP_V,
             UnOp::Round(Rounding::Zero) => t::FRINTZ_V,
-            // The steps are the same as for scalars.
+            // The refinement is the same as for scalars.
             UnOp::RecipApprox => {
                 let estimate = self.unary(t::FRECPE_V, double, a);
                 let step = self.binary(t::FRECPS_V, double, estimate, a);
@@ -39,7 +39,7 @@ impl Lower<'_> {
         self.unary(opcode, double, a)
     }
 
-    /// Vectors have no count of 64-bit lanes.
+    /// Counts the leading zeros of 64-bit lanes in general registers, because `clz` for vectors has no 64-bit form.
     fn leading_zeros(&mut self, a: VReg) -> VReg {
         const LOG2: u32 = 3;
         let low = self.move_to_general(true, a);
@@ -52,7 +52,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Adds the counts of bytes.
+    /// Adds the population counts of the bytes of each lane.
     fn bit_counts(&mut self, a: VReg, double: bool) -> VReg {
         let bytes = self.unary(t::CNT, false, a);
         let halves = self.unary(t::UADDLP_8H, false, bytes);
@@ -81,7 +81,7 @@ impl Lower<'_> {
             (BinOp::SMax, false) => t::SMAX_V,
             (BinOp::UMin, false) => t::UMIN_V,
             (BinOp::UMax, false) => t::UMAX_V,
-            // The first operand is the result where the comparison holds.
+            // Select the first operand where the comparison holds.
             (BinOp::SMin, true) => return self.choose(t::CMGT, double, [b, a], [a, b]),
             (BinOp::SMax, true) => return self.choose(t::CMGT, double, [a, b], [a, b]),
             (BinOp::UMin, true) => return self.choose(t::CMHI, double, [b, a], [a, b]),
@@ -103,14 +103,13 @@ impl Lower<'_> {
         self.binary(opcode, double, a, b)
     }
 
-    /// Selects lanes of the first of two vectors where a comparison holds, otherwise lanes of the second.
+    /// Selects lanes of `of[0]` where the comparison holds, otherwise lanes of `of[1]`.
     fn choose(&mut self, compare: Opcode, double: bool, compared: [VReg; 2], of: [VReg; 2]) -> VReg {
         let mask = self.binary(compare, double, compared[0], compared[1]);
         self.tied_binary(t::BSL, false, mask, of[0], of[1])
     }
 
-    /// The low halves of products of 64-bit lanes: the sum of the cross products, shifted, plus the product of the low
-    /// words.
+    /// Multiplies 64-bit lanes: the sum of the cross products shifted left by 32, plus the product of the low 32 bits.
     fn multiply_long(&mut self, a: VReg, b: VReg) -> VReg {
         let swapped = self.unary(t::REV64, false, b);
         let cross = self.binary(t::MUL_V, false, a, swapped);
@@ -169,7 +168,7 @@ impl Lower<'_> {
         }
         let (by, last, size) = (self.reg(b), self.splat_constant(u64::from(size - 1), ty), self.splat_constant(u64::from(size), ty));
         let by = self.binary(t::AND_V, false, by, last);
-        // A negative amount shifts to the right, and a shift by the whole size gives 0.
+        // A negative amount shifts to the right. A shift by the lane size gives 0.
         let right = self.binary(t::SUB_V, double, by, size);
         let (left, right) = (self.binary(t::USHL, double, from, by), self.binary(t::USHL, double, from, right));
         self.binary(t::ORR_V, false, left, right)

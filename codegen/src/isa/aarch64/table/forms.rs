@@ -1,4 +1,4 @@
-//! Opcodes by their widths.
+//! Constructors of opcodes, by the operand sizes that an opcode supports.
 
 use super::super::inst::Opcode;
 
@@ -9,7 +9,7 @@ pub(super) const XN: u32 = 1 << 31 | 1 << 22;
 /// Selects doubles, or vectors of 64-bit lanes.
 pub(super) const D: u32 = 1 << 22;
 
-/// An opcode with one width.
+/// An opcode with one operand size.
 pub(super) const fn one(name: &'static str, text: &'static str, word: u32) -> Opcode {
     Opcode { name, text, word, wide: 0 }
 }

@@ -3,16 +3,16 @@
 use super::super::inst::Opcode;
 use super::forms::one;
 
-/// A load or store of one register with its addressing modes.
+/// A load or store of one register, with an opcode for each addressing mode.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
-    /// An unsigned offset of 12 bits that is a multiple of the size.
+    /// With an unsigned 12-bit offset in units of the access size.
     pub(crate) scaled: Opcode,
-    /// A signed offset of 9 bits.
+    /// With a signed 9-bit offset in bytes.
     pub(crate) unscaled: Opcode,
-    /// An index register. It can be shifted by the size.
+    /// With an index register, which can be shifted left by `log2`.
     pub(crate) indexed: Opcode,
-    /// The size in bytes, as a power of two.
+    /// The binary logarithm of the access size in bytes.
     pub(crate) log2: u32,
 }
 
@@ -41,16 +41,16 @@ pub(crate) const STORE_X: Access = access!("str", "stur", "Xd", 3, 0xC000_0000);
 pub(crate) const STORE_S: Access = access!("str", "stur", "Sd", 2, 0x8400_0000);
 pub(crate) const STORE_D: Access = access!("str", "stur", "Dd", 3, 0xC400_0000);
 pub(crate) const STORE_Q: Access = access!("str", "stur", "Qd", 4, 0x0480_0000);
-/// Prefetches for a store. The size is the scale of the offset.
+/// Prefetches for a store. `log2` only scales the offset.
 pub(crate) const PREFETCH: Access = access!("prfm", "prfum", "pstl1keep", 3, 0xC080_0010);
 
 opcodes! {
-    // Loads of constants relative to the instruction. The distance is added by the linker.
+    // PC-relative loads of constants. The linker inserts the distance.
     LITERAL_S = one("ldr", "Sd, 0x0", 0x1C00_0000);
     LITERAL_D = one("ldr", "Dd, 0x0", 0x5C00_0000);
     LITERAL_Q = one("ldr", "Qd, 0x0", 0x9C00_0000);
 
-    // Single lanes. The address is a register.
+    // Single lanes. These instructions have no displacement.
     LOAD_LANE_B = one("ld1", "{Vd.b}[@], [An]", 0x0D40_0000);
     LOAD_LANE_H = one("ld1", "{Vd.h}[@], [An]", 0x0D40_4000);
     LOAD_LANE_S = one("ld1", "{Vd.s}[@], [An]", 0x0D40_8000);
@@ -62,7 +62,7 @@ opcodes! {
     /// Loads one element into all lanes.
     LOAD_SPLAT = Opcode { name: "ld1r", text: "{Vd.T}, [An]", word: 0x4D40_C800, wide: 1 << 10 };
 
-    // Pairs for frames. The immediate is the offset in bytes.
+    // Pushes and pops of the prologue and epilogue. The immediate is the offset in bytes.
     PUSH_PAIR = one("stp", "Xd, Xa, [An, #]!", 0xA980_0000);
     POP_PAIR = one("ldp", "Xd, Xa, [An], #", 0xA8C0_0000);
     PUSH_VECTORS = one("stp", "Dd, Da, [An, #]!", 0x6D80_0000);
@@ -70,12 +70,13 @@ opcodes! {
     POP_ONE = one("ldr", "Xd, [An], #", 0xF840_0400);
     POP_VECTOR = one("ldr", "Dd, [An], #", 0xFC40_0400);
 
-    // Atomics with acquire and release order. Those of LSE order all accesses around them.
+    // Atomics with acquire and release semantics. An LSE instruction that stores also orders earlier accesses before
+    // later ones.
     /// Operands: addend (`m`), old value (`d`), address.
     LDADDAL = Opcode { wide: 1 << 30, ..one("ldaddal", "Rm, Rd, [An]", 0xB8E0_0000) };
     /// Operands: new value (`m`), old value (`d`), address.
     SWPAL = Opcode { wide: 1 << 30, ..one("swpal", "Rm, Rd, [An]", 0xB8E0_8000) };
-    /// Operands: expected and then old value (`m`), new value (`d`), address.
+    /// Operands: expected value (`m`, which receives the old value), new value (`d`), address.
     CASAL = Opcode { wide: 1 << 30, ..one("casal", "Rm, Rd, [An]", 0x88E0_FC00) };
     CASALH = one("casalh", "Wm, Wd, [An]", 0x48E0_FC00);
     LDAXR = Opcode { wide: 1 << 30, ..one("ldaxr", "Rd, [An]", 0x885F_FC00) };
@@ -85,9 +86,9 @@ opcodes! {
     STLXRH = one("stlxrh", "Wm, Wd, [An]", 0x4800_FC00);
 }
 
-/// The bits of a lane of `1 << log2` bytes in loads and stores of single lanes.
+/// Encodes the lane index of a load or store of a single lane. The lane has `1 << log2` bytes.
 pub(crate) const fn memory_lane(log2: u32, lane: u8) -> u32 {
-    // The lane number is in Q, S and the size bits, and its lowest bits are left out for larger elements.
+    // Q, S and the size field contain the byte offset of the lane divided by the smallest element size.
     let place = (lane as u32) << log2;
     (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
 }

@@ -1,13 +1,13 @@
 //! Opcode tables.
 //!
-//! The text of an opcode has its operands as the decoder writes them, with these placeholders:
+//! The text of an opcode lists its operands as the decoder prints them, with these placeholders:
 //! - A capital letter and a field (`d`, `n`, `m`, `a`) are a register. `W`, `X`, `B`, `H`, `S`, `D`, `Q` and `V` are
-//!   registers of that kind. `R` is `w` or `x`, and `F` is `s` or `d`, by the width. `A` is an `x` register or `sp`,
-//!   and `P` is a `w` or `x` register or the stack pointer.
-//! - `.T` is the arrangement `.4s` or `.2d`, and `.E` the element `.s` or `.d`, by the width.
-//! - `#` and `$` are the first and the second immediate, `@` and `&` the same as lane numbers.
+//!   registers of that kind. `R` is `w` or `x`, and `F` is `s` or `d`, by the operand size. `A` is an `x` register or
+//!   `sp`. `P` is `R` or the stack pointer of that size.
+//! - `.T` is the arrangement `.4s` or `.2d`, and `.E` the element `.s` or `.d`, by the operand size.
+//! - `#` and `$` are the first and the second immediate, `@` and `&` the same without `#`. `#0` is literal text.
 //! - `%` is the first immediate as the bits of a double. `?` is the first immediate as a condition.
-//! - A part in `<` and `>` is left out if its immediate is 0.
+//! - Text in `<` and `>` is omitted if all its immediates are 0.
 
 /// Defines a constant for each opcode of a table.
 macro_rules! opcodes {

@@ -28,8 +28,9 @@ opcodes! {
     UMULL = one("umull", "Xd, Wn, Wm", 0x9BA0_7C00);
     SMULH = one("smulh", "Xd, Xn, Xm", 0x9B40_7C00);
     UMULH = one("umulh", "Xd, Xn, Xm", 0x9BC0_7C00);
-    /// The second register is zero-extended or sign-extended, and then shifted. The stack pointer can be an operand.
+    /// Sign-extends the second source register and shifts it.
     ADD_SIGNED = one("add", "Ad, An, Wm, sxtw< #>", 0x8B20_C000);
+    /// In this form, the stack pointer can be an operand.
     SUB_EXTENDED = one("sub", "Ad, An, Xm", 0xCB20_6000);
     ADD_EXTENDED = one("add", "Ad, An, Xm", 0x8B20_6000);
 
@@ -37,13 +38,13 @@ opcodes! {
     CLZ = int("clz", "Rd, Rn", 0x5AC0_1000);
     RBIT = int("rbit", "Rd, Rn", 0x5AC0_0000);
     SXTW = one("sxtw", "Xd, Wn", 0x9340_7C00);
-    /// Clears the upper half.
+    /// Zero-extends 32 bits to 64.
     UXTW = one("mov", "Wd, Wm", 0x2A00_03E0);
 
     // Immediates.
     ADD_IMM = int("add", "Pd, Pn, #<, lsl $>", 0x1100_0000);
     SUB_IMM = int("sub", "Pd, Pn, #<, lsl $>", 0x5100_0000);
-    /// To or from the stack pointer: an addition of 0.
+    /// Moves to or from the stack pointer: `add` with the immediate 0.
     MOV_STACK = one("mov", "Ad, An", 0x9100_0000);
     CMP_IMM = int("cmp", "Pn, #<, lsl $>", 0x7100_001F);
     CMN_IMM = int("cmn", "Pn, #<, lsl $>", 0x3100_001F);
@@ -64,7 +65,7 @@ opcodes! {
 
     // Conditions.
     CSEL = int("csel", "Rd, Rn, Rm, ?", 0x1A80_0000);
-    /// The encoded condition is the inverse.
+    /// The encoding contains the inverse condition.
     CSET = int("cset", "Rd, ?", 0x1A9F_07E0);
 
     // Scalar floats.
@@ -93,14 +94,14 @@ opcodes! {
     FCMP_ZERO = vec("fcmp", "Fn, #0.0", 0x1E20_2008);
     FCSEL = vec("fcsel", "Fd, Fn, Fm, ?", 0x1E20_0C00);
     FMOV_IMM = vec("fmov", "Fd, %", 0x1E20_1000);
-    /// Between registers of the same size.
+    /// Moves between a general and a floating-point register of the same size.
     FMOV_TO = Opcode { name: "fmov", text: "Fd, Rn", word: 0x1E27_0000, wide: XN };
     FMOV_FROM = Opcode { name: "fmov", text: "Rd, Fn", word: 0x1E26_0000, wide: XN };
     FCVT_S_TO_D = one("fcvt", "Dd, Sn", 0x1E22_C000);
     FCVT_D_TO_S = one("fcvt", "Sd, Dn", 0x1E62_4000);
     FCVT_S_TO_H = one("fcvt", "Hd, Sn", 0x1E23_C000);
     FCVT_H_TO_S = one("fcvt", "Sd, Hn", 0x1EE2_4000);
-    // The width is that of the float.
+    // `wide` selects the size of the floating-point register.
     SCVTF_W = vec("scvtf", "Fd, Wn", 0x1E22_0000);
     SCVTF_X = vec("scvtf", "Fd, Xn", 0x9E22_0000);
     UCVTF_W = vec("ucvtf", "Fd, Wn", 0x1E23_0000);
@@ -116,8 +117,8 @@ opcodes! {
     BLR = one("blr", "Xn", 0xD63F_0000);
     RET = one("ret", "", 0xD65F_03C0);
     BRK = one("brk", "#", 0xD420_0000);
-    /// A full barrier for all processors that can share memory.
+    /// A full barrier for the inner shareable domain.
     DMB_ISH = one("dmb", "ish", 0xD503_3BBF);
-    /// Reads the virtual counter.
+    /// Reads the virtual counter of the generic timer.
     MRS_COUNTER = one("mrs", "Xd, CNTVCT_EL0", 0xD53B_E040);
 }

@@ -26,7 +26,7 @@ opcodes! {
     ADD_V = vec("add", "Vd.T, Vn.T, Vm.T", 0x4EA0_8400);
     SUB_V = vec("sub", "Vd.T, Vn.T, Vm.T", 0x6EA0_8400);
     NEG_V = vec("neg", "Vd.T, Vn.T", 0x6EA0_B800);
-    /// 32-bit lanes only, as the next five.
+    /// This and the next five instructions have no form for 64-bit lanes.
     MUL_V = one("mul", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_9C00);
     SMIN_V = one("smin", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_6C00);
     SMAX_V = one("smax", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_6400);
@@ -53,17 +53,17 @@ opcodes! {
     SUB_8H = one("sub", "Vd.8h, Vn.8h, Vm.8h", 0x6E60_8400);
     MUL_8H = one("mul", "Vd.8h, Vn.8h, Vm.8h", 0x4E60_9C00);
 
-    // Shifts. By a register, negative amounts shift to the right.
+    // Shifts by a register. Negative amounts shift to the right.
     SSHL = vec("sshl", "Vd.T, Vn.T, Vm.T", 0x4EA0_4400);
     USHL = vec("ushl", "Vd.T, Vn.T, Vm.T", 0x6EA0_4400);
-    // By an immediate: the shift selects the lanes, and the width only the text.
+    // Shifts by an immediate. The immediate encodes the lane size, so `wide` affects only the text.
     SHL_IMM = one("shl", "Vd.T, Vn.T, #", 0x4F00_5400);
     SSHR_IMM = one("sshr", "Vd.T, Vn.T, #", 0x4F00_0400);
     USHR_IMM = one("ushr", "Vd.T, Vn.T, #", 0x6F00_0400);
-    /// Keeps the upper bits of `d`, which is tied.
+    /// Shifts right and inserts the result into `d`, which is tied and keeps its upper bits.
     SRI_IMM = one("sri", "Vd.T, Vn.T, #", 0x6F00_4400);
 
-    // Comparisons give lanes of all ones or zeros.
+    // Comparisons. They set all bits of a lane, or clear them.
     CMEQ = vec("cmeq", "Vd.T, Vn.T, Vm.T", 0x6EA0_8C00);
     CMGT = vec("cmgt", "Vd.T, Vn.T, Vm.T", 0x4EA0_3400);
     CMGE = vec("cmge", "Vd.T, Vn.T, Vm.T", 0x4EA0_3C00);
@@ -123,15 +123,15 @@ opcodes! {
     XTN_4H = one("xtn", "Vd.4h, Vn.4s", 0x0E61_2800);
     XTN_8B = one("xtn", "Vd.8b, Vn.8h", 0x0E21_2800);
 
-    // Moves of lanes. Set the lane with `InstBuilder::lane` (log2 of its bytes) for the first five.
-    /// From a general register to all lanes; the lane is 0.
+    // Moves of lanes. All of them require `InstBuilder::lane`.
+    /// From a general register to all lanes. The lane must be 0.
     DUP_GPR = one("dup", "Vd.T, Rn", 0x4E00_0C00);
     DUP_LANE = one("dup", "Vd.T, Vn.E[@]", 0x4E00_0400);
-    /// From a lane to a scalar.
+    /// From a lane to a scalar in a vector register.
     MOV_LANE = one("mov", "Fd, Vn.E[@]", 0x5E00_0400);
     /// From a general register to one lane; `d` is tied.
     INS_GPR = one("mov", "Vd.E[@], Rn", 0x4E00_1C00);
-    /// From a lane (`source_lane`) to another (`lane`); `d` is tied.
+    /// From one lane (`source_lane`) to another (`lane`); `d` is tied.
     INS_LANE = one("mov", "Vd.E[@], Vn.E[&]", 0x6E00_0400);
     /// From a lane to a general register.
     UMOV = Opcode { wide: 1 << 30, ..one("mov", "Rd, Vn.E[@]", 0x0E00_3C00) };
@@ -145,11 +145,11 @@ opcodes! {
     TRN2 = vec("trn2", "Vd.T, Vn.T, Vm.T", 0x4E80_6800);
     /// Swaps the 32-bit lanes of each 64-bit lane.
     REV64 = one("rev64", "Vd.4s, Vn.4s", 0x4EA0_0800);
-    /// Bytes `# ..` of the concatenation `n`, `m`. The immediate is in bits 11 to 14.
+    /// Sixteen bytes of the concatenation of `n` and `m`, from byte `#`. The immediate is in bits 11 to 14.
     EXT = one("ext", "Vd.16b, Vn.16b, Vm.16b, #", 0x6E00_0000);
-    /// Bytes of `n` by the indices in `m`; 0 for indices from 16.
+    /// Selects bytes of `n` by the indices in `m`. An index of 16 or more selects 0.
     TBL = one("tbl", "Vd.16b, {Vn.16b}, Vm.16b", 0x4E00_0000);
-    /// As `tbl`, but keeps the bytes of `d` (tied) for indices from 16.
+    /// As `tbl`, but an index of 16 or more keeps the byte of `d`, which is tied.
     TBX = one("tbx", "Vd.16b, {Vn.16b}, Vm.16b", 0x4E00_1000);
 
     // Reductions.
@@ -158,7 +158,7 @@ opcodes! {
     ADDV_S = one("addv", "Sd, Vn.4s", 0x4EB1_B800);
     ADDV_8B = one("addv", "Bd, Vn.8b", 0x0E31_B800);
 
-    // Constants. `constants` chooses between them.
+    // Constants. `lower/values` chooses between them.
     MOVI_2D = one("movi", "Vd.2d, #", 0x6F00_E400);
     MOVI_4S = one("movi", "Vd.4s, #<, lsl $>", 0x4F00_0400);
     MVNI_4S = one("mvni", "Vd.4s, #<, lsl $>", 0x6F00_0400);

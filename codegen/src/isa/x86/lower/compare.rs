@@ -27,22 +27,22 @@ const fn int_cc(op: CmpOp) -> Cc {
     }
 }
 
-/// The lanes that a vector comparison sets.
+/// The lanes of its result that a vector comparison sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mask {
     /// Lanes for which the comparison holds.
     Holds,
     /// Lanes for which the comparison does not hold.
     Inverted,
-    /// Lanes of a mask for which the comparison holds. AVX-512 only.
+    /// Lanes that are set in this mask and for which the comparison holds. AVX-512 only.
     Under(VReg),
 }
 
 /// The bit that inverts a predicate.
-const OPPOSITE: u8 = 4;
+const INVERT_PREDICATE: u8 = 4;
 
-/// The opposite of an integer comparison.
-const fn opposite(op: CmpOp) -> CmpOp {
+/// The integer comparison that holds if and only if `op` does not. Comparisons of floats are returned unchanged.
+const fn inverse(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::Eq => CmpOp::Ne,
         CmpOp::Ne => CmpOp::Eq,
@@ -78,7 +78,7 @@ const fn exchanged(op: CmpOp) -> CmpOp {
 }
 
 /// The predicate of a vector comparison of floats. Equality and inequality are quiet; the others signal.
-const fn float_number(op: CmpOp) -> u8 {
+const fn float_predicate(op: CmpOp) -> u8 {
     match op {
         CmpOp::FNe => 4,
         CmpOp::FLt => 17,
@@ -92,7 +92,7 @@ const fn float_number(op: CmpOp) -> u8 {
 }
 
 /// The predicate of an integer comparison in AVX-512, and whether it is unsigned.
-const fn int_number(op: CmpOp) -> (u8, bool) {
+const fn int_predicate(op: CmpOp) -> (u8, bool) {
     match op {
         CmpOp::Ne => (4, false),
         CmpOp::SLt => (1, false),
@@ -110,7 +110,8 @@ const fn int_number(op: CmpOp) -> (u8, bool) {
 }
 
 impl Lower<'_> {
-    /// Sets the flags. No instruction between this one and the reader may change them.
+    /// Compares two scalars. Returns the condition that holds if the comparison does. The caller must not emit
+    /// instructions that change the flags before the flags are read.
     pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
         if is_float_scalar(ty) {
@@ -169,7 +170,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Sets the flags for a condition. Emits its folded comparison, or a test against 0.
+    /// Sets the flags for a condition: emits its folded comparison, or a test against 0. Returns the condition that
+    /// holds if `cond` is true.
     pub(super) fn condition(&mut self, cond: Value) -> Cc {
         if self.plan.folded[cond.index()]
             && self.regs[cond.index()].is_none()
@@ -188,7 +190,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The flags as an integer, 0 or 1.
+    /// An integer that is 1 if a condition on the flags holds, otherwise 0.
     pub(super) fn bool_of(&mut self, cc: Cc) -> VReg {
         let byte = match cc {
             Cc::FloatEqual => {
@@ -225,26 +227,31 @@ impl Lower<'_> {
             return if elem.is_float() {
                 let b = self.source(b, true);
                 let a = self.reg(a);
-                self.v3_imm(t::CMP_FP.of(elem, false), len, false, a, b, float_number(op) ^ if inverted { OPPOSITE } else { 0 })
+                self.v3_imm(t::CMP_FP.of(elem, false), len, false, a, b, float_predicate(op) ^ if inverted { INVERT_PREDICATE } else { 0 })
             } else {
-                self.int_vector_cmp(if inverted { opposite(op) } else { op }, a, b, ty)
+                self.int_vector_cmp(if inverted { inverse(op) } else { op }, a, b, ty)
             };
         }
         let (opcode, number) = if elem.is_float() {
-            (t::CMP_FP.of(elem, false).evex(), float_number(op))
+            (t::CMP_FP.of(elem, false).evex(), float_predicate(op))
         } else {
-            let (number, unsigned) = int_number(op);
+            let (number, unsigned) = int_predicate(op);
             (if unsigned { t::PCMPU } else { t::PCMP }, number)
         };
         let b = self.source(b, true);
         let (a, to) = (self.reg(a), self.new_reg(MASK));
-        let builder =
-            InstBuilder::new(opcode).len(len).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(number ^ if inverted { OPPOSITE } else { 0 });
+        let builder = InstBuilder::new(opcode)
+            .len(len)
+            .wide(wide(ty))
+            .def(to)
+            .vvvv(a)
+            .rm(b)
+            .imm(number ^ if inverted { INVERT_PREDICATE } else { 0 });
         self.push(if let Mask::Under(mask) = mask { builder.mask(mask, false) } else { builder });
         to
     }
 
-    /// AVX2 has only "equal" and "greater, signed".
+    /// Compares integer vectors with AVX2, which only has "equal" and "greater, signed".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
         let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
@@ -277,7 +284,7 @@ impl Lower<'_> {
         if inverted { self.invert(to, len) } else { to }
     }
 
-    /// Flips the sign bits, so that a signed comparison compares unsigned numbers.
+    /// Inverts the sign bits, so that a signed comparison orders the results as unsigned numbers.
     fn biased(&mut self, a: Value, ty: Type) -> RegMem {
         let sign = if wide(ty) { 1 << 63 } else { 1 << 31 };
         if let Some(bits) = self.splat_bits(a) {
@@ -347,8 +354,9 @@ impl Lower<'_> {
         self.v3(t::OR_FP, 0, false, chosen, other)
     }
 
-    /// A float comparison of this type that is folded into the selection.
-    fn waiting_float(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
+    /// The float comparison that is folded into a selection. `None` if `cond` is not one, or it compares another type
+    /// than `ty`.
+    fn folded_float_compare(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
         let waits = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
         match self.plan.defs[cond.index()].filter(|_| waits).map(|inst| &inst.op) {
             Some(Op::Cmp(op, a, b)) if self.ty(*a) == ty => Some((*op, *a, *b)),
@@ -358,11 +366,11 @@ impl Lower<'_> {
 
     fn float_mask512(&mut self, cond: Value, ty: Type) -> VReg {
         let to = self.k();
-        if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
+        if let (Some((op, a, b)), Some(elem)) = (self.folded_float_compare(cond, ty), ty.elem()) {
             let b = self.source(b, false);
             let a = self.reg(a);
             let opcode = t::CMP_FP.of(elem, true).evex();
-            self.push(InstBuilder::new(opcode).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(float_number(op)));
+            self.push(InstBuilder::new(opcode).wide(wide(ty)).def(to).vvvv(a).rm(b).imm(float_predicate(op)));
             return to;
         }
         let cc = self.condition(cond);
@@ -372,12 +380,12 @@ impl Lower<'_> {
     }
 
     fn float_mask(&mut self, cond: Value, ty: Type) -> VReg {
-        if let (Some((op, a, b)), Some(elem)) = (self.waiting_float(cond, ty), ty.elem()) {
+        if let (Some((op, a, b)), Some(elem)) = (self.folded_float_compare(cond, ty), ty.elem()) {
             // Predicates above 7 require VEX. Exchanging the operands avoids them.
             let (op, a, b) = if matches!(op, CmpOp::FGt | CmpOp::FGe) { (exchanged(op), b, a) } else { (op, a, b) };
             let b = self.source(b, false);
             let a = self.reg(a);
-            return self.v3_imm(t::CMP_FP.of(elem, true), 0, false, a, b, float_number(op) & 7);
+            return self.v3_imm(t::CMP_FP.of(elem, true), 0, false, a, b, float_predicate(op) & 7);
         }
         let cc = self.condition(cond);
         let bit = self.bool_of(cc);

@@ -37,7 +37,7 @@ pub(super) struct Lower<'a> {
     pub(super) unsupported: Option<String>,
 }
 
-/// The encoding of a vector's length.
+/// The encoding of a vector's size: 0, 1, 2 for 16, 32, 64 bytes.
 pub(super) const fn length(ty: Type) -> u8 {
     let bytes = match ty {
         Type::Vector(elem, lanes) => elem.bytes() * lanes as u32,
@@ -59,7 +59,7 @@ pub(super) fn wide(ty: Type) -> bool {
     }
 }
 
-/// Whether it is a scalar float.
+/// Whether a type is a scalar float.
 pub(super) const fn is_float_scalar(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
 }
@@ -69,11 +69,12 @@ impl<'a> Lower<'a> {
         self.function.ty(value)
     }
 
-    /// Records the size of spilled vectors. Checks whether the instruction set has vectors of that size.
+    /// Records the size of spilled vectors. Records a value as unsupported if the instruction set does not have its
+    /// size.
     pub(super) fn sizes(&mut self) {
         let function = self.function;
-        let reached = function.blocks.iter().zip(&self.plan.reached).filter(|(_, reached)| **reached);
-        let values = reached.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
+        let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
+        let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
         for ty in values.map(|value| function.ty(value)) {
             if matches!(ty, Type::Scalar(_)) {
                 continue;
@@ -113,12 +114,12 @@ impl<'a> Lower<'a> {
         self.level == X86Level::Avx512
     }
 
-    /// Whether instructions have a separate result register.
+    /// Whether the VEX encoding exists, which has a separate result register.
     pub(super) fn vex(&self) -> bool {
         self.level >= X86Level::Avx2
     }
 
-    /// The class of registers for a type.
+    /// The register class of a type.
     pub(super) fn class(&self, ty: Type) -> RegClass {
         match ty {
             ty if ty.is_general() => INT,

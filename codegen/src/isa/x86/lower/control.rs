@@ -29,7 +29,7 @@ impl Lower<'_> {
     pub(super) fn blocks(&mut self) {
         let function = self.function;
         for (index, block) in function.blocks.iter().enumerate() {
-            if !self.plan.reached[index] {
+            if !self.plan.reachable[index] {
                 continue;
             }
             let params: Vec<VReg> = block.params.iter().map(|param| self.new_reg(self.class(self.ty(*param)))).collect();
@@ -72,7 +72,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a branch. Critical edges, and edges with arguments, get their own block for the moves.
+    /// Lowers a branch. Splits critical edges and edges with arguments: the new block contains the moves.
     fn branch(&mut self, cond: &Cond, then: &Target, els: &Target) {
         let cc = match *cond {
             Cond::Cmp(op, a, b) => self.flags(op, a, b),

@@ -84,7 +84,8 @@ impl Lower<'_> {
             let from = self.extend(from, false);
             return self.int_to_float(t::CVTSI2S, from, true, to);
         }
-        // If the upper bit is set, halve the number, keep its last bit for rounding, convert, and double the result.
+        // If the top bit is set: shift right by 1, `or` the lost bit into the lowest bit for rounding, convert, and
+        // double.
         let a = self.reg(a);
         let half = self.shift(shift::SHR, true, a, 1);
         let last = self.alu_imm(alu::AND, true, a, 1);
@@ -112,7 +113,8 @@ impl Lower<'_> {
         if !long {
             return low;
         }
-        // If the first conversion overflowed, its result is the least number, which selects the converted remainder.
+        // If the first conversion overflowed, its result is the minimum integer. Its sign selects the second
+        // conversion.
         let double = wide(ty);
         let most = self.splat_source(TWO_63[usize::from(double)], ty);
         let elem = ty.elem().unwrap_or(Elem::F32);
@@ -150,7 +152,8 @@ impl Lower<'_> {
         self.v2(opcode, len, long, a)
     }
 
-    /// Converts the two halves of a number, as mantissas of floats with known exponents. Only their sum is rounded.
+    /// Converts unsigned 32-bit lanes: inserts each 16-bit half as the mantissa of a float. Only the final sum is
+    /// rounded.
     fn words_to_floats(&mut self, a: VReg, ty: Type) -> VReg {
         const LOW: u64 = 0x4B00_0000;
         const HIGH: u64 = 0x5300_0000;
@@ -168,7 +171,7 @@ impl Lower<'_> {
         self.v3(t::ADD, len, false, high, low)
     }
 
-    /// Subtracts half of the range from large numbers, converts, and adds it again.
+    /// Converts to unsigned 32-bit lanes: subtracts 2^31 from numbers that are not less, converts, and adds it again.
     fn floats_to_words(&mut self, a: VReg, ty: Type) -> VReg {
         const GREATER_OR_EQUAL: u8 = 29;
         let len = length(ty);
@@ -232,7 +235,8 @@ impl Lower<'_> {
         self.narrow_each(&regs, len, |this, from| this.v2(opcode, len, true, from))
     }
 
-    /// Adds 2^52, so that the low bits of the double are the integer.
+    /// Converts to unsigned 32-bit integers: adds 2^52 to the truncated `f64`. The integer is then in the low mantissa
+    /// bits.
     fn doubles_to_low_words(&mut self, a: VReg, ty: Type) -> VReg {
         const TOWARD_ZERO: u8 = 11;
         let len = length(ty);
@@ -248,7 +252,7 @@ impl Lower<'_> {
             ([one], _) => *one,
             ([low, high], 0) => self.join_halves(*low, *high),
             ([low, high], len) => self.join(*low, *high, len - 1),
-            _ => self.unsupported("narrowing of that many vectors".to_owned(), INT),
+            _ => self.unsupported(format!("narrowing of {} vectors", regs.len()), INT),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::table::{self as t, shift};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
-/// The packed or scalar form of an opcode at an offset in its family, with the tuple type for its EVEX displacement.
+/// The packed or scalar form of `opcode` plus `base`, with the tuple type for its EVEX displacement.
 pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
     let opcode = opcode.plus(base).lane(scalar);
     Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
@@ -31,11 +31,11 @@ impl Lower<'_> {
         self.v3(opcode, length(ty), wide(ty), first, second)
     }
 
-    /// The opcode and the two operands for an operation.
+    /// The opcode and the two operands of an operation, or `None` if no instruction implements it.
     pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
-        let (opcode, bits) = match op {
+        let (opcode, is_bitwise) = match op {
             BinOp::FAdd => (t::ADD, false),
             BinOp::FSub => (t::SUB, false),
             BinOp::FMul => (t::MUL, false),
@@ -48,12 +48,12 @@ impl Lower<'_> {
             BinOp::AndNot => (t::ANDN_FP, true),
             _ => return None,
         };
-        // The instruction complements its first operand.
+        // `andnp` complements its first operand, `AndNot` its second.
         let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
         let (a, b) = if commutes && self.in_memory(a, true) && !self.in_memory(b, true) { (b, a) } else { (a, b) };
         // Bitwise instructions read sixteen bytes of memory even for scalars.
-        let second = if bits && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
-        Some((opcode.of(elem, scalar && !bits), self.reg(a), second))
+        let second = if is_bitwise && scalar { self.reg(b).into() } else { self.source(b, !scalar) };
+        Some((opcode.of(elem, scalar && !is_bitwise), self.reg(a), second))
     }
 
     pub(super) fn float_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
@@ -80,7 +80,7 @@ impl Lower<'_> {
             op => return self.unsupported(format!("floating-point {op:?}"), VEC),
         };
         if scalar {
-            // Both sources are the operand, to avoid a dependency on another register.
+            // Both sources are the operand, to avoid a false dependency on another register.
             let a = self.reg(a);
             return match imm {
                 None => self.v3(opcode, len, double, a, a),
@@ -102,7 +102,8 @@ impl Lower<'_> {
         let base = fma_offset(op);
         let (form132, form213, form231) = (form(t::FMA, base, scalar), form(t::FMA, base + 16, scalar), form(t::FMA, base + 32, scalar));
         let memory = |this: &Self, value| this.in_memory(value, !scalar);
-        // The overwritten operand should be a value without later uses. The memory operand must be the last one.
+        // The instruction overwrites an operand. Choose a value without later uses. The memory operand must be the last
+        // one.
         let (a, b) =
             if memory(self, a) || !self.plan.single_block_use[a.index()] && self.plan.single_block_use[b.index()] && !memory(self, b) {
                 (b, a)
@@ -140,23 +141,23 @@ impl Lower<'_> {
         let sign = self.int_constant(1 << 63);
         let sign_bits = self.vec();
         self.push(InstBuilder::new(t::MOVD_TO).wide(true).def(sign_bits).rm_reg(sign));
-        let product = self.double(t::MUL, a, b);
+        let product = self.double_op(t::MUL, a, b);
         let product = if op == TernOp::Fnma { self.v3(t::XOR_FP, 0, false, product, sign_bits) } else { product };
         let c = if op == TernOp::Fms { self.v3(t::XOR_FP, 0, false, c, sign_bits) } else { c };
-        let sum = self.double(t::ADD, product, c);
-        let part = self.double(t::SUB, sum, product);
-        let rest = self.double(t::SUB, sum, part);
-        let (lost_product, lost_c) = (self.double(t::SUB, product, rest), self.double(t::SUB, c, part));
-        let lost = self.double(t::ADD, lost_product, lost_c);
+        let sum = self.double_op(t::ADD, product, c);
+        let part = self.double_op(t::SUB, sum, product);
+        let rest = self.double_op(t::SUB, sum, part);
+        let (lost_product, lost_c) = (self.double_op(t::SUB, product, rest), self.double_op(t::SUB, c, part));
+        let lost = self.double_op(t::ADD, lost_product, lost_c);
         let odd = self.round_to_odd(sum, lost);
         self.v3(t::CVTS2S.of(Elem::F64, true), 0, true, odd, odd)
     }
 
-    fn double(&mut self, opcode: Opcode, a: VReg, b: VReg) -> VReg {
+    fn double_op(&mut self, opcode: Opcode, a: VReg, b: VReg) -> VReg {
         self.v3(opcode.of(Elem::F64, true), 0, true, a, b)
     }
 
-    /// Rounds a sum to odd: if the sum is even and inexact, takes the neighbour in the direction of the error.
+    /// Rounds an inexact sum to odd: replaces an even sum by its neighbour in the direction of the error `lost`.
     fn round_to_odd(&mut self, sum: VReg, lost: VReg) -> VReg {
         const UNEQUAL: u8 = 4;
         const ORDERED: u8 = 7;
@@ -165,7 +166,7 @@ impl Lower<'_> {
         let unequal = self.v3_imm(compare, 0, true, lost, zero, UNEQUAL);
         let number = self.v3_imm(compare, 0, true, lost, lost, ORDERED);
         let inexact = self.v3(t::AND_FP, 0, false, unequal, number);
-        let (sum, lost, inexact) = (self.bits(sum), self.bits(lost), self.bits(inexact));
+        let (sum, lost, inexact) = (self.to_gpr(sum), self.to_gpr(lost), self.to_gpr(inexact));
         let differs = self.alu(t::XOR_R, true, sum, lost);
         let sign = self.shift(shift::SAR, true, differs, 63);
         let step = self.alu_imm(t::alu::OR, true, sign, 1);
@@ -179,7 +180,7 @@ impl Lower<'_> {
         to
     }
 
-    fn bits(&mut self, a: VReg) -> VReg {
+    fn to_gpr(&mut self, a: VReg) -> VReg {
         let to = self.int();
         self.push(InstBuilder::new(t::MOVD_FROM).wide(true).reg(a).rm_def(to));
         to

@@ -1,4 +1,4 @@
-//! Conversions from and to half.
+//! Conversions from and to `half`.
 
 use regalloc2::VReg;
 
@@ -7,10 +7,10 @@ use super::super::table::{self as t, alu, shift};
 use super::context::{Lower, length};
 use crate::vir::{Elem, Type, Value};
 
-/// All bits of a half except for the sign, and its exponent bits.
+/// The bits of a `half` except for the sign, and its exponent bits.
 const MAGNITUDE: i32 = 0x7FFF;
 const EXPONENT: i32 = 0x7C00;
-/// The difference of the exponent biases of single and half, as bits of a single.
+/// The difference of the exponent biases of `float` and `half`, in the exponent field of a `float`.
 const REBIAS: i32 = 112 << 23;
 
 impl Lower<'_> {
@@ -80,7 +80,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Without F16C: rebiases the exponent. Denormals are integers multiplied by a power of two.
+    /// Converts without F16C: rebiases the exponent. A denormal is converted as an integer and multiplied by 2^-24.
     fn half_to_float_bits(&mut self, from: VReg) -> VReg {
         const LEAST: u64 = 0x3380_0000;
         let magnitude = self.alu_imm(alu::AND, false, from, MAGNITUDE);
@@ -100,8 +100,8 @@ impl Lower<'_> {
         self.single_of_bits(bits)
     }
 
-    /// Without F16C: denormals are rounded by a float addition. For other numbers, the code adds just less than half of
-    /// the last place, plus the last bit.
+    /// Converts without F16C. The addition of 0.5 rounds denormals. Other numbers are rounded to nearest even: the code
+    /// adds one less than half of the last place, plus the lowest bit that is kept.
     fn float_to_half_bits(&mut self, from: VReg) -> VReg {
         const HALF: i32 = 0x3F00_0000;
         let bits = self.bits_of_single(from);

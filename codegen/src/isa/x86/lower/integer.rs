@@ -36,7 +36,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The index of a bit, or a constant if no bit is set.
+    /// The result of `bsf` or `bsr`, or `none` if no bit is set.
     fn scan(&mut self, opcode: Opcode, long: bool, a: Value, none: u64) -> VReg {
         let (from, none) = (self.reg(a), self.int_constant(none));
         let (found, to) = (self.int(), self.int());
@@ -115,7 +115,7 @@ impl Lower<'_> {
         self.alu(opcode, long, a, b)
     }
 
-    /// Uses `lea`, which needs no copy if the first operand is used later.
+    /// Uses `lea` if `add` in either operand order would overwrite an operand that is used later.
     fn int_add(&mut self, a: Value, b: Value, long: bool) -> VReg {
         let lives = !self.plan.single_block_use[a.index()];
         match self.imm32(b) {
@@ -177,7 +177,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Whether the upper half of a value's register is known to be 0. Instructions of 32 bits clear it.
+    /// Whether bits 32 to 63 of a 32-bit value's register are known to be 0. Instructions on 32-bit registers clear
+    /// them.
     pub(super) fn is_extended(&self, a: Value) -> bool {
         let Some(inst) = self.plan.defs[a.index()] else { return false };
         match &inst.op {
@@ -215,7 +216,7 @@ impl Lower<'_> {
     fn int_div(&mut self, op: BinOp, a: Value, b: Value, long: bool) -> VReg {
         let sign = matches!(op, BinOp::SDiv | BinOp::SRem);
         let division = Division { block: self.out.current_block(), sign, a, b };
-        // Programs often compute the quotient and the remainder of the same numbers.
+        // Programs often compute the quotient and the remainder of the same operands.
         let (quotient, rest) = match self.divided {
             Some((last, quotient, rest)) if last == division => (quotient, rest),
             _ => self.divide(sign, a, b, long),
@@ -259,7 +260,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Selects the second operand if the comparison holds, otherwise the first.
+    /// Selects `b` if the condition holds for a comparison of `a` with `b`, otherwise `a`.
     fn int_extremum(&mut self, cc: Cc, a: Value, b: Value, long: bool) -> VReg {
         let (a, b, to) = (self.reg(a), self.reg(b), self.int());
         self.push(InstBuilder::new(t::CMP_R).wide(long).reg(a).rm(b));

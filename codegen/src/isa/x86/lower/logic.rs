@@ -1,4 +1,4 @@
-//! Combines logic operations under AVX-512: `vpternlog` computes any function of three bits.
+//! Combines bitwise operations under AVX-512: `vpternlog` computes any function of three bits.
 
 use regalloc2::VReg;
 use smallvec::SmallVec;
@@ -9,8 +9,8 @@ use super::super::table as t;
 use super::context::{Lower, length, wide};
 use crate::vir::{BinOp, Op, Type, Value};
 
-/// The truth tables of the first, second and third operand.
-const LEAVES: [u8; 3] = [0xF0, 0xCC, 0xAA];
+/// The truth tables of the three operands of `vpternlog`.
+const LEAF_TABLES: [u8; 3] = [0xF0, 0xCC, 0xAA];
 
 const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
     match op {
@@ -22,20 +22,21 @@ const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
 }
 
 impl Lower<'_> {
-    /// The logic operation that is folded into an operand.
-    fn waiting_logic(&self, value: Value) -> Option<&Op> {
+    /// The bitwise operation that is folded into its user, or `None` if `value` is not one.
+    fn folded_logic(&self, value: Value) -> Option<&Op> {
         let waits = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
         self.plan.defs[value.index()].filter(|_| waits).map(|inst| &inst.op).filter(|op| is_logic(op))
     }
 
-    /// Selects one instruction for a tree of logic operations with at most three distinct leaves.
+    /// Selects one instruction for a tree of bitwise operations with at most three distinct leaves. Returns `None` if
+    /// no operand is a folded bitwise operation.
     pub(super) fn logic(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let mut leaves = self.leaves(a, b);
-        // The result overwrites a leaf without later uses.
+        // The instruction overwrites its first operand. Choose a leaf without later uses.
         if let Some(place) = leaves.iter().position(|leaf| self.plan.single_block_use[leaf.index()] && !self.in_memory(*leaf, true)) {
             leaves.swap(0, place);
         }
-        let expanded = [a, b].iter().any(|operand| self.waiting_logic(*operand).is_some() && !leaves.contains(operand));
+        let expanded = [a, b].iter().any(|operand| self.folded_logic(*operand).is_some() && !leaves.contains(operand));
         if !expanded {
             return None;
         }
@@ -48,8 +49,8 @@ impl Lower<'_> {
         Some(to)
     }
 
-    /// The leaves of an operation, at most three. Folded operations are expanded into their operands, all of them or as
-    /// many as the limit allows.
+    /// The leaves of an operation, at most three. Expands all folded operations into their operands, or as many as the
+    /// limit allows.
     fn leaves(&self, a: Value, b: Value) -> SmallVec<[Value; 4]> {
         let mut all = SmallVec::new();
         if self.expand(a, &mut all) && self.expand(b, &mut all) {
@@ -62,14 +63,14 @@ impl Lower<'_> {
         let mut place = 0;
         while let Some(&value) = leaves.get(place) {
             place += 1;
-            let Some(op) = self.waiting_logic(value) else { continue };
+            let Some(op) = self.folded_logic(value) else { continue };
             let mut fewer: SmallVec<[Value; 4]> = leaves.iter().copied().filter(|leaf| *leaf != value).collect();
             op.for_each_operand(|operand| {
                 if !fewer.contains(&operand) {
                     fewer.push(operand);
                 }
             });
-            if fewer.len() <= LEAVES.len() {
+            if fewer.len() <= LEAF_TABLES.len() {
                 leaves = fewer;
                 place = 0;
             }
@@ -77,13 +78,13 @@ impl Lower<'_> {
         leaves
     }
 
-    /// Adds the leaves of a value. Returns whether there are at most three in total.
+    /// Adds the leaves of a value. Returns true if there are at most three leaves in total.
     fn expand(&self, value: Value, leaves: &mut SmallVec<[Value; 4]>) -> bool {
-        let Some(op) = self.waiting_logic(value) else {
+        let Some(op) = self.folded_logic(value) else {
             if !leaves.contains(&value) {
                 leaves.push(value);
             }
-            return leaves.len() <= LEAVES.len();
+            return leaves.len() <= LEAF_TABLES.len();
         };
         let mut few = true;
         op.for_each_operand(|operand| few = few && self.expand(operand, leaves));
@@ -93,9 +94,9 @@ impl Lower<'_> {
     /// The truth table of a value as a function of the leaves.
     fn truth_table(&self, leaves: &[Value], value: Value) -> u8 {
         if let Some(place) = leaves.iter().position(|leaf| *leaf == value) {
-            return LEAVES.get(place).copied().unwrap_or(0);
+            return LEAF_TABLES.get(place).copied().unwrap_or(0);
         }
-        match self.waiting_logic(value) {
+        match self.folded_logic(value) {
             Some(&Op::Un(_, x)) => !self.truth_table(leaves, x),
             Some(&Op::Bin(op, x, y)) => combined(op, self.truth_table(leaves, x), self.truth_table(leaves, y)),
             _ => 0,

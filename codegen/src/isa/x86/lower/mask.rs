@@ -1,5 +1,5 @@
 //! Masks. With AVX-512, they are in mask registers, where bits above the lanes are unspecified. With AVX2, they are
-//! vectors of all ones and zeros.
+//! vectors in which each lane has all bits set or all bits clear.
 
 use regalloc2::VReg;
 
@@ -25,7 +25,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn mask_not(&mut self, a: Value, ty: Type) -> VReg {
-        if self.waiting_compare(a)
+        if self.is_folded_compare(a)
             && let Some(Op::Cmp(op, x, y)) = self.plan.defs[a.index()].map(|inst| &inst.op)
         {
             return self.vector_cmp(*op, *x, *y, Mask::Inverted);
@@ -40,15 +40,15 @@ impl Lower<'_> {
     }
 
     /// Whether a value is a vector comparison that is folded.
-    fn waiting_compare(&self, value: Value) -> bool {
+    fn is_folded_compare(&self, value: Value) -> bool {
         let compares = self.plan.defs[value.index()].is_some_and(|inst| matches!(inst.op, Op::Cmp(..)));
         compares && self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
     pub(super) fn mask_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         if op == BinOp::And && a != b {
-            let (a, b) = if self.waiting_compare(a) && !self.waiting_compare(b) { (b, a) } else { (a, b) };
-            if self.waiting_compare(b)
+            let (a, b) = if self.is_folded_compare(a) && !self.is_folded_compare(b) { (b, a) } else { (a, b) };
+            if self.is_folded_compare(b)
                 && let Some(Op::Cmp(op, x, y)) = self.plan.defs[b.index()].map(|inst| &inst.op)
             {
                 let under = self.reg(a);
@@ -110,8 +110,8 @@ impl Lower<'_> {
         self.k3(t::KOR, low, high)
     }
 
-    /// The bits of a mask. With AVX-512, bits above the lanes are unspecified unless there are 8 or 16 lanes.
-    fn loose_bits(&mut self, mask: VReg, ty: Type) -> VReg {
+    /// The bits of a mask in a general register. Bits above the lanes are unspecified unless [`Self::has_exact_bits`].
+    fn raw_bits(&mut self, mask: VReg, ty: Type) -> VReg {
         let to = self.int();
         if self.avx512() {
             let opcode = if ty.lanes() <= 8 { t::KMOVB_TO_GPR } else { t::KMOVW_TO_GPR };
@@ -123,14 +123,15 @@ impl Lower<'_> {
         to
     }
 
-    fn exact(&self, ty: Type) -> bool {
+    /// Whether [`Self::raw_bits`] clears the bits above the lanes.
+    fn has_exact_bits(&self, ty: Type) -> bool {
         !self.avx512() || matches!(ty.lanes(), 8 | 16)
     }
 
     pub(super) fn mask_bits(&mut self, a: Value) -> VReg {
         let (mask, ty) = (self.reg(a), self.ty(a));
-        let bits = self.loose_bits(mask, ty);
-        if self.exact(ty) { bits } else { self.alu_imm(alu::AND, false, bits, (1 << ty.lanes()) - 1) }
+        let bits = self.raw_bits(mask, ty);
+        if self.has_exact_bits(ty) { bits } else { self.alu_imm(alu::AND, false, bits, (1 << ty.lanes()) - 1) }
     }
 
     pub(super) fn mask_of(&mut self, a: Value, ty: Type) -> VReg {
@@ -151,30 +152,30 @@ impl Lower<'_> {
         self.v3(if wide(ty) { t::PCMPEQQ } else { t::PCMPEQD }, len, false, set, bit)
     }
 
-    /// Sets the flags by whether any lane is set.
+    /// Tests whether any lane is set. Returns the condition that holds in this case.
     pub(super) fn any(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
         if !self.avx512() {
             self.push(InstBuilder::new(t::PTEST).len(length(ty)).reg(reg).rm_reg(reg));
-        } else if self.exact(ty) {
+        } else if self.has_exact_bits(ty) {
             self.push(InstBuilder::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
         } else {
-            let bits = self.loose_bits(reg, ty);
+            let bits = self.raw_bits(reg, ty);
             self.push(InstBuilder::new(t::TEST_I32).rm(bits).imm32((1 << ty.lanes()) - 1));
         }
         Cc::NotEqual
     }
 
-    /// Sets the flags by whether all lanes are set.
+    /// Tests whether all lanes are set. Returns the condition that holds in this case.
     pub(super) fn all(&mut self, mask: Value) -> Cc {
         let (reg, ty) = (self.reg(mask), self.ty(mask));
-        if self.avx512() && self.exact(ty) {
+        if self.avx512() && self.has_exact_bits(ty) {
             self.push(InstBuilder::new(if ty.lanes() == 8 { t::KORTESTB } else { t::KORTESTW }).reg(reg).rm_reg(reg));
             return Cc::Below;
         }
         let all = (1 << ty.lanes()) - 1;
-        let mut bits = self.loose_bits(reg, ty);
-        if !self.exact(ty) {
+        let mut bits = self.raw_bits(reg, ty);
+        if !self.has_exact_bits(ty) {
             bits = self.alu_imm(alu::AND, false, bits, all);
         }
         self.push(InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32(all));

@@ -10,7 +10,7 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Elem, Mem, Type, Value};
 
 /// Adds a displacement to an address.
-fn further(at: RegMem, by: i32) -> RegMem {
+fn displaced(at: RegMem, by: i32) -> RegMem {
     match at {
         RegMem::Mem { base, index, disp, broadcast } => RegMem::Mem { base, index, disp: disp + by, broadcast },
         other => other,
@@ -61,7 +61,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(opcode).wide(long).reg(value).rm(at));
     }
 
-    /// The register of a mask, or `None` if all lanes are known to be set.
+    /// The register of a mask, or `None` if there is no mask or all its lanes are known to be set.
     fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
         mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
     }
@@ -89,9 +89,9 @@ impl Lower<'_> {
         to
     }
 
-    /// Branches to the first block if all lanes are set, otherwise to the second. Both continue at the third. AVX2
-    /// only.
-    fn part_by_full(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
+    /// Branches to the first label if all lanes are set, otherwise to the second. The caller ends both blocks with a
+    /// jump to the third. AVX2 only.
+    fn branch_on_full_mask(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
         let labels = [self.label(), self.label(), self.label()];
         let bits = self.lane_bits(mask, ty);
         self.push(InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(bits).imm32((1 << (4 << length(ty))) - 1));
@@ -99,9 +99,9 @@ impl Lower<'_> {
         labels
     }
 
-    /// Loads bytes or words under a mask.
+    /// Loads bytes or 16-bit elements under a mask.
     fn load_narrow(&mut self, opcode: Opcode, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
-        let [full, part, next] = self.part_by_full(mask, ty);
+        let [full, part, next] = self.branch_on_full_mask(mask, ty);
         self.start_block(full, &[]);
         let all = self.v2(opcode, length(ty), false, at);
         self.end_block(MachInst::Jump, &[next], &[all]);
@@ -123,7 +123,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(t::TEST_I32).rm(bits).imm32(1 << lane));
     }
 
-    /// Loads one byte or word per lane. Inactive lanes read a constant instead.
+    /// Loads one byte or 16-bit element per lane. Inactive lanes load a constant instead.
     fn load_lanes(&mut self, mem: Mem, at: RegMem, mask: VReg, ty: Type) -> VReg {
         let bits = self.lane_bits(mask, ty);
         let safe = self.int();
@@ -133,7 +133,7 @@ impl Lower<'_> {
         let mut all = self.zero();
         for lane in 0..ty.lanes() {
             let (there, place) = (self.int(), self.int());
-            self.push(InstBuilder::new(t::LEA).wide(true).def(there).rm(further(at, i32::from(lane) * mem.bytes() as i32)));
+            self.push(InstBuilder::new(t::LEA).wide(true).def(there).rm(displaced(at, i32::from(lane) * mem.bytes() as i32)));
             self.test_lane(bits, lane);
             self.push(InstBuilder::new(t::CMOVCC.plus(Cc::Equal as u8)).wide(true).tied(there, place).rm(safe));
             let from = RegMem::Mem { base: Some(place), index: None, disp: 0, broadcast: false };
@@ -155,7 +155,7 @@ impl Lower<'_> {
         match mask {
             Some(mask) if !self.avx512() => {
                 // On AMD processors, a masked store takes a dozen cycles, even if all lanes are set.
-                let [full, part, next] = self.part_by_full(mask, ty);
+                let [full, part, next] = self.branch_on_full_mask(mask, ty);
                 self.start_block(full, &[]);
                 self.store_all(opcode, mem, at, value, ty);
                 self.end_block(MachInst::Jump, &[next], &[]);
@@ -181,7 +181,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Stores all bytes or words of four or eight lanes.
+    /// Stores the low bytes or low 16 bits of four or eight lanes.
     fn store_packed(&mut self, mem: Mem, at: RegMem, value: VReg, ty: Type) {
         let packed = if mem == Mem::I16 {
             self.pack_words(value, ty)
@@ -197,7 +197,7 @@ impl Lower<'_> {
         });
     }
 
-    /// Stores one byte or word per lane. Branches skip inactive lanes.
+    /// Stores one byte or 16-bit element per lane. Branches skip inactive lanes.
     fn store_lanes(&mut self, mem: Mem, at: RegMem, value: VReg, mask: VReg, ty: Type) {
         let bits = self.lane_bits(mask, ty);
         let upper = self.part_of(value, ty, u8::from(ty.lanes() > 4), 4);
@@ -208,7 +208,7 @@ impl Lower<'_> {
             self.start_block(store, &[]);
             let from = if lane < 4 { value } else { upper };
             let (opcode, step) = if mem == Mem::I8 { (t::PEXTRB, 4) } else { (t::PEXTRW, 2) };
-            let place = further(at, i32::from(lane) * mem.bytes() as i32);
+            let place = displaced(at, i32::from(lane) * mem.bytes() as i32);
             self.push(InstBuilder::new(opcode).reg(from).rm(place).imm(lane % 4 * step));
             self.end_block(MachInst::Jump, &[next], &[]);
             self.start_block(skip, &[]);
@@ -217,8 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Uses the processor's gather instructions. On processors with the slowest gathers, scalar loads are equally fast
-    /// (0.43 and 0.41 ns per lane under AVX2) and need more code.
+    /// Uses gather instructions. Scalar loads need more code, and are not faster even on processors with slow gathers
+    /// (0.43 and 0.41 ns per lane under AVX2).
     pub(super) fn gather(&mut self, elem: Elem, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let base = base.map(|base| self.reg(base));
         let mask = self.mask_reg(mask);
@@ -260,7 +260,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The mask of lanes `part * lanes ..` with lanes of the same size.
+    /// The mask of lanes `part * lanes ..`. The size of a lane does not change.
     fn mask_of_part(&mut self, mask: VReg, ty: Type, part: u8, lanes: u8) -> VReg {
         if part == 0 {
             return mask;
@@ -323,13 +323,13 @@ impl Lower<'_> {
         to
     }
 
-    /// Processors without this instruction execute a no-op.
+    /// Uses `prefetchw`. Processors without it execute a no-op.
     pub(super) fn prefetch_write(&mut self, addr: &Addr) {
         let at = self.address(addr);
         self.push(InstBuilder::new(t::PREFETCHW).rm(at));
     }
 
-    /// A locked operation that changes nothing is faster than `mfence`.
+    /// Uses a locked addition of 0, which is faster than `mfence`.
     pub(super) fn fence(&mut self) {
         let mut builder = InstBuilder::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);
         builder.inst.rm = Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: 0 };

@@ -1,4 +1,4 @@
-//! Selections of vectors by a mask. With AVX-512, the selected operation can run under the mask.
+//! Selections of vectors by a mask. With AVX-512, the operation that computes the first value can run under the mask.
 
 use regalloc2::VReg;
 
@@ -34,7 +34,7 @@ impl Lower<'_> {
         to
     }
 
-    /// AVX2 masks are all ones or zeros, so a selection of 0 is a bitwise operation.
+    /// Selects with AVX2. A selection with the operand 0 is a bitwise operation.
     fn blend_or_clear(&mut self, cond: Value, a: Value, b: Value, len: u8) -> VReg {
         if self.splat_bits(b) == Some(0) {
             let a = self.source(a, false);
@@ -51,7 +51,7 @@ impl Lower<'_> {
         self.blend(len, mask, a, b)
     }
 
-    /// Runs the operation of the first value under the mask.
+    /// Computes the first value under the mask, if it is folded. Returns `None` if it is not.
     fn merged(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let waits = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
         let inst = self.plan.defs[a.index()].filter(|_| waits)?;

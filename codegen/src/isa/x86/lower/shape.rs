@@ -9,7 +9,7 @@ use super::context::{Lower, length, wide};
 use crate::vir::{Type, Value};
 
 impl Lower<'_> {
-    /// Extracts lanes `part * lanes ..` of a vector of 32-bit lanes to the start of a register.
+    /// Moves lanes `part * lanes ..` of a vector of 32-bit lanes to the lowest lanes of a register.
     pub(super) fn part_of(&mut self, from: VReg, ty: Type, part: u8, lanes: u8) -> VReg {
         let first = part * lanes;
         if first == 0 {
@@ -25,7 +25,7 @@ impl Lower<'_> {
         if first % 4 == 2 { self.v2_imm(t::PSHUFD, 0, false, quarter, 0xEE) } else { quarter }
     }
 
-    /// Extracts bytes `16 * index ..` of a vector.
+    /// Moves bytes `16 * index ..` of a vector to the lowest bytes of a register.
     fn quarter(&mut self, from: VReg, ty: Type, index: u8) -> VReg {
         if index == 0 {
             return from;
@@ -68,7 +68,7 @@ impl Lower<'_> {
         self.v3(t::PUNPCKLQDQ, 0, true, low, high)
     }
 
-    /// Concatenates the low words of the 64-bit lanes of one or two vectors. AVX2 only.
+    /// Concatenates the low 32 bits of the 64-bit lanes of one or two vectors. AVX2 only.
     pub(super) fn join_low_words(&mut self, parts: &[VReg], len: u8, to: u8) -> VReg {
         const EVEN: u8 = 0x88;
         const LANES: u8 = 0xD8;
@@ -83,11 +83,12 @@ impl Lower<'_> {
                 let both = self.v3_imm(t::SHUFP, to, false, *low, *high, EVEN);
                 self.v2_imm(t::PERMQ, to, true, both, LANES)
             }
-            _ => self.unsupported("narrowing of that many lanes".to_owned(), VEC),
+            _ => self.unsupported(format!("narrowing of {} vectors", parts.len()), VEC),
         }
     }
 
-    /// An operand of which an instruction reads only a part. Only registers and unaligned memory are possible.
+    /// Lanes `part * lanes ..` of a value as an operand. The operand for part 0 can be the whole vector, in a register
+    /// or in memory.
     pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> RegMem {
         let ty = self.ty(a);
         if part == 0 {

@@ -1,7 +1,7 @@
 //! Shuffles: lanes of two vectors by their indices.
 //!
-//! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Patterns within sixteen bytes, whole halves,
-//! and lanes that keep their places take one instruction. Other shuffles permute each vector and blend the results.
+//! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Patterns that repeat in each 16 bytes, and
+//! shuffles of 128-bit halves, take one instruction. Other shuffles permute each vector and blend the results.
 
 use regalloc2::VReg;
 
@@ -41,7 +41,7 @@ impl Lower<'_> {
         if self.avx512() {
             return self.any_lanes(pair, &lanes);
         }
-        // Pairs of words are lanes of twice the size.
+        // Combine pairs of adjacent lanes to lanes of twice the size.
         let pairs = |lanes: &[Lane]| -> Option<Vec<Lane>> {
             let one = |pair: &[Lane]| {
                 (pair[0].0 == pair[1].0 && pair[0].1.is_multiple_of(2) && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
@@ -64,7 +64,7 @@ impl Lower<'_> {
         if len == 0 { self.v3(t::PERMILPS, len, false, from, index) } else { self.v3(t::PERMPS, len, false, index, from) }
     }
 
-    /// Uses a table of indices. AVX-512 only.
+    /// Uses a vector of constant indices. AVX-512 only.
     fn any_lanes(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
@@ -80,7 +80,7 @@ impl Lower<'_> {
         RegMem::Pool { id: self.pooled(Constant::Lanes(numbers), ty), broadcast: false }
     }
 
-    /// Applies the same pattern within each sixteen bytes, with one instruction.
+    /// Selects one instruction that applies the same pattern within each 16 bytes, or returns `None` if there is none.
     fn within_quarters(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let each = if long { 2 } else { 4 };
@@ -113,14 +113,15 @@ impl Lower<'_> {
         Some(self.v3(opcode, len, false, reg(quarter[0].0), reg(quarter[1].0)))
     }
 
-    /// Selects 64-bit lanes with one instruction. `halves` has the pattern as 128-bit lanes, if it is one. AVX2 only.
+    /// Selects 64-bit lanes with one instruction, or returns `None` if there is none. `halves` is the pattern of
+    /// 128-bit lanes, or `None` if it is not one. AVX2 only.
     fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
         if let Some(reg) = self.within_quarters(pair, lanes) {
             return Some(reg);
         }
         let [_, _, _, _] = lanes else { return None };
         if let Some([low, high]) = halves.as_deref() {
-            // Halves of both vectors are numbered consecutively.
+            // The immediate numbers the halves of both vectors consecutively.
             let number = |half: &Lane| half.1 | (half.0 as u8) << 1;
             if low == &(low.0, 0) && high == &(high.0, 0) {
                 return Some(self.join(pair.regs[low.0], pair.regs[high.0], 0));
@@ -142,7 +143,7 @@ impl Lower<'_> {
     /// Permutes each vector and blends the results. AVX2 only.
     fn lanes_apart(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let placed = [0, 1].map(|of| {
-            // Lanes from the other vector are arbitrary here, so they keep their places.
+            // The blend replaces lanes from the other vector, so they are not moved here.
             let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
             self.placed(pair.regs[of], &own, pair.ty)
         });

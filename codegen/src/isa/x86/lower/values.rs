@@ -13,17 +13,18 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Op, Type, Value};
 
 impl<'a> Lower<'a> {
-    /// The constant that defines a value.
+    /// The constant that defines a value, or `None` if the value is not constant.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
         self.plan.constant(self.function, value)
     }
 
-    /// The bits of every lane of a constant.
+    /// The bits of every lane of a constant. `None` if the value is not constant, or its lanes are not known to be
+    /// equal.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
         self.constant(value)?.splat_bits()
     }
 
-    /// A constant that fits a sign-extended 32-bit immediate.
+    /// A constant as a sign-extended 32-bit immediate, or `None` if the value is not constant or does not fit.
     pub(super) fn imm32(&self, value: Value) -> Option<i32> {
         let bits = self.splat_bits(value)?;
         if wide(self.ty(value)) { i32::try_from(bits.cast_signed()).ok() } else { Some(bits as u32 as i32) }
@@ -81,7 +82,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Loads a constant into a general register. This changes the flags.
+    /// Loads a constant into a general register. Changes the flags.
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let to = self.int();
         if bits == 0 {
@@ -144,7 +145,7 @@ impl<'a> Lower<'a> {
         self.v2(opcode, length(ty), double, RegMem::Pool { id, broadcast: false })
     }
 
-    /// The pool entry of one element.
+    /// Adds one element to the pool. Returns its pool index.
     fn element(&mut self, bits: u64, bytes: usize) -> u32 {
         self.pool.number(Bytes::from_slice(&bits.to_le_bytes()[..bytes]))
     }
@@ -159,7 +160,7 @@ impl<'a> Lower<'a> {
         RegMem::Pool { id: self.pooled(Constant::Splat(bits), ty), broadcast: false }
     }
 
-    /// The pool entry of a whole vector.
+    /// Adds a whole vector to the pool. Returns its pool index.
     pub(super) fn pooled(&mut self, constant: Constant<'_>, ty: Type) -> u32 {
         let bytes = if wide(ty) { 8 } else { 4 };
         let mut all = Bytes::new();
@@ -177,7 +178,8 @@ impl<'a> Lower<'a> {
         RegMem::Pool { id: self.pool.number(all), broadcast: false }
     }
 
-    /// A value as a register or memory operand. If `broadcasts`, a memory operand may be one element for all lanes.
+    /// A value as a register or memory operand. If `broadcasts`, the operand can be one element in memory that the
+    /// instruction broadcasts to all lanes.
     pub(super) fn source(&mut self, value: Value, broadcasts: bool) -> RegMem {
         if self.regs[value.index()].is_some() {
             return RegMem::Reg(self.reg(value));
@@ -199,7 +201,7 @@ impl<'a> Lower<'a> {
         {
             match &inst.op {
                 Op::Load(_, addr) | Op::LoadVector { addr, .. } => return self.address(addr),
-                Op::Splat(of) if broadcasts && self.folds_as_load(*of) => {
+                Op::Splat(of) if broadcasts && self.is_folded(*of) => {
                     if let Some(Op::Load(_, addr)) = self.plan.defs[of.index()].map(|inst| &inst.op)
                         && let RegMem::Mem { base, index, disp, .. } = self.address(addr)
                     {
@@ -212,11 +214,11 @@ impl<'a> Lower<'a> {
         RegMem::Reg(self.reg(value))
     }
 
-    fn folds_as_load(&self, value: Value) -> bool {
+    fn is_folded(&self, value: Value) -> bool {
         self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
-    /// Whether [`source`](Self::source) gives a memory operand.
+    /// Whether [`source`](Self::source) returns a memory operand.
     pub(super) fn in_memory(&self, value: Value, broadcasts: bool) -> bool {
         if self.regs[value.index()].is_some() {
             return false;
@@ -229,7 +231,7 @@ impl<'a> Lower<'a> {
         self.plan.folded[value.index()]
             && self.plan.defs[value.index()].is_some_and(|inst| match inst.op {
                 Op::Load(..) | Op::LoadVector { .. } => true,
-                Op::Splat(of) => broadcasts && self.folds_as_load(of),
+                Op::Splat(of) => broadcasts && self.is_folded(of),
                 _ => false,
             })
     }

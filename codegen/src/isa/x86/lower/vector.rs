@@ -41,7 +41,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Uses a table for four bits.
+    /// Looks up the population count of each four bits, and adds the counts.
     fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
         let nibbles = self.repeated([15; 16], len);
         let nibbles = self.v2(t::MOVU, len, false, nibbles);
@@ -62,7 +62,8 @@ impl Lower<'_> {
         self.v3(t::PMADDWD, len, false, pairs, ones)
     }
 
-    /// Uses the exponent of the number as a float. Bits that could round up into it are cleared.
+    /// Counts leading zeros with the exponent of the lane as a float. Clears low bits that could round the number up to
+    /// the next power of two.
     fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
         let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
         let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
@@ -116,7 +117,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The instruction of an operation and its operands, if there is a single instruction.
+    /// The opcode and operands of an operation, or `None` if no single instruction implements it.
     pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let long = wide(ty);
         // AVX2 has only the 32-bit form. W, which VEX ignores, selects the 64-bit form of AVX-512.
@@ -154,7 +155,7 @@ impl Lower<'_> {
             BinOp::MulWords => t::PMULLW,
             _ => return None,
         };
-        // The instruction complements its first operand.
+        // `pandn` complements its first operand, `AndNot` its second.
         let (a, b) = if op == BinOp::AndNot { (b, a) } else { (a, b) };
         let commutes = !matches!(op, BinOp::Sub | BinOp::AndNot | BinOp::SubBytes | BinOp::SubWords);
         let broadcasts = !matches!(op, BinOp::AddBytes | BinOp::SubBytes | BinOp::AddWords | BinOp::SubWords | BinOp::MulWords);
@@ -178,7 +179,7 @@ impl Lower<'_> {
         self.blend(len, greater, if_greater, otherwise)
     }
 
-    /// The low 64 bits of products, from products of 32 bits.
+    /// Multiplies 64-bit lanes with multiplications of 32 bits.
     fn multiply64(&mut self, a: VReg, b: VReg, len: u8) -> VReg {
         let (a_high, b_high) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
         let (x, y) = (self.v3(t::PMULUDQ, len, true, a_high, b), self.v3(t::PMULUDQ, len, true, b_high, a));
@@ -188,8 +189,7 @@ impl Lower<'_> {
         self.v3(t::PADDQ, len, true, low, cross)
     }
 
-    /// Multiplies even and odd bytes separately. The products of odd bytes are computed in the position of the odd
-    /// byte.
+    /// Multiplies even and odd bytes separately, in 16-bit lanes. The products of odd bytes are in the upper bytes.
     fn multiply_bytes(&mut self, a: Value, b: Value, ty: Type) -> VReg {
         const EVEN: u64 = 0x00FF_00FF;
         const ODD: u64 = 0xFF00_FF00;
@@ -211,7 +211,7 @@ impl Lower<'_> {
         self.v3(t::POR, len, false, low, high)
     }
 
-    /// The high 32 bits of products, for even and odd lanes separately.
+    /// The high 32 bits of products. Multiplies even and odd lanes separately.
     fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
         let product = if signed { t::PMULDQ } else { t::PMULUDQ };
         let even = self.v3(product, len, true, a, b);
@@ -269,7 +269,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Shifts the number, or the complement of a negative number, logically.
+    /// Shifts 64-bit lanes right arithmetically with AVX2: complements negative lanes before and after a logical shift.
     fn arithmetic64(&mut self, a: VReg, ty: Type, shift: impl FnOnce(&mut Self, VReg) -> VReg) -> VReg {
         let len = length(ty);
         let zero = self.zero();
@@ -279,7 +279,7 @@ impl Lower<'_> {
         self.v3(t::PXOR, len, false, shifted, negative)
     }
 
-    /// Uses two shifts. A shift by the whole width gives 0.
+    /// Rotates with two shifts. A shift by the lane size gives 0.
     fn rotate(&mut self, a: VReg, b: VReg, ty: Type) -> VReg {
         let (len, long) = (length(ty), wide(ty));
         let width = if long { 64 } else { 32 };
