@@ -1,5 +1,5 @@
-//! The disk cache as applications see it: each run of the application is a process, and the test gives it a cache
-//! folder.
+//! The disk cache across processes: each run of the application is a child process that uses the cache folder of the
+//! test.
 
 mod common;
 
@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use common::objects::Context;
 use common::{device_name, target};
 
-/// Set in the process that acts as the application: the folder of its headers.
+/// Set in the child process that acts as the application. The value is the folder of its headers.
 const APPLICATION: &str = "WGCL_TEST_CACHE_APPLICATION";
 
 const SOURCE: &str = "
@@ -97,7 +97,7 @@ fn hits(child: Child) -> usize {
     log(child).matches("cache hit: ").count()
 }
 
-/// The log of the driver if nothing failed.
+/// Waits for the end of the application, checks its results, and returns the log of the driver.
 fn log(child: Child) -> String {
     let output = child.wait_with_output().expect("its end");
     let (out, log) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
@@ -106,13 +106,13 @@ fn log(child: Child) -> String {
     log.into_owned()
 }
 
-/// Whether the platform under test is wgcl; another platform may cache as it likes.
+/// Whether the platform under test is wgcl; other platforms need not cache.
 ///
 /// # Panics
-/// On the interpreter, which compiles nothing for a device: leave these tests out there.
+/// On the interpreter, which compiles nothing for a device. `scripts/test` excludes these tests there.
 fn applies() -> bool {
     let target = target();
-    assert!(!device_name(target).contains("interpreter"), "the interpreter keeps no kernels: leave these tests out");
+    assert!(!device_name(target).contains("interpreter"), "the interpreter caches no kernels: exclude the tests of abi_cache");
     target.is_wgcl()
 }
 
@@ -149,7 +149,7 @@ fn the_second_run_loads_the_kernels_that_the_first_launched() {
 }
 
 #[test]
-fn missing_files_do_no_harm() {
+fn missing_cache_files_are_written_again() {
     if !applies() {
         return;
     }
@@ -165,7 +165,7 @@ fn missing_files_do_no_harm() {
 }
 
 #[test]
-fn a_damaged_cache_does_no_harm() {
+fn damaged_cache_files_are_ignored() {
     if !applies() {
         return;
     }

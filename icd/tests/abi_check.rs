@@ -1,5 +1,5 @@
-//! `WGCL_CHECK=1` reports the exact access of a wrong kernel, prevents it and fails the launch. Correct kernels run as
-//! without it.
+//! `WGCL_CHECK=1` reports each out-of-bounds access exactly, prevents it, and fails the launch. Correct kernels have the
+//! same results as without it.
 //!
 //! Reports go to standard error. The kernels therefore run in a child process, whose output the test compares.
 
@@ -23,117 +23,123 @@ const AROUND: usize = 4 * WORDS;
 /// A kernel with one invalid access.
 struct Wrong {
     name: &'static str,
-    /// The statement of work-item 3, on line 8.
-    does: &'static str,
-    /// The expected report from the access on, and the part of the line that it marks.
-    said: &'static str,
+    /// The statement that only work-item 3 executes, on line 9.
+    statement: &'static str,
+    /// The expected report, from the description of the access on.
+    message: &'static str,
+    /// The part of the statement that the report marks.
     at: &'static str,
 }
 
 const WRONG: &[Wrong] = &[
     Wrong {
         name: "beyond",
-        does: "out[at] = 7;",
-        said: "store of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
+        statement: "out[at] = 7;",
+        message: "store of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
         at: "out[at]",
     },
     Wrong {
         name: "before",
-        does: "out[-at] = 7;",
-        said: "store of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
+        statement: "out[-at] = 7;",
+        message: "store of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
         at: "out[-at]",
     },
     Wrong {
         name: "reads",
-        does: "out[i] = in[at];",
-        said: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
+        statement: "out[i] = in[at];",
+        message: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
         at: "in[at]",
     },
     Wrong {
         name: "one_more",
-        does: "for (int k = 0; k <= at; k++) out[i] += in[k];",
-        said: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
+        statement: "for (int k = 0; k <= at; k++) out[i] += in[k];",
+        message: "load of 4 bytes at byte 64 of argument 'in', which has 64 bytes",
         at: "in[k]",
     },
     Wrong {
         name: "far_away",
-        does: "out[at + 0x100000000L] = 1;",
-        said: "store of 4 bytes at byte 17179869248 of argument 'out', which has 64 bytes",
+        statement: "out[at + 0x100000000L] = 1;",
+        message: "store of 4 bytes at byte 17179869248 of argument 'out', which has 64 bytes",
         at: "out[at",
     },
     Wrong {
         name: "local_array",
-        does: "out[i] = block[at];",
-        said: "load of 4 bytes at byte 64 of the local variable 'block', which has 32 bytes",
+        statement: "out[i] = block[at];",
+        message: "load of 4 bytes at byte 64 of the local variable 'block', which has 32 bytes",
         at: "block[at]",
     },
     Wrong {
         name: "local_argument",
-        does: "l[at] = 1;",
-        said: "store of 4 bytes at byte 64 of argument 'l', which has 32 bytes",
+        statement: "l[at] = 1;",
+        message: "store of 4 bytes at byte 64 of argument 'l', which has 32 bytes",
         at: "l[at]",
     },
     Wrong {
         name: "private_array",
-        does: "int p[4] = {i, 1, 2, 3}; p[at] = in[0]; out[i] = p[in[0] & 3];",
-        said: "store of 4 bytes at byte 64 of the private variable 'p', which has 16 bytes",
+        statement: "int p[4] = {i, 1, 2, 3}; p[at] = in[0]; out[i] = p[in[0] & 3];",
+        message: "store of 4 bytes at byte 64 of the private variable 'p', which has 16 bytes",
         at: "p[at]",
     },
     Wrong {
         name: "constant_table",
-        does: "out[i] = table[at];",
-        said: "load of 4 bytes at byte 64 of the constant variable 'table', which has 20 bytes",
+        statement: "out[i] = table[at];",
+        message: "load of 4 bytes at byte 64 of the constant variable 'table', which has 20 bytes",
         at: "table[at]",
     },
     Wrong {
         name: "program_variable",
-        does: "counts[at - 20] += 1;",
-        said: "load of 4 bytes at byte -16 of the global variable 'counts', which has 12 bytes",
+        statement: "counts[at - 20] += 1;",
+        message: "load of 4 bytes at byte -16 of the global variable 'counts', which has 12 bytes",
         at: "counts[",
     },
     Wrong {
         name: "atomic",
-        does: "atomic_add(out + at, 1);",
-        said: "atomic operation of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
+        statement: "atomic_add(out + at, 1);",
+        message: "atomic operation of 4 bytes at byte 64 of argument 'out', which has 64 bytes",
         at: "atomic_add",
     },
     Wrong {
         name: "exchange",
-        does: "atomic_cmpxchg(out - at, 9, 1);",
-        said: "atomic operation of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
+        statement: "atomic_cmpxchg(out - at, 9, 1);",
+        message: "atomic operation of 4 bytes at byte -64 of argument 'out', which has 64 bytes",
         at: "atomic_cmpxchg",
     },
     Wrong {
         name: "wide_load",
-        does: "out[i] = vload4(0, in + at - 2).w;",
-        said: "load of 16 bytes at byte 56 of argument 'in', which has 64 bytes",
+        statement: "out[i] = vload4(0, in + at - 2).w;",
+        message: "load of 16 bytes at byte 56 of argument 'in', which has 64 bytes",
         at: "vload4",
     },
     Wrong {
         name: "wide_store",
-        does: "vstore4((int4)(1), 0, out + at - 2);",
-        said: "store of 16 bytes at byte 56 of argument 'out', which has 64 bytes",
+        statement: "vstore4((int4)(1), 0, out + at - 2);",
+        message: "store of 16 bytes at byte 56 of argument 'out', which has 64 bytes",
         at: "vstore4",
     },
     Wrong {
         name: "bytes",
-        does: "((global char *)out)[4 * at + 1] = 1;",
-        said: "store of 1 byte at byte 65 of argument 'out', which has 64 bytes",
+        statement: "((global char *)out)[4 * at + 1] = 1;",
+        message: "store of 1 byte at byte 65 of argument 'out', which has 64 bytes",
         at: "((global",
     },
     Wrong {
         name: "structure",
-        does: "((global Five *)out)[at / 4] = *(global const Five *)in;",
-        said: "at byte 80 of argument 'out', which has 64 bytes",
+        statement: "((global Five *)out)[at / 4] = *(global const Five *)in;",
+        message: "at byte 80 of argument 'out', which has 64 bytes",
         at: "((global",
     },
     Wrong {
         name: "from_memory",
-        does: "*(global int *)(ulong)pointers[0] = 1;",
-        said: "store of 4 bytes at address 0x10000, which is not in a memory object",
+        statement: "*(global int *)(ulong)pointers[0] = 1;",
+        message: "store of 4 bytes at address 0x10000, which is not in a memory object",
         at: "*(global",
     },
-    Wrong { name: "null_pointer", does: "out[i] = nothing[at];", said: "load of 4 bytes through a null pointer", at: "nothing[at]" },
+    Wrong {
+        name: "null_pointer",
+        statement: "out[i] = nothing[at];",
+        message: "load of 4 bytes through a null pointer",
+        at: "nothing[at]",
+    },
 ];
 
 fn source(wrong: &Wrong) -> String {
@@ -148,11 +154,11 @@ fn source(wrong: &Wrong) -> String {
             if (i == 3) {{\n{}\n}}
             out[i + 8] = block[get_local_id(0) ^ 1] + l[7 - get_local_id(0)];
         }}",
-        wrong.name, wrong.does
+        wrong.name, wrong.statement
     )
 }
 
-/// Words of host memory; the buffer is the middle part.
+/// Words of host memory: a guard area, the buffer, and another guard area.
 #[repr(C, align(128))]
 struct Words([u32; WORDS + 2 * AROUND]);
 
@@ -168,14 +174,14 @@ impl Words {
         context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 4 * WORDS, middle.cast())
     }
 
-    /// Whether the words around the buffer are unchanged.
-    fn is_whole_around(&self) -> bool {
+    /// Whether the words of both guard areas are unchanged.
+    fn has_intact_guards(&self) -> bool {
         let fresh = Self::new();
         self.0[..AROUND] == fresh.0[..AROUND] && self.0[AROUND + WORDS..] == fresh.0[AROUND + WORDS..]
     }
 }
 
-/// Runs a wrong kernel: it fails, and only the buffer has changed.
+/// Runs a kernel with an invalid access. Checks that the launch fails, and that memory around the buffers is unchanged.
 fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     eprintln!("== {}", wrong.name);
     let program = context.program(&source(wrong));
@@ -198,7 +204,7 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     let words = queue.read::<u32>(&out_buffer, WORDS);
     let expected: Vec<u32> = (0..8).filter(|&i| i != 3).collect();
     assert_eq!([&words[..3], &words[4..8]].concat(), expected, "{}: the other work-items", wrong.name);
-    assert!(out.is_whole_around() && given.is_whole_around(), "{}", wrong.name);
+    assert!(out.has_intact_guards() && given.has_intact_guards(), "{}", wrong.name);
 }
 
 /// A module with source locations in `later.cl`: `k` writes a word for each work-item.
@@ -293,22 +299,22 @@ fn invalid_accesses_are_reported() {
     if text.contains("== none") {
         return;
     }
-    let said = |name: &str| {
+    let report_of = |name: &str| {
         let rest = text.split_once(&format!("== {name}\n")).map(|(_, rest)| rest);
         assert!(rest.is_some(), "{name} was not run:\n{text}");
         rest.and_then(|rest| rest.split("== ").next()).unwrap_or_default()
     };
     for wrong in WRONG {
-        let said = said(wrong.name);
-        let column = wrong.does.find(wrong.at).expect("a part of the line") + 1;
+        let report = report_of(wrong.name);
+        let column = wrong.statement.find(wrong.at).expect("a part of the line") + 1;
         let place = format!("<source>:9:{column}: error: kernel '{}': ", wrong.name);
-        let cause = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.said, wrong.does);
-        assert!(said.starts_with(&place) && said.contains(&cause), "{place}...{cause}but\n{said}");
+        let cause = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.message, wrong.statement);
+        assert!(report.starts_with(&place) && report.contains(&cause), "{place}...{cause}but\n{report}");
         // Both halves of `+=` are reported.
-        let count = if wrong.does.contains("] += 1") { 2 } else { 1 };
-        assert_eq!(said.matches("error:").count(), count, "{said}");
+        let count = if wrong.statement.contains("] += 1") { 2 } else { 1 };
+        assert_eq!(report.matches("error:").count(), count, "{report}");
     }
-    let report = said("module");
+    let report = report_of("module");
     assert!(report.starts_with("later.cl:12:5: error: kernel 'k': store of 4 bytes at byte 8 of "), "{report}");
-    assert_eq!(said("right"), "");
+    assert_eq!(report_of("right"), "");
 }

@@ -442,7 +442,7 @@ fn invalid_recording_is_rejected() {
     assert_eq!(functions.clFinalizeCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
 }
 
-/// More launches than one batch holds.
+/// The command buffer has more launches than a submitted batch.
 #[test]
 fn long_command_buffers_run_completely() {
     let Some(functions) = functions() else { return };

@@ -143,7 +143,7 @@ fn queues_run_in_sequence_in_one_command_buffer() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "this test chooses its own devices: leave it out");
+    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "WGCL_TEST_DEVICE is set, but this test chooses its own devices: exclude it");
     // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let cl = &target().cl;

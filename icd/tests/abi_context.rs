@@ -194,7 +194,7 @@ fn released_handles_are_rejected() {
     assert_eq!(status, CL_INVALID_CONTEXT);
 }
 
-/// The output of kernels, per context of `a_context_receives_the_output_of_printf`.
+/// The text that `take_printed` received. The user data of the context follows each text in brackets.
 static PRINTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn take_printed(text: *const c_char, length: usize, _complete: usize, user_data: *mut c_void) {

@@ -46,7 +46,7 @@ fn check(calls: &Calls, expected: &[&str]) {
     while calls.lock().expect("the calls").len() < expected.len() && begin.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A callback that comes too early or twice would be here soon.
+    // A second call of a callback, or one for another object, would follow soon.
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!(*calls.lock().expect("the calls"), expected);
 }

@@ -34,7 +34,7 @@ fn a_slow_device_does_not_delay_another() {
     if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
         return;
     }
-    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "this test chooses its own devices: leave it out");
+    assert!(std::env::var_os("WGCL_TEST_DEVICE").is_none(), "WGCL_TEST_DEVICE is set, but this test chooses its own devices: exclude it");
     // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let target = common::target();

@@ -39,7 +39,7 @@ fn make(context: &Context, bits: u64, size: Option<u64>) -> Result<Queue, cl_int
     if status == CL_SUCCESS { Ok(Queue(queue)) } else { Err(status) }
 }
 
-/// `None` if the device has no on-device queues.
+/// Creates a context, or returns `None` if the device has no on-device queues.
 fn context() -> Option<Context> {
     let device = |what| info::<cl_uint>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, what, size, value, ret));
     let context = Context::new();
@@ -364,7 +364,7 @@ const MODULES: [&[u8]; 2] = [include_bytes!("../../tests/spirv/enqueue.spv"), in
 const DIRECT: &[u8] = include_bytes!("../../tests/spirv/enqueue_direct.spv");
 const DEVICE_SPIRV_CAPABILITIES: u32 = 0x12BB;
 
-/// A program of a module; `None` if the device does not accept SPIR-V.
+/// Creates a program from a module. Returns `None` if the device does not accept SPIR-V.
 fn module(context: &Context, bytes: &[u8]) -> Option<Program> {
     let extensions = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_EXTENSIONS, size, value, ret));
     if !require("cl_khr_il_program", extensions.unwrap_or_default().contains("cl_khr_il_program")) {

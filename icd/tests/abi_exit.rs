@@ -1,9 +1,9 @@
 //! OpenCL calls while the process ends: from exit handlers, destructors of global objects and of thread-local values,
 //! in every order of registration; and in a forked child.
 //!
-//! Each case is a separate process, because it ends. The process calls OpenCL in the ordinary way and ends. Its
-//! handler makes the same calls again, with new objects and with those of before. The calls must work. On a device
-//! whose driver has ended before the handler they may return an error instead. No call may hang or crash.
+//! Each case runs in a child process. The process calls OpenCL and exits. A handler then repeats the calls, with the
+//! existing objects and with new ones. The calls must succeed, or return an error if the device's driver has already
+//! shut down. No call may hang or crash.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
@@ -22,7 +22,7 @@ use common::ffi::{
 use common::{is_cpu, target, try_target};
 
 const SCENARIO: &str = "WGCL_TEST_SCENARIO";
-/// The exit status of a process that ends as it should.
+/// The exit status of a process that exits by itself.
 const STATUS: cl_int = 5;
 const SOURCE: &CStr = c"
     kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }
@@ -48,58 +48,58 @@ struct Objects {
     print: cl_kernel,
 }
 
-fn done(name: &'static str, status: cl_int) -> Result<(), Failed> {
+fn succeeded(name: &'static str, status: cl_int) -> Result<(), Failed> {
     if status == CL_SUCCESS { Ok(()) } else { Err((name, status)) }
 }
 
 /// A call that returns an object.
-fn made<T>(name: &'static str, call: impl FnOnce(&mut cl_int) -> *mut T) -> Result<*mut T, Failed> {
+fn created<T>(name: &'static str, call: impl FnOnce(&mut cl_int) -> *mut T) -> Result<*mut T, Failed> {
     let mut status = 1;
     let object = call(&mut status);
-    done(name, status).map(|()| object)
+    succeeded(name, status).map(|()| object)
 }
 
 impl Objects {
     fn new(cl: &Cl) -> Result<Self, Failed> {
         let device = target().device;
         let mut name = [0u8; 256];
-        done("clGetDeviceInfo", cl.clGetDeviceInfo(device, CL_DEVICE_NAME, 256, name.as_mut_ptr().cast(), null_mut()))?;
-        let context = made("clCreateContext", |s| cl.clCreateContext(null(), 1, &device, None, null_mut(), s))?;
-        let queue = made("clCreateCommandQueue", |s| cl.clCreateCommandQueue(context, device, 0, s))?;
+        succeeded("clGetDeviceInfo", cl.clGetDeviceInfo(device, CL_DEVICE_NAME, 256, name.as_mut_ptr().cast(), null_mut()))?;
+        let context = created("clCreateContext", |s| cl.clCreateContext(null(), 1, &device, None, null_mut(), s))?;
+        let queue = created("clCreateCommandQueue", |s| cl.clCreateCommandQueue(context, device, 0, s))?;
         let text = SOURCE.as_ptr();
-        let program = made("clCreateProgramWithSource", |s| cl.clCreateProgramWithSource(context, 1, &text, null(), s))?;
-        done("clBuildProgram", cl.clBuildProgram(program, 0, null(), c"".as_ptr(), None, null_mut()))?;
-        let mem = made("clCreateBuffer", |s| cl.clCreateBuffer(context, CL_MEM_READ_WRITE, 4 * ITEMS, null_mut(), s))?;
-        let kernel = |name: &CStr| made("clCreateKernel", |s| cl.clCreateKernel(program, name.as_ptr(), s));
+        let program = created("clCreateProgramWithSource", |s| cl.clCreateProgramWithSource(context, 1, &text, null(), s))?;
+        succeeded("clBuildProgram", cl.clBuildProgram(program, 0, null(), c"".as_ptr(), None, null_mut()))?;
+        let mem = created("clCreateBuffer", |s| cl.clCreateBuffer(context, CL_MEM_READ_WRITE, 4 * ITEMS, null_mut(), s))?;
+        let kernel = |name: &CStr| created("clCreateKernel", |s| cl.clCreateKernel(program, name.as_ptr(), s));
         let objects = Self { context, queue, program, mem, add: kernel(c"add")?, sum: kernel(c"sum")?, print: kernel(c"print")? };
         for kernel in [objects.add, objects.sum] {
-            done("clSetKernelArg", cl.clSetKernelArg(kernel, 0, size_of::<cl_mem>(), (&raw const objects.mem).cast()))?;
+            succeeded("clSetKernelArg", cl.clSetKernelArg(kernel, 0, size_of::<cl_mem>(), (&raw const objects.mem).cast()))?;
         }
-        done("clSetKernelArg", cl.clSetKernelArg(objects.sum, 1, 4 * GROUP, null()))?;
+        succeeded("clSetKernelArg", cl.clSetKernelArg(objects.sum, 1, 4 * GROUP, null()))?;
         Ok(objects)
     }
 
     fn launch(&self, cl: &Cl, kernel: cl_kernel, event: *mut cl_event) -> Result<(), Failed> {
-        done("clEnqueueNDRangeKernel", cl.clEnqueueNDRangeKernel(self.queue, kernel, 1, null(), &ITEMS, &GROUP, 0, null(), event))
+        succeeded("clEnqueueNDRangeKernel", cl.clEnqueueNDRangeKernel(self.queue, kernel, 1, null(), &ITEMS, &GROUP, 0, null(), event))
     }
 
-    /// Commands of every kind, with their results.
+    /// Enqueues commands of every kind, and checks their results.
     fn run(&self, cl: &Cl) -> Result<(), Failed> {
         let (queue, mem) = (self.queue, self.mem);
         let mut words = vec![0u32; ITEMS];
         let zero = 0u32;
         let pattern = (&raw const zero).cast();
-        done("clEnqueueFillBuffer", cl.clEnqueueFillBuffer(queue, mem, pattern, 4, 0, 4 * ITEMS, 0, null(), null_mut()))?;
-        done("clSetKernelArg", cl.clSetKernelArg(self.add, 1, 4, (&raw const TWO).cast()))?;
+        succeeded("clEnqueueFillBuffer", cl.clEnqueueFillBuffer(queue, mem, pattern, 4, 0, 4 * ITEMS, 0, null(), null_mut()))?;
+        succeeded("clSetKernelArg", cl.clSetKernelArg(self.add, 1, 4, (&raw const TWO).cast()))?;
         self.launch(cl, self.add, null_mut())?;
         self.launch(cl, self.sum, null_mut())?;
         let to: *mut c_void = words.as_mut_ptr().cast();
-        done("clEnqueueReadBuffer", cl.clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, 4 * ITEMS, to, 0, null(), null_mut()))?;
+        succeeded("clEnqueueReadBuffer", cl.clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, 4 * ITEMS, to, 0, null(), null_mut()))?;
         if words.iter().any(|&word| word != 4) {
             return Err(("wrong result of the kernels", words[0].cast_signed()));
         }
         self.wait_for_callback(cl)?;
-        let map = made("clEnqueueMapBuffer", |s| {
+        let map = created("clEnqueueMapBuffer", |s| {
             cl.clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ, 0, 4 * ITEMS, 0, null(), null_mut(), s)
         })?;
         // SAFETY: the memory is mapped.
@@ -107,23 +107,23 @@ impl Objects {
         if first != 6 {
             return Err(("wrong contents of the map", first.cast_signed()));
         }
-        done("clEnqueueUnmapMemObject", cl.clEnqueueUnmapMemObject(queue, mem, map, 0, null(), null_mut()))?;
-        done("clSetKernelArg", cl.clSetKernelArg(self.print, 0, 4, (&raw const TWO).cast()))?;
+        succeeded("clEnqueueUnmapMemObject", cl.clEnqueueUnmapMemObject(queue, mem, map, 0, null(), null_mut()))?;
+        succeeded("clSetKernelArg", cl.clSetKernelArg(self.print, 0, 4, (&raw const TWO).cast()))?;
         self.launch(cl, self.print, null_mut())?;
-        done("clFinish", cl.clFinish(queue))
+        succeeded("clFinish", cl.clFinish(queue))
     }
 
-    /// A launch after a user event, and its callback.
+    /// Enqueues a launch that waits for a user event, and waits for its callback.
     fn wait_for_callback(&self, cl: &Cl) -> Result<(), Failed> {
-        let user = made("clCreateUserEvent", |s| cl.clCreateUserEvent(self.context, s))?;
+        let user = created("clCreateUserEvent", |s| cl.clCreateUserEvent(self.context, s))?;
         let mut event = null_mut();
         let add = self.add;
         let status = cl.clEnqueueNDRangeKernel(self.queue, add, 1, null(), &ITEMS, null(), 1, &user, &mut event);
-        done("clEnqueueNDRangeKernel", status)?;
+        succeeded("clEnqueueNDRangeKernel", status)?;
         let reached: &'static AtomicI32 = Box::leak(Box::new(AtomicI32::new(99)));
         let data = std::ptr::from_ref(reached).cast_mut().cast();
-        done("clSetEventCallback", cl.clSetEventCallback(event, CL_COMPLETE, Some(note), data))?;
-        done("clSetUserEventStatus", cl.clSetUserEventStatus(user, CL_COMPLETE))?;
+        succeeded("clSetEventCallback", cl.clSetEventCallback(event, CL_COMPLETE, Some(note), data))?;
+        succeeded("clSetUserEventStatus", cl.clSetUserEventStatus(user, CL_COMPLETE))?;
         let begin = Instant::now();
         while reached.load(Ordering::SeqCst) == 99 {
             if begin.elapsed() > Duration::from_secs(20) {
@@ -131,20 +131,20 @@ impl Objects {
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        done("the status of a callback", reached.load(Ordering::SeqCst))?;
-        done("clReleaseEvent", cl.clReleaseEvent(event))?;
-        done("clReleaseEvent", cl.clReleaseEvent(user))
+        succeeded("the status of a callback", reached.load(Ordering::SeqCst))?;
+        succeeded("clReleaseEvent", cl.clReleaseEvent(event))?;
+        succeeded("clReleaseEvent", cl.clReleaseEvent(user))
     }
 
     /// Releases the objects, which always works.
     fn release(&self, cl: &Cl) -> Result<(), Failed> {
         for kernel in [self.add, self.sum, self.print] {
-            done("clReleaseKernel", cl.clReleaseKernel(kernel))?;
+            succeeded("clReleaseKernel", cl.clReleaseKernel(kernel))?;
         }
-        done("clReleaseProgram", cl.clReleaseProgram(self.program))?;
-        done("clReleaseMemObject", cl.clReleaseMemObject(self.mem))?;
-        done("clReleaseCommandQueue", cl.clReleaseCommandQueue(self.queue))?;
-        done("clReleaseContext", cl.clReleaseContext(self.context))
+        succeeded("clReleaseProgram", cl.clReleaseProgram(self.program))?;
+        succeeded("clReleaseMemObject", cl.clReleaseMemObject(self.mem))?;
+        succeeded("clReleaseCommandQueue", cl.clReleaseCommandQueue(self.queue))?;
+        succeeded("clReleaseContext", cl.clReleaseContext(self.context))
     }
 }
 
@@ -158,10 +158,10 @@ unsafe extern "C" fn note(_: cl_event, status: cl_int, data: *mut c_void) {
 /// The objects of the process before its end.
 static OBJECTS: AtomicPtr<Objects> = AtomicPtr::new(null_mut());
 
-/// All calls of a handler: with the objects of before, which it then releases, and with new ones.
+/// Makes all calls of a handler: with the objects of `before_end`, which it then releases, and with new ones.
 fn calls_again() -> Result<(), Failed> {
     let cl = &target().cl;
-    // Checked arguments have the same errors as ever.
+    // Argument checks return the same errors as before the exit.
     let objects = OBJECTS.swap(null_mut(), Ordering::SeqCst);
     let mut result = Ok(());
     if !objects.is_null() {
@@ -197,7 +197,7 @@ extern "C" fn handler() {
     }
 }
 
-/// Calls of the process before its end, with objects that it keeps.
+/// Makes the calls of the process before it exits, and keeps the objects.
 fn before_end() {
     let cl = &target().cl;
     let objects = Objects::new(cl).expect("objects");
@@ -238,7 +238,7 @@ fn at_exit() {
 
 /// The process of a case.
 #[test]
-#[ignore = "what the tests start in processes of their own"]
+#[ignore = "the tests start it in child processes"]
 fn scenario() {
     let name = std::env::var(SCENARIO).expect("a test starts it");
     match name.as_str() {
@@ -346,8 +346,8 @@ fn output(name: &str, options: &[(&str, &str)]) -> String {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Work,
-    /// The driver may have ended before the handler: then a call returns an error.
-    WorkWithThreadsOfTheDriver,
+    /// A driver with its own threads may have shut down before the handler. Calls may then return errors.
+    MayFailAfterDriverEnd,
 }
 
 fn check(name: &str, options: &[(&str, &str)], expected: Expected) {
@@ -382,25 +382,25 @@ macro_rules! cases {
 const NONE: [(&str, &str); 0] = [];
 
 cases! {
-    a_handler_registered_before_the_library: "handler before the library", NONE => WorkWithThreadsOfTheDriver;
-    a_handler_registered_before_the_context: "handler before the context", NONE => WorkWithThreadsOfTheDriver;
+    a_handler_registered_before_the_library: "handler before the library", NONE => MayFailAfterDriverEnd;
+    a_handler_registered_before_the_context: "handler before the context", NONE => MayFailAfterDriverEnd;
     a_handler_registered_after_the_calls: "handler after the calls", NONE => Work;
     a_handler_with_the_first_calls: "handler without calls before", NONE => Work;
-    a_destructor_after_all_handlers: "fini", NONE => WorkWithThreadsOfTheDriver;
+    a_destructor_after_all_handlers: "fini", NONE => MayFailAfterDriverEnd;
     a_thread_local_value_before_the_library: "thread-local before the library", NONE => Work;
     a_thread_local_value_after_the_calls: "thread-local after the calls", NONE => Work;
     a_thread_local_value_of_another_thread: "thread-local of another thread", NONE => Work;
-    a_handler_with_the_log: "handler before the library", [("WGCL_LOG", "trace")] => WorkWithThreadsOfTheDriver;
+    a_handler_with_the_log: "handler before the library", [("WGCL_LOG", "trace")] => MayFailAfterDriverEnd;
     a_late_handler_with_the_log: "handler after the calls", [("WGCL_LOG", "trace")] => Work;
-    a_destructor_with_the_log: "fini", [("WGCL_LOG", "trace")] => WorkWithThreadsOfTheDriver;
-    a_handler_with_a_trace: "handler before the library", [("WGCL_TRACE", "/dev/null")] => WorkWithThreadsOfTheDriver;
+    a_destructor_with_the_log: "fini", [("WGCL_LOG", "trace")] => MayFailAfterDriverEnd;
+    a_handler_with_a_trace: "handler before the library", [("WGCL_TRACE", "/dev/null")] => MayFailAfterDriverEnd;
     a_late_handler_with_a_trace: "handler after the calls", [("WGCL_TRACE", "/dev/null")] => Work;
-    a_destructor_with_a_trace: "fini", [("WGCL_TRACE", "/dev/null")] => WorkWithThreadsOfTheDriver;
-    a_handler_with_statistics: "handler before the library", [("WGCL_STATS", "1")] => WorkWithThreadsOfTheDriver;
+    a_destructor_with_a_trace: "fini", [("WGCL_TRACE", "/dev/null")] => MayFailAfterDriverEnd;
+    a_handler_with_statistics: "handler before the library", [("WGCL_STATS", "1")] => MayFailAfterDriverEnd;
     a_late_handler_with_statistics: "handler after the calls", [("WGCL_STATS", "1")] => Work;
-    a_handler_with_the_sanitizer: "handler before the library", [("WGCL_CHECK", "1")] => WorkWithThreadsOfTheDriver;
+    a_handler_with_the_sanitizer: "handler before the library", [("WGCL_CHECK", "1")] => MayFailAfterDriverEnd;
     a_late_handler_with_the_sanitizer: "handler after the calls", [("WGCL_CHECK", "1")] => Work;
-    a_destructor_with_the_sanitizer: "fini", [("WGCL_CHECK", "1")] => WorkWithThreadsOfTheDriver;
+    a_destructor_with_the_sanitizer: "fini", [("WGCL_CHECK", "1")] => MayFailAfterDriverEnd;
 }
 
 fn check_fork(name: &str) {

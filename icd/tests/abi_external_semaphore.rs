@@ -181,8 +181,8 @@ impl Exchange {
         assert_eq!(acquired, CL_SUCCESS);
     }
 
-    /// One round of OpenCL.
-    fn take(&self) {
+    /// Enqueues one round of OpenCL's commands: acquire, launch, release.
+    fn enqueue_round(&self) {
         self.acquire();
         assert_eq!(self.queue.launch(&self.kernel, &[COUNT], None), CL_SUCCESS);
         let released = self.functions.clEnqueueReleaseExternalMemObjectsKHR(self.queue.0, 1, &self.mem.0, 0, null(), null_mut());
@@ -209,7 +209,7 @@ fn semaphores_alone_order_opencl_and_vulkan() {
         let waits = [ours];
         vulkan.step_between(if round == 0 { &[] } else { &waits }, &[theirs]);
         stepped.wait(queue);
-        exchange.take();
+        exchange.enqueue_round();
         launched.signal(queue);
     }
     queue.finish();
@@ -236,7 +236,7 @@ fn a_signal_for_vulkan_is_submitted_at_once() {
         let waits = [ours];
         vulkan.step_between(if round == 0 { &[] } else { &waits }, &[theirs]);
         stepped.wait(queue);
-        exchange.take();
+        exchange.enqueue_round();
         assert_eq!(queue.launch(&busy, &[1], None), CL_SUCCESS);
         vulkan.wait();
         launched.signal(queue);
@@ -267,7 +267,7 @@ fn sync_files_carry_one_signal_each() {
         let file = vulkan.semaphore_fd(theirs, Kind::SYNC_FD);
         assert_eq!(functions.clReImportSemaphoreSyncFdKHR(stepped.1, null(), file), CL_SUCCESS);
         stepped.wait(queue);
-        exchange.take();
+        exchange.enqueue_round();
         launched.signal(queue);
         // An import fails while a command waits for the earlier payload.
         vulkan.wait();

@@ -79,7 +79,7 @@ fn other_queries_have_their_usual_values() {
 }
 
 #[test]
-fn there_are_no_times() {
+fn profiling_queries_fail() {
     let failed = failed();
     for name in [CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_END] {
         assert_eq!(profile(&failed.event, name), Err(CL_PROFILING_INFO_NOT_AVAILABLE), "{name:#x}");
@@ -87,14 +87,14 @@ fn there_are_no_times() {
 }
 
 #[test]
-fn a_wait_for_it_reports_the_wait_list() {
+fn a_wait_for_the_event_reports_the_wait_list() {
     let failed = failed();
     assert_eq!(target().cl.clWaitForEvents(1, &failed.event.0), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(target().cl.clWaitForEvents(1, &failed.user.0), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 }
 
 #[test]
-fn a_blocking_call_that_waits_for_it_reports_the_wait_list() {
+fn a_blocking_call_that_waits_for_the_event_reports_the_wait_list() {
     let failed = failed();
     let mut words = [0u32; 16];
     let to: *mut c_void = words.as_mut_ptr().cast();

@@ -203,12 +203,12 @@ fn a_failed_user_event_fails_indirect_dependents() {
     assert_eq!(queue.read::<u32>(&mem, 1), [2]);
 }
 
-static HEARD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-unsafe extern "C" fn hear(text: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
+unsafe extern "C" fn record_message(text: *const c_char, _: *const c_void, _: usize, _: *mut c_void) {
     // SAFETY: a string that ends with a zero.
     let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned();
-    HEARD.lock().expect("not poisoned").push(text);
+    MESSAGES.lock().expect("not poisoned").push(text);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn failures_are_reported_to_the_context_callback() {
     }
     let target = target();
     let mut status = 1;
-    let context = Context(target.cl.clCreateContext(null(), 1, &target.device, Some(hear), null_mut(), &mut status));
+    let context = Context(target.cl.clCreateContext(null(), 1, &target.device, Some(record_message), null_mut(), &mut status));
     assert_eq!(status, CL_SUCCESS);
     let program = context.build(SOURCE);
     let setup = Setup { context, program };
@@ -226,10 +226,10 @@ fn failures_are_reported_to_the_context_callback() {
     let _failing = setup.fail(&queue, &mem);
     assert_eq!(read(&queue, &mem), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     let begin = Instant::now();
-    while HEARD.lock().expect("not poisoned").is_empty() && begin.elapsed() < Duration::from_secs(20) {
+    while MESSAGES.lock().expect("not poisoned").is_empty() && begin.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    let heard = HEARD.lock().expect("not poisoned").clone();
+    let heard = MESSAGES.lock().expect("not poisoned").clone();
     assert!(heard.len() == 1 && heard[0].contains("stopped a loop"), "{heard:?}");
 }
 

@@ -21,21 +21,21 @@ const CHILD: &str = "WGCL_TEST_FINDINGS";
 /// A kernel with one error, on line 3. It runs with 16 work-items in groups of 8; `out` has 16 words.
 struct Wrong {
     name: &'static str,
-    does: &'static str,
-    /// The complete report.
-    said: &'static str,
+    statement: &'static str,
+    /// The report, after the name of the kernel.
+    message: &'static str,
     /// The marked part of the line.
     at: &'static str,
-    /// The line of the other access of a race.
+    /// For a race, the part of the line that the note on the other access marks.
     other: Option<&'static str>,
 }
 
-const fn wrong(name: &'static str, does: &'static str, at: &'static str, said: &'static str) -> Wrong {
-    Wrong { name, does, said, at, other: None }
+const fn wrong(name: &'static str, statement: &'static str, at: &'static str, message: &'static str) -> Wrong {
+    Wrong { name, statement, message, at, other: None }
 }
 
-const fn race(name: &'static str, does: &'static str, [at, other]: [&'static str; 2], said: &'static str) -> Wrong {
-    Wrong { name, does, said, at, other: Some(other) }
+const fn race(name: &'static str, statement: &'static str, [at, other]: [&'static str; 2], message: &'static str) -> Wrong {
+    Wrong { name, statement, message, at, other: Some(other) }
 }
 
 const WRONG: &[Wrong] = &[
@@ -154,7 +154,7 @@ fn source(wrong: &Wrong) -> String {
     format!(
         "kernel void {}(global int *out, global int *given, global int *fresh, int n) {{
             local int m[8]; int i = get_global_id(0), l = get_local_id(0);\n{}\n}}",
-        wrong.name, wrong.does
+        wrong.name, wrong.statement
     )
 }
 
@@ -360,13 +360,13 @@ fn of<'t>(text: &'t str, name: &str) -> &'t str {
 fn errors_of_kernels_are_reported() {
     let Some(text) = report("1") else { return };
     for wrong in WRONG {
-        let column = |part: &str| wrong.does.find(part).expect("a part of the line") + 1;
-        let mut expected = vec![format!("<source>:3:{}: error: kernel '{}': {}", column(wrong.at), wrong.name, wrong.said)];
+        let column = |part: &str| wrong.statement.find(part).expect("a part of the line") + 1;
+        let mut expected = vec![format!("<source>:3:{}: error: kernel '{}': {}", column(wrong.at), wrong.name, wrong.message)];
         expected.extend(wrong.other.map(|other| format!("<source>:3:{}: note: the other ", column(other))));
-        let said = of(&text, wrong.name);
-        let lines: Vec<&str> = said.lines().filter(|line| line.starts_with("<source>")).collect();
+        let report = of(&text, wrong.name);
+        let lines: Vec<&str> = report.lines().filter(|line| line.starts_with("<source>")).collect();
         let fits = lines.len() == expected.len() && lines.iter().zip(&expected).all(|(line, expected)| line.starts_with(expected.as_str()));
-        assert!(fits, "{expected:#?} but\n{said}");
+        assert!(fits, "{expected:#?} but\n{report}");
     }
     assert_eq!(of(&text, "right"), "");
 }

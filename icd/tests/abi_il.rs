@@ -37,7 +37,7 @@ fn has_extension(wanted: &str) -> bool {
     names.unwrap_or_default().split_whitespace().any(|name| name == wanted)
 }
 
-fn takes_il() -> bool {
+fn accepts_il() -> bool {
     require("cl_khr_il_program", has_extension("cl_khr_il_program"))
 }
 
@@ -68,7 +68,7 @@ fn specialise<T>(program: &Program, number: cl_uint, value: &T) -> cl_int {
 
 #[test]
 fn il_versions_are_reported() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let target = target();
@@ -89,7 +89,7 @@ fn il_versions_are_reported() {
 
 #[test]
 fn invalid_modules_are_rejected() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let context = Context::new();
@@ -109,7 +109,7 @@ fn invalid_modules_are_rejected() {
 
 #[test]
 fn a_module_is_built_and_its_queries_are_answered() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let (context, target) = (Context::new(), target());
@@ -125,7 +125,7 @@ fn a_module_is_built_and_its_queries_are_answered() {
 
 #[test]
 fn split_barriers_exchange_elements() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let context = Context::new();
@@ -136,7 +136,7 @@ fn split_barriers_exchange_elements() {
 
 #[test]
 fn clock_readings_do_not_decrease() {
-    if !takes_il() || !require("cl_khr_kernel_clock", has_extension("cl_khr_kernel_clock")) {
+    if !accepts_il() || !require("cl_khr_kernel_clock", has_extension("cl_khr_kernel_clock")) {
         return;
     }
     let context = Context::new();
@@ -147,7 +147,7 @@ fn clock_readings_do_not_decrease() {
 
 #[test]
 fn specialization_constants_are_set() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let context = Context::new();
@@ -195,7 +195,7 @@ fn modules_require_subgroup_sizes() {
         return;
     };
     let context = Context::new();
-    if !takes_il() || size > 64 {
+    if !accepts_il() || size > 64 {
         return;
     }
     let (program, _) = create(&context, &requiring(7));
@@ -265,7 +265,7 @@ fn sources_require_subgroup_sizes() {
 #[test]
 fn the_extension_function_is_found() {
     type Create = unsafe extern "C" fn(cl_context, *const c_void, usize, *mut cl_int) -> cl_program;
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let (context, target) = (Context::new(), target());
@@ -282,7 +282,7 @@ fn the_extension_function_is_found() {
 
 #[test]
 fn a_binary_holds_the_module_and_its_constants() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let (context, target) = (Context::new(), target());
@@ -306,7 +306,7 @@ fn a_binary_holds_the_module_and_its_constants() {
 
 #[test]
 fn modules_are_linked_with_sources() {
-    if !takes_il() {
+    if !accepts_il() {
         return;
     }
     let (context, target) = (Context::new(), target());

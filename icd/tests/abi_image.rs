@@ -43,7 +43,7 @@ fn mem_info<T: Copy + Default>(mem: &Mem, name: cl_uint) -> Result<T, cl_int> {
     info(|size, value, ret| target().cl.clGetMemObjectInfo(mem.0, name, size, value, ret))
 }
 
-fn refused(context: &Context, flags: u64, format: cl_image_format, desc: &cl_image_desc, host: *mut c_void) -> cl_int {
+fn creation_status(context: &Context, flags: u64, format: cl_image_format, desc: &cl_image_desc, host: *mut c_void) -> cl_int {
     try_image(context, flags, &format, desc, host).err().unwrap_or(CL_SUCCESS)
 }
 
@@ -54,7 +54,7 @@ fn a_device_without_images_reports_it() {
         return;
     }
     let desc = desc(CL_MEM_OBJECT_IMAGE2D, [4, 4, 1]);
-    assert_eq!(refused(&context, 0, RGBA8, &desc, null_mut()), CL_INVALID_OPERATION);
+    assert_eq!(creation_status(&context, 0, RGBA8, &desc, null_mut()), CL_INVALID_OPERATION);
     assert!(formats(&context, CL_MEM_READ_ONLY, CL_MEM_OBJECT_IMAGE2D).is_empty());
     let mut status = 1;
     assert!(target().cl.clCreateSampler(context.0, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_NEAREST, &mut status).is_null());
@@ -144,43 +144,43 @@ fn invalid_creation_is_rejected() {
     let mut status = 1;
     assert!(cl.clCreateImage(null_mut(), 0, &RGBA8, &flat, none, &mut status).is_null());
     assert_eq!(status, CL_INVALID_CONTEXT);
-    assert_eq!(refused(&context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, RGBA8, &flat, none), CL_INVALID_VALUE);
-    assert_eq!(refused(&context, 1 << 40, RGBA8, &flat, none), CL_INVALID_VALUE);
+    assert_eq!(creation_status(&context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, RGBA8, &flat, none), CL_INVALID_VALUE);
+    assert_eq!(creation_status(&context, 1 << 40, RGBA8, &flat, none), CL_INVALID_VALUE);
     assert_eq!(try_image(&context, 0, null(), &flat, none).err(), Some(CL_INVALID_IMAGE_FORMAT_DESCRIPTOR));
-    assert_eq!(refused(&context, 0, format(CL_RGBA, 1), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, format(CL_RGBA + 0x1_0000, CL_FLOAT), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, format(CL_RGB, CL_UNORM_INT8), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, format(CL_BGRA, CL_FLOAT), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_RGBA, 1), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_RGBA + 0x1_0000, CL_FLOAT), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_RGB, CL_UNORM_INT8), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_BGRA, CL_FLOAT), &flat, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     assert_eq!(try_image(&context, 0, &RGBA8, null(), none).err(), Some(CL_INVALID_IMAGE_DESCRIPTOR));
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.image_type = 0x10F0), none), CL_INVALID_IMAGE_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.num_samples = 2), none), CL_INVALID_IMAGE_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.num_mip_levels = 33), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.image_type = 0x10F0), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.num_samples = 2), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.num_mip_levels = 33), none), CL_INVALID_IMAGE_DESCRIPTOR);
     // Pitches: zero without a host pointer; not too small; multiples of the element size.
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.image_row_pitch = 32), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.image_row_pitch = 32), none), CL_INVALID_IMAGE_DESCRIPTOR);
     for pitch in [28, 33, 34] {
         assert_eq!(
-            refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &with(&|d| d.image_row_pitch = pitch), host),
+            creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &with(&|d| d.image_row_pitch = pitch), host),
             CL_INVALID_IMAGE_DESCRIPTOR
         );
     }
     for slice in [64, 127, 160 + 8] {
         let crooked = cl_image_desc { image_slice_pitch: slice, ..deep };
-        assert_eq!(refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &crooked, host), CL_INVALID_IMAGE_DESCRIPTOR, "{slice}");
+        assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &crooked, host), CL_INVALID_IMAGE_DESCRIPTOR, "{slice}");
     }
     // Sizes.
     for change in [[0, 4, 1], [4, 0, 1], [usize::MAX, 4, 1], [device_info::<usize>(CL_DEVICE_IMAGE2D_MAX_WIDTH) + 1, 1, 1]] {
-        assert_eq!(refused(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, change), none), CL_INVALID_IMAGE_SIZE, "{change:?}");
+        assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, change), none), CL_INVALID_IMAGE_SIZE, "{change:?}");
     }
     let layers = device_info::<usize>(CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
-    assert_eq!(refused(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE3D, [4, 4, 0]), none), CL_INVALID_IMAGE_SIZE);
-    assert_eq!(refused(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D_ARRAY, [4, 4, layers + 1]), none), CL_INVALID_IMAGE_SIZE);
-    assert_eq!(refused(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D_ARRAY, [4, 0, 0]), none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE3D, [4, 4, 0]), none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D_ARRAY, [4, 4, layers + 1]), none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D_ARRAY, [4, 0, 0]), none), CL_INVALID_IMAGE_SIZE);
     // Host pointers.
-    assert_eq!(refused(&context, 0, RGBA8, &flat, host), CL_INVALID_HOST_PTR);
-    assert_eq!(refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
-    assert_eq!(refused(&context, CL_MEM_USE_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &flat, host), CL_INVALID_HOST_PTR);
+    assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
+    assert_eq!(creation_status(&context, CL_MEM_USE_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
     // Legal, but ambiguous: CL_Rx.
-    assert_eq!(refused(&context, 0, format(0x10BA, CL_UNORM_INT8), &flat, none), CL_IMAGE_FORMAT_NOT_SUPPORTED);
+    assert_eq!(creation_status(&context, 0, format(0x10BA, CL_UNORM_INT8), &flat, none), CL_IMAGE_FORMAT_NOT_SUPPORTED);
     // Images created from other objects.
     let buffer = context.buffer_with(CL_MEM_READ_ONLY, 256, null_mut());
     let of = |mem: &Mem, mut d: cl_image_desc| {
@@ -188,25 +188,25 @@ fn invalid_creation_is_rejected() {
         d
     };
     let line = of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D_BUFFER, [64, 0, 0]));
-    assert_eq!(refused(&context, 0, RGBA8, &line, none), CL_SUCCESS);
-    assert_eq!(refused(&context, CL_MEM_READ_WRITE, RGBA8, &line, none), CL_INVALID_VALUE, "the buffer is read-only");
-    assert_eq!(refused(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &line, host), CL_INVALID_VALUE);
-    assert_eq!(refused(&context, 0, RGBA8, &cl_image_desc { image_width: 65, ..line }, none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &line, none), CL_SUCCESS);
+    assert_eq!(creation_status(&context, CL_MEM_READ_WRITE, RGBA8, &line, none), CL_INVALID_VALUE, "the buffer is read-only");
+    assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &line, host), CL_INVALID_VALUE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &cl_image_desc { image_width: 65, ..line }, none), CL_INVALID_IMAGE_SIZE);
     // The pitch of a 1D image counts only for the required size of the buffer.
     let pitch = |image_row_pitch| cl_image_desc { image_width: 60, image_row_pitch, ..line };
-    assert_eq!(refused(&context, 0, RGBA8, &pitch(256), none), CL_SUCCESS);
-    assert_eq!(refused(&context, 0, RGBA8, &pitch(260), none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &pitch(256), none), CL_SUCCESS);
+    assert_eq!(creation_status(&context, 0, RGBA8, &pitch(260), none), CL_INVALID_IMAGE_SIZE);
     for crooked in [236, 242] {
-        assert_eq!(refused(&context, 0, RGBA8, &pitch(crooked), none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+        assert_eq!(creation_status(&context, 0, RGBA8, &pitch(crooked), none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     }
-    assert_eq!(refused(&context, 0, RGBA8, &cl_image_desc { mem_object: null_mut(), ..line }, none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &cl_image_desc { mem_object: null_mut(), ..line }, none), CL_INVALID_IMAGE_DESCRIPTOR);
     // With cl_ext_image_from_buffer.
     let any = if target().is_wgcl() { CL_SUCCESS } else { CL_INVALID_IMAGE_DESCRIPTOR };
-    assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D, [4, 0, 0])), none), any);
-    assert_eq!(refused(&context, 0, RGBA8, &with(&|d| d.mem_object = host.cast()), none), CL_INVALID_IMAGE_DESCRIPTOR);
-    assert_eq!(refused(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE2D, [8, 9, 1])), none), CL_INVALID_IMAGE_SIZE);
+    assert_eq!(creation_status(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D, [4, 0, 0])), none), any);
+    assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.mem_object = host.cast()), none), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE2D, [8, 9, 1])), none), CL_INVALID_IMAGE_SIZE);
     let crooked = cl_image_desc { image_row_pitch: 33, ..of(&buffer, flat) };
-    assert_eq!(refused(&context, 0, RGBA8, &crooked, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, RGBA8, &crooked, none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     // The older functions take pitches and depths as separate arguments.
     assert!(cl.clCreateImage2D(context.0, 0, &RGBA8, 8, 4, 32, none, &mut status).is_null());
     assert_eq!(status, CL_INVALID_IMAGE_SIZE);
@@ -377,12 +377,12 @@ fn images_share_the_memory_of_their_parent() {
     write(&queue, &srgb, corner, &[5, 6, 7, 8]);
     assert_eq!(read(&queue, &flat, corner, 4), [5, 6, 7, 8]);
     for wrong in [format(CL_BGRA, CL_UNORM_INT8), format(CL_RGBA, CL_SIGNED_INT8)] {
-        assert_eq!(refused(&context, 0, wrong, &view, null_mut()), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+        assert_eq!(creation_status(&context, 0, wrong, &view, null_mut()), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     }
     let narrower = cl_image_desc { image_width: 8, ..view };
-    assert_eq!(refused(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     let volume = cl_image_desc { mem_object: flat.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE3D, [9, 5, 1]) };
-    assert_eq!(refused(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
+    assert_eq!(creation_status(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     // The parent object lives as long as the image.
     drop(buffer);
     drop(flat);

@@ -42,8 +42,8 @@ fn run() -> Result<(), (&'static str, cl_int)> {
     if words == [4; 64] { Ok(()) } else { Err(("wrong result", 0)) }
 }
 
-/// Refuses memory that is executable and was or can be written, as SELinux does without `execmem`: libraries can still
-/// be loaded.
+/// Makes the system reject memory that is executable and was or is writable, as SELinux does without `execmem`.
+/// Libraries can still be loaded.
 fn refuse_executable_memory() {
     use libc::{
         BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, EACCES, MAP_ANONYMOUS, MAP_SHARED, PROT_EXEC,
@@ -84,7 +84,7 @@ fn refuse_executable_memory() {
 
 /// The process of a case.
 #[test]
-#[ignore = "what the tests start in processes of their own"]
+#[ignore = "the tests start it in child processes"]
 fn scenario() {
     if std::env::var(SCENARIO).is_ok_and(|name| name == "no executable memory") {
         refuse_executable_memory();
@@ -115,7 +115,8 @@ fn output(name: &str, limit: Option<u32>) -> (String, String) {
     found.unwrap_or_else(|| (format!("{text}\n{errors}"), String::new()))
 }
 
-/// Whether the device has no driver: those of others may end the process when an allocation fails.
+/// Whether the device is the CPU device or the interpreter. Drivers of other devices may end the process when an
+/// allocation fails.
 fn is_own() -> bool {
     try_target().is_ok_and(|target| target.is_wgcl()) && (is_cpu() || device_name(target()).contains("interpreter"))
 }
@@ -129,7 +130,7 @@ fn check(limit: u32) {
     assert!(expected.contains(&result), "{limit} KiB: {result}");
     // The compiler's stack and data fit in all but the smallest limits.
     assert!(limit < 1_000_000 || result == "works", "{limit} KiB: {result}");
-    assert!(limit > 300_000 || result != "works", "{limit} KiB are less than the stack of the compiler");
+    assert!(limit > 300_000 || result != "works", "a build succeeds with {limit} KiB, which is less than the stack of the compiler");
 }
 
 macro_rules! limits {

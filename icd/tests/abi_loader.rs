@@ -20,7 +20,7 @@ type GetInfo = unsafe extern "C" fn(cl_platform_id, cl_uint, usize, *mut c_void,
 const TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usize } else { 0x434C_3331 };
 /// The indices of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
 const TAGGED: [usize; 2] = [0, 31];
-/// The number of entries in OpenCL 3.1.
+/// The number of entries in the dispatch table of OpenCL 3.1.
 const PLACES: usize = 150;
 
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;

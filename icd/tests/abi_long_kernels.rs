@@ -1,5 +1,5 @@
-//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES they wait for the context, which
-//! wgpu-hal gives up after 6 seconds. On other devices the kernel takes as long, and no call waits.
+//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the GL context, and
+//! wgpu-hal reports a deadlock after 6 seconds. On other devices, no call waits for the kernel.
 
 mod common;
 
@@ -30,7 +30,7 @@ fn seconds_of(queue: &Queue, kernel: &Kernel, items: usize) -> Duration {
     begin.elapsed()
 }
 
-/// Creates, uses and releases objects; returns how often.
+/// Creates, uses and releases objects until `done` is set. Returns the number of rounds.
 fn use_device(context: &Context, done: &AtomicBool) -> usize {
     let mut rounds = 0;
     while !done.load(Ordering::Acquire) || rounds == 0 {

@@ -4,7 +4,7 @@
 //! The devices are those of the environment, and the interpreter. To test two Vulkan drivers and the CPU, set
 //! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json WGCL_CPU=1
 //! WGCL_DEVICE=llvmpipe,swiftshader,NAME_OF_CPU,interpreter`. `WGCL_STRESS_STEPS` is the number of steps,
-//! `WGCL_FUZZ_SEED` the seed. `migration_times`, which is ignored by default, measures.
+//! `WGCL_FUZZ_SEED` the seed. The ignored test `migration_times` measures transfers between devices.
 
 mod common;
 

@@ -48,7 +48,7 @@ fn size() -> usize {
     unit() * 75 / 32
 }
 
-/// About where one binding ends and the next one begins; they overlap by a few bytes.
+/// Byte offsets close to the two borders between bindings. Adjacent bindings overlap by a few bytes.
 fn borders() -> [usize; 2] {
     [unit(), 2 * unit()]
 }

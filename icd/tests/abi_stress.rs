@@ -350,5 +350,5 @@ fn eight_threads_call_everything_at_once() {
     while counts().0 < counts().1 && begin.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(2));
     }
-    assert_eq!(counts().0, counts().1, "callbacks that came, and that were registered");
+    assert_eq!(counts().0, counts().1, "callbacks that were called, and registered callbacks");
 }

@@ -28,7 +28,7 @@ const NEXT_PARTITIONABLE: isize = 1 << 5;
 const CL_DEVICE_PARTITION_FAILED: cl_int = -18;
 const CL_INVALID_DEVICE_PARTITION_COUNT: cl_int = -68;
 
-fn ask<T: Copy + Default>(device: cl_device_id, name: cl_uint) -> T {
+fn query<T: Copy + Default>(device: cl_device_id, name: cl_uint) -> T {
     info(|size, value, ret| target().cl.clGetDeviceInfo(device, name, size, value, ret)).expect("an answer")
 }
 
@@ -38,7 +38,7 @@ fn list(device: cl_device_id, name: cl_uint) -> Vec<isize> {
 }
 
 fn units(device: cl_device_id) -> isize {
-    ask::<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS) as isize
+    query::<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS) as isize
 }
 
 /// A sub-device, released when dropped.
@@ -67,17 +67,17 @@ fn partition(device: cl_device_id, scheme: &[isize]) -> Result<Vec<Part>, cl_int
 /// Sub-devices of one compute unit each, if the device can be partitioned.
 fn single_units() -> Option<Vec<Part>> {
     let device = target().device;
-    (ask::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) > 1).then(|| partition(device, &[EQUALLY, 1, 0]).expect("parts"))
+    (query::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) > 1).then(|| partition(device, &[EQUALLY, 1, 0]).expect("parts"))
 }
 
 #[test]
 fn devices_report_their_partition_properties() {
     let device = target().device;
-    let most = ask::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) as isize;
+    let most = query::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) as isize;
     let schemes = list(device, CL_DEVICE_PARTITION_PROPERTIES);
-    let domains = ask::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
-    assert_eq!(ask::<usize>(device, CL_DEVICE_PARENT_DEVICE), 0);
-    assert_eq!(ask::<cl_uint>(device, CL_DEVICE_REFERENCE_COUNT), 1);
+    let domains = query::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
+    assert_eq!(query::<usize>(device, CL_DEVICE_PARENT_DEVICE), 0);
+    assert_eq!(query::<cl_uint>(device, CL_DEVICE_REFERENCE_COUNT), 1);
     assert!([&[][..], &[0]].contains(&&*list(device, CL_DEVICE_PARTITION_TYPE)));
     assert!(most <= units(device));
     if common::is_cpu() && available_parallelism().is_ok_and(|cores| cores.get() > 1) {
@@ -104,7 +104,7 @@ fn invalid_partitions_are_rejected() {
     {
         assert_eq!(count(scheme.as_ptr()), CL_INVALID_VALUE, "{scheme:x?}");
     }
-    if ask::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) == 0 {
+    if query::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) == 0 {
         return;
     }
     let all = units(device);
@@ -113,8 +113,8 @@ fn invalid_partitions_are_rejected() {
     for scheme in [[BY_COUNTS, all, 1, 0, 0], [BY_COUNTS, all + 1, 0, 0, 0], [BY_COUNTS, -1, 1, 0, 0]] {
         assert_eq!(count(scheme.as_ptr()), CL_INVALID_DEVICE_PARTITION_COUNT, "{scheme:x?}");
     }
-    // The fourth-level cache, which hardly any processor has.
-    let domains = ask::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
+    // Few processors have a fourth-level cache.
+    let domains = query::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
     if domains & 2 == 0 {
         let expected = if domains == 0 { CL_INVALID_VALUE } else { CL_DEVICE_PARTITION_FAILED };
         assert_eq!(count([BY_AFFINITY_DOMAIN, 2, 0].as_ptr()), expected);
@@ -127,17 +127,20 @@ fn sub_device_queries_are_answered() {
     let Some(parts) = single_units() else { return };
     assert_eq!(parts.len() as isize, units(device));
     for Part(part) in &parts {
-        assert_eq!((units(*part), ask::<usize>(*part, CL_DEVICE_PARENT_DEVICE)), (1, device.addr()));
+        assert_eq!((units(*part), query::<usize>(*part, CL_DEVICE_PARENT_DEVICE)), (1, device.addr()));
         assert_eq!(list(*part, CL_DEVICE_PARTITION_TYPE), [EQUALLY, 1, 0]);
-        assert_eq!((list(*part, CL_DEVICE_PARTITION_PROPERTIES), ask::<cl_uint>(*part, CL_DEVICE_PARTITION_MAX_SUB_DEVICES)), (vec![0], 0));
+        assert_eq!(
+            (list(*part, CL_DEVICE_PARTITION_PROPERTIES), query::<cl_uint>(*part, CL_DEVICE_PARTITION_MAX_SUB_DEVICES)),
+            (vec![0], 0)
+        );
         assert_eq!(partition(*part, &[EQUALLY, 1, 0]).map(drop), Err(CL_DEVICE_PARTITION_FAILED));
-        assert_eq!(ask::<cl_uint>(*part, CL_DEVICE_REFERENCE_COUNT), 1);
+        assert_eq!(query::<cl_uint>(*part, CL_DEVICE_REFERENCE_COUNT), 1);
         assert_eq!(cl.clRetainDevice(*part), CL_SUCCESS);
-        assert_eq!(ask::<cl_uint>(*part, CL_DEVICE_REFERENCE_COUNT), 2);
+        assert_eq!(query::<cl_uint>(*part, CL_DEVICE_REFERENCE_COUNT), 2);
         assert_eq!(cl.clReleaseDevice(*part), CL_SUCCESS);
     }
     assert_eq!(
-        (cl.clRetainDevice(device), ask::<cl_uint>(device, CL_DEVICE_REFERENCE_COUNT)),
+        (cl.clRetainDevice(device), query::<cl_uint>(device, CL_DEVICE_REFERENCE_COUNT)),
         (CL_SUCCESS, 1),
         "a root device is not counted"
     );
@@ -156,14 +159,14 @@ fn sub_device_queries_are_answered() {
 #[test]
 fn affinity_domains_partition_all_of_a_device() {
     let device = target().device;
-    let domains = ask::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize;
+    let domains = query::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize;
     let known: Vec<isize> = (0..5).map(|bit| 1 << bit).filter(|domain| domains & domain != 0).collect();
     for domain in &known {
         let parts = partition(device, &[BY_AFFINITY_DOMAIN, *domain, 0]).expect("parts");
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| units(part.0)).sum::<isize>(), units(device));
         assert_eq!(list(parts[0].0, CL_DEVICE_PARTITION_TYPE), [BY_AFFINITY_DOMAIN, *domain, 0]);
-        assert_eq!(ask::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain, 0, "the sub-device is in one of them");
+        assert_eq!(query::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain, 0, "the sub-device is in one of them");
     }
     if let Some(first) = known.first() {
         let parts = partition(device, &[BY_AFFINITY_DOMAIN, NEXT_PARTITIONABLE, 0]).expect("parts");

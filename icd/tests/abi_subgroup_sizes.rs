@@ -63,7 +63,7 @@ fn build(context: &Context, sizes: &[usize]) -> Program {
     program
 }
 
-fn ask(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
+fn subgroup_info(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
     let target = target();
     let (bytes, place) = if input.is_empty() { (0, null()) } else { (size_of_val(input), input.as_ptr().cast()) };
     info(|size, value, ret| target.cl.clGetKernelSubGroupInfo(kernel.0, target.device, what, bytes, place, size, value, ret))
@@ -142,11 +142,11 @@ fn queries_report_the_required_size() {
     let program = build(&context, &sizes);
     for &size in &sizes {
         let kernel = program.kernel(&format!("of_{size}"));
-        assert_eq!(ask(&kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[]), size);
-        assert_eq!(ask(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[2 * size]), size);
-        assert_eq!(ask(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[2 * size + 1]), 3);
-        assert_eq!(ask(&kernel, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, &[2]), 2 * size);
-        let most = ask(&kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[]);
+        assert_eq!(subgroup_info(&kernel, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, &[]), size);
+        assert_eq!(subgroup_info(&kernel, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, &[2 * size]), size);
+        assert_eq!(subgroup_info(&kernel, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, &[2 * size + 1]), 3);
+        assert_eq!(subgroup_info(&kernel, CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT, &[2]), 2 * size);
+        let most = subgroup_info(&kernel, CL_KERNEL_MAX_NUM_SUB_GROUPS, &[]);
         let (in_all, group): (cl_uint, usize) =
             (info(query(CL_DEVICE_MAX_NUM_SUB_GROUPS)).expect("a number"), info(query(CL_DEVICE_MAX_WORK_GROUP_SIZE)).expect("a number"));
         assert!(

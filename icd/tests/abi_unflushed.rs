@@ -1,5 +1,5 @@
-//! Commands that no call flushes: an application that observes a command without clFlush, clFinish or clWaitForEvents
-//! must see its end. Each test enqueues a command, and observes it through one call only.
+//! Commands that the application does not flush with clFlush, clFinish or clWaitForEvents. A callback or a status query
+//! must still report the end of the command. Each test enqueues a command, and observes it in one way only.
 
 mod common;
 
@@ -113,7 +113,7 @@ enum By {
     Profile,
 }
 
-/// Whether the command is seen to end (or reach the status of the callback).
+/// Whether the observer reports within some seconds that the command has ended (or has reached the callback's status).
 fn is_seen(event: &Event, by: By) -> bool {
     let cl = &target().cl;
     match by {

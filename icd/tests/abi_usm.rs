@@ -285,7 +285,7 @@ fn commands_copy_and_fill() {
     assert_eq!(copy(words.at(1), words.at(0), 8), CL_MEM_COPY_OVERLAP);
 }
 
-/// A launch that waits for the event, of a kernel that reaches memory only through a pointer in memory.
+/// A launch that waits for the event, of a kernel that accesses memory only through a pointer in memory.
 fn launch_after(context: &Context, queue: &Queue, gate: &Event, (node, out): (&Words<'_>, &Words<'_>)) {
     let kernel = context.build(SOURCE).kernel("follow");
     assert_eq!(node.0.clSetKernelArgMemPointerINTEL(kernel.0, 0, node.at(0)), CL_SUCCESS);

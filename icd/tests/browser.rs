@@ -204,18 +204,18 @@ fn kernels_in_a_browser_meet_their_expectations() {
         let run = &variant.runs[index];
         let is_refused = outcome["error"].as_str().is_some_and(|error| error.contains(NOT_UNIFORM));
         let found = match (launch.verdict, is_refused) {
-            (Verdict::Refused, true) => {
+            (Verdict::Rejected, true) => {
                 refused += 1;
                 Vec::new()
             }
-            (Verdict::Refused, false) => vec!["the compiler took a barrier for one that the browser refuses".to_owned()],
-            (Verdict::Taken, _) => problems(run, launch, outcome),
+            (Verdict::Rejected, false) => vec!["the compiler rejects the control flow of a barrier, but the browser accepts it".to_owned()],
+            (Verdict::Accepted, _) => problems(run, launch, outcome),
         };
         wrong.extend(found.into_iter().map(|problem| format!("{name} {} {}: {problem}", variant.label, run.launch.kernel)));
     }
-    let answered = all.iter().flat_map(|(_, _, taken)| taken).filter(|(_, _, launch)| launch.hands_answers).count();
+    let answered = all.iter().flat_map(|(_, _, taken)| taken).filter(|(_, _, launch)| launch.is_made_uniform).count();
     println!(
-        "{refused} rejected for barriers in non-uniform control flow, as the compiler predicted; {answered} of them run in the compiler's uniform form"
+        "{refused} rejected for barriers in non-uniform control flow, as the compiler predicted; {answered} of these kernels also run after the compiler made their control flow uniform"
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

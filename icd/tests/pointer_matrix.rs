@@ -52,11 +52,11 @@ struct mixed { char a; union { int i; float f; } b[2]; short c; };
 /// Strictest alignment: sections start at multiples of it.
 const ALIGN: usize = 128;
 /// The minimum number of elements of a section.
-const ELEMENTS_A_SECTION: usize = 4;
+const ELEMENTS_PER_SECTION: usize = 4;
 
 /// Bytes of a section in memory of a type: whole elements of it, and enough bytes for elements of any other type.
 fn section(declared: &Element) -> usize {
-    let least = ELEMENTS_A_SECTION * ALIGN;
+    let least = ELEMENTS_PER_SECTION * ALIGN;
     (least..).step_by(ALIGN).find(|bytes| bytes % declared.size == 0).unwrap_or(least)
 }
 

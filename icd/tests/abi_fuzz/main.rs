@@ -112,9 +112,9 @@ struct Fuzzer {
     mapped: Vec<*mut c_void>,
     /// Shared virtual memory that was not freed.
     shared: Vec<shared::Shared>,
-    /// The starts of such memory that commands of any context may use.
-    lent: Vec<*mut c_void>,
-    /// The number of synchronisation points that were returned: they are small numbers.
+    /// Start addresses of shared memory that commands of other contexts may still access. It is never freed.
+    retained: Vec<*mut c_void>,
+    /// The number of synchronisation points that were returned. Their values are small.
     points: cl_uint,
     arena: Vec<u64>,
     verbose: bool,
@@ -132,7 +132,7 @@ impl Fuzzer {
             undecided: Vec::new(),
             mapped: Vec::new(),
             shared: Vec::new(),
-            lent: Vec::new(),
+            retained: Vec::new(),
             points: 0,
             arena: vec![0; ARENA / 8],
             verbose,

@@ -29,8 +29,8 @@ impl Fuzzer {
         }
     }
 
-    /// The number of bytes that may be copied between two addresses. Memory shared in one context is plain memory in
-    /// another one, which does not know its size. Commands may use it there at any later time, so it is never freed.
+    /// The number of bytes that may be copied between two addresses. For other contexts, SVM of one context is ordinary
+    /// host memory of unknown size. Their commands may access it at any later time, so it is never freed.
     pub(super) fn copyable_bytes(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {
@@ -43,9 +43,9 @@ impl Fuzzer {
         let left = |place: *mut c_void| found(place).map_or(usize::MAX, |(start, size, _)| start.addr() + size - place.addr());
         let size = size.min(left(places[0])).min(left(places[1]));
         for (start, _, context) in places.map(found).into_iter().flatten() {
-            if !self.lent.contains(&start) {
+            if !self.retained.contains(&start) {
                 target().cl.clRetainContext(context);
-                self.lent.push(start);
+                self.retained.push(start);
             }
         }
         size
@@ -62,7 +62,7 @@ impl Fuzzer {
             cl.clFinish(queue);
         }
         let index = self.random.below(self.shared.len());
-        if self.lent.contains(&self.shared[index].0) {
+        if self.retained.contains(&self.shared[index].0) {
             return;
         }
         let (start, _, context) = self.shared.swap_remove(index);

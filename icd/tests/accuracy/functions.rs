@@ -50,7 +50,7 @@ pub enum Relaxed {
     /// The same error as without the option.
     Same,
     Ulp(f64),
-    /// Defined for magnitudes up to the first, with the second as the bound.
+    /// `Within(magnitude, bound)`: defined for arguments up to this magnitude.
     Within(f64, f64),
     /// 2^-11 absolute for magnitudes up to this one.
     Sine(f64),
@@ -94,7 +94,7 @@ pub struct Function {
     pub bounds: [Bound; 3],
     pub relaxed: Relaxed,
     pub focus: &'static [Focus],
-    /// The text of the call if it is not a plain one.
+    /// The expression, if it is not `name(arguments)`.
     pub call: Option<&'static str>,
 }
 

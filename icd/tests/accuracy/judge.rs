@@ -27,13 +27,13 @@ pub struct Got {
     pub int: i64,
 }
 
-/// The error, as a success or a failure: in units in the last place, or absolute if the bound is.
+/// The error of a result: `Ok` if the bound permits it, otherwise `Err`. Its unit is ULP, or 1 if the bound is absolute.
 type Verdict = Result<f64, f64>;
 
 fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer) -> Option<Bound> {
     let strict = function.bound(format);
     if strict == Bound::Open || function.name.starts_with("native_") {
-        // Measured where an application may rely on a bound.
+        // Functions without a bound are measured for normal numbers in their domain only.
         let normal = |x: f64| x.is_finite() && x != 0.0 && !format.is_subnormal(x);
         let arguments = case.x.iter().take(function.arguments()).all(|&x| normal(x));
         let domain = match function.base() {

@@ -30,19 +30,19 @@ const MOST_GROUPS: u32 = 65535;
 /// For each binding, the argument that its buffer belongs to, and the initial bytes.
 type Buffers = Vec<Option<(String, usize)>>;
 
-/// The expected answer of the browser.
+/// The expected reaction of the browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The launch runs.
-    Taken,
+    Accepted,
     /// The browser rejects a barrier in non-uniform control flow.
-    Refused,
+    Rejected,
 }
 
 pub struct Launch {
     pub verdict: Verdict,
-    /// Whether the compiler made control flow uniform.
-    pub hands_answers: bool,
+    /// Whether the compiler made control flow uniform, which the browser would otherwise reject.
+    pub is_made_uniform: bool,
     /// The description for the page.
     pub request: Json,
     /// The initial contents of the arguments, by name.
@@ -57,7 +57,7 @@ enum Bytes {
     Local(usize),
 }
 
-/// Three sizes, of which a file gives as many as it has dimensions.
+/// Extends the sizes in a file to three dimensions with `rest`.
 fn three(numbers: &[usize], rest: usize) -> [u32; 3] {
     [0, 1, 2].map(|dimension| numbers.get(dimension).copied().unwrap_or(rest) as u32)
 }
@@ -68,23 +68,23 @@ fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launches of a variant's run, or the missing feature. If control flow became uniform, or could not, one
-/// launch is the original kernel, which the browser must reject.
+/// The launches of a variant's run. If the compiler had to make control flow uniform, one launch is the original kernel,
+/// which the browser must reject. Fails with the missing feature if WebGPU does not support the run.
 pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
     let made = launch(text, variant, run, target)?;
     let as_it_is = target.clone().changed(|target| target.shaders.uniform_barriers = false);
     let plain = || match launch(text, variant, run, &as_it_is)? {
-        Some(plain) => Ok(Launch { verdict: Verdict::Refused, ..plain }),
+        Some(plain) => Ok(Launch { verdict: Verdict::Rejected, ..plain }),
         None => Err("control flow that this test does not cover".to_owned()),
     };
     match made {
         None => Ok(vec![plain()?]),
-        Some(made) if made.hands_answers => Ok(vec![made, plain()?]),
+        Some(made) if made.is_made_uniform => Ok(vec![made, plain()?]),
         Some(made) => Ok(vec![made]),
     }
 }
 
-/// One launch; `None` if control flow is not uniform.
+/// Creates one launch. Returns `None` if the compiler cannot make control flow uniform.
 fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Option<Launch>, String> {
     // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step. Those of
     // SwiftShader do, and the page cannot stop a shader.
@@ -113,10 +113,10 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
         Err(error) => return Err(error.to_string()),
     };
     if shader.args.identities.iter().any(Option::is_some) {
-        return Err("pointers that are kept or compared".to_owned());
+        return Err("stored or compared pointers".to_owned());
     }
     if !is_first && shader.bindings.iter().any(|binding| binding.source == BindingSource::GlobalVariables) {
-        return Err("what an earlier run has left".to_owned());
+        return Err("program-scope variables of an earlier run".to_owned());
     }
     let code = print(&shader, Format::Wgsl, target).map_err(|error| error.to_string())?;
     let global = three(&run.launch.global, 1);
@@ -125,14 +125,14 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
         return Err("groups of several sizes".to_owned());
     }
     if groups.iter().any(|&count| count > MOST_GROUPS) {
-        return Err("more groups than a dispatch has".to_owned());
+        return Err("more groups than a dispatch permits".to_owned());
     }
     let uniform = argument_buffer(run, &arguments, &shader, (global, groups));
     let (bindings, buffers) = bindings(run, &arguments, &shader, (&program, target), &uniform)?;
     let entry = entry_point(&code).ok_or("no entry point")?;
-    let hands_answers = code.contains("workgroupUniformLoad");
+    let is_made_uniform = code.contains("workgroupUniformLoad");
     let request = json!({ "code": code, "entry": entry, "groups": groups, "bindings": bindings });
-    Ok(Some(Launch { verdict: Verdict::Taken, hands_answers, request, inputs, buffers }))
+    Ok(Some(Launch { verdict: Verdict::Accepted, is_made_uniform, request, inputs, buffers }))
 }
 
 /// The name of the entry point: the name of the kernel, unless it ends with a digit or is a reserved word.

@@ -15,7 +15,7 @@ static MEMORY: Mutex<()> = Mutex::new(());
 /// object. Without a configured limit, the CPU does if the host has 1.5 times as much memory.
 ///
 /// # Panics
-/// If the CPU does not.
+/// If the CPU device does not support the object, although the host has that much memory.
 pub fn reserve(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     let target = target();
     let size = |name| info::<u64>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).unwrap_or(0);
