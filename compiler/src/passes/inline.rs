@@ -7,17 +7,17 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Shaders cannot call some functions, which must be inlined. These functions return pointers, access memory other than
-//! their own variables and constants, query the work-item, or have atomics, barriers or printf. Two kinds of functions
-//! are also inlined, unless their copies would be too much code ([`Inlining`]):
+//! Shaders cannot call functions that return pointers, access memory other than their own variables and constants,
+//! query the work-item, or contain atomics, barriers or printf. Such functions are inlined. There are two exceptions if
+//! the copies would be too much code ([`Inlining`]):
 //!
-//! * functions with pointers to private memory. [`super::argument_promotion`] removes the pointers.
-//! * if the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics and printf.
+//! * Functions with pointers to private memory. [`super::argument_promotion`] removes the pointers.
+//! * If the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics and printf.
 //!   [`super::resolve_pointers`] replaces the pointers by addresses.
 //!
-//! Machine code can call all functions except those with barriers, collective operations and images. They are inlined
-//! on the same condition. Other functions are inlined if they are small or called once. A callee must have a single
-//! `return` at its end (`unify_returns`) or none.
+//! Machine code can call all functions except those with barriers, collective operations and images. Functions that
+//! shaders could not call are inlined there unless the copies would be too much code. All other functions are inlined
+//! if they are small or called once. A callee must have a single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
 use super::argument_promotion::{is_closed, takes_pointers};
@@ -28,36 +28,36 @@ use crate::ir::{Func, Function, Inst, MAX_NESTING, Module, Op, Region, Space, Ty
 use crate::target::Inlining;
 
 pub const PASS: Pass = Pass::function("inline", |function, cx| {
-    run_apart(function, cx.module, cx.policy)?;
+    run_detached(function, cx.module, cx.policy)?;
     Ok(true)
 });
 
-/// Larger functions stay functions, if possible.
+/// Functions with more instructions, and several calls, are only inlined if they must be.
 const SMALL: usize = 150;
 
-/// Limit for the size of a function after inlining. Calls of functions that may stay are not inlined beyond it.
+/// Limit for the instructions of a function after inlining. Calls that need not be inlined stay beyond this size.
 const MAX_SIZE: usize = 300_000;
 
-/// Approximate number of instructions that pass memory to a function and back.
+/// Approximate number of instructions that pass memory by value to a function, and back.
 const PASSING_COST: usize = 60;
 
-/// Factor of [`Inlining::max_copied_instructions`] for functions that take addresses: a caller's contiguous accesses
-/// are gathers in the callee.
-const ADDRESSES: u64 = 4;
+/// Factor for [`Inlining::max_copied_instructions`] for functions with pointer parameters in machine code. Inlining is
+/// better for these, because contiguous accesses become gathers in a callee.
+const ADDRESS_FACTOR: u64 = 4;
 
-/// Like [`ADDRESSES`], for shaders: bound buffers are faster than addresses, so functions are inlined up to two thirds
-/// of [`MAX_SIZE`].
-const BUFFER_ADDRESSES: u64 = 10;
+/// Like [`ADDRESS_FACTOR`], for shaders. Bound buffers are faster than addresses, so functions are inlined up to two
+/// thirds of [`MAX_SIZE`].
+const BUFFER_ADDRESS_FACTOR: u64 = 10;
 
-/// How each function of a module may be called.
+/// Which functions of a module are inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
     /// Per function: whether its calls are inlined.
     pub inline: Vec<bool>,
-    /// Per function: whether its calls may stay if the caller would be too large.
+    /// Per function: whether its calls are not inlined if the caller would be too large.
     optional: Vec<bool>,
-    /// Per function: whether it, or a function that it calls, stays although it is not closed.
-    stays_open: Vec<bool>,
+    /// Per function: whether it, or a function that it calls, is called with addresses.
+    uses_addresses: Vec<bool>,
     /// Per function: its number of instructions.
     pub size: Vec<usize>,
     /// Per function: how deep its regions nest.
@@ -69,7 +69,7 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Counts the calls in a module. `order`: the needed functions, callees first.
+    /// Counts the calls in a module. `order`: the functions that kernels call and the kernels, callees first.
     pub fn new(module: &Module, order: &[Func]) -> Self {
         let count = module.functions.len();
         let mut calls = vec![0; count];
@@ -84,11 +84,11 @@ impl Policy {
                 }
             });
         }
-        let (optional, stays_open) = (vec![false; count], vec![false; count]);
-        Self { inline: vec![true; count], optional, stays_open, size: vec![0; count], depth: vec![0; count], calls, chains }
+        let (optional, uses_addresses) = (vec![false; count], vec![false; count]);
+        Self { inline: vec![true; count], optional, uses_addresses, size: vec![0; count], depth: vec![0; count], calls, chains }
     }
 
-    /// Decides for one function, after its own calls are inlined or known to stay.
+    /// Decides whether a function is inlined. The calls in it must already be inlined, except those that stay.
     pub fn decide(&mut self, func: Func, module: &Module, limits: Inlining) {
         self.measure(func, module);
         let (function, index) = (&module.functions[func.index()], func.index());
@@ -98,29 +98,29 @@ impl Policy {
         let has_few = |factor: u64| size < limits.min_call_instructions || copies <= limits.max_copied_instructions * factor;
         let by_value = takes_pointers(function) && is_closed(function, module, false);
         let must = !by_value && must_inline(function, module);
-        // Above the functions that stay, copies would only be more calls.
-        self.stays_open[index] = callees(function).iter().any(|callee| self.stays_open[callee.index()]);
-        let factor = |usual: u64| if self.stays_open[index] { 1 } else { usual };
+        // Inlining a function that calls others with addresses would only copy these calls.
+        self.uses_addresses[index] = callees(function).iter().any(|callee| self.uses_addresses[callee.index()]);
+        let factor = |usual: u64| if self.uses_addresses[index] { 1 } else { usual };
         (self.inline[index], self.optional[index]) = if by_value {
             (has_few(1), limits.takes_addresses)
         } else if !must {
             (is_small, true)
         } else if limits.takes_addresses && is_callable(function) {
-            (has_few(factor(ADDRESSES)) || (calls <= 1 && !limits.is_none()), true)
+            (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), true)
         } else if limits.takes_buffer_addresses && is_closed(function, module, true) {
-            (has_few(factor(BUFFER_ADDRESSES)) || (calls <= 1 && !limits.is_none()), false)
+            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), false)
         } else {
             (true, false)
         };
-        self.stays_open[index] |= must && !self.inline[index];
+        self.uses_addresses[index] |= must && !self.inline[index];
     }
 
-    /// Inlines a function without regard to its size.
+    /// Decides that a function is inlined, regardless of its size.
     pub(super) fn inline_always(&mut self, func: Func) {
         (self.inline[func.index()], self.optional[func.index()]) = (true, false);
     }
 
-    /// Counts the instructions of a changed function. A call that passes memory counts as many.
+    /// Updates the size and depth of a changed function. A call with pointers counts as [`PASSING_COST`] instructions.
     pub fn measure(&mut self, func: Func, module: &Module) {
         let function = &module.functions[func.index()];
         let mut calls = 0;
@@ -132,8 +132,8 @@ impl Policy {
     }
 }
 
-/// Whether an operation queries the work-item, or accesses other work-items, their memory or images: later passes
-/// expect it only in kernels.
+/// Whether an operation queries the work-item, or accesses shared memory, other work-items or images. In shaders, most
+/// of these operations are only supported in kernels.
 pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     match op {
         Op::WorkItem(_)
@@ -151,8 +151,8 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     }
 }
 
-/// Whether machine code can call a function. The work-items of a group must meet at a barrier, and the format of an
-/// image belongs to an argument of the kernel.
+/// Whether machine code can call a function. It cannot call functions with barriers or group functions, or with
+/// accesses to images, whose formats are properties of kernel arguments.
 fn is_callable(function: &Function) -> bool {
     let mut callable = function.kernel.is_none();
     function.body.walk(&mut |inst| {
@@ -164,7 +164,7 @@ fn is_callable(function: &Function) -> bool {
     callable
 }
 
-/// Whether shaders cannot call a function.
+/// Whether a function must be inlined in shaders.
 fn must_inline(function: &Function, module: &Module) -> bool {
     if function.kernel.is_some() || takes_pointers(function) || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
         return true;
@@ -173,7 +173,7 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     function.body.walk(&mut |inst| {
         must |= match &inst.op {
             op if is_of_kernel(op, module) => true,
-            // Only pointers that are not an object's address plus an offset would have to be resolved.
+            // The object of these pointers is known.
             Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => false,
             _ => inst.results.iter().any(|&result| matches!(function.ty(result), Type::Ptr(_))),
         };
@@ -184,15 +184,15 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     must
 }
 
-/// Inlines the calls in `caller` that `policy` selects. The callees are final: their bodies are copied unchanged.
+/// Inlines the calls in `caller` that `policy` selects. Calls in the copied bodies are not inlined.
 ///
 /// # Errors
 ///
-/// [`PassError::TooLarge`], [`PassError::TooDeep`].
+/// Fails with [`PassError::TooLarge`] or [`PassError::TooDeep`].
 pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), PassError> {
     let Some(slot) = module.functions.get_mut(caller.index()) else { return Ok(()) };
     let mut function = std::mem::replace(slot, Function::new("", Type::Void));
-    let result = run_apart(&mut function, module, policy);
+    let result = run_detached(&mut function, module, policy);
     module.functions[caller.index()] = function;
     result
 }
@@ -201,8 +201,8 @@ pub fn run(module: &mut Module, caller: Func, policy: &Policy) -> Result<(), Pas
 ///
 /// # Errors
 ///
-/// As [`run`].
-pub fn run_apart(function: &mut Function, module: &Module, policy: &Policy) -> Result<(), PassError> {
+/// See [`run`].
+pub fn run_detached(function: &mut Function, module: &Module, policy: &Policy) -> Result<(), PassError> {
     let mut calls = false;
     function.body.walk(&mut |inst| calls |= matches!(inst.op, Op::Call(callee, _) if policy.inline.get(callee.index()) == Some(&true)));
     if !calls {
@@ -220,7 +220,7 @@ struct Inliner<'a> {
     module: &'a Module,
     policy: &'a Policy,
     function: &'a mut Function,
-    /// Number of emitted instructions.
+    /// The number of instructions of the function so far.
     size: usize,
     /// The replacement of each inlined call's result, indexed by value.
     replaced: Vec<Option<Value>>,
@@ -253,7 +253,7 @@ impl Inliner<'_> {
         Ok(())
     }
 
-    /// Whether a call stays because the caller would be too large or too deep.
+    /// Whether a call stays because the caller would be too large or nested too deeply. Fails if it cannot stay.
     fn exceeds(&mut self, callee: Func, depth: usize) -> Result<bool, PassError> {
         let size = self.size + self.policy.size[callee.index()];
         let (is_large, is_deep) = (size > MAX_SIZE, depth + self.policy.depth[callee.index()] > MAX_NESTING);
@@ -270,7 +270,7 @@ impl Inliner<'_> {
         Ok(false)
     }
 
-    /// Copies the callee's body. Returns false if it never returns: the region then already has its terminator.
+    /// Copies the callee's body. Returns false if it ends without `return`: the region then already has a terminator.
     fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>) -> bool {
         let module = self.module;
         let Some(target) = module.functions.get(callee.index()) else { return true };

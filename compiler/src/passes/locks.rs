@@ -1,7 +1,7 @@
 //! Emulates 64-bit atomic operations with two words and a lock, for devices without them
 //! ([`Shaders::int64_atomics`](crate::target::Shaders::int64_atomics)).
 //!
-//! Locks are words of a table that all work-items share ([`TABLE`]); the address selects the lock. A work-item
+//! The locks are words of a table that all work-items share ([`TABLE`]). The address selects the lock. A work-item
 //! acquires the lock, performs the operation and releases the lock in the same iteration:
 //!
 //! ```text
@@ -13,24 +13,26 @@
 //!                                        %given = atomic xchg %lock, 0
 //!                                      } else { %given = 2 }
 //!                                      if %given < 2 { break %old }
-//!                                      if %tries == MOST { store the table's first word, 2; break 0 }
+//!                                      if %tries == MAX_TRIES { store the table's first word, 2; break 0 }
 //!                                    }
 //! ```
 //! Assumptions and reasons:
 //!
-//! Work-items of a subgroup may execute in lock-step, so no work-item may wait for another *within* an iteration. The
-//! iteration ends for all of them together, and the owner has released the lock by then. A compiler that knows that
-//! the taken branch leaves the loop could move the work after the loop. It would then wait for the work-items that
-//! are still in the loop. The loop therefore exits on the result of the release, which no compiler knows: 1, or 0 in
-//! lanes without a work-item (lavapipe executes no atomic operation for them, but the loop still waits for them). The
-//! fences order the words, which are atomic themselves. This needs a language with a fence that is not a barrier:
-//! SPIR-V, GLSL, HLSL. MSL (as naga writes it) and WGSL do not have one. The owner of a lock must make progress
-//! independently of the other work-items. No language guarantees this. Without progress the launch fails after
-//! [`MOST_TRIES`] iterations instead of hanging. Launches that share written memory never overlap on these devices,
-//! so an address only needs the same lock within one launch.
+//! * Work-items of a subgroup may execute in lock-step, so no work-item may wait for another *within* an iteration. The
+//!   iteration ends for all of them together, and the owner has released the lock by then.
+//! * A compiler that knows that the branch of the owner leaves the loop could move the operation after the loop. The
+//!   owner would then hold the lock while other work-items are still in the loop. The loop therefore exits on the
+//!   result of the release, which no compiler knows. It is 1, or 0 in lanes without a work-item: lavapipe executes no
+//!   atomic operation for these lanes, but the loop waits for them.
+//! * The fences order the accesses to the two words, which are atomic. The target language needs a fence that is not a
+//!   barrier: SPIR-V, GLSL and HLSL have one; WGSL, and MSL as naga writes it, do not.
+//! * The owner of a lock must make progress independently of other work-items, which no language guarantees. Without
+//!   progress, the launch fails after [`MAX_TRIES`] iterations instead of hanging.
+//! * Launches that share written memory never overlap on these devices, so an address only needs the same lock within
+//!   one launch.
 //!
 //! Sums without a use of the old value need no lock if the kernel has no other 64-bit atomics on that memory: the
-//! carry can be added later ([`Manner::Sums`]).
+//! carry can be added later ([`Method::LockFree`]).
 
 use rustc_hash::FxHashMap;
 
@@ -45,103 +47,102 @@ use crate::ir::{
 
 pub(crate) const PASS: Pass = Pass::module("locks", run);
 
-/// The name of the table's variable; it is not an identifier that a source can have.
+/// The name of the table's variable. It is not an identifier, so that no source can declare it.
 pub(crate) const TABLE: &str = "(locks)";
 
 /// Size in bytes of the table before the first lock. The first word reports a failure ([`GAVE_UP`]), the second one
 /// is zero (`emit::loop_watchdog` uses these words too).
 const HEADER: u32 = 16;
 
-/// Number of locks for global memory, followed by as many for local memory: a power of two.
+/// Number of locks for global memory, and of the locks for local memory that follow. A power of two.
 const LOCKS: u32 = 1024;
 
 /// Size of the table in bytes.
 pub const TABLE_BYTES: u32 = HEADER + 2 * LOCKS * 4;
 
-/// The table's first word after a work-item has waited too long for a lock.
+/// The value of the table's first word after a work-item has waited too long for a lock.
 pub const GAVE_UP: u32 = 2;
 
-/// Replaces the old value of a lock that was not acquired; a lock never has this value.
-const HELD: u32 = 2;
+/// The value of `%given` if the lock was not acquired. The words of locks are 0 or 1.
+const NOT_ACQUIRED: u32 = 2;
 
-/// Iterations after which a work-item gives up: a second or more, because on a CPU the thread with the lock may be
-/// descheduled.
-const MOST_TRIES: u64 = 1 << 26;
+/// Iterations after which a work-item gives up. They take a second or more, because the operating system may suspend
+/// the thread that owns the lock on a CPU.
+const MAX_TRIES: u64 = 1 << 26;
 
 /// Whether a variable is the table.
 pub(crate) fn is_table(global: &GlobalVar) -> bool {
     global.name == TABLE
 }
 
-/// The address of an operation.
+/// The address of an atomic operation.
 #[derive(Clone, Copy, Debug)]
 struct Location {
     root: Root,
-    /// The root's pointer.
+    /// The pointer to the root.
     base: Value,
     offset: Option<Value>,
-    home: Home,
+    memory: Memory,
 }
 
-/// The kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum Memory {
     Private,
     Local,
     Global,
 }
 
-/// The implementation of the operations on one kind of memory.
+/// The implementation of the atomic operations on one kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Manner {
-    /// Each with a lock that its offset selects.
-    ByOffset,
-    /// Each with the same lock, because different pointers may alias.
-    One,
-    /// Without locks: sums without a use of the old value.
-    Sums,
+enum Method {
+    /// The offset of the address selects the lock.
+    LockByOffset,
+    /// One lock for all addresses, because the same address may have different offsets.
+    SingleLock,
+    /// No locks: all operations are sums without a use of the old value.
+    LockFree,
 }
 
 fn run(module: &mut Module, cx: &Cx<'_>) -> Result<bool, PassError> {
-    if !module.functions.iter().any(|function| has_wide(&function.body)) {
+    if !module.functions.iter().any(|function| has_atomic64(&function.body)) {
         return Ok(false);
     }
-    let places = module.functions.iter().map(|function| places(function, module)).collect::<Result<Vec<_>, _>>()?;
-    let manner = |home| manner(module, &places, home, cx.key.binding.distinct);
-    let manners = [manner(Home::Local), manner(Home::Global)];
+    let locations = module.functions.iter().map(|function| locations(function, module)).collect::<Result<Vec<_>, _>>()?;
+    let method = |memory| method(module, &locations, memory, cx.key.binding.distinct);
+    let methods = [method(Memory::Local), method(Memory::Global)];
     let table = Global(module.globals.len() as u32);
     let init = None;
     module.globals.push(GlobalVar { name: TABLE.to_owned(), space: Space::Global, size: TABLE_BYTES, align: 16, init, relocs: Vec::new() });
-    for (function, places) in module.functions.iter_mut().zip(places) {
-        if !places.is_empty() {
+    for (function, locations) in module.functions.iter_mut().zip(locations) {
+        if !locations.is_empty() {
             let mut body = std::mem::take(&mut function.body);
-            Locks { function, out: Vec::new(), span: Span::default(), places, manners, table }.region(&mut body);
+            Locks { function, out: Vec::new(), span: Span::default(), locations, methods, table }.region(&mut body);
             function.body = body;
         }
     }
     Ok(true)
 }
 
-/// The operation's pointer, if it is a 64-bit atomic.
-fn wide(inst: &Inst) -> Option<Value> {
+/// The pointer operand of a 64-bit atomic operation; `None` for other instructions.
+fn atomic64_pointer(inst: &Inst) -> Option<Value> {
     match inst.op {
         Op::Atomic { ptr, ty: Scalar::I64 | Scalar::F64, .. } | Op::CmpXchg { ptr, ty: Scalar::I64 | Scalar::F64, .. } => Some(ptr),
         _ => None,
     }
 }
 
-fn has_wide(body: &Region) -> bool {
+fn has_atomic64(body: &Region) -> bool {
     let mut found = false;
-    body.walk(&mut |inst| found |= wide(inst).is_some());
+    body.walk(&mut |inst| found |= atomic64_pointer(inst).is_some());
     found
 }
 
-/// The addresses of the operations of a function, by their pointers.
-fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Location>, PassError> {
+/// The addresses of the 64-bit atomic operations of a function, by pointer operand.
+fn locations(function: &Function, module: &Module) -> Result<FxHashMap<Value, Location>, PassError> {
     let definitions = Definitions::of(function);
     let mut pointers = Vec::new();
-    function.body.walk(&mut |inst| pointers.extend(wide(inst)));
-    let place = |&pointer: &Value| {
+    function.body.walk(&mut |inst| pointers.extend(atomic64_pointer(inst)));
+    let location = |&pointer: &Value| {
         let (root, offset) = definitions.pointer(pointer).ok_or_else(|| PassError::Internal {
             function: function.name.clone(),
             pass: PASS.name,
@@ -151,41 +152,45 @@ fn places(function: &Function, module: &Module) -> Result<FxHashMap<Value, Locat
             Some(&Op::PtrAdd(base, _)) => base,
             _ => pointer,
         };
-        let home = match root {
-            Root::Var(..) => Home::Private,
-            Root::Global(global) if module.globals.get(global.index()).is_some_and(|global| global.space == Space::Local) => Home::Local,
+        let memory = match root {
+            Root::Var(..) => Memory::Private,
+            Root::Global(global) if module.globals.get(global.index()).is_some_and(|global| global.space == Space::Local) => Memory::Local,
             Root::Param(index) => match function.kernel.as_ref().and_then(|kernel| kernel.params.get(index as usize)) {
-                Some(KernelParam::Local { .. }) => Home::Local,
-                _ => Home::Global,
+                Some(KernelParam::Local { .. }) => Memory::Local,
+                _ => Memory::Global,
             },
-            Root::Global(_) | Root::Address(_) => Home::Global,
+            Root::Global(_) | Root::Address(_) => Memory::Global,
         };
-        Ok((pointer, Location { root, base, offset, home }))
+        Ok((pointer, Location { root, base, offset, memory }))
     };
-    pointers.iter().map(place).collect()
+    pointers.iter().map(location).collect()
 }
 
-/// The implementation of the operations on a kind of memory.
-fn manner(module: &Module, places: &[FxHashMap<Value, Location>], home: Home, distinct: bool) -> Manner {
+/// Chooses the implementation of the operations on one kind of memory.
+fn method(module: &Module, locations: &[FxHashMap<Value, Location>], memory: Memory, distinct: bool) -> Method {
     let mut roots = Vec::new();
     let mut sums = true;
-    for (function, places) in module.functions.iter().zip(places) {
+    for (function, locations) in module.functions.iter().zip(locations) {
         let uses = Uses::of(function);
         function.body.walk(&mut |inst| {
-            let Some(place) = wide(inst).and_then(|ptr| places.get(&ptr)).filter(|place| place.home == home) else { return };
-            if !roots.contains(&place.root) {
-                roots.push(place.root);
+            let Some(location) = atomic64_pointer(inst).and_then(|ptr| locations.get(&ptr)).filter(|location| location.memory == memory)
+            else {
+                return;
+            };
+            if !roots.contains(&location.root) {
+                roots.push(location.root);
             }
             let is_sum = matches!(inst.op, Op::Atomic { op: AtomicOp::Add | AtomicOp::Sub, ty: Scalar::I64, .. });
             sums &= is_sum && inst.results.iter().all(|&result| uses.count(result) == 0);
         });
     }
-    // Merged or split bindings may also have several offsets for one address, and a device address is not an offset.
-    let several = roots.len() > 1 && home == Home::Global && !distinct || roots.iter().any(|root| matches!(root, Root::Address(_)));
+    // `distinct` is false for merged and split bindings, which have several offsets for one address. A device address
+    // is not an offset.
+    let several = roots.len() > 1 && memory == Memory::Global && !distinct || roots.iter().any(|root| matches!(root, Root::Address(_)));
     match (sums, several) {
-        (true, _) => Manner::Sums,
-        (false, true) => Manner::One,
-        (false, false) => Manner::ByOffset,
+        (true, _) => Method::LockFree,
+        (false, true) => Method::SingleLock,
+        (false, false) => Method::LockByOffset,
     }
 }
 
@@ -194,9 +199,9 @@ struct Locks<'a> {
     /// Instructions of the current region after rewriting.
     out: Vec<Inst>,
     span: Span,
-    places: FxHashMap<Value, Location>,
-    /// For local and for global memory.
-    manners: [Manner; 2],
+    locations: FxHashMap<Value, Location>,
+    /// The methods for local and for global memory.
+    methods: [Method; 2],
     table: Global,
 }
 
@@ -208,7 +213,7 @@ impl Build for Locks<'_> {
 
 impl Locks<'_> {
     fn region(&mut self, region: &mut Region) {
-        if !has_wide(region) {
+        if !has_atomic64(region) {
             return;
         }
         let outer = std::mem::take(&mut self.out);
@@ -217,60 +222,61 @@ impl Locks<'_> {
                 self.region(nested);
             }
             self.span = inst.span;
-            match wide(&inst).and_then(|ptr| self.places.get(&ptr).copied()) {
-                Some(place) => self.operation(inst, place),
+            match atomic64_pointer(&inst).and_then(|ptr| self.locations.get(&ptr).copied()) {
+                Some(location) => self.operation(inst, location),
                 None => self.out.push(inst),
             }
         }
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Rewrites one operation; its result keeps its name.
-    fn operation(&mut self, inst: Inst, place: Location) {
-        let manner = match place.home {
-            Home::Private => return self.alone(inst, place),
-            Home::Local => self.manners[0],
-            Home::Global => self.manners[1],
+    /// Rewrites one operation. Its result stays the same value.
+    fn operation(&mut self, inst: Inst, location: Location) {
+        let method = match location.memory {
+            Memory::Private => return self.private_operation(inst, location),
+            Memory::Local => self.methods[0],
+            Memory::Global => self.methods[1],
         };
-        match (manner, &inst.op) {
-            (Manner::Sums, &Op::Atomic { op, value: Some(value), .. }) => {
+        match (method, &inst.op) {
+            (Method::LockFree, &Op::Atomic { op, value: Some(value), .. }) => {
                 let value = if op == AtomicOp::Sub { self.un(UnOp::Neg, value) } else { value };
-                self.sum(place, value);
+                self.sum(location, value);
                 // The result is unused.
                 if let [result] = inst.results[..] {
                     self.out.push(Inst { op: Op::Const(Const::Bits(0)), results: vec![result], span: self.span });
                 }
             }
-            _ => self.locked(inst, place, manner),
+            _ => self.locked(inst, location, method),
         }
     }
 
-    /// For memory of a single work-item.
-    fn alone(&mut self, inst: Inst, place: Location) {
-        let ptr = self.word_at(place, 0);
-        let old = self.give(&inst, Op::Load { ptr, align: 8, volatile: false });
-        if let Some(new) = self.changed(&inst.op, old) {
+    /// Emits an operation on private memory, which needs no atomicity.
+    fn private_operation(&mut self, inst: Inst, location: Location) {
+        let ptr = self.word_at(location, 0);
+        let old = self.define_result(&inst, Op::Load { ptr, align: 8, volatile: false });
+        if let Some(new) = self.stored_value(&inst.op, old) {
             self.effect(Op::Store { ptr, value: new, align: 8, volatile: false });
         }
     }
 
-    /// Adds to the lower word, and the carry to the upper word.
-    fn sum(&mut self, place: Location, value: Value) {
+    /// Adds the lower word, and then the upper word and the carry.
+    fn sum(&mut self, location: Location, value: Value) {
         let (low, high) = self.words(value);
-        let ptr = self.word_at(place, 0);
+        let ptr = self.word_at(location, 0);
         let old = self.push(Type::I32, Op::Atomic { op: AtomicOp::Add, ptr, value: Some(low), ty: Scalar::I32 });
         let new = self.bin(BinOp::Add, old, low);
         let carries = self.cmp(CmpOp::ULt, new, low);
         let carry = self.cast(CastOp::ZExt, carries, Scalar::I32);
         let high = self.bin(BinOp::Add, high, carry);
-        let ptr = self.word_at(place, 4);
+        let ptr = self.word_at(location, 4);
         self.push(Type::I32, Op::Atomic { op: AtomicOp::Add, ptr, value: Some(high), ty: Scalar::I32 });
     }
 
-    fn locked(&mut self, inst: Inst, place: Location, manner: Manner) {
+    /// Emits the loop of the module documentation.
+    fn locked(&mut self, inst: Inst, location: Location, method: Method) {
         let ty = Scalar::I32;
         let table = self.push(Type::Ptr(Space::Global), Op::GlobalAddr(self.table));
-        let index = self.lock_offset(place, manner);
+        let index = self.lock_offset(location, method);
         let lock = self.ptr_add(table, index);
         let first = self.word(0);
         let iteration = std::mem::take(&mut self.out);
@@ -280,13 +286,13 @@ impl Locks<'_> {
         let found = self.push(Type::I32, Op::CmpXchg { ptr: lock, expected: free, desired: taken, ty });
         let is_taken = self.cmp(CmpOp::Eq, found, free);
         let outside = std::mem::take(&mut self.out);
-        let fence = Op::MemFence(Fence { local: place.home == Home::Local, global: true, image: false });
+        let fence = Op::MemFence(Fence { local: location.memory == Memory::Local, global: true, image: false });
         self.effect(fence.clone());
-        let old = self.read(place);
-        if let Some(new) = self.changed(&inst.op, old) {
+        let old = self.read(location);
+        if let Some(new) = self.stored_value(&inst.op, old) {
             let (low, high) = self.words(new);
             for (value, further) in [(low, 0), (high, 4)] {
-                let ptr = self.word_at(place, further);
+                let ptr = self.word_at(location, further);
                 self.push(Type::I32, Op::Atomic { op: AtomicOp::Xchg, ptr, value: Some(value), ty });
             }
         }
@@ -295,16 +301,16 @@ impl Locks<'_> {
         let given = self.push(Type::I32, Op::Atomic { op: AtomicOp::Xchg, ptr: lock, value: Some(zero), ty });
         self.effect(Op::Yield(vec![given, old]));
         let then = Region { insts: std::mem::take(&mut self.out) };
-        let (none, nothing) = (self.word(HELD), self.bits(Type::I64, 0));
+        let (none, nothing) = (self.word(NOT_ACQUIRED), self.bits(Type::I64, 0));
         self.effect(Op::Yield(vec![none, nothing]));
         let els = Region { insts: std::mem::replace(&mut self.out, outside) };
         let (given, old) = (self.function.new_value(Type::I32), self.function.new_value(Type::I64));
         self.out.push(Inst { op: Op::If { cond: is_taken, then, els }, results: vec![given, old], span: self.span });
 
-        let waits = self.cmp_bits(CmpOp::UGe, given, u64::from(HELD));
+        let waits = self.cmp_bits(CmpOp::UGe, given, u64::from(NOT_ACQUIRED));
         self.break_unless(waits, vec![old]);
         let tries_more = self.bin_bits(BinOp::Add, tries, 1);
-        let continues = self.cmp_bits(CmpOp::ULt, tries_more, MOST_TRIES);
+        let continues = self.cmp_bits(CmpOp::ULt, tries_more, MAX_TRIES);
         let outside = std::mem::take(&mut self.out);
         self.effect(Op::Yield(Vec::new()));
         let then = Region { insts: std::mem::take(&mut self.out) };
@@ -317,14 +323,14 @@ impl Locks<'_> {
         self.effect(Op::Continue(vec![tries_more]));
 
         let body = Region { insts: std::mem::replace(&mut self.out, iteration) };
-        self.give(&inst, Op::Loop { init: vec![first], params: vec![tries], body, unroll: Some(1) });
+        self.define_result(&inst, Op::Loop { init: vec![first], params: vec![tries], body, unroll: Some(1) });
     }
 
-    /// The offset of the lock in the table. Addresses are multiples of 8 bytes.
-    fn lock_offset(&mut self, place: Location, manner: Manner) -> Value {
-        let start = HEADER + if place.home == Home::Local { LOCKS * 4 } else { 0 };
-        match (manner, place.offset) {
-            (Manner::ByOffset, Some(offset)) => {
+    /// The offset of the lock in the table, in bytes. Addresses of 64-bit atomics are multiples of 8 bytes.
+    fn lock_offset(&mut self, location: Location, method: Method) -> Value {
+        let start = HEADER + if location.memory == Memory::Local { LOCKS * 4 } else { 0 };
+        match (method, location.offset) {
+            (Method::LockByOffset, Some(offset)) => {
                 let offset = self.cast(CastOp::Trunc, offset, Scalar::I32);
                 let half = self.bin_bits(BinOp::LShr, offset, 1);
                 let masked = self.bin_bits(BinOp::And, half, u64::from((LOCKS - 1) * 4));
@@ -334,25 +340,25 @@ impl Locks<'_> {
         }
     }
 
-    /// The pointer to a word of the memory.
-    fn word_at(&mut self, place: Location, further: u32) -> Value {
-        match place.offset {
+    /// The pointer to the word `further` bytes after the address.
+    fn word_at(&mut self, location: Location, further: u32) -> Value {
+        match location.offset {
             Some(offset) => {
                 let offset = if further == 0 { offset } else { self.bin_bits(BinOp::Add, offset, u64::from(further)) };
-                self.ptr_add(place.base, offset)
+                self.ptr_add(location.base, offset)
             }
-            None if further == 0 => place.base,
+            None if further == 0 => location.base,
             None => {
                 let further = self.word(further);
-                self.ptr_add(place.base, further)
+                self.ptr_add(location.base, further)
             }
         }
     }
 
     /// Loads both words with read-modify-write operations, which see the writes of other work-items on every device.
-    fn read(&mut self, place: Location) -> Value {
+    fn read(&mut self, location: Location) -> Value {
         let mut word = |further| {
-            let (ptr, zero) = (self.word_at(place, further), self.word(0));
+            let (ptr, zero) = (self.word_at(location, further), self.word(0));
             let word = self.push(Type::I32, Op::Atomic { op: AtomicOp::Or, ptr, value: Some(zero), ty: Scalar::I32 });
             self.cast(CastOp::ZExt, word, Scalar::I64)
         };
@@ -367,8 +373,8 @@ impl Locks<'_> {
         (low, self.cast(CastOp::Trunc, high, Scalar::I32))
     }
 
-    /// The new value for an old value, if the operation stores one.
-    fn changed(&mut self, op: &Op, old: Value) -> Option<Value> {
+    /// Emits the value that an operation stores, given the old value. `None` if the operation does not store.
+    fn stored_value(&mut self, op: &Op, old: Value) -> Option<Value> {
         match *op {
             Op::CmpXchg { expected, desired, .. } => {
                 let (expected, desired) = (self.as_bits(expected), self.as_bits(desired));
@@ -388,7 +394,7 @@ impl Locks<'_> {
                     return Some(self.as_bits(new));
                 }
                 let value = self.as_bits(value);
-                let whichever = |this: &mut Self, op| {
+                let select_by = |this: &mut Self, op| {
                     let first = this.cmp(op, old, value);
                     this.select(first, old, value)
                 };
@@ -398,10 +404,10 @@ impl Locks<'_> {
                     AtomicOp::And => self.bin(BinOp::And, old, value),
                     AtomicOp::Or => self.bin(BinOp::Or, old, value),
                     AtomicOp::Xor => self.bin(BinOp::Xor, old, value),
-                    AtomicOp::SMin => whichever(self, CmpOp::SLt),
-                    AtomicOp::SMax => whichever(self, CmpOp::SGt),
-                    AtomicOp::UMin => whichever(self, CmpOp::ULt),
-                    AtomicOp::UMax => whichever(self, CmpOp::UGt),
+                    AtomicOp::SMin => select_by(self, CmpOp::SLt),
+                    AtomicOp::SMax => select_by(self, CmpOp::SGt),
+                    AtomicOp::UMin => select_by(self, CmpOp::ULt),
+                    AtomicOp::UMax => select_by(self, CmpOp::UGt),
                     _ => value,
                 })
             }
@@ -413,8 +419,8 @@ impl Locks<'_> {
         self.cast(CastOp::Bitcast, value, Scalar::I64)
     }
 
-    /// Emits the operation that returns the old value, as the result of the original operation.
-    fn give(&mut self, inst: &Inst, op: Op) -> Value {
+    /// Emits `op`, which computes the old value, and defines the result of the original instruction `inst`.
+    fn define_result(&mut self, inst: &Inst, op: Op) -> Value {
         let result = inst.results.first().copied();
         let is_float = result.is_some_and(|result| self.function.ty(result) != Type::I64);
         let old = result.filter(|_| !is_float).unwrap_or_else(|| self.function.new_value(Type::I64));

@@ -1,7 +1,7 @@
-//! Building blocks for unrolling: copies of iterations, and a combined test for several iterations of a loop with a
-//! run-time bound.
+//! Utilities for unrolling: copies of iterations, and a combined test for several iterations of a loop with a run-time
+//! bound.
 //!
-//! Example: for `i < n` with step 1, four iterations are safe while `i < usub_sat(n, 3)`.
+//! Example: for `i < n` with step 1, four iterations can be executed while `i < usub_sat(n, 3)`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,12 +31,12 @@ pub(super) struct LoopBound {
 enum Step {
     /// From 1 to [`LONGEST_STEP`].
     Constant(u64),
-    /// Defined outside of the loop; any number, also zero.
+    /// A loop-invariant value. It may be zero or negative.
     Value(Value),
 }
 
 impl LoopBound {
-    /// Recognises a loop. `constants` are the constants of the function.
+    /// Recognises a loop. `constants` are the constants of the function. `None` for loops of another form.
     pub(super) fn of(function: &Function, constants: &Constants, plain: &PlainLoop<'_>) -> Option<Self> {
         let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
             return None;
@@ -56,9 +56,9 @@ impl LoopBound {
     }
 
     /// Emits a bound for several iterations at once. While the [test](Self::test) of a counter against this bound
-    /// holds, `iterations` iterations are safe. The counters of all of them are below the loop's own bound, and none
-    /// of them overflows. If the step is negative, or so large that several iterations might overflow, no counter is
-    /// below the returned bound.
+    /// holds, `iterations` iterations can be executed: their counters are all below the loop's own bound and do not
+    /// overflow. If the step is negative, or so large that a counter might overflow, no counter is below the returned
+    /// bound.
     pub(super) fn limit(&self, at: &mut impl Build, iterations: u64) -> Value {
         let signed = self.compare == CmpOp::SLt;
         let subtract = if signed { BinOp::SSubSat } else { BinOp::USubSat };
@@ -78,14 +78,14 @@ impl LoopBound {
         at.select(fits, limit, never)
     }
 
-    /// Emits a break with `values` unless the counter is below the limit.
+    /// Emits a `break` with the operands `values`, which is executed if the counter is not below `limit`.
     pub(super) fn test(&self, at: &mut impl Build, counter: Value, limit: Value, values: Vec<Value>) {
         let cond = at.cmp(self.compare, counter, limit);
         at.break_unless(cond, values);
     }
 }
 
-/// A copy of an instruction, with new values for all of its definitions.
+/// Copies an instruction. All definitions get new values, which are recorded in `map`.
 pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
     let mut copy = inst.clone();
     renew(function, &mut copy, map);
@@ -114,8 +114,8 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
     }
 }
 
-/// Appends a copy of an iteration with the given parameters, without the instruction at `skipped`. Returns the
-/// parameters of the next iteration.
+/// Appends a copy of the loop body for the given parameters, without the instruction at the position `skipped`. Returns
+/// the parameters of the next iteration.
 pub(super) fn copy_iteration(
     function: &mut Function,
     plain: &PlainLoop<'_>,

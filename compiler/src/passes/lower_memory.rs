@@ -1,4 +1,4 @@
-//! Expands block operations to loads and stores.
+//! Expands `copy` and `zero` operations to loads and stores.
 //!
 //! ```text
 //! copy $s, %p, 8 align 4       =>      %0 = load.f32 %p            (where $s is read as f32 and i32)
@@ -7,7 +7,7 @@
 //!                                      store %1, $s + 4
 //! ```
 //! Copies from or to a private variable use the types of its other accesses, so that `sroa` can split the variable.
-//! Long blocks become loops.
+//! Large blocks become loops.
 
 use super::pass::Pass;
 use crate::analysis::addresses::Addresses;
@@ -20,11 +20,11 @@ pub(crate) const PASS: Pass = Pass::function("lower_memory", |function, cx| {
     Ok(true)
 });
 
-/// Limit in bytes for expanded blocks with a private variable.
-const INLINE_PRIVATE: u32 = 512;
+/// Blocks with a private variable become loops above this size in bytes.
+const MAX_INLINE_PRIVATE: u32 = 512;
 
-/// Limit in bytes for other expanded blocks.
-const INLINE_OTHER: u32 = 64;
+/// Other blocks become loops above this size in bytes.
+const MAX_INLINE_OTHER: u32 = 64;
 
 /// The types of a variable's accesses, by byte offset. Fields do not overlap.
 type Fields = BTreeMap<u32, Type>;
@@ -50,8 +50,8 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
             if let Some(src) = src
                 && let (Some(dst), Some(src)) = (addresses.fixed(dst), addresses.fixed(src))
             {
-                changed |= carry(&mut fields, dst, src, size, ptr_size);
-                changed |= carry(&mut fields, src, dst, size, ptr_size);
+                changed |= propagate_fields(&mut fields, dst, src, size, ptr_size);
+                changed |= propagate_fields(&mut fields, src, dst, size, ptr_size);
             }
         }
         if !changed {
@@ -82,7 +82,7 @@ fn find_fields(function: &Function, addresses: &Addresses, ptr_size: u32, fields
     });
 }
 
-/// Adds a field if it does not overlap another one, or if it is narrower than the one at its offset.
+/// Adds a field, unless it overlaps another one. Returns whether it was added.
 fn add_field(fields: &mut Fields, offset: u32, ty: Type, ptr_size: u32) -> bool {
     let size = ty.access_size(ptr_size);
     if size == 0 || fields.get(&offset) == Some(&ty) {
@@ -98,7 +98,8 @@ fn add_field(fields: &mut Fields, offset: u32, ty: Type, ptr_size: u32) -> bool 
     true
 }
 
-fn carry(fields: &mut [Fields], to: (Var, i64), from: (Var, i64), size: u32, ptr_size: u32) -> bool {
+/// Adds the fields of the copied part of `from` to `to`. Returns whether there are new ones.
+fn propagate_fields(fields: &mut [Fields], to: (Var, i64), from: (Var, i64), size: u32, ptr_size: u32) -> bool {
     let mut changed = false;
     let found: Vec<(i64, Type)> = fields[from.0.index()].iter().map(|(&at, &ty)| (i64::from(at) - from.1, ty)).collect();
     for (at, ty) in found {
@@ -143,33 +144,33 @@ impl Lowering<'_> {
 
     fn block(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
         let private = self.addresses.fixed(dst).is_some() || src.is_some_and(|src| self.addresses.fixed(src).is_some());
-        let limit = if private { INLINE_PRIVATE } else { INLINE_OTHER };
+        let limit = if private { MAX_INLINE_PRIVATE } else { MAX_INLINE_OTHER };
         if size > limit {
             self.long_block(out, span, dst, src, size, align);
             return;
         }
         let mut at = 0;
         while at < size {
-            let ty = self.unit(dst, src, at, size - at, align);
+            let ty = self.access_type(dst, src, at, size - at, align);
             self.transfer(out, span, dst, src, (at, ty, align));
             at += ty.access_size(self.ptr_size);
         }
     }
 
-    /// The type for moving the bytes from offset `at`.
-    fn unit(&self, dst: Value, src: Option<Value>, at: u32, left: u32, align: u32) -> Type {
+    /// The type of the load and store at byte offset `at`, if `left` bytes remain.
+    fn access_type(&self, dst: Value, src: Option<Value>, at: u32, left: u32, align: u32) -> Type {
         let mut most = left;
-        for side in src.into_iter().chain([dst]) {
-            let Some((var, offset)) = self.addresses.fixed(side) else { continue };
-            let Ok(place) = u32::try_from(offset + i64::from(at)) else { continue };
+        for pointer in src.into_iter().chain([dst]) {
+            let Some((var, offset)) = self.addresses.fixed(pointer) else { continue };
+            let Ok(start) = u32::try_from(offset + i64::from(at)) else { continue };
             let fields = &self.fields[var.index()];
-            if let Some(&ty) = fields.get(&place)
+            if let Some(&ty) = fields.get(&start)
                 && ty.access_size(self.ptr_size) <= most
             {
                 return ty;
             }
-            if let Some((&next, _)) = fields.range(place + 1..).next() {
-                most = most.min(next - place);
+            if let Some((&next, _)) = fields.range(start + 1..).next() {
+                most = most.min(next - start);
             }
         }
         integer(at, most, align, self.ptr_size)
@@ -199,7 +200,7 @@ impl Lowering<'_> {
         self.function.emit(out, span, self.function.ty(ptr), Op::PtrAdd(ptr, offset))
     }
 
-    /// `for (i = 0; i < size; i += unit) ...`, followed by the remainder.
+    /// Emits `for (i = 0; i < size; i += unit) ...`, followed by the remainder.
     fn long_block(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
         let ty = integer(0, size, align, self.ptr_size);
         let unit = ty.access_size(self.ptr_size);
@@ -234,7 +235,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The largest integer that is aligned at this offset and not larger than `left`; pointers are never split.
+/// The largest integer type that is aligned at offset `at` and has at most `left` bytes. It does not split pointers.
 const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     let align = align_at(align, at);
     let scalar = if align >= 8 && left >= 8 && ptr_size == 8 {
@@ -249,7 +250,7 @@ const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     Type::Scalar(scalar)
 }
 
-/// The known alignment at `at` bytes from an address with alignment `align`.
+/// The alignment of an address that is `at` bytes after an address with alignment `align`.
 const fn align_at(align: u32, at: u32) -> u32 {
     if at == 0 {
         return align;

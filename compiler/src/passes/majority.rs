@@ -1,8 +1,8 @@
 //! Rewrites the bitwise majority of three numbers as `x & y | x & z | y & z`.
 //!
-//! Every round of common hash functions has it, usually as `x & y | z & (x ^ y)`, which has one operation less. GPUs
-//! have one instruction for every bitwise function of three inputs; the compiler of NVIDIA's Vulkan driver (580.159)
-//! only finds it for sums of products.
+//! Common hash functions compute it in every round, usually as `x & y | z & (x ^ y)`, which has one operation less.
+//! GPUs have an instruction for bitwise functions of three operands (`LOP3`). NVIDIA's Vulkan driver (580.159) only
+//! uses a single one for the majority if it is a disjunction of conjunctions.
 
 use rustc_hash::FxHashMap;
 
@@ -12,7 +12,7 @@ use crate::ir::{BinOp, Function, Inst, Op, Region, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("majority", |function, _| Ok(run(function)));
 
-/// Rewrites a function; returns whether anything changed. Unused instructions stay.
+/// Rewrites a function. Returns whether anything changed. Instructions that become unused stay.
 pub(crate) fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut writer = Writer { function, defs: FxHashMap::default(), changed: false };
@@ -57,8 +57,8 @@ impl Writer<'_> {
         self.function.emit(out, span, ty, op)
     }
 
-    /// The three numbers, and `x & y`, of `x & y | z & (x ^ y)`. Also accepts `|` for `^`, and equivalent operations
-    /// for the outer `|`.
+    /// The values `[x, y, z, x & y]` of `x & y | z & (x ^ y)`. Also accepts `|` instead of `^`, and `^` or `+` instead
+    /// of the outer `|` if the result is the same. `None` for other operations.
     fn majority(&self, kind: BinOp, a: Value, b: Value) -> Option<[Value; 4]> {
         if kind == BinOp::And {
             return None;

@@ -1,10 +1,10 @@
-//! Hides a value from the bitwise function that it is merged with
+//! Works around a miscompilation of LLVM for merges of a value with a bitwise function of the same value
 //! ([`Defects::masked_logic`](crate::target::Defects::masked_logic)).
 //!
 //! LLVM compiles the merge of `x` and a bitwise function of `x` and two other values to one masked `vpternlog` of
-//! AVX-512. If one of the others is in memory, the instruction gets the truth table of other operands (llvm-project,
-//! issue 157929). The function gets `x` plus a zero that is read from the argument buffer. A sum is not a bitwise
-//! function, so the operands of the instruction no longer include the `x` of the merge.
+//! AVX-512. If one of the other values is in memory, the truth table is wrong: it is for another order of the operands
+//! (llvm-project, issue 157929). The pass replaces the operand `x` of the function by the sum of `x` and a zero that is
+//! read from the argument buffer. A sum is not a bitwise function, so the function no longer depends on the merged `x`.
 //!
 //! ```text
 //!                              %8 = workitem.work_dim; %9 = lshr %8, 16
@@ -23,16 +23,16 @@ use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, MathOp, Op, Region
 
 pub(crate) const PASS: Pass = Pass::function("masked_logic", |function, _| Ok(run(function)));
 
-/// A number of dimensions, 1 to 3, has no bits from here on.
-const NO_BITS: u64 = 16;
+/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
+const ZERO_SHIFT: u64 = 16;
 
-/// A larger function has more than three operands at each operation that a merge can absorb.
+/// Limit for the operations of a bitwise function. A larger one has too many operands for the instruction.
 const MAX_OPERATIONS: usize = 16;
 
 /// Limit for the values of nested merges that are examined together.
 const MAX_MERGED: usize = 16;
 
-/// Hides merged values in a function; returns whether there is any.
+/// Replaces the operands of a function. Returns whether there are any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut merges = Merges::default();
@@ -43,7 +43,7 @@ fn run(function: &mut Function) -> bool {
         let mut start = Vec::new();
         let mut at = Cursor::new(function, &mut start, span);
         let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-        let zero = at.bin_bits(BinOp::LShr, dimensions, NO_BITS);
+        let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
         hide(function, &mut body, zero, &merges.hidden);
         start.append(&mut body.insts);
         body.insts = start;
@@ -58,18 +58,18 @@ struct Logic([Option<Value>; 2]);
 
 #[derive(Default)]
 struct Merges {
-    /// Bitwise operations by their results.
+    /// Bitwise operations, by result.
     logic: FxHashMap<Value, Logic>,
-    /// The operands of bitcasts.
+    /// The operands of bitcasts, by result.
     casts: FxHashMap<Value, Value>,
-    /// Merged values, by the results of the merges.
+    /// The values that a merge selects from, by result.
     merged: FxHashMap<Value, Vec<Value>>,
-    /// Operations, by their results, and their operands to hide.
+    /// The result of each operation with an operand to replace, and this operand.
     hidden: FxHashSet<(Value, Value)>,
 }
 
 impl Merges {
-    /// Finds the merges of a region. Operands are recorded first, as definitions precede uses.
+    /// Finds the merges of a region.
     fn region(&mut self, function: &Function, region: &Region) {
         for inst in &region.insts {
             for nested in inst.op.regions() {
@@ -84,20 +84,20 @@ impl Merges {
                         self.merge_to(result, ends.iter().filter_map(|values| values.get(number).copied()).collect());
                     }
                 }
-                Op::Loop { params, body, .. } => self.next(params, body),
+                Op::Loop { params, body, .. } => self.loop_merges(params, body),
                 _ => {}
             }
         }
     }
 
-    /// The merges of loop parameters with their values in the next iteration.
-    fn next(&mut self, params: &[Value], body: &Region) {
+    /// Handles the merges of loop parameters with their values in the next iteration.
+    fn loop_merges(&mut self, params: &[Value], body: &Region) {
         for inst in &body.insts {
             match &inst.op {
                 Op::Continue(values) => params.iter().zip(values).for_each(|(&param, &value)| self.merge(&[param, value])),
-                // The `continue` in it belongs to the inner loop.
+                // A `continue` in a nested loop refers to the nested loop.
                 Op::Loop { .. } => {}
-                op => op.regions().into_iter().for_each(|nested| self.next(params, nested)),
+                op => op.regions().into_iter().for_each(|nested| self.loop_merges(params, nested)),
             }
         }
     }
@@ -121,7 +121,7 @@ impl Merges {
         self.logic.insert(result, Logic(operands));
     }
 
-    /// The value before bitcasts.
+    /// The operand of a chain of bitcasts, or the value itself.
     fn origin(&self, mut value: Value) -> Value {
         while let Some(&from) = self.casts.get(&value) {
             value = from;
@@ -129,13 +129,13 @@ impl Merges {
         value
     }
 
-    /// Handles the merge of some values to a result.
+    /// Handles and records a merge of `values` with the given result.
     fn merge_to(&mut self, result: Value, values: Vec<Value>) {
         self.merge(&values);
         self.merged.insert(result, values);
     }
 
-    /// The values that a value is merged from, through nested merges.
+    /// Appends the values that a value is merged from, through nested merges.
     fn sources(&self, value: Value, found: &mut Vec<Value>) {
         let value = self.origin(value);
         match self.merged.get(&value) {
@@ -144,7 +144,7 @@ impl Merges {
         }
     }
 
-    /// Hides each of some merged values in the others.
+    /// Handles a merge: marks the operands to replace in bitwise functions of the other merged values.
     fn merge(&mut self, values: &[Value]) {
         let mut sources = Vec::new();
         values.iter().for_each(|&value| self.sources(value, &mut sources));
@@ -169,7 +169,7 @@ impl Merges {
         }
     }
 
-    /// The bitwise operations that a value consists of.
+    /// Appends the results of the bitwise operations that compute a value.
     fn operations(&self, value: Value, found: &mut Vec<Value>) {
         let Some(logic) = self.logic.get(&value) else { return };
         if found.len() > MAX_OPERATIONS || found.contains(&value) {
@@ -182,7 +182,7 @@ impl Merges {
     }
 }
 
-/// The values that a region ends with, if its end continues after it.
+/// The operands of a region's `yield`; `None` if it has another terminator.
 fn yielded(region: &Region) -> Option<&[Value]> {
     match region.terminator() {
         Some(Op::Yield(values)) => Some(values),
@@ -190,7 +190,7 @@ fn yielded(region: &Region) -> Option<&[Value]> {
     }
 }
 
-/// Replaces the hidden operands.
+/// Replaces the marked operands.
 fn hide(function: &mut Function, region: &mut Region, zero: Value, hidden: &FxHashSet<(Value, Value)>) {
     let mut out = Vec::with_capacity(region.insts.len());
     for mut inst in std::mem::take(&mut region.insts) {
@@ -210,7 +210,7 @@ fn hide(function: &mut Function, region: &mut Region, zero: Value, hidden: &FxHa
     region.insts = out;
 }
 
-/// A value plus zero, added to its bits.
+/// Emits the sum of the bits of a value and zero, in the type of the value.
 fn plus_zero(at: &mut Cursor<'_>, value: Value, zero: Value) -> Value {
     let ty = at.type_of(value);
     let Some(scalar) = ty.scalar() else { return value };

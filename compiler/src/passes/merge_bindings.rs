@@ -1,4 +1,4 @@
-//! Merges pointer arguments into one binding, for kernels with more of them than the device has bindings.
+//! Merges pointer arguments into one binding, for kernels with more pointer arguments than the device has bindings.
 //!
 //! ```text
 //! %9 = load %31           =>      %40 = workitem.arg_merged_offset 31
@@ -6,7 +6,7 @@
 //!                                 %9 = load %41
 //! ```
 //! The launch copies the pointees of the merged arguments to one buffer and passes their offsets in it. The [`LOW`]
-//! bits of addresses stay, so that kernels may query the alignment of a pointer, as asynchronous copies do.
+//! bits of addresses do not change, so that kernels may query the alignment of a pointer, as asynchronous copies do.
 
 use super::PassError;
 use super::pass::{Pass, PassResult};
@@ -16,16 +16,16 @@ use crate::ir::{BinOp, CastOp, Function, Inst, Op, Space, Type, Value, WorkItem}
 use crate::launch::LaunchKey;
 use rustc_hash::FxHashSet;
 
-/// The bits of an address that do not change: the launch keeps the position of a pointee modulo this number plus one.
+/// The mask of the address bits that do not change.
 pub const LOW: u64 = 0xff;
 
 pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
 
-/// Makes all merged parameters addresses relative to the first one, which is the common buffer.
+/// Replaces all merged parameters by addresses relative to the first one, which is the common buffer.
 ///
 /// # Errors
 ///
-/// Fails if the kernel keeps pointers as integers or in memory, because their meaning would change.
+/// Fails if the kernel stores pointers in memory or converts them to integers, because their values would change.
 pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     let params: Vec<(u32, Value)> = key
         .binding
@@ -59,22 +59,23 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     Ok(true)
 }
 
-/// Whether pointers are kept as integers or in memory. A use of only the [`LOW`] bits does not count.
+/// Whether a function stores pointers in memory or uses them as integers. A use of only the [`LOW`] bits does not
+/// count.
 fn keeps_addresses(function: &Function) -> bool {
     let definitions = Definitions::of(function);
     let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
-    // Integers whose low bits come from addresses. Operands precede their uses.
+    // Integers whose low bits are those of addresses.
     let mut numbers: FxHashSet<Value> = FxHashSet::default();
     let mut kept = false;
     function.body.walk(&mut |inst| {
         let masked = |value: Value| definitions.bits(value).is_some_and(|bits| bits <= LOW);
-        let becomes_one = match &inst.op {
+        let is_address_number = match &inst.op {
             Op::Cast(CastOp::PtrToInt, _) => true,
             Op::Cast(CastOp::Trunc, a) => numbers.contains(a),
             Op::Bin(BinOp::Add | BinOp::Or | BinOp::Xor, a, b) => numbers.contains(a) || numbers.contains(b),
             _ => false,
         };
-        if becomes_one {
+        if is_address_number {
             numbers.extend(&inst.results);
             return;
         }

@@ -1,13 +1,13 @@
-//! Merges two exits of a loop that have the same results and only a few cheap operations between them: `while (n <
-//! limit && f(x) < 4)`.
+//! Merges two exits of a loop with the same results, if there are only a few cheap operations between them. Example:
+//! `while (n < limit && f(x) < 4)`.
 //!
 //! ```text
 //! if %a { yield } else { break %n }                 %b = ... pure, cheap
 //! %b = ... pure, cheap                       =>     %c = and %a, %b
 //! if %b { yield } else { break %n }                 if %c { yield } else { break %n }
 //! ```
-//! The operations are executed in vain once per loop. A second exit costs a branch per iteration, and on GPUs also
-//! the bookkeeping of active lanes.
+//! If the loop leaves through the first exit, it executes the operations unnecessarily, once. A second exit costs a
+//! branch per iteration, and on GPUs also an update of the mask of active lanes.
 
 use super::pass::Pass;
 use super::simplify::is_cheap_op;
@@ -20,7 +20,7 @@ pub(crate) const PASS: Pass = Pass::function("merge_exits", |function, _| {
 });
 
 /// Limit for the operations between two exits.
-const BETWEEN: usize = 8;
+const MAX_BETWEEN: usize = 8;
 
 /// Merges the exits of every loop of a function.
 pub(crate) fn run(function: &mut Function) {
@@ -47,12 +47,12 @@ fn region(function: &mut Function, region_: &mut Region) {
             continue;
         };
         if let Some(before) = last.take()
-            && here.at - before.at - 1 <= BETWEEN
-            && results(&region_.insts[before.at]) == results(&region_.insts[here.at])
+            && here.at - before.at - 1 <= MAX_BETWEEN
+            && break_values(&region_.insts[before.at]) == break_values(&region_.insts[here.at])
         {
             let span = region_.insts[here.at].span;
             let mut added = Vec::new();
-            let cond = both(function, &mut added, span, &before, &here);
+            let cond = merged_condition(function, &mut added, span, &before, &here);
             if let Op::If { cond: condition, .. } = &mut region_.insts[here.at].op {
                 *condition = cond;
             }
@@ -68,15 +68,16 @@ fn region(function: &mut Function, region_: &mut Region) {
     }
 }
 
-/// An `if` with one side that leaves the loop, and an empty other side.
+/// An `if` with one branch that leaves the loop, and an empty other branch.
 struct Exit {
-    /// The position in its region.
+    /// The position in the region.
     at: usize,
     cond: Value,
-    /// The value of the condition for which it leaves.
+    /// The value of the condition for which the `if` leaves the loop.
     leaves_if: bool,
 }
 
+/// The condition of an exit, and the value for which it leaves the loop. `None` for other instructions.
 fn exit(inst: &Inst) -> Option<(Value, bool)> {
     let Op::If { cond, then, els } = &inst.op else { return None };
     let continues = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Yield(values), .. }] if values.is_empty());
@@ -90,16 +91,16 @@ fn exit(inst: &Inst) -> Option<(Value, bool)> {
     }
 }
 
-/// The values of the exit's break.
-fn results(inst: &Inst) -> Option<&[Value]> {
+/// The operands of the exit's `break`.
+fn break_values(inst: &Inst) -> Option<&[Value]> {
     inst.op.regions().into_iter().find_map(|region| match &region.insts[..] {
         [Inst { op: Op::Break(values), .. }] => Some(values.as_slice()),
         _ => None,
     })
 }
 
-/// The condition for either exit, in terms of the second exit.
-fn both(function: &mut Function, added: &mut Vec<Inst>, span: Span, first: &Exit, second: &Exit) -> Value {
+/// Emits the condition of the merged exit, for which `leaves_if` is that of the second exit.
+fn merged_condition(function: &mut Function, added: &mut Vec<Inst>, span: Span, first: &Exit, second: &Exit) -> Value {
     let mut other = first.cond;
     if first.leaves_if != second.leaves_if {
         other = function.emit(added, span, Type::BOOL, Op::Un(UnOp::Not, other));

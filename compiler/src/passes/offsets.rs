@@ -1,14 +1,15 @@
-//! Gives offsets within memory objects 32 bits if no object has more than 2 GiB, and otherwise 64 bits.
+//! Truncates offsets within memory objects to 32 bits if no object has more than 2 GiB, and otherwise extends them to
+//! 64 bits.
 //!
 //! ```text
 //! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6           or, with large offsets:     %7 = sext.i64 %6
 //!                                   %8 = ptr_add %p, %7                                     %8 = ptr_add %p, %7
 //! ```
-//! Two addresses of an object of up to 2 GiB differ by less than that. The sign-extended low half of an offset
-//! therefore gives the same address. [`shrink_int64`](super::shrink_int64) continues from there: indices take 32
-//! bits, so a vector holds twice as many. `uint` indices can also be analysed across lanes. `long_integers` and
-//! `private_arrays` run 1.5 times as fast on a CPU. In larger objects not even the sum of two 32-bit offsets fits 32
-//! bits.
+//! Two addresses in an object of up to 2 GiB differ by less than 2 GiB, so the sign-extended low half of an offset
+//! gives the same address. [`shrink_int64`](super::shrink_int64) then narrows the computation of the offsets. A vector
+//! contains twice as many 32-bit indices, and `uint` indices can be analysed across lanes. The benchmarks
+//! `long_integers` and `private_arrays` run 1.5 times as fast on a CPU. In larger objects, the sum of two 32-bit
+//! offsets may exceed 32 bits.
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
