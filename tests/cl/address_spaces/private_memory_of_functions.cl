@@ -1,5 +1,5 @@
 // Functions access private memory of their callers: parts of structures, dynamic indices, aliased arrays, bytes.
-// With `WGCL_INLINE=0` they stay functions.
+// `WGCL_INLINE=0` prevents inlining of these functions.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0
 

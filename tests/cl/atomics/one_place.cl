@@ -8,7 +8,7 @@ kernel void slots(global T *counter, global T *taken, global T *left)
         T slot = atomic_inc(&counter[0]);
         atomic_inc(&taken[slot]);
     }
-    // By a different amount for each, decrements, and separate addresses.
+    // A different amount for each work-item, decrements, and separate addresses.
     T size = (T)(i % 4 + 1);
     T end = atomic_sub(&counter[1], size);
     for (T k = 1; k <= size; k++) atomic_add(&left[end - k], (T)1);

@@ -11,7 +11,7 @@ kernel void order(global const uint *a, global uint *out)
         x = x * 1664525u + 1013904223u;
     ulong second = READ();
     uint2 third = WORDS();
-    // Every id appears exactly once.
+    // Bits 0 and 1: the clock did not decrease. Bit 2: the readings are less than 2^40 apart.
     uint order = (second >= first) | (as_ulong(third) >= second) << 1 | (READ() - first < (1ul << 40)) << 2;
     out[get_global_id(0)] = order | (x == 5u && second == 7ul) << 3;
 }

@@ -29,7 +29,7 @@ kernel void private_and_global(global uint *out, global uint *sums, global const
 // expect out: (i % 8 < 3 ? 4 * (i % 8) + 48 : 3 * (i % 8) + 24) + i / 8
 // expect sums: (i % 4 == 3 ? 1548 : 1822) + i
 
-// The pointers lead to other elements of one or two buffers, and are before and after the element that is accessed.
+// The pointers point to different elements of one or two buffers, before or after the accessed element.
 #define P global int *one, global int *other
 #define A other + 1, one - 1
 static void moved3(P, uint k)

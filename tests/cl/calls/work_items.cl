@@ -84,7 +84,7 @@ kernel void prints(global uint *out)
 // prints: 40007: 800300029
 // prints: 60007: 1800450029
 
-// Each work-item takes a part of the tree, and leaves loops and functions at other places.
+// Each work-item processes a different part of the tree, and leaves loops and functions at different places.
 #define P private uint *a, uint without
 #define A a, without
 static void part8(P, uint k)

@@ -12,7 +12,7 @@ kernel void jumps(global const int *in, global int *out)
 {
     size_t i = get_global_id(0);
     int x = in[i];
-    // A loop, and a way out of it.
+    // A loop and its exit.
     out[4 * i] = ({ int sum = 0; again: sum += x; if (sum < 10) goto again; sum; });
     out[4 * i + 1] = find(in, 8, 5) + 10 * find(in, 4, 99);
     // Forward over a part, in a condition and in a loop.

@@ -1,4 +1,4 @@
-// Features of C99 that OpenCL C leaves out, and errors of C99.
+// Features of C99 that OpenCL C does not have, and errors of C99.
 int implicit(void) { return undeclared_function(1); }    // error: implicit declaration of function 'undeclared_function'
 implicit_int(int a) { return a; }                        // error: OpenCL C does not support implicit int
 int old(a) int a; { return a; }                          // error: K&R style

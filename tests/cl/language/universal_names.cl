@@ -1,6 +1,6 @@
 // Universal character names (C99 6.4.3) in literals and identifiers, trigraphs, and the prefix L.
 
-// Not exported: llvm-spirv 15 writes exported names wrongly that are not ASCII.
+// Static, because llvm-spirv 15 writes exported non-ASCII names incorrectly.
 static int doubl\u00e9(int \u00e9t\U000000e9) { return \u00e9té * 2; }
 #define café 7
 

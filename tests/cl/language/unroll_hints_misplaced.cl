@@ -1,4 +1,4 @@
-// Unroll hints before other statements than loops, and two pragmas before one loop, are errors, as in clang.
+// Unroll hints before statements other than loops, and two pragmas before one loop, are errors, as in clang.
 
 void misplaced(int sum)
 {

@@ -1,4 +1,4 @@
-// Components of vectors in all spellings, read and written, of three lanes too; literals; comparisons and choices.
+// Components of vectors in all spellings, read and written, also of three lanes; literals; comparisons; selections.
 // build: -cl-std=CL3.0
 kernel void components(global int *out, global int3 *three)
 {

@@ -1,4 +1,4 @@
-// An address before the first element of a buffer, which no work-item accesses.
+// Code that no work-item executes accesses memory before the first element of a buffer.
 
 kernel void before_first(global char *bytes, global int *words, int n)
 {

@@ -1,4 +1,4 @@
-// Arrays contiguous in the second dimension: vectors of work-items may use that dimension, without a visible effect.
+// Arrays contiguous in the second dimension: the results are the same if vectors use that dimension.
 // build: -cl-std=CL3.0
 
 kernel void transpose(global const int *a, global int *b, int n)

@@ -1,4 +1,4 @@
-// Memory of a pointer parameter that is written only through a pointer loaded from memory.
+// The memory of a pointer to const changes through a pointer loaded from memory.
 // requires: int64
 
 kernel void keep(global int *whole, global ulong *table)

@@ -76,7 +76,7 @@ kernel void bits(global const T *a, global T *out, global T *reversed, int mask,
 // expect out: i % 8 < 4 ? i / 8 * 4 + i % 4 : 5
 // expect reversed: i / 4 * 8 + i % 4
 
-// Only some of the work-items.
+// Only some work-items access memory.
 kernel void some(global const T *a, global T *out, uint width, uint n)
 {
     uint i = get_global_id(0);

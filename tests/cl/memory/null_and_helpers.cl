@@ -1,4 +1,4 @@
-// A null argument of a kernel that calls a helper which is not inlined and does not use it.
+// A null argument that a helper of the kernel does not use. The helper is not inlined.
 #define STEP(i) x = x * 1664525u + (y ^ i); y ^= x >> 7; y += x << 3 & i * 77u; x ^= y << 13;
 #define FOUR(i) STEP(i) STEP((i + 5u)) STEP((i * 3u)) STEP((i ^ 9u))
 

@@ -27,7 +27,7 @@ kernel void alias(global const T *a, global T *out, global T *next)
 // expect a: a + 1
 // expect next: a + 1
 
-// Twice the same memory, only read.
+// Two read-only arguments are the same buffer.
 kernel void twice(global const T *a, global const T *b, global T *out)
 {
     size_t i = get_global_id(0);
@@ -39,7 +39,7 @@ kernel void twice(global const T *a, global const T *b, global T *out)
 // arg out: $T[64]
 // expect out: a + a
 
-// From the middle of a buffer.
+// The argument is a buffer, then a sub-buffer that starts in its middle.
 kernel void part(global const uint *a, global uint *out)
 {
     size_t i = get_global_id(0);
@@ -76,7 +76,7 @@ kernel void change(global uint *a, global uint4 *b, uint times)
 // expect b if i % 4: 5 - i % 4
 // expect b if i % 4 == 0: (4 * (i / 4) + 9 + ((4 * (i / 4) + 9) & 15)) & 15
 
-// A barrier between the two: others have stored in between.
+// A barrier separates two loads. Other work-items store between them.
 kernel void neighbours(global uint *a)
 {
     size_t i = get_global_id(0);

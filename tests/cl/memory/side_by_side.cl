@@ -52,7 +52,7 @@ kernel void overlapping(global T *a, global T *b)
 // arg b: same a
 // expect a: (i % 4 == 0 ? a : i % 4 == 1 ? a[i - 1] + 1 : i % 4 == 2 ? a[i - 2] + 2 : 2 * a[i - 3] + 3)
 
-// Not past guards, nor past barriers; offsets that are not multiples, and contiguous ranges at any address.
+// Accesses must not move past guards or barriers. Offsets are not multiples; contiguous ranges start at any address.
 kernel void guarded(global const T *a, global T *out, int n, int first, local T *tile)
 {
     int i = get_global_id(0), lane = get_local_id(0);

@@ -39,7 +39,7 @@ kernel void in_part(global T *a, global const T *b)
 // arg b: $E$N[64] = rand(-100, 100)
 // expect a: b + 1 + (i % $N == 1 ? 5 : 0)
 
-// Not adjacent work-items.
+// The accesses of adjacent work-items are shifted or reversed.
 kernel void elsewhere(global const T *a, global T *out, int by)
 {
     int i = get_global_id(0);

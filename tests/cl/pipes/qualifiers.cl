@@ -1,4 +1,4 @@
-// The qualifiers of a pipe parameter in every order; types by other names.
+// The qualifiers of a pipe parameter in every order; packet types named by typedefs.
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes
 

@@ -1,4 +1,4 @@
-// Before OpenCL C 2.0 the names of pipes are ordinary identifiers.
+// Before OpenCL C 2.0 the keyword `pipe` and the names of pipe functions are ordinary identifiers.
 // build: -cl-std=CL1.2
 // build: -cl-std=CL1.1
 

@@ -1,4 +1,4 @@
-// The macro of an extension is defined only in versions of OpenCL C that have its functions: programs use them there.
+// An extension's macro is defined only in OpenCL C versions that have its functions, because programs test the macro.
 // build: -cl-std=CL1.0
 // build: -cl-std=CL1.2
 // build: -cl-std=CL3.0

@@ -1,4 +1,4 @@
-// Options define their macros.
+// Math options such as -cl-fast-relaxed-math define macros.
 // build: -cl-fast-relaxed-math
 // build: -cl-finite-math-only -cl-unsafe-math-optimizations -cl-fast-relaxed-math -cl-mad-enable -cl-no-signed-zeros
 // build: -cl-std=CL1.2 -cl-opt-disable -cl-fast-relaxed-math -cl-denorms-are-zero -cl-single-precision-constant -w

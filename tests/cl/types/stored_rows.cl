@@ -40,7 +40,7 @@ kernel void two(global V *a, global V *out, global V *back)
 // expect out: i / 2048 * 16 + i % 16 + i / 16 % 128
 // expect back: i / 128 * 16 + i % 16
 
-// Each sixteen vectors depend on the last vector before, which is loaded by its own name or through an alias.
+// Each block of sixteen vectors depends on the last vector of the previous block, loaded directly or through an alias.
 kernel void read_again(global V *out, global const V *other)
 {
     size_t i = get_global_id(0);
@@ -59,7 +59,7 @@ kernel void read_again(global V *out, global const V *other)
 // expect out if i % 2064 < 16: i / 2064 * 100
 // expect out if i % 2064 >= 16: i / 2064 * 100 + i / 16 % 129 + (i / 16 % 129 - 1) / 16
 
-// Local memory that others read after a barrier, and stores of only some work-items.
+// Other work-items read the local memory after a barrier. Only some work-items store.
 kernel void shared(global V *a, global V *out, local V *rows)
 {
     size_t l = get_local_id(0);

@@ -20,7 +20,7 @@ kernel void groups(global const T *in, uint n, global uint *out)
 // arg out: uint[128]
 // expect out: sum(j, 0, $N, (in[j] & 31) == i % 32 && j / 16 % 4 == i / 32)
 
-// Groups of which the last one is smaller.
+// The last group is smaller than the others.
 // run: groups global=56 local=16
 // arg in: same in
 // arg n: uint = $N
@@ -34,7 +34,7 @@ kernel void groups(global const T *in, uint n, global uint *out)
 // arg out: uint[128]
 // expect out if i < 96: sum(j, 0, $N, (in[j] & 31) == i % 32 && j % 36 / 12 == i / 32)
 
-// The first elements are left out.
+// The loop starts after the first elements.
 // run: groups global=64 local=16 offset=1
 // arg in: same in
 // arg n: uint = $N

@@ -1,5 +1,5 @@
-// cl_intel_split_work_group_barrier with scopes, and `#pragma unroll`. Programs take the macro of cl_nv_pragma_unroll
-// for a sign of NVIDIA's compiler.
+// cl_intel_split_work_group_barrier with scopes, and `#pragma unroll`. The macro cl_nv_pragma_unroll is not defined,
+// because programs detect NVIDIA's compiler by it.
 // requires: cl_intel_split_work_group_barrier
 // build: -cl-std=CL3.0
 

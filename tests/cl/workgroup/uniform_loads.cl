@@ -12,15 +12,15 @@ kernel void sums(global const T *in, global T *out, int n)
     for (int j = 0; j < 16; j++) sum += tile[j] * (T)(j + 1);
     for (uint j = 15; j > 7; j--) sum += tile[j];
     for (long j = 0; j < 16; j += 2) sum -= tile[j ^ 1];
-    // Only some work-items come here.
+    // Only some work-items execute this loop.
     if (i & 1) for (int j = 0; j < 16; j++) sum += tile[j];
     // The number of iterations varies.
     for (int k = 0; k < (int)(i & 3); k++)
         for (int j = 0; j < 8; j++) sum += tile[j];
-    // All work-items; the number of iterations is an argument.
+    // All work-items execute this loop; the number of iterations is an argument.
     for (int k = 0; k < n; k++)
         for (int j = 0; j < 8; j++) sum += tile[j + k] - tile[j];
-    // Not a multiple.
+    // The number of iterations is not a multiple of two.
     for (int j = 0; j < 5; j++) sum += tile[j];
     if (i == 3) {
         out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = sum;
