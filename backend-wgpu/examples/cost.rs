@@ -15,7 +15,7 @@ use wgcl_backend_wgpu::{WgpuBackend, WgpuDevice};
 
 fn main() {
     for settings in common::ALL {
-        for device in WgpuBackend::new(settings).open_devices() {
+        for device in WgpuBackend::new(settings).list_devices() {
             println!("\n{settings:?}\n{:#?}\n{:?}", device.properties(), device.target());
             measure(&device);
         }

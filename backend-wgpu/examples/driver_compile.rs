@@ -38,7 +38,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 const LOCAL_SIZE: [u32; 3] = [64, 1, 1];
 
 fn main() -> Outcome<()> {
-    let devices = WgpuBackend::new(Settings::default()).open_devices();
+    let devices = WgpuBackend::new(Settings::default()).list_devices();
     let device = devices.first().ok_or("no Vulkan device found (see VK_DRIVER_FILES)")?;
     let driver = Driver::new(&device.properties().name)?;
     let mut failed = false;

@@ -9,7 +9,8 @@
 //! | `device` | the adapter's name, its driver, `cpu` or `gpu` |
 //! | `reset` | drops all buffers and steps |
 //! | `buffer FILE` | creates a buffer with the file's bytes; its number, starting at 0 |
-//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: X * Y * Z work-groups of the shader's only entry point. BUFFERS (numbers, comma-separated) are bound from binding 0 on. WORDS, if any, follow as a uniform buffer of 32-bit words |
+//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: X * Y * Z work-groups of the shader's only entry point. BUFFERS
+//! (numbers, comma-separated) are bound from binding 0 on. WORDS, if any, follow as a uniform buffer of 32-bit words |
 //! | `clear BUFFER` | a step: clears the buffer |
 //! | `run COUNT` | runs all steps COUNT times in one submission, and waits; the time in seconds |
 //! | `read BUFFER FILE` | writes the buffer to the file |

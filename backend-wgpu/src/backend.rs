@@ -25,21 +25,21 @@ pub struct WgpuBackend {
 }
 
 impl WgpuBackend {
-    /// Devices of Vulkan, Metal and Direct3D. Loads no driver.
+    /// Creates the backend for Vulkan, Metal and Direct3D 12. Loads no driver.
     #[must_use]
     pub const fn new(settings: Settings) -> Self {
         Self { settings, gl: false }
     }
 
-    /// Devices of OpenGL ES, through EGL without a window, for GPUs that have no other driver. Loads no driver.
+    /// Creates the backend for OpenGL ES (EGL without a window), for GPUs that have no other driver. Loads no driver.
     #[must_use]
     pub const fn gl(settings: Settings) -> Self {
         Self { settings, gl: true }
     }
 
-    /// The devices, GPUs first. Empty if there is no driver.
+    /// Lists the devices, GPUs first, without opening them. Returns an empty list if there is no driver.
     #[must_use]
-    pub fn open_devices(&self) -> Vec<Arc<WgpuDevice>> {
+    pub fn list_devices(&self) -> Vec<Arc<WgpuDevice>> {
         let backends = if self.gl { wgpu::Backends::GL } else { wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 };
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
         descriptor.backends = backends;
@@ -53,7 +53,7 @@ impl WgpuBackend {
             let lack = missing_feature(adapter.get_downlevel_capabilities().flags, &adapter.limits());
             lack.inspect(|lack| log_skipped(adapter, lack)).is_none()
         });
-        // Two drivers or two APIs may list the same GPU. The first in this order is used.
+        // Two drivers or two APIs may list the same GPU. Only the first adapter in this order becomes a device.
         adapters.sort_by_key(|adapter| {
             let info = adapter.get_info();
             (properties::kind(info.device_type), api_rank(info.backend))
@@ -91,7 +91,7 @@ impl WgpuBackend {
     }
 }
 
-/// The feature that an adapter needs to be an OpenCL device but lacks.
+/// Returns the feature that an adapter lacks to be an OpenCL device, or `None` if it has all of them.
 fn missing_feature(flags: wgpu::DownlevelFlags, limits: &wgpu::Limits) -> Option<&'static str> {
     if !flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS) {
         Some("no compute shaders")
@@ -116,11 +116,11 @@ fn list_by_wgpu(descriptor: wgpu::InstanceDescriptor) -> (wgpu::Instance, Vec<wg
 
 impl Backend for WgpuBackend {
     fn devices(&self) -> Vec<Arc<dyn Device>> {
-        self.open_devices().into_iter().map(|device| device as Arc<dyn Device>).collect()
+        self.list_devices().into_iter().map(|device| device as Arc<dyn Device>).collect()
     }
 }
 
-/// Vulkan comes first, as it takes the compiler's SPIR-V.
+/// Returns the sort key of an API. Vulkan is first because it accepts the compiler's SPIR-V.
 const fn api_rank(backend: wgpu::Backend) -> u8 {
     match backend {
         wgpu::Backend::Vulkan => 0,

@@ -1,8 +1,8 @@
 //! The lock for calls into wgpu on OpenGL ES.
 //!
-//! There, threads share one context, and wgpu-hal locks it in each call. It panics in a thread that waits for longer
-//! than 6 seconds (`CONTEXT_LOCK_TIMEOUT_SECS` in its `gles/egl.rs`). Drivers may compile a shader, or execute a
-//! kernel, for longer. Threads therefore first take this lock, which waits without limit.
+//! All threads share one OpenGL ES context, and wgpu-hal locks it in each call. wgpu-hal panics in a thread that waits
+//! for longer than 6 seconds (`CONTEXT_LOCK_TIMEOUT_SECS` in its `gles/egl.rs`). Drivers may compile a shader, or
+//! execute a kernel, for longer. Threads therefore first take this lock, which waits without limit.
 //!
 //! The destruction of objects also uses the context: [`Guarded`] objects take the lock. While a thread has the lock,
 //! it takes no other lock of this crate that is held during a call into wgpu.
@@ -21,14 +21,14 @@ pub(crate) struct ContextLock {
 }
 
 impl ContextLock {
-    /// No lock: for objects that are not wgpu's own.
+    /// Takes no lock. For objects that wgpu-hal does not destroy.
     pub(crate) const NONE: Self = Self { is_shared: false };
 
     pub(crate) fn of(backend: wgpu::Backend) -> Self {
         Self { is_shared: backend == wgpu::Backend::Gl }
     }
 
-    /// Waits until no other thread uses the context.
+    /// Waits until no other thread uses the context, and locks it. Returns `None` if the device needs no lock.
     pub(crate) fn hold(self) -> Option<ReentrantMutexGuard<'static, ()>> {
         self.is_shared.then(|| CONTEXT.lock())
     }
@@ -41,7 +41,7 @@ impl ContextLock {
 /// A wgpu object that is destroyed while the context is locked.
 #[derive(Clone, Debug)]
 pub(crate) struct Guarded<T> {
-    /// The object, until it is destroyed.
+    /// `None` only while it is dropped.
     object: Option<T>,
     lock: ContextLock,
 }

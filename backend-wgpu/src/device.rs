@@ -56,7 +56,7 @@ pub struct WgpuDevice {
     /// Kinds of semaphores that can be shared with other APIs.
     shareable: Vec<ExternalSemaphore>,
     open: OnceLock<BackendResult<Open>>,
-    /// The process that found the device ([`process`]).
+    /// Fork generation ([`process`]) of the process that listed the device.
     generation: u32,
 }
 
@@ -67,7 +67,7 @@ struct Open {
     thread: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
     prefetched: Mutex<FxHashMap<Key, PrefetchedProgram<Gpu>>>,
-    /// The process that opened the device.
+    /// Fork generation ([`process`]) of the process that opened the device.
     generation: u32,
 }
 
@@ -76,8 +76,8 @@ fn forked() -> BackendError {
 }
 
 impl Open {
-    /// Creates memory with contents. The write is ordered before all commands that are enqueued later. `None` for no
-    /// bytes.
+    /// Creates memory with contents. The write is ordered before all commands that are enqueued later. Returns `None`
+    /// if `bytes` is empty.
     fn initialised(&self, bytes: Vec<u8>) -> BackendResult<Option<Arc<WgpuMemory>>> {
         if bytes.is_empty() {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Open {
     }
 }
 
-/// Reports a failed write to the log only.
+/// The progress of a write without an event: logs a failure.
 struct Unobserved;
 
 impl Progress for Unobserved {
@@ -109,7 +109,7 @@ impl Progress for Unobserved {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // The thread completes submitted work and ends. Do not join it here: this may be that thread.
+        // The submission thread completes submitted work and ends. It may itself run this, so it is not joined here.
         let _ = self.thread.send(Message::Quit);
     }
 }
@@ -138,13 +138,14 @@ impl WgpuDevice {
         }
     }
 
-    /// The open device.
+    /// Opens the device on the first call, and returns it.
     ///
     /// # Errors
-    /// If it cannot be opened. A forked child cannot use the driver of its parent: its threads do not exist there.
+    /// If the device cannot be opened, or in a forked child if its parent opened the device: the driver's threads do
+    /// not exist in the child.
     fn open(&self) -> BackendResult<&Open> {
         let generation = process::generation();
-        // Mesa's OpenGL ES has threads as soon as it is searched for devices.
+        // Mesa's OpenGL ES driver starts threads when its devices are listed.
         if self.generation != generation && self.adapter.get_info().backend == wgpu::Backend::Gl {
             process_exit::skip_exit_handlers_of_child();
             return Err(forked());
@@ -182,7 +183,7 @@ impl WgpuDevice {
             max_groups: self.properties.max_groups,
             busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
-        // On a CPU, submissions take time from kernels, and its drivers block the next submission.
+        // On a CPU, submissions take time from kernels, and the drivers block the next submission.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);
@@ -368,10 +369,10 @@ mod tests {
     use crate::backend::WgpuBackend;
 
     fn first(settings: Settings) -> Arc<WgpuDevice> {
-        WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
+        WgpuBackend::new(settings).list_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
     }
 
-    /// The portable device tests what other APIs than Vulkan do. It must not use anything below wgpu.
+    /// The portable device tests the code for APIs other than Vulkan, so it must use only wgpu's interface.
     #[test]
     fn a_portable_device_uses_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });

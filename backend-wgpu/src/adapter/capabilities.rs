@@ -45,12 +45,13 @@ pub(crate) struct Capabilities {
     pub(crate) host_clock: bool,
     /// Whether shaders can access memory by 64-bit addresses.
     pub(crate) addresses: bool,
-    /// The device can import host memory whose address and size are multiples of this.
+    /// The device can import host memory whose address and size are multiples of this number of bytes. `None` if it
+    /// cannot import host memory.
     pub(crate) host_memory: Option<u64>,
 }
 
-/// Bytes that may be allocated in total. On a CPU this is three quarters of the machine's memory: lavapipe of Mesa 22
-/// reports 2 GiB on every machine.
+/// Returns the number of bytes that may be allocated in total, or `None` if it is unknown. On a CPU it is three
+/// quarters of the machine's memory, because lavapipe of Mesa 22 reports 2 GiB on every machine.
 pub(crate) fn memory(kind: DeviceKind, facts: &DeviceFacts) -> Option<u64> {
     let share = |total: u64| total / 4 * 3;
     match kind {

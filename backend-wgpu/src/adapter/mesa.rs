@@ -22,7 +22,7 @@ const HALF_ROUNDING_FOLDED: Version = (23, 0);
 /// and 26.2.6 do not. The versions between were not tested.
 const COMPARISONS_AND_LOOPS_FIXED: Version = (25, 0);
 
-/// Removes the defects that a version of Mesa does not have any more.
+/// Clears the defects that the driver's version of Mesa has fixed.
 pub(super) fn remove_fixed(defects: &mut Defects, driver_info: &str) {
     if version_after(driver_info, "Mesa ").is_some_and(|version| version >= COMPARISONS_AND_LOOPS_FIXED) {
         defects.long_comparisons = false;
@@ -52,7 +52,7 @@ const fn has_avx512() -> bool {
     false
 }
 
-/// The version that follows a word.
+/// Returns the version number that follows `word`.
 fn version_after(text: &str, word: &str) -> Option<Version> {
     let (_, rest) = text.split_once(word)?;
     let mut parts = rest.split(|character: char| !character.is_ascii_digit());

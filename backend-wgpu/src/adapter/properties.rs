@@ -12,14 +12,14 @@ use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
 use crate::vendor::{self, NVIDIA};
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits};
 
-/// Bindings per kernel and type, where a device reports a million. Kernel parameters, of at most 4,096 bytes in total,
-/// do not need more.
+/// Limit of bindings per kernel and descriptor type, for devices that report a million. Kernel parameters have at most
+/// 4,096 bytes in total, so they do not need more.
 const MAX_BINDINGS: u32 = 512;
 
 /// The minimum of CL_DEVICE_MAX_MEM_ALLOC_SIZE on a device with 4 GiB of memory or more.
-const ASKED_ALLOCATION: u64 = 1 << 30;
+const REQUIRED_MAX_ALLOCATION: u64 = 1 << 30;
 
-/// A kernel has enough bindings for this many arguments of the largest size.
+/// Every kernel has enough bindings for this many arguments of the maximum allocation size.
 const LARGE_ARGUMENTS: u32 = 4;
 
 pub(crate) const fn kind(device_type: wgpu::DeviceType) -> DeviceKind {
@@ -54,12 +54,12 @@ pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capab
     }
 }
 
-/// Whether shaders have and use 64-bit integers.
+/// Whether shaders use 64-bit integers: the device supports them, and no option requests their emulation.
 fn has_int64(features: Features) -> bool {
     features.contains(Features::SHADER_INT64) && !Options::get().emulates("int64")
 }
 
-/// Whether kernels use software double.
+/// Whether an option requests software double.
 fn emulates_fp64() -> bool {
     Options::get().emulates("fp64")
 }
@@ -118,7 +118,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         compute_units: compute_units(kind, facts.multiprocessors),
         subgroup_size: subgroup_size(&info, &facts, capabilities).unwrap_or(info.subgroup_min_size).max(1),
         max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.max_per_group),
-        // Several subgroups on every device.
+        // 256 work-items are several subgroups on every device.
         preferred_group: PreferredGroup::fixed(256),
         // wgpu reports no cache sizes.
         cache: None,
@@ -128,25 +128,25 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         // Shared virtual memory needs pointers of 64 bits in kernels.
         svm: if target.pointer_size() == 8 { SvmCapabilities::COARSE_GRAIN_BUFFER } else { SvmCapabilities::empty() },
         timer_resolution: 1.max(facts.timestamp_period.unwrap_or(1.0).round() as u64),
-        // Exact with NoContraction on lavapipe. Vulkan drivers of GPUs promise 2.5 ULP.
+        // Division and square root are exact with NoContraction on lavapipe. Vulkan permits an error of 2.5 ULP.
         correctly_rounded: is_llvmpipe(&info) && capabilities.spirv,
         uuid: facts.uuid,
         pci: pci_address(&info),
     }
 }
 
-/// The facts of the kernel driver.
+/// Returns the hardware facts that the kernel driver reports.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
     vendor::hardware(kind(info.device_type), info.vendor, pci_address(&info), DeviceFacts::of(adapter).copy_queues)
 }
 
-/// Domain, bus, device and function of an adapter.
+/// Returns PCI domain, bus, device and function of an adapter, or `None` if wgpu does not report them.
 pub(crate) fn pci_address(info: &wgpu::AdapterInfo) -> Option<[u32; 4]> {
     parse_pci(&info.device_pci_bus_id)
 }
 
-/// A suffix marks OpenGL ES, which may list the same GPU as Vulkan.
+/// Returns the device name. A suffix marks OpenGL ES, which may list the same GPU as Vulkan.
 fn name(info: &wgpu::AdapterInfo) -> String {
     if info.backend == wgpu::Backend::Gl { format!("{} (OpenGL ES)", info.name) } else { info.name.clone() }
 }
@@ -164,15 +164,15 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
     if device_limit.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { device_limit.min(all / 3) } else { device_limit }
 }
 
-/// Storage buffers per kernel. Uniform and storage buffers together stay within the stage's limit, as Metal counts
-/// them together.
+/// Maximum number of storage buffers per kernel. Together with the uniform buffers, they are within the limit of a
+/// stage, because Metal counts both types together.
 fn storage_buffers(limits: &wgpu::Limits) -> u32 {
     let device_limit = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     device_limit.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
-/// The largest buffer of a device whose shaders access buffers by address: a quarter of the memory, as on NVIDIA's
-/// OpenCL.
+/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. It is at most a
+/// quarter of the memory, as in NVIDIA's OpenCL.
 fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
     let SizeLimits { buffer, allocation } = facts.size_limits?;
     // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates 32 GiB.
@@ -180,30 +180,31 @@ fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> 
     Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(allocation) & !255)
 }
 
-/// The largest allocation. With `by_address` the limit is that of a buffer. Otherwise it is the largest binding.
-/// Larger buffers are split across several bindings, up to OpenCL's minimum of 1 GiB, if a kernel can take
-/// [`LARGE_ARGUMENTS`] of them. The limit is below 2 GiB, as offsets within an allocation are signed 32-bit integers.
+/// Returns the maximum allocation size. `by_address` is the maximum size of a buffer accessed by address, and is used
+/// if it is at least 1 GiB. Otherwise the limit is the largest binding, or up to 1 GiB (OpenCL's minimum) if a kernel
+/// has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. That limit is below 2 GiB, because offsets
+/// within an allocation are then signed 32-bit integers.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
-    if let Some(largest) = by_address.filter(|largest| *largest >= ASKED_ALLOCATION) {
+    if let Some(largest) = by_address.filter(|largest| *largest >= REQUIRED_MAX_ALLOCATION) {
         return largest;
     }
     let binding = limits.max_storage_buffer_binding_size;
-    let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(ASKED_ALLOCATION);
+    let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(REQUIRED_MAX_ALLOCATION);
     binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
 }
 
-/// The largest allocation, with addresses only where the backend uses them.
+/// Returns the maximum allocation size. Considers access by address only if the backend uses it.
 fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &DeviceFacts, capabilities: Capabilities) -> u64 {
     max_allocation(limits, &largest_buffer(info, facts).filter(|_| capabilities.addresses))
 }
 
-/// The reported memory size. The specification requires that the largest allocation is at least a quarter of it, up
-/// to 1 GiB.
+/// Returns the reported memory size. The specification requires a maximum allocation size of at least a quarter of it,
+/// or of 1 GiB.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
-    if max_allocation >= ASKED_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
+    if max_allocation >= REQUIRED_MAX_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }
 
-/// The memory size of a small GPU, for drivers that do not report one.
+/// Returns the memory size of a small GPU, for drivers that do not report their memory size.
 const fn fallback_memory(max_allocation: u64) -> u64 {
     let four = max_allocation.saturating_mul(4);
     if four < 2 << 30 { four } else { 2 << 30 }
@@ -252,7 +253,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
     defects.coarse_sines = swiftshader;
-    // Our own SPIR-V forbids it.
+    // The compiler's SPIR-V forbids the removal of the rounding.
     defects.half_rounding |= !spirv && mesa::has_half_rounding_defect(&info.driver_info);
     defects.masked_logic = is_llvmpipe(info) && mesa::has_masked_logic_defect(&info.name);
     if let Some(list) = &Options::get().defects {
@@ -270,14 +271,13 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     let limits = adapter.limits();
     let llvmpipe = is_llvmpipe(&info);
     let facts = DeviceFacts::of(adapter);
-    // The reported subgroup size must hold for every pipeline. If each pipeline may get another size, subgroups are
-    // off.
+    // Every pipeline must have the reported subgroup size. If the size may vary, subgroups are not supported.
     let subgroup_size = subgroup_size(&info, &facts, capabilities);
     let subgroups = features.contains(Features::SUBGROUP | Features::SUBGROUP_BARRIER) && subgroup_size.is_some();
     let exchange = match Options::get().exchange.as_deref() {
         Some("0") => Some(false),
         Some("1") => Some(true),
-        // Measured only on the profile's device.
+        // The cost profile of the device decides.
         _ => None,
     };
     let (mut costs, defects) = costs_and_defects(&info, capabilities.spirv);
@@ -286,8 +286,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the
     // two.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
-    // With shaders by wgpu, lavapipe's fence is also a barrier of the work-group. With passthrough SPIR-V its atomic
-    // writes order all accesses, and no fence is needed.
+    // In shaders that naga writes, lavapipe's fence is also a work-group barrier. In the compiler's SPIR-V, atomic
+    // writes order all accesses on lavapipe, so no fence is needed.
     let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
     // Lock-based 64-bit atomics are used only on request: no device promises forward progress to the owner of a lock.

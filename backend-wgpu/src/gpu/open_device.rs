@@ -14,7 +14,7 @@ use wgcl_runtime::host::memory as host_memory;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory, wanted_features};
 use crate::adapter::properties::pci_address;
-use crate::adapter::subgroups::required_subgroups;
+use crate::adapter::subgroups::required_subgroup_size;
 use crate::buffer::Buffer;
 use crate::context_lock::{ContextLock, Guarded};
 use crate::host::copy_threads::CopyThreads;
@@ -64,27 +64,27 @@ pub(crate) struct Gpu {
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// Hold it during calls into wgpu that are not in [`Gpu::scoped`].
+    /// To be held during calls into wgpu that are not in [`Gpu::scoped`].
     pub(crate) context_lock: ContextLock,
     pub(crate) features: wgpu::Features,
     pub(crate) limits: wgpu::Limits,
     pub(crate) capabilities: Capabilities,
     /// The subgroup size that pipelines request.
     pub(crate) subgroups: SubgroupMode,
-    /// Larger buffers are split across several bindings.
+    /// Maximum size in bytes of a storage binding. Larger buffers are split across several bindings.
     pub(crate) binding_limit: u64,
     /// Bytes of the largest buffer that shaders access by address.
     largest_buffer: u64,
     /// Whether kernels access all buffers by address if the device supports it (`WGCL_ADDRESSES=1`).
     pub(crate) prefers_addresses: bool,
-    /// The reason, once the device is lost.
+    /// Why the device was lost. `None` if it is not lost.
     lost: Arc<Mutex<Option<String>>>,
     next_id: AtomicU64,
-    /// Limit of `used`.
+    /// Limit of `used`, in bytes.
     budget: u64,
     /// Bytes of all memory objects.
     used: AtomicU64,
-    /// The last batch that is known to be complete.
+    /// Serial number of the last batch that is known to be complete.
     completed: AtomicU64,
     deferred_frees: Mutex<Vec<DeferredFree>>,
     has_deferred_frees: AtomicBool,
@@ -144,7 +144,7 @@ impl Gpu {
             queue,
             context_lock,
             features,
-            subgroups: match required_subgroups(&info, &facts, capabilities) {
+            subgroups: match required_subgroup_size(&info, &facts, capabilities) {
                 Some(size) => SubgroupMode::Required(size),
                 None if features.contains(wgpu::Features::SUBGROUP) => SubgroupMode::Varying,
                 None => SubgroupMode::None,
@@ -169,7 +169,7 @@ impl Gpu {
         Ok(Arc::new(opened))
     }
 
-    /// Keeps the clocks high for the next seconds, where the driver can. Called before each submission.
+    /// Requests high clocks for the next seconds, if the driver supports it. Called before each submission.
     pub(crate) fn hold_clocks(&self) {
         if let Some(boost) = &self.clock_boost {
             boost.refresh();
@@ -188,7 +188,7 @@ impl Gpu {
         if is_requested { self.near_limit() } else { MAX_SMALL_IMAGE }
     }
 
-    /// The last batch that is known to be complete.
+    /// Returns the serial number of the last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
         self.completed.load(Ordering::Acquire)
     }
@@ -202,7 +202,7 @@ impl Gpu {
     }
 
     /// Frees a memory object of `bytes` bytes once batch `serial` is complete, and then releases the imported host
-    /// memory. wgpu waits for its own submissions.
+    /// memory. Without a Vulkan queue, the buffer is dropped at once: wgpu frees it after its own submissions.
     pub(crate) fn free_after(&self, buffer: Guarded<wgpu::Buffer>, serial: u64, bytes: u64, region: Option<Arc<dyn HostRegion>>) {
         if self.vulkan_queue.is_none() || self.completed() >= serial {
             drop(buffer);
@@ -239,7 +239,8 @@ impl Gpu {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Reserves memory for an object. [`Gpu::release`] frees the reservation.
+    /// Reserves memory for an object. [`Gpu::release`] frees the reservation. Fails if the budget, or the free memory
+    /// of the machine of a CPU device, is exceeded.
     pub(crate) fn reserve(&self, bytes: u64) -> BackendResult<()> {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
         // Other processes use memory, too. The check is too slow for small objects.
@@ -270,7 +271,7 @@ impl Gpu {
         self.lost.lock().get_or_insert(message);
     }
 
-    /// Runs `f` and returns the errors that wgpu reports meanwhile on this thread.
+    /// Runs `f`. Fails if wgpu reports an error on this thread meanwhile.
     pub(crate) fn scoped<R>(&self, f: impl FnOnce() -> R) -> BackendResult<R> {
         let _context = self.context_lock.hold();
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);

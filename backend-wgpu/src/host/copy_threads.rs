@@ -10,12 +10,12 @@ use std::thread::{self, JoinHandle};
 
 use wgcl_runtime::EndSignal;
 
-/// Bytes that one thread copies at least.
+/// Minimum number of bytes that a thread copies.
 const PER_THREAD: usize = 1 << 20;
 /// Threads per copy, including the caller. More threads add no bandwidth.
 const MAX_THREADS: usize = 8;
 
-/// The part of a copy that one thread does.
+/// The part of a copy that one worker thread executes.
 struct CopyJob {
     target: *mut u8,
     source: *const u8,
@@ -23,13 +23,13 @@ struct CopyJob {
     copy: Arc<PendingCopy>,
 }
 
-// SAFETY: the bytes belong to the job until it has decremented `left`. [`CopyThreads::copy`] waits for that.
+// SAFETY: only the job accesses the bytes until it has decremented `remaining`. [`CopyThreads::copy`] waits for that.
 unsafe impl Send for CopyJob {}
 
 /// A copy in progress.
 struct PendingCopy {
-    /// Unfinished parts of other threads.
-    left: AtomicUsize,
+    /// Number of jobs that worker threads have not finished.
+    remaining: AtomicUsize,
     ended: EndSignal,
 }
 
@@ -57,9 +57,9 @@ impl CopyThreads {
                     let serve = move || {
                         for CopyJob { target, source, size, copy } in receiver {
                             // SAFETY: these are parts of two slices that do not overlap. The caller waits until
-                            // `left` is decremented.
+                            // `remaining` is decremented.
                             unsafe { std::ptr::copy_nonoverlapping(source, target, size) };
-                            if copy.left.fetch_sub(1, Ordering::Release) == 1 {
+                            if copy.remaining.fetch_sub(1, Ordering::Release) == 1 {
                                 copy.ended.notify();
                             }
                         }
@@ -83,19 +83,19 @@ impl CopyThreads {
         let piece = target.len().div_ceil(count).next_multiple_of(64);
         let mut pieces = target.chunks_mut(piece).zip(source.chunks(piece));
         let first_piece = pieces.next();
-        let copy = Arc::new(PendingCopy { left: AtomicUsize::new(0), ended: EndSignal::default() });
+        let copy = Arc::new(PendingCopy { remaining: AtomicUsize::new(0), ended: EndSignal::default() });
         for ((target, source), worker) in pieces.zip(workers) {
-            copy.left.fetch_add(1, Ordering::Relaxed);
+            copy.remaining.fetch_add(1, Ordering::Relaxed);
             let job = CopyJob { target: target.as_mut_ptr(), source: source.as_ptr(), size: target.len(), copy: Arc::clone(&copy) };
             if worker.jobs.as_ref().is_none_or(|jobs| jobs.send(job).is_err()) {
-                copy.left.fetch_sub(1, Ordering::Relaxed);
+                copy.remaining.fetch_sub(1, Ordering::Relaxed);
                 target.copy_from_slice(source);
             }
         }
         if let Some((target, source)) = first_piece {
             target.copy_from_slice(source);
         }
-        copy.ended.wait_until(|| copy.left.load(Ordering::Acquire) == 0);
+        copy.ended.wait_until(|| copy.remaining.load(Ordering::Acquire) == 0);
     }
 }
 
@@ -107,7 +107,7 @@ impl Drop for CopyThreads {
         }
         for worker in &mut workers {
             if let Some(thread) = worker.thread.take() {
-                // A thread that panicked does not copy anything any more.
+                // A thread that panicked does not access the memory either.
                 let _ = thread.join();
             }
         }

@@ -17,7 +17,7 @@ fn host_range(region: CopyRegion) -> BackendResult<std::ops::Range<usize>> {
     Ok(start..start.checked_add(size).ok_or_else(outside)?)
 }
 
-/// The host memory of a region.
+/// Returns the host memory of a region. Fails if it is outside of `bytes`.
 pub(crate) fn host_part(bytes: &[u8], region: CopyRegion) -> BackendResult<&[u8]> {
     bytes.get(host_range(region)?).ok_or_else(outside)
 }
@@ -26,7 +26,7 @@ pub(crate) fn host_part_mut(bytes: &mut [u8], region: CopyRegion) -> BackendResu
     bytes.get_mut(host_range(region)?).ok_or_else(outside)
 }
 
-/// Whether the application's memory overlaps the mapped buffer, or is it.
+/// Whether the application's memory overlaps the region of the mapped buffer.
 fn overlaps(mapping: Mapping, region: CopyRegion, host: &[u8]) -> bool {
     let device = mapping.address() + region.buffer as usize;
     let host_start = host.as_ptr() as usize;
@@ -65,7 +65,7 @@ pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u
     let bytes = unsafe { mapping.bytes_mut(offset, size) };
     let first = pattern.len().min(bytes.len());
     bytes[..first].copy_from_slice(&pattern[..first]);
-    // The filled part doubles with each copy, up to a size that fits the caches.
+    // Each copy doubles the size of the filled part, until a copy has the largest size that fits the caches.
     let mut done = first;
     while done < bytes.len() {
         let next = done.min(1 << 15).min(bytes.len() - done);

@@ -1,9 +1,9 @@
 //! Buffers at addresses of the host.
 //!
 //! # Soundness
-//! A mapping is plain memory that the device may access at the same time. References into it exist only for the
-//! duration of a copy. The code that creates one ensures that the device does not access those bytes meanwhile. That
-//! code runs on the submission thread, after it has waited for the batches that use them.
+//! The device may access mapped memory at the same time as the host. References into it exist only for the duration of
+//! a copy. The code that creates one ensures that the device does not access those bytes meanwhile: it runs after all
+//! submitted batches that use them are complete.
 
 use std::ptr::NonNull;
 
@@ -21,11 +21,11 @@ impl Mapping {
         self.0.as_ptr() as usize
     }
 
-    /// The bytes of a range.
+    /// Returns the bytes of a range.
     ///
     /// # Safety
-    /// The range lies inside the buffer. The buffer outlives the result. No other thread and no command accesses the
-    /// bytes meanwhile.
+    /// The range must lie inside the buffer, and the buffer must outlive the result. No other thread and no command may
+    /// access the bytes meanwhile.
     pub(crate) unsafe fn bytes_mut<'a>(self, offset: u64, size: u64) -> &'a mut [u8] {
         // SAFETY: the caller ensures it. Mapped memory counts as initialised, because the driver wrote it.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().add(offset as usize), size as usize) }

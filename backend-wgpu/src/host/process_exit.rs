@@ -1,18 +1,19 @@
 //! The end of the process. A driver's exit handlers must not run while our threads are inside the driver.
 //!
-//! The exit handler is registered when a device is opened. Its driver is loaded by then, so this handler runs before
-//! the driver's. It requests every submission thread to end and waits for them for a limited time. From then on nothing
-//! of wgpu is freed: destructors of the application may release OpenCL objects later.
+//! Opening a device registers the exit handler. The driver is loaded by then, so this handler runs before the driver's.
+//! It requests that every submission thread ends, and waits for them for a limited time. No object of wgpu is freed
+//! afterwards, although destructors of the application may release OpenCL objects.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals are
-//! destroyed. After the wait such a driver may still be busy, or any driver may be compiling a kernel. The process then
-//! flushes C's streams and ends at once with its own status. Exit handlers that were registered earlier do not run.
+//! destroyed. If such a driver is still busy after the wait, or if any driver compiles a kernel, the process flushes
+//! C's streams and ends at once with its exit status. Exit handlers that were registered earlier do not run. This
+//! requires `on_exit` of glibc.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
 //! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local
-//! destructor, which runs before all exit handlers. It ends no thread there, as exit handlers of the application may
-//! still use OpenCL. A forked child has none of the threads and does not wait. With OpenGL ES the process always ends
-//! right after our handler.
+//! destructor, which runs before all exit handlers. The destructor ends no thread, because exit handlers of the
+//! application may still use OpenCL. A forked child has none of the threads and does not wait. With OpenGL ES the
+//! process always skips the later exit handlers.
 
 use std::any::Any;
 use std::sync::Once;
@@ -25,20 +26,20 @@ use wgcl_runtime::shutdown;
 
 use crate::message::Message;
 
-/// Maximal wait for commands in flight.
+/// Maximum wait for commands in flight.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Skip all later exit handlers. Destructors of Mesa's OpenGL ES corrupt the heap of threads that end at the same
-/// time.
+/// Whether to skip all later exit handlers. Destructors of Mesa's OpenGL ES corrupt the heap if its threads end at the
+/// same time.
 static SKIP_HANDLERS: AtomicBool = AtomicBool::new(false);
-/// A driver runs kernels on the CPU.
+/// Whether a driver runs kernels on the CPU.
 static RUNS_ON_CPU: AtomicBool = AtomicBool::new(false);
 static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 /// Leaked objects. Leak checkers find them here.
 static LEAKED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// Batches that were submitted and are not complete.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
-/// The process that has the threads. A forked child has another ID.
+/// ID of the process that started the threads. A forked child has another ID.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Keeps an object until the process has ended.
@@ -46,26 +47,26 @@ pub(crate) fn leak(what: impl Any + Send) {
     LEAKED.lock().push(Box::new(what));
 }
 
-/// Ends the process without running the exit handlers that were registered earlier.
+/// Makes our exit handler end the process without running the exit handlers that were registered earlier.
 pub(crate) fn skip_exit_handlers() {
     SKIP_HANDLERS.store(true, Ordering::Release);
 }
 
-/// Ends a forked child without the exit handlers of a driver that belongs to its parent.
+/// Does the same in a forked child, where the exit handlers are those of the parent's driver.
 pub(crate) fn skip_exit_handlers_of_child() {
     register_for_this_process();
     skip_exit_handlers();
 }
 
-/// Registers the exit handler. A forked child inherits it.
+/// Records the ID of this process, and registers the exit handler. A forked child inherits the handler.
 fn register_for_this_process() {
     PROCESS.store(std::process::id(), Ordering::Release);
     static ONCE: Once = Once::new();
     ONCE.call_once(register_exit_handler);
 }
 
-/// Makes the exit handler end the thread that receives from `thread`. `runs_on_cpu` says that the driver runs kernels
-/// on the CPU.
+/// Makes the exit handler end the thread that receives from `thread`. `runs_on_cpu`: whether the driver runs kernels on
+/// the CPU.
 pub(crate) fn register(thread: Sender<Message>, runs_on_cpu: bool) {
     THREADS.lock().push(thread);
     if runs_on_cpu {
@@ -109,7 +110,7 @@ fn is_main_thread() -> bool {
     unsafe { libc::gettid() == libc::getpid() }
 }
 
-/// Returns false: other systems do not have such a query.
+/// Always returns false: the other systems do not have such a query.
 #[cfg(not(target_os = "linux"))]
 const fn is_main_thread() -> bool {
     false
@@ -126,7 +127,7 @@ fn register_exit_handler() {
     extern "C" fn at_exit(status: c_int, _: *mut c_void) {
         let is_busy = !end_threads() && (RUNS_ON_CPU.load(Ordering::Acquire) || shutdown::is_compiling());
         if is_busy {
-            tracing::warn!("exit handlers are skipped, because a kernel is still running on the CPU or being compiled");
+            tracing::warn!("skipping the exit handlers of libraries: a kernel still runs on the CPU or is being compiled");
         }
         if is_busy || (SKIP_HANDLERS.load(Ordering::Acquire) && std::process::id() == PROCESS.load(Ordering::Acquire)) {
             // SAFETY: flushes all C streams, as `exit` would do next, and ends the process.
@@ -154,7 +155,7 @@ fn register_exit_handler() {
 #[cfg(not(unix))]
 fn register_exit_handler() {}
 
-/// Ends all threads after their current work. Returns whether all ended in time.
+/// Makes all threads end after their current work. Returns false if some are still running after [`PATIENCE`].
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the exit handler"))]
 fn end_threads() -> bool {
     shutdown::begin_end();

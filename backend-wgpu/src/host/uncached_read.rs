@@ -8,7 +8,7 @@ pub(crate) fn max_fast_read() -> u64 {
     if has_streams() { 8 << 10 } else { 64 }
 }
 
-/// Copies between slices of the same length.
+/// Copies `source` to `target`, which must have the same length.
 pub(crate) fn read(target: &mut [u8], source: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     if has_streams() && target.len() == source.len() {
@@ -34,10 +34,10 @@ mod x86 {
     /// Loads in flight at the same time.
     const AHEAD: usize = 4;
 
-    /// Copies between slices of the same length.
+    /// Copies `source` to `target`, which must have the same length.
     ///
     /// # Safety
-    /// The processor has AVX2.
+    /// The processor must have AVX2.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn read(target: &mut [u8], source: &[u8]) {
         let lead = source.as_ptr().align_offset(WIDE).min(source.len());
@@ -52,10 +52,10 @@ mod x86 {
         to.copy_from_slice(from);
     }
 
-    /// Copies blocks of `COUNT` vectors while whole blocks are left, and returns the rest.
+    /// Copies as many whole blocks of `COUNT` vectors as possible, and returns the remaining bytes of both slices.
     ///
     /// # Safety
-    /// The processor has AVX2, `from` is aligned to a vector, and the slices have the same length.
+    /// The processor must have AVX2, `from` must be aligned to a vector, and the slices must have the same length.
     #[target_feature(enable = "avx2")]
     unsafe fn copy_blocks<'t, 's, const COUNT: usize>(to: &'t mut [u8], from: &'s [u8]) -> (&'t mut [u8], &'s [u8]) {
         let mut target_blocks = to.chunks_exact_mut(WIDE * COUNT);

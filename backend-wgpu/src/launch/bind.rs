@@ -23,7 +23,8 @@ use crate::memory::ring::Slot;
 
 /// Limit of cached bind groups.
 const MAX_BIND_GROUPS: usize = 1024;
-/// Sizes of storage bindings are multiples of this, the largest element of a view.
+/// Storage bindings are rounded up to a multiple of this many bytes, the largest element of a buffer view, if the
+/// buffer is large enough.
 pub(crate) const VIEW: u64 = 16;
 
 /// The range of each binding.
@@ -93,7 +94,7 @@ pub(crate) struct BoundBuffer<'a> {
     pub(crate) range: BoundRange,
 }
 
-/// The buffers from which the bindings of a dispatch are chosen.
+/// The buffers that a dispatch may bind.
 pub(crate) struct BindContext<'a> {
     pub(crate) target: LaunchTarget<'a>,
     pub(crate) internal: InternalMemory<'a>,
@@ -147,8 +148,8 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
         BindingSource::ConstantData => program.constants.as_ref().map(whole).ok_or_else(|| missing("constant data buffer")),
         BindingSource::GlobalVariables => program.variables.as_ref().map(whole).ok_or_else(|| missing("program-scope variable buffer")),
         BindingSource::Scratch { .. } => internal.scratch.map(whole).ok_or_else(|| missing("scratch buffer")),
-        // All launches write the same word here, so they need no barrier between them. With a copy per launch they
-        // do.
+        // If the host reads the word in place, launches only set it, and need no barrier between them. Otherwise each
+        // launch clears and copies the word, which needs barriers.
         BindingSource::Failures => {
             let memory = internal.watchdog.ok_or_else(|| missing("loop watchdog"))?;
             let bound = whole(memory);
@@ -160,7 +161,7 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
 
 /// Memory that a pipeline accesses by address.
 pub(crate) struct AddressedMemory<'a> {
-    /// Index of the parameter, or of memory that only pointers in memory lead to.
+    /// Index of the parameter, or of memory that only pointers in memory refer to (see [`bound_range`]).
     pub(crate) index: u32,
     pub(crate) memory: &'a WgpuMemory,
     pub(crate) writes: bool,
@@ -178,7 +179,7 @@ pub(crate) fn addressed<'a>(target: LaunchTarget<'a>, layout: &ArgLayout) -> Bac
     Ok(found)
 }
 
-/// Whether the parameter's type is read-only.
+/// Whether the kernel only reads the memory of a parameter.
 fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     matches!(
         kernel.params().get(index as usize),
@@ -186,8 +187,8 @@ fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     )
 }
 
-/// The memory bound for a parameter. The indices after the kernel's parameters denote memory that only pointers in
-/// memory lead to.
+/// Returns the memory bound for a parameter, or `None` for other arguments and null pointers. The indices after the
+/// kernel's parameters denote memory that only pointers in memory refer to.
 pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
@@ -196,7 +197,7 @@ pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     }
 }
 
-/// Binds the memory of a parameter, or the part that a window selects.
+/// Binds the memory of a parameter, or the range of it that `window` selects.
 fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bool) -> BackendResult<BoundBuffer<'_>> {
     let memory = downcast(&range.memory)?;
     let (begin, max_size) = window.unwrap_or((0, u64::MAX));
@@ -217,7 +218,7 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes, range: BoundRange { id: memory.id, offset, size } })
 }
 
-/// The contents of the argument buffer.
+/// Returns the contents of the argument buffer.
 pub(crate) fn argument_bytes(
     launch: &Launch,
     kernel: &Kernel,

@@ -53,7 +53,12 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
             (KernelParam::Image, LaunchArg::Image(_, image)) => key.kernel.images.push(image.format),
             (KernelParam::Sampler, LaunchArg::Value(value)) => key.kernel.samplers.push(sampler_word(value)?),
             (KernelParam::Buffer { .. }, LaunchArg::Buffer(_)) | (KernelParam::Value | KernelParam::Bytes { .. }, LaunchArg::Value(_)) => {}
-            _ => return Err(BackendError::Other(format!("argument {index} of kernel `{}`: wrong kind of argument", launch.kernel))),
+            _ => {
+                return Err(BackendError::Other(format!(
+                    "argument {index} of kernel `{}`: the kind of the argument does not match the parameter",
+                    launch.kernel
+                )));
+            }
         }
     }
     let is_required = || kernel.by_address() || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit);
@@ -61,17 +66,17 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
         return by_addresses(key, launch, gpu);
     }
     key.binding.split = split_bindings::find(launch, kernel.params(), &key.binding.constant_args, gpu)?;
-    let folded = merge_buffers::merged_params(launch, kernel.params(), &key.binding.split, gpu);
-    if gpu.capabilities.addresses && !folded.is_empty() {
+    let merged = merge_buffers::merged_params(launch, kernel.params(), &key.binding.split, gpu);
+    if gpu.capabilities.addresses && !merged.is_empty() {
         return by_addresses(key, launch, gpu);
     }
-    key.binding.merged = folded.into();
+    key.binding.merged = merged.into();
     key.binding.distinct = key.binding.merged.is_empty() && key.binding.split.params.is_empty() && are_distinct(launch)?;
     Ok(key)
 }
 
-/// Makes all buffers accessed by address. This is for buffers that are too large or too many for bindings, or that are
-/// passed to functions, and on request.
+/// Returns a key with which the shader accesses all buffers by address. It is used if buffers are too large or too many
+/// for bindings, if functions get pointers to them, and on request.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
@@ -80,14 +85,14 @@ fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult
     Ok(key)
 }
 
-/// Whether no byte is bound twice.
+/// Returns true if no two memory ranges of the launch overlap.
 fn are_distinct(launch: &Launch) -> BackendResult<bool> {
     let mut bound: SmallVec<[(u64, u64, u64); 8]> = SmallVec::new();
     for range in merge_buffers::ranges(launch) {
         bound.push((downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size)));
     }
     bound.sort_unstable();
-    // If two ranges overlap, the first also overlaps the next one in this order.
+    // In this order, a range that overlaps any later range also overlaps the next one.
     Ok(bound.windows(2).all(|pair| matches!(pair, [(id, _, end), (other, begin, _)] if id != other || begin >= end)))
 }
 
@@ -98,8 +103,9 @@ fn sampler_word(bytes: &[u8]) -> BackendResult<u32> {
         .map_err(|_| BackendError::Other(format!("a sampler argument has {} bytes, expected 4", bytes.len())))
 }
 
-/// A uniform binding requires a small buffer with space up to the next power of two. The launch must not bind the
-/// buffer as storage, too: wgpu does not allow both usages in one dispatch.
+/// Chooses between a uniform and a storage binding for a `__constant` argument. A uniform binding requires a small
+/// buffer with space up to the next power of two. wgpu does not allow a dispatch to bind one buffer both as uniform and
+/// as storage.
 fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryRange) -> BackendResult<ConstantBinding> {
     let memory = downcast(&range.memory)?;
     let size = range.size.max(1).next_power_of_two().max(256);

@@ -29,7 +29,7 @@ use crate::submit::batch_encoder::{Dispatch, Uses};
 use crate::submit::completion::{Completion, PostWork};
 use crate::submit::open_batch::OpenBatch;
 
-/// Bytes bound for a null pointer: the largest uniform binding.
+/// Size in bytes of the buffer bound for a null pointer: the largest uniform binding.
 const NULL_BYTES: u64 = 1 << 16;
 
 /// The dispatches of one pipeline.
@@ -44,8 +44,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Whether the dispatches need nothing besides their arguments: no buffer of the engine, no split or merged
-    /// buffers, no readback.
+    /// Whether the dispatches use only their arguments: no buffer of the engine, no split or merged buffers, and no
+    /// readback.
     fn is_plain(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
@@ -155,7 +155,8 @@ impl Launches {
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch from the launch cache. Returns whether it was cached.
+    /// Records a launch from the launch cache. Returns false if it is not cached, or if the arguments are in another
+    /// ring segment than those of the cached launch.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
@@ -178,7 +179,7 @@ impl Launches {
         Ok(true)
     }
 
-    /// Gives each stage that prints a `printf` buffer.
+    /// Allocates the `printf` buffer of each stage whose kernel prints.
     fn allocate_outputs(&self, batch: &mut OpenBatch, stages: &mut [Stage]) -> BackendResult<()> {
         let printing = stages.iter().filter(|stage| stage.pipeline.printf.is_some()).count();
         if printing > 0 && self.printf.in_use() + printing > MAX_IN_FLIGHT {
@@ -200,8 +201,8 @@ impl Launches {
         WatchedLaunch::new(word, kernel)
     }
 
-    /// The pipelines and dispatches of a launch. There is one pipeline per region, and several dispatches where there
-    /// are too many work-groups.
+    /// Returns the pipelines and dispatches of a launch. Each region has one pipeline. A region with too many
+    /// work-groups for one dispatch has several dispatches.
     fn stages(&mut self, batch: &mut OpenBatch, target: LaunchTarget<'_>, plan: &LaunchPlan) -> BackendResult<SmallVec<[Stage; 1]>> {
         let LaunchTarget { program: WgpuProgram { code, .. }, kernel, .. } = target;
         if let Some(stage) = self.coarsened_stage(batch, target, plan)? {
@@ -226,7 +227,7 @@ impl Launches {
         Ok(stages)
     }
 
-    /// The stage of a coarsened launch. `None` if the launch is not coarsened.
+    /// Returns the stage of a coarsened launch, or `None` if the launch is not coarsened.
     fn coarsened_stage(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>, plan: &LaunchPlan) -> BackendResult<Option<Stage>> {
         let LaunchTarget { program: WgpuProgram { code, .. }, kernel, .. } = target;
         if !kernel.is_ready() && self.limits.gpu.vulkan_queue.is_some() {
@@ -276,7 +277,7 @@ impl Launches {
         for (BoundBuffer { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
             if let Some(memory) = memory {
                 memory.mark(batch.serial(), *writes);
-                sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| with(sources, (source, *writes)));
+                sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| appended(sources, (source, *writes)));
                 // Split bindings of one buffer follow each other.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
@@ -286,7 +287,7 @@ impl Launches {
         for AddressedMemory { index, memory, writes } in addressed(target, &pipeline.args)? {
             memory.mark(batch.serial(), writes);
             uses.push(memory.buffer().used(writes));
-            sources = sources.map(|sources| with(sources, (MemorySource::Range(index), writes)));
+            sources = sources.map(|sources| appended(sources, (MemorySource::Range(index), writes)));
         }
         let ranges: Ranges = bound.iter().map(|bound| bound.range).collect();
         let group = self.bind_groups.get((pipeline.id, ranges.clone()), || {
@@ -306,7 +307,7 @@ impl Launches {
         Ok(RecordedDispatch { bound: ranges, group, arguments: arguments.as_ref().map(|slot| slot.memory.id), uses, memory: sources })
     }
 
-    /// The merged buffer, with at least `size` bytes.
+    /// Returns a merged buffer of at least `size` bytes.
     fn merged_buffer(&mut self, size: u64) -> BackendResult<Arc<WgpuMemory>> {
         if let Some(merged_buffer) = self.merged.as_ref().filter(|merged_buffer| merged_buffer.allocated >= size) {
             return Ok(Arc::clone(merged_buffer));
@@ -317,7 +318,8 @@ impl Launches {
         Ok(Arc::clone(self.merged.insert(WgpuMemory::new(&self.limits.gpu, size, None)?)))
     }
 
-    /// The largest dispatch whose work-items' scratch memory fits one binding.
+    /// Returns the limits of a dispatch, in work-groups, such that the scratch memory of all its work-items fits one
+    /// binding.
     fn scratch_limits(&self, local_size: [u32; 3], groups: [u32; 3], bytes_per_item: u64) -> BackendResult<[u32; 3]> {
         let per_group = local_size.iter().map(|size| u64::from(*size)).product::<u64>() * bytes_per_item;
         let limit = self.limits.gpu.limits.max_storage_buffer_binding_size.min(self.limits.gpu.limits.max_buffer_size);
@@ -360,7 +362,7 @@ impl Launches {
     }
 }
 
-/// The pipeline for a key. If it must be created, the device starts the recorded commands meanwhile.
+/// Returns the pipeline for a key. If it must be created, the device starts the recorded commands first.
 fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(pipeline) = code.loaded(kernel, key) {
         return pipeline;
@@ -371,7 +373,7 @@ fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &L
     code.executable(kernel, key)
 }
 
-fn with<T: smallvec::Array>(mut list: SmallVec<T>, item: T::Item) -> SmallVec<T> {
+fn appended<T: smallvec::Array>(mut list: SmallVec<T>, item: T::Item) -> SmallVec<T> {
     list.push(item);
     list
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use crate::gpu::open_device::Gpu;
 
-/// Properties that are the same for all launches of a device.
+/// The device of a launch, and the limits that are the same for all its launches.
 #[derive(Clone, Debug)]
 pub(crate) struct LaunchLimits {
     pub(crate) gpu: Arc<Gpu>,
-    /// Work-groups of a dispatch, per dimension.
+    /// Maximum number of work-groups of a dispatch, per dimension.
     pub(crate) max_groups: [u32; 3],
-    /// Invocations that keep the device busy.
+    /// Minimum number of invocations that keeps the device busy.
     pub(crate) busy_invocations: u64,
 }

@@ -14,10 +14,11 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::submit::open_batch::OpenBatch;
 
-/// Bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer, scratch
-/// memory, the watchdog's word.
+/// Number of bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer,
+/// scratch memory, the word of the loop watchdog.
 pub(crate) const OTHERS: usize = 5;
-/// An object has the same offset modulo this in its own buffer and in the merged buffer, which preserves alignment.
+/// The offsets of an object in its own buffer and in the merged buffer are equal modulo this, which preserves
+/// alignment.
 const ALIGN: u64 = merge_bindings::LOW + 1;
 
 /// A range of a memory object, and its offset in the merged buffer.
@@ -38,7 +39,7 @@ pub(crate) struct MergedBuffers {
     size: u64,
 }
 
-/// Storage bindings that a kernel may have.
+/// Maximum number of storage bindings of a kernel.
 pub(crate) fn bindings(gpu: &Gpu) -> u32 {
     gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group)
 }
@@ -51,44 +52,45 @@ pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     }
 }
 
-/// All memory that a launch can access: arguments, and objects that pointers in memory may lead to.
+/// All memory that a launch can access: arguments, and objects that pointers in memory may refer to.
 pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
     launch.args.iter().filter_map(range).chain(&launch.extra)
 }
 
-/// The parameters to merge: those that do not fit the bindings, and all others on the same memory. Split buffers are
-/// too large for the merged buffer. Arguments that share memory with them are not merged either.
+/// Returns the indices of the parameters to merge: those that exceed the number of bindings, and all others on the
+/// same memory. Split buffers are too large for the merged buffer. Arguments that share memory with a split buffer are
+/// not merged either.
 pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &SplitBindings, gpu: &Gpu) -> Vec<u32> {
     let limit = bindings(gpu) as usize;
     let split_ranges: SmallVec<[&MemoryRange; 2]> =
         split.params.iter().filter_map(|(index, _)| launch.args.get(*index as usize).and_then(range)).collect();
     let is_split = |range: &MemoryRange| split_ranges.iter().any(|other| Arc::ptr_eq(&other.memory, &range.memory));
-    let foldable: Vec<(u32, &MemoryRange)> = (0..)
+    let mergeable: Vec<(u32, &MemoryRange)> = (0..)
         .zip(params.iter().zip(&launch.args))
         .filter(|(_, (param, _))| matches!(param, KernelParam::Image | KernelParam::Buffer { space: Space::Global, .. }))
         .filter_map(|(index, (_, arg))| range(arg).map(|range| (index, range)))
         .filter(|(_, range)| !is_split(range))
         .collect();
     let is_global = |param: &KernelParam| !matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
-    let unfolded = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
+    let unmerged = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    let others = OTHERS + launch.extra.len() + unfolded + split.added().count();
-    if foldable.len() + constants + others <= limit {
+    let others = OTHERS + launch.extra.len() + unmerged + split.added().count();
+    if mergeable.len() + constants + others <= limit {
         return Vec::new();
     }
     let available = limit.saturating_sub(constants + others + 1);
-    let late = foldable.get(available..).unwrap_or_default();
+    let late = mergeable.get(available..).unwrap_or_default();
     let shared = |range: &MemoryRange| late.iter().any(|(_, other)| Arc::ptr_eq(&other.memory, &range.memory));
-    foldable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
+    mergeable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
 }
 
 impl MergedBuffers {
-    /// Lays out the merged buffer. `None` if nothing is merged.
-    pub(crate) fn new(launch: &Launch, folded: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
-        let Some(&first) = folded.first() else { return Ok(None) };
+    /// Lays out the merged buffer. Returns `None` if no parameter is merged.
+    pub(crate) fn new(launch: &Launch, merged: &[u32], gpu: &Gpu) -> BackendResult<Option<Self>> {
+        let Some(&first) = merged.first() else { return Ok(None) };
         let mut parts: Vec<MergedRange> = Vec::new();
         let ranges: SmallVec<[(u32, &MemoryRange); 8]> =
-            folded.iter().filter_map(|&index| launch.args.get(index as usize).and_then(range).map(|range| (index, range))).collect();
+            merged.iter().filter_map(|&index| launch.args.get(index as usize).and_then(range).map(|range| (index, range))).collect();
         for (_, range) in &ranges {
             let (start, end) = (range.offset, range.offset + range.size);
             match parts.iter_mut().find(|part| Arc::ptr_eq(&part.memory, &range.memory)) {
@@ -116,7 +118,7 @@ impl MergedBuffers {
         Ok(Some(Self { parts, offsets, first, size }))
     }
 
-    /// Offset of an argument in the merged buffer.
+    /// Returns the offset of an argument in the merged buffer. Fails if the argument is not merged.
     pub(crate) fn offset(&self, index: usize) -> BackendResult<u32> {
         let offset = self.offsets.get(index).copied().flatten();
         offset.ok_or_else(|| BackendError::Other(format!("internal error: argument {index} is not in the merged buffer")))
@@ -124,29 +126,29 @@ impl MergedBuffers {
 }
 
 impl MergedBuffers {
-    /// Bytes of the merged buffer.
+    /// Size of the merged buffer in bytes.
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
 
     /// Copies the arguments into the merged buffer.
-    pub(crate) fn copy_in(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
-        self.copy(batch, folded, true)
+    pub(crate) fn copy_in(&self, batch: &mut OpenBatch, merged: &WgpuMemory) -> BackendResult<()> {
+        self.copy(batch, merged, true)
     }
 
     /// Copies the merged buffer back.
-    pub(crate) fn copy_out(&self, batch: &mut OpenBatch, folded: &WgpuMemory) -> BackendResult<()> {
-        self.copy(batch, folded, false)
+    pub(crate) fn copy_out(&self, batch: &mut OpenBatch, merged: &WgpuMemory) -> BackendResult<()> {
+        self.copy(batch, merged, false)
     }
 
-    fn copy(&self, batch: &mut OpenBatch, folded: &WgpuMemory, into: bool) -> BackendResult<()> {
-        folded.mark(batch.serial(), true);
+    fn copy(&self, batch: &mut OpenBatch, merged: &WgpuMemory, into: bool) -> BackendResult<()> {
+        merged.mark(batch.serial(), true);
         for part in &self.parts {
             let memory = downcast(&part.memory)?;
             memory.mark(batch.serial(), true);
-            let (own, size) = (memory.buffer(), part.end - part.start);
-            let (own, common) = ((own, part.start), (folded.buffer(), part.at));
-            let (from, to) = if into { (own, common) } else { (common, own) };
+            let (original, size) = (memory.buffer(), part.end - part.start);
+            let (original, common) = ((original, part.start), (merged.buffer(), part.at));
+            let (from, to) = if into { (original, common) } else { (common, original) };
             batch.copy(from, to, size)?;
         }
         Ok(())

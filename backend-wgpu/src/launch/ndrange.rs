@@ -5,7 +5,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch};
 
 use crate::launch::kernel::Kernel;
 
-/// A range of work-groups: the first one, and how many per dimension.
+/// A range of work-groups: the index of the first one, and their number per dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GroupRange {
     pub(crate) base: [u32; 3],
@@ -17,7 +17,8 @@ impl GroupRange {
         self.base == [0; 3] && self.groups.iter().zip(limits).all(|(count, limit)| *count <= limit)
     }
 
-    /// Whether it is a single dispatch, and if not, whether it is laid out in two dimensions.
+    /// Returns whether the range is a single dispatch within `limits`, and, if it is not, whether its one dimension is
+    /// laid out in two dimensions.
     pub(crate) fn shape(&self, limits: [u32; 3]) -> (bool, bool) {
         let fits = self.fits(limits);
         (fits, !fits && self.groups[1..] == [1, 1])
@@ -47,11 +48,11 @@ pub(crate) struct Region {
     pub(crate) range: GroupRange,
 }
 
-/// Group size for kernels that cannot observe it. It fills a compute unit with few groups, and leaves each invocation
-/// as many registers as a GPU provides. One size for most launches also means one pipeline for them.
+/// Group size for kernels that cannot observe it. Few groups of this size fill a compute unit, and each invocation can
+/// use as many registers as a GPU permits. With one size, most launches of a kernel use the same pipeline.
 pub(crate) const GROUP: u32 = 256;
 
-/// The group size that a launch runs with: the application's, or a better one if the kernel cannot observe it. Small
+/// Returns the group size of a launch: the application's, or a faster one if the kernel cannot observe it. Small
 /// groups grow in the first dimension if the launch has at least `busy_invocations` work-items. If the kernel takes
 /// long to compile, one size serves all one-dimensional launches.
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
@@ -97,8 +98,9 @@ pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResu
     Ok(counts)
 }
 
-/// The regions of a launch (up to eight), and the dimensions in which groups extend beyond the NDRange. Groups extend
-/// beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder groups.
+/// Returns the regions of a launch (up to eight), and the dimensions in which groups may extend beyond the NDRange.
+/// They extend beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder
+/// groups.
 pub(crate) fn regions(launch: &Launch, grid: GroupGrid, kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     let (regions, mut guard) = regions_of(launch, grid, kernel.group_blind());
     guard[0] |= runs_in_one_size(launch, kernel);
@@ -110,7 +112,7 @@ fn regions_of(
     GroupGrid { local_size, counts: groups }: GroupGrid,
     group_blind: bool,
 ) -> (SmallVec<[Region; 1]>, [bool; 3]) {
-    // Below 2^32, as the local size is.
+    // The remainder is below 2^32 because the local size is.
     let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
     let whole = Region { local_size, range: GroupRange { base: [0; 3], groups } };
     if group_blind {
@@ -155,8 +157,9 @@ fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> Sm
     parts
 }
 
-/// Lays out the groups of one dimension in rows of at most `limits[0]`. It takes one dispatch if they divide evenly,
-/// else two. Each further dispatch waits for the previous one to drain, which takes 11 us on an H100.
+/// Lays out the groups of one dimension in rows of at most `limits[0]` groups. Uses one dispatch if the groups divide
+/// evenly into rows, and otherwise a further dispatch for the remainder. Each further dispatch waits until the previous
+/// one has ended, which takes 11 us on an H100.
 fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));
     let fewest = count.div_ceil(longest);

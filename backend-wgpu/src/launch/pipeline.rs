@@ -77,7 +77,7 @@ impl Pipeline {
     }
 }
 
-/// Number, type and minimal size of a binding.
+/// Returns the number, the type and the minimum size in bytes of a binding.
 fn kind(binding: &Binding) -> (u32, BindingType, u64) {
     match binding.kind {
         BindingKind::Uniform { size } if binding.source == BindingSource::Arguments => {

@@ -2,7 +2,7 @@
 //!
 //! If the kernel of a launch is not compiled yet, the submission thread creates its pipeline and records the launch.
 //! Meanwhile other threads create the pipelines of the launches that follow in the queue. All properties of a launch
-//! are known when it is enqueued, so no pipeline is created in vain.
+//! are known when it is enqueued, so no unused pipeline is created.
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ pub(crate) struct LaunchPlan {
 }
 
 impl LaunchPlan {
-    /// `None` if the launch has no work-items.
+    /// Returns `None` if the launch has no work-items.
     pub(crate) fn new(launch: &Launch, kernel: &Kernel, limits: &LaunchLimits) -> BackendResult<Option<Self>> {
         let local_size = local_size(launch, kernel, limits.busy_invocations);
         let groups = group_counts(launch, local_size)?;
@@ -43,7 +43,7 @@ impl LaunchPlan {
         self.regions.iter().map(move |region| (*region, region_key(&self.common, region, self.guard, max_groups)))
     }
 
-    /// The key and groups of a coarsened launch. `None` if the launch is not coarsened.
+    /// Returns the key and groups of a coarsened launch, or `None` if the launch is not coarsened.
     pub(crate) fn coarsened(&self, code: &Program<Gpu>, kernel: &Kernel, limits: &LaunchLimits) -> BackendResult<Option<CoarsenedLaunch>> {
         coarsened_launch(code, kernel, &self.sizes, &self.common, limits)
     }

@@ -63,7 +63,7 @@ impl WgpuProgram {
         Self { code: Arc::new(Program::new(Arc::clone(gpu), kernels, compile, None)), constants: None, variables: None }
     }
 
-    /// The key that a launch with this group size probably has.
+    /// Returns the key that a launch with this group size probably has.
     fn probable_key(&self, kernel: &Kernel, local_size: [u32; 3]) -> LaunchKey {
         let function = ir::Function {
             kernel: Some(ir::Kernel {
@@ -103,8 +103,9 @@ impl LoadedProgram for WgpuProgram {
     }
 
     /// Returns the largest group size that the register count of the kernel permits. The count comes from a pipeline
-    /// whose group size does not limit it. A kernel that does not depend on its work-group size needs no limit: the
-    /// driver chooses the size. A long kernel uses all registers, and the driver would take seconds to compile it.
+    /// whose group size does not limit it. Returns `None` if the driver does not report the count, or if the kernel
+    /// does not depend on its work-group size: the backend then chooses the size. A long kernel is assumed to use all
+    /// registers, because the driver would take seconds to compile it.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
         let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.reports_registers())?;

@@ -26,19 +26,19 @@ use crate::submit::batch_encoder::Uses;
 /// Programs alternate between a few kernels.
 const MAX_CACHED_LAUNCHES: usize = 8;
 
-/// The most recent new launch is at the end.
+/// The cached launches, the newest at the end.
 #[derive(Default)]
 pub(crate) struct LaunchCache(VecDeque<CachedLaunch>);
 
 impl LaunchCache {
-    /// A cached launch of that program that matches.
+    /// Returns a cached launch of that program with the same recording.
     pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&CachedLaunch> {
         self.0.iter().rev().find(|cached| {
             Arc::ptr_eq(&cached.kernel, &launch.kernel) && Weak::as_ptr(&cached.code) == Arc::as_ptr(code) && cached.shape.matches(launch)
         })
     }
 
-    /// Adds a launch, and evicts the oldest.
+    /// Adds a launch. If the cache is full, evicts the oldest one.
     pub(crate) fn insert(&mut self, cached: CachedLaunch) {
         if self.0.len() == MAX_CACHED_LAUNCHES {
             self.0.pop_front();
@@ -62,7 +62,7 @@ pub(crate) struct CachedLaunch {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) span: GroupSpan,
     pub(crate) group: BindGroup,
-    /// ID of the ring segment that held its arguments.
+    /// ID of the ring segment with its arguments. `None` if the shader reads no arguments.
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
     /// The memory objects that it uses, and whether it writes them.
@@ -80,7 +80,7 @@ pub(crate) struct RecordedDispatch {
 }
 
 impl CachedLaunch {
-    /// `None` if an equal launch may record another dispatch.
+    /// Returns `None` if an equal launch may record another dispatch.
     pub(crate) fn new(
         LaunchTarget { launch, program, kernel }: LaunchTarget<'_>,
         pipeline: &Arc<Pipeline>,
@@ -106,7 +106,7 @@ impl CachedLaunch {
 /// Where a launch specifies a memory object.
 #[derive(Clone, Copy)]
 pub(crate) enum MemorySource {
-    /// A parameter, or an index after the parameters for memory that only pointers in memory lead to.
+    /// A parameter, or an index after the parameters for memory that only pointers in memory refer to.
     Range(u32),
     Constants,
     Variables,
@@ -139,7 +139,7 @@ struct LaunchShape {
     global_offset: [u64; 3],
     global_size: [u64; 3],
     local_size: [u32; 3],
-    /// The arguments, followed by memory that only pointers in memory lead to.
+    /// The arguments, followed by memory that only pointers in memory refer to.
     args: SmallVec<[CachedArg; 8]>,
 }
 
@@ -170,7 +170,7 @@ impl CachedRange {
 }
 
 impl CachedArg {
-    /// `None` for arguments with further relevant properties.
+    /// Returns `None` for arguments whose properties this type does not represent.
     fn of(arg: &LaunchArg, param: &KernelParam) -> Option<Self> {
         match (arg, param) {
             (LaunchArg::Value(_), KernelParam::Value | KernelParam::Bytes { .. }) => Some(Self::Value),

@@ -12,10 +12,10 @@ use wgcl_compiler::launch::{ConstantBinding, LaunchError, SplitBindings};
 use crate::gpu::open_device::Gpu;
 use crate::launch::merge_buffers::{self, OTHERS};
 
-/// The bytes of a buffer that a binding shows: offset and maximal size. `None` for the whole buffer.
+/// The bytes of a buffer that a binding covers: offset and maximum size in bytes. `None` for the whole buffer.
 pub(crate) type Window = Option<(u64, u64)>;
 
-/// Maps a parameter of a binding to the launch's parameter, and to the bytes that the binding shows.
+/// Maps the parameter index of a binding to the parameter of the launch, and to the bytes that the binding covers.
 pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u32, Window) {
     if pieces.params.is_empty() {
         return (index, None);
@@ -31,10 +31,10 @@ pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u3
     (index, pieces.params.iter().any(|(param, _)| *param == index).then_some((0, size)))
 }
 
-/// Finds the buffers that a launch splits. `constants` says how its `__constant` arguments are bound.
+/// Finds the buffers that a launch splits. `constants` has the bindings of its `__constant` arguments.
 ///
 /// # Errors
-/// If they need more bindings than the device has.
+/// If the launch needs more bindings than the device has.
 pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<SplitBindings> {
     let limit = gpu.binding_limit;
     let is_large = |range: &MemoryRange| range.size > limit;
@@ -45,14 +45,14 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
     }
     let mut constants = constants.iter();
     let mut large = Vec::new();
-    let (mut small, mut foldable) = (0, 0);
+    let (mut small, mut mergeable) = (0, 0);
     for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
         let is_constant = matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
         let is_uniform = is_constant && matches!(constants.next(), Some(ConstantBinding::Uniform(_)));
         match merge_buffers::range(arg) {
             Some(range) if is_large(range) && !is_uniform => large.push((index, range.size)),
             Some(_) if is_constant => small += 1,
-            Some(_) => foldable += 1,
+            Some(_) => mergeable += 1,
             None => {}
         }
     }
@@ -75,8 +75,8 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         let counts = large.iter().map(|(_, size)| pieces.count(*size));
         let (max_count, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
         let is_last = pieces.shift == largest;
-        // Buffers that are not split may be merged, but only if parts cannot be larger.
-        let needed = others + all + if is_last { foldable.min(1) } else { foldable };
+        // Merging the other buffers saves bindings. It is slow, so it is considered only if parts cannot be larger.
+        let needed = others + all + if is_last { mergeable.min(1) } else { mergeable };
         if needed <= bindings && (max_count + 1) * u64::from(overlap) < 1 << pieces.shift {
             break;
         }

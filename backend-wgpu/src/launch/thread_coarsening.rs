@@ -1,4 +1,4 @@
-//! Thread coarsening: when an invocation runs several work-items, and in which groups (see `passes::coarsen` of the
+//! Thread coarsening: decides how many work-items an invocation runs, and the group size (see `passes::coarsen` of the
 //! compiler).
 
 use wgcl_api::backend::{BackendResult, DeviceKind, DeviceProperties, Launch};
@@ -18,10 +18,10 @@ const MAX_FACTOR: u32 = 16;
 const PER_UNIT: u64 = 1024;
 /// The minimum number of invocations per CPU thread: it leaves enough groups for all threads.
 const PER_THREAD: u64 = 512;
-/// Invocations of a group.
+/// Minimum number of invocations per group, if the launch has as many.
 const GROUP: u64 = 256;
 
-/// `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
+/// Returns the choice of `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
 fn forced() -> Option<bool> {
     match Options::get().coarsen.as_deref() {
         Some("0") => Some(false),
@@ -30,7 +30,7 @@ fn forced() -> Option<bool> {
     }
 }
 
-/// Invocations that keep a device busy.
+/// Returns the minimum number of invocations that keeps a device busy.
 pub(crate) fn busy_invocations(properties: &DeviceProperties) -> u64 {
     let each = if properties.kind == DeviceKind::Cpu { PER_THREAD } else { PER_UNIT };
     each * u64::from(properties.compute_units)
@@ -49,7 +49,7 @@ impl LaunchSizes {
         Self { global_offset: launch.global_offset, global_size: launch.global_size, local_size: launch.local_size }
     }
 
-    /// Maximal number of work-items per invocation, a power of two.
+    /// Returns the maximum number of work-items per invocation, a power of two.
     fn max_factor(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
         let min_invocations = match forced() {
             Some(false) => return 1,
@@ -67,7 +67,8 @@ impl LaunchSizes {
         factor
     }
 
-    /// The key and the groups, if the shader may use up to `max_factor` work-items per invocation and uses `factor`.
+    /// Returns the key and the groups of a shader that may run up to `max_factor` work-items per invocation, and runs
+    /// `factor`.
     fn key(&self, common: &LaunchKey, max_factor: u32, factor: u32, max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
         let mut invocations = self.global_size;
         invocations[0] /= u64::from(factor);
@@ -82,7 +83,8 @@ impl LaunchSizes {
     }
 }
 
-/// The group size for this many invocations. A small group size of the application grows in the first dimension.
+/// Returns the group size for this many invocations. A small group size of the application grows in the first
+/// dimension.
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
@@ -94,14 +96,14 @@ fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
 pub(crate) struct CoarsenedLaunch {
     pub(crate) key: LaunchKey,
     pub(crate) groups: GroupRange,
-    /// Maximal number of work-items per invocation.
+    /// Maximum number of work-items per invocation.
     pub(crate) max_factor: u32,
-    /// The number that the shader uses.
+    /// Number of work-items per invocation that the shader runs.
     pub(crate) factor: u32,
 }
 
-/// Decides how a launch is coarsened. `None` if it is not. If the kernel's factor is unknown, it compiles shaders
-/// until one uses the expected factor. The driver compiles only that one.
+/// Decides how a launch is coarsened. Returns `None` if it is not. If the factor of the kernel is unknown, this
+/// function compiles shaders until one has the factor that its key assumes. The driver compiles only the last one.
 pub(crate) fn coarsened_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,

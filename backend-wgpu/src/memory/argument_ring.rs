@@ -17,7 +17,7 @@ pub(crate) type ArgumentBytes = SmallVec<[u8; 256]>;
 struct Last {
     bytes: ArgumentBytes,
     slot: Slot,
-    /// The ring's generation at that time.
+    /// The ring's generation when they were written.
     generation: u64,
 }
 
@@ -33,7 +33,7 @@ impl Default for Arguments {
 }
 
 impl Arguments {
-    /// The slot of the last arguments, if they equal `bytes`. Batch `serial` then uses it, too.
+    /// Returns the slot of the last arguments if they equal `bytes`, for a further use by batch `serial`.
     pub(crate) fn find(&mut self, bytes: &ArgumentBytes, serial: u64) -> Option<Slot> {
         let last = self.last.as_ref().filter(|last| last.generation == self.ring.generation() && last.bytes == *bytes)?;
         self.ring.touch(&last.slot, serial);
@@ -45,7 +45,7 @@ impl Arguments {
         self.ring.take(gpu, size, align, serial, completed)
     }
 
-    /// Remembers the arguments in a slot.
+    /// Records the arguments that were written to a slot.
     pub(crate) fn set_last(&mut self, bytes: ArgumentBytes, slot: &Slot) {
         self.last = Some(Last { bytes, slot: slot.clone(), generation: self.ring.generation() });
     }

@@ -36,7 +36,8 @@ enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
     /// The host writes the buffer across the bus, if the device has a
-    /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory.
+    /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory and the buffer is below
+    /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
 }
 
@@ -45,27 +46,27 @@ pub(crate) struct WgpuMemory {
     pub(crate) id: u64,
     gpu: Arc<Gpu>,
     size: u64,
-    /// Bytes of the buffer.
+    /// Size of the buffer in bytes.
     pub(crate) allocated: u64,
     buffer: ManuallyDrop<Buffer>,
-    /// A bind group uses it.
+    /// Whether a bind group was created for it.
     bound: AtomicBool,
-    /// The host reads and writes it here.
+    /// Where the host reads and writes it, if it can.
     mapping: Option<Mapping>,
-    /// The host writes it here, across the bus. Reads would be slow.
+    /// Where the host writes it across the bus, if it can. Reads would be slow.
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
     /// Receives the message that bind groups with this buffer are stale.
     thread: Option<Sender<Message>>,
-    /// The last batch that reads or writes it.
+    /// Serial number of the last batch that reads or writes it.
     last_use: AtomicU64,
-    /// The last batch that writes it.
+    /// Serial number of the last batch that writes it.
     last_write: AtomicU64,
 }
 
 impl WgpuMemory {
-    /// Memory that fits one binding.
+    /// Creates memory that fits one binding.
     pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         if size > gpu.limits.max_storage_buffer_binding_size {
             return Err(BackendError::OutOfDeviceMemory);
@@ -73,12 +74,12 @@ impl WgpuMemory {
         Self::of_any_size(gpu, size, thread)
     }
 
-    /// Memory that may have to be split across several bindings.
+    /// Creates memory that may have to be split across several bindings.
     pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { HostAccess::Mapping } else { HostAccess::Bar })
     }
 
-    /// Host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
+    /// Creates host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
     pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         // MAP_READ selects cached memory.
         Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, HostAccess::Mapping)
@@ -108,7 +109,7 @@ impl WgpuMemory {
         Ok(Arc::new(memory))
     }
 
-    /// Memory that another API exported. The host cannot access it.
+    /// Imports memory that another API exported. The host cannot access it.
     pub(crate) fn import_fd(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
@@ -119,8 +120,8 @@ impl WgpuMemory {
         Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(thread))))
     }
 
-    /// Imports the first `size` bytes of a region of host memory. `None` if the region is not aligned as the device
-    /// requires, or ends within a word: stores of part of a word write the whole word.
+    /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import it, or if
+    /// `size` is not a multiple of 4: a store to part of a word writes the whole word.
     pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
@@ -175,12 +176,12 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// The host may write here while no batch uses the buffer.
+    /// Returns where the host may write while no batch uses the buffer.
     pub(crate) fn bar(&self) -> Option<Mapping> {
         self.bar
     }
 
-    /// Records that a batch uses the buffer. Only the submission thread calls this.
+    /// Records that batch `serial` uses the buffer. Only the thread that runs the engine calls this.
     pub(crate) fn mark(&self, serial: u64, writes: bool) {
         self.last_use.store(serial, Ordering::Relaxed);
         if writes {
@@ -188,7 +189,8 @@ impl WgpuMemory {
         }
     }
 
-    /// The batch to wait for before the host reads the buffer, or writes it with `writes`.
+    /// Returns the serial number of the batch to wait for before the host reads the buffer, or, with `writes`, writes
+    /// it.
     pub(crate) fn busy_until(&self, writes: bool) -> u64 {
         if writes { self.last_use.load(Ordering::Relaxed) } else { self.last_write.load(Ordering::Relaxed) }
     }
@@ -232,7 +234,7 @@ struct MappedTarget {
     range: Range<u64>,
 }
 
-/// The range as a target of another device's read. `None` if the host cannot access the buffer.
+/// Returns the range as a target of another device's read, or `None` if the host cannot access the buffer.
 pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;
@@ -243,8 +245,8 @@ pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, range: Range<u64>) -> Opti
 impl HostTarget for MappedTarget {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
         let Some(mapping) = downcast(&self.memory).ok().and_then(WgpuMemory::mapping) else { return };
-        // SAFETY: `mapped_target` checked the range. `Device::landing` requires that commands of this device wait for
-        // the write.
+        // SAFETY: `mapped_target` checked the range. `Device::host_visible_target` requires that no command of
+        // this device uses the range meanwhile.
         f(unsafe { mapping.bytes_mut(self.range.start, self.range.end - self.range.start) });
         // The bytes are visible before the next submission.
         fence(Ordering::SeqCst);
@@ -255,7 +257,8 @@ pub(crate) fn downcast(memory: &Arc<dyn Memory>) -> BackendResult<&WgpuMemory> {
     memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the memory object belongs to another backend".to_owned()))
 }
 
-/// Fails if a range is not inside the buffer. The API has checked it already; this check makes the unsafe code sound.
+/// Fails if a range (offset and size) is not inside the buffer. The API has already checked the ranges. This check
+/// makes the unsafe code sound.
 pub(crate) fn check_ranges(mut ranges: impl Iterator<Item = (u64, u64)>, memory: &WgpuMemory) -> BackendResult<()> {
     if ranges.all(|(offset, size)| offset.checked_add(size).is_some_and(|end| end <= memory.allocated)) {
         Ok(())

@@ -48,7 +48,7 @@ impl PinnedBytes {
         (Arc::<WgpuMemory>::clone(&self.region.memory), self.offset)
     }
 
-    /// Calls `f` with the bytes, if they are inside the memory.
+    /// Calls `f` with the bytes. Does not call it if they are not inside the memory.
     fn visit(&self, f: &mut dyn FnMut(&mut [u8])) {
         if self.offset.checked_add(self.size).is_some_and(|end| end <= self.region.memory.size()) {
             // SAFETY: the range is inside the memory, which the region keeps. Mapping and unmapping are commands, so

@@ -1,7 +1,7 @@
 //! Ring buffers for staging memory and arguments.
 //!
-//! A ring consists of a few segments. Batches fill a segment from front to back. It is reused once the last batch
-//! that uses it is complete.
+//! A ring consists of a few segments. Batches allocate slots of a segment from front to back. The segment is reused
+//! once the last batch that uses it is complete.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 #[derive(Debug)]
 struct Segment {
     memory: Arc<HostBuffer>,
-    /// The last batch that uses it.
+    /// Serial number of the last batch that uses it.
     last_use: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct Ring {
     direction: Direction,
-    /// Bytes of a segment, and of the largest slot.
+    /// Size of a segment in bytes, and maximum size of a slot.
     segment_size: u64,
     max_segments: usize,
     segments: Vec<Segment>,
@@ -40,7 +40,7 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) enum Allocation {
     Slot(Slot),
-    /// All segments are in use until this batch is complete.
+    /// All segments are in use until the batch with this serial number is complete.
     WaitFor(u64),
 }
 
@@ -57,19 +57,19 @@ impl Ring {
         self.generation
     }
 
-    /// Records that a later batch than the one it was allocated for uses a slot.
+    /// Records that batch `serial` also uses a slot, which was allocated for an earlier batch.
     pub(crate) fn touch(&mut self, slot: &Slot, serial: u64) {
         if let Some(segment) = self.segments.iter_mut().find(|segment| segment.memory.id == slot.memory.id) {
             segment.last_use = segment.last_use.max(serial);
         }
     }
 
-    /// Keeps the segment of a slot that the host has yet to read, until [`Ring::release`].
+    /// Prevents the reuse of a slot's segment until [`Ring::release`], because the host has yet to read it.
     pub(crate) fn hold(&mut self, slot: &Slot) {
         self.touch(slot, u64::MAX);
     }
 
-    /// Releases the held segment of a slot, or all held segments.
+    /// Releases the held segment of a slot, or all held segments, for reuse after batch `serial`.
     pub(crate) fn release(&mut self, slot: Option<&Slot>, serial: u64) {
         for segment in &mut self.segments {
             if segment.last_use == u64::MAX && slot.is_none_or(|slot| slot.memory.id == segment.memory.id) {
@@ -78,8 +78,8 @@ impl Ring {
         }
     }
 
-    /// Allocates a slot for batch `serial`. The batches up to `completed` are complete. `size` is at most that of a
-    /// segment.
+    /// Allocates a slot for batch `serial`. The batches up to `completed` are complete. `size` must be at most that of
+    /// a segment.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Allocation> {
         if let Some(segment) = self.segments.get_mut(self.current) {
             if segment.last_use <= completed && self.cursor > 0 {

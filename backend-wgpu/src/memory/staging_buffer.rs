@@ -13,11 +13,11 @@ use crate::host::mapping::Mapping;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
-    /// The host writes a little, shaders read it as uniforms. Device memory is fastest.
+    /// The host writes few bytes, and shaders read them as uniforms. Device memory is fastest.
     Arguments,
-    /// The host writes much, copies and shaders read it once. Host memory is fastest.
+    /// The host writes many bytes, and copies and shaders read them once. Host memory is fastest.
     Up,
-    /// Copies write it, the host reads it.
+    /// Copies write the buffer, and the host reads it.
     Down,
 }
 
@@ -45,7 +45,7 @@ impl HostBuffer {
         Ok(Self { id: gpu.fresh_id(), buffer, size, mapping })
     }
 
-    /// Writes bytes that no submission uses. `offset` is a multiple of 4.
+    /// Writes bytes that no submission uses. `offset` must be a multiple of 4.
     pub(crate) fn write(&self, gpu: &Gpu, offset: u64, bytes: &[u8]) -> BackendResult<()> {
         if offset.saturating_add(bytes.len() as u64) > self.size {
             return Err(BackendError::Other("internal error: a write ends beyond the staging buffer".to_owned()));
@@ -71,7 +71,7 @@ impl HostBuffer {
         Ok(())
     }
 
-    /// Calls `f` with bytes that a complete submission wrote. `offset` is a multiple of 8.
+    /// Calls `f` with bytes that a complete submission wrote. `offset` must be a multiple of 8.
     pub(crate) fn read(&self, gpu: &Gpu, offset: u64, size: u64, f: &mut dyn FnMut(&[u8])) -> BackendResult<()> {
         if offset.saturating_add(size) > self.size {
             return Err(BackendError::Other("internal error: a read ends beyond the staging buffer".to_owned()));
@@ -94,7 +94,7 @@ impl HostBuffer {
         });
         loop {
             gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| BackendError::DeviceLost(error.to_string()))?;
-            // Another thread may have polled at the same time and be about to call back.
+            // Another thread may have polled at the same time, and may not have called back yet.
             match receiver.recv_timeout(Duration::from_millis(10)) {
                 Ok(Ok(())) => break,
                 Ok(Err(error)) => return Err(BackendError::Other(error.to_string())),

@@ -9,16 +9,16 @@ use wgcl_api::backend::{BackendError, BackendResult, HostTarget};
 use crate::gpu::open_device::Gpu;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Bytes of a chunk of staging memory, and of the largest read.
+/// Size in bytes of a chunk of staging memory, and of the largest read.
 pub(crate) const CHUNK: u64 = 1 << 21;
-/// While all chunks are in use, reads go through the staging ring and wait.
+/// Maximum number of chunks. While all are in use, reads use the staging ring and wait.
 const CHUNKS: usize = 32;
 
 /// A recorded read whose bytes are not delivered yet.
 #[derive(Debug)]
 pub(crate) struct PendingRead {
     pub(crate) memory: Arc<HostBuffer>,
-    /// Offset in the chunk, offset in the target, and size of each region.
+    /// Offset in the chunk, offset in the target, and size of each region, in bytes.
     pub(crate) pieces: SmallVec<[(u64, u64, u64); 1]>,
     pub(crate) target: Arc<dyn HostTarget>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct ReadbackPool {
 }
 
 impl ReadbackPool {
-    /// Whether [`ReadbackPool::take`] would succeed.
+    /// Whether [`ReadbackPool::take`] finds a chunk, or may create one.
     pub(crate) fn has_space(&self, size: u64) -> bool {
         let fits = |chunk: &Arc<HostBuffer>| is_free(chunk) || self.cursor + size <= CHUNK;
         self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)

@@ -1,4 +1,4 @@
-//! Buffers for `printf`. A launch that prints has one from its recording until its text was delivered.
+//! Buffers for `printf`. Each launch that prints has one, from its recording until its text is delivered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Limit of launches that print in flight, as each has a buffer.
+/// Maximum number of printing launches in flight. Each has a buffer.
 pub(crate) const MAX_IN_FLIGHT: usize = 16;
 
-/// Offset and size of the record counter.
+/// Offset and size in bytes of the record counter.
 pub(crate) const COUNTER: (u64, u64) = (0, 4);
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Takes a buffer for a launch. Its counter at [`COUNTER`] must be cleared first.
+    /// Takes a buffer from the pool for a launch, or creates one. The caller must clear its counter ([`COUNTER`]).
     pub(crate) fn new(gpu: &Arc<Gpu>, pool: &Arc<Pool>, table: &Arc<Table>) -> BackendResult<Self> {
         let free = pool.free.lock().pop();
         let buffer = match free {
@@ -73,7 +73,7 @@ impl Output {
         Some((buffer.memory.buffer(), &buffer.down.as_ref()?.buffer))
     }
 
-    /// The text. The launch is complete.
+    /// Returns the text. The launch must be complete.
     pub(crate) fn text(&self, gpu: &Gpu) -> BackendResult<Vec<u8>> {
         let Some(buffer) = &self.buffer else { return Ok(Vec::new()) };
         let size = u64::from(BUFFER_SIZE);

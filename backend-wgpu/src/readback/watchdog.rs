@@ -2,9 +2,9 @@
 //! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
-//! The kernel reports it in one word, which all launches share. If the host can read the word, it reads the word in
-//! place. It then does not know which of the launches in flight wrote it, and all of them fail. Otherwise each launch
-//! clears the word before it begins, and copies it to staging memory at its end.
+//! Kernels report this in one word, which all launches share. If the host can read the word in place, it does not know
+//! which of the launches in flight wrote it, so all of them fail. Otherwise each launch clears the word before it
+//! begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Bytes of the word's memory, including the locks of 64-bit atomics ([`wgcl_compiler::passes::locks`]).
+/// Size in bytes of the word's memory, including the locks of 64-bit atomics ([`wgcl_compiler::passes::locks`]).
 pub(crate) const BYTES: u64 = TABLE_BYTES as u64;
 
-/// Bytes of the copy for the host.
+/// Number of bytes that are copied for the host.
 pub(crate) const COPIED: u64 = 16;
 
 /// The word of a device.
@@ -29,7 +29,7 @@ pub(crate) struct LoopWatchdog {
     gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
-    /// Unused staging memory, if the host cannot access the word.
+    /// Staging memory for later launches, if the host cannot read the word in place.
     spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
@@ -45,7 +45,7 @@ impl LoopWatchdog {
         &self.memory
     }
 
-    /// The word, if the host can read it; otherwise 0.
+    /// Returns the word if the host can read it in place, and otherwise 0.
     fn value(&self) -> u32 {
         // SAFETY: the memory has that size and is only read as bytes. The launch that wrote the word is complete.
         self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
@@ -58,7 +58,7 @@ impl LoopWatchdog {
         }
     }
 
-    /// Staging memory for a launch's copy. `None` if the host can read the word.
+    /// Returns staging memory for a launch's copy, or `None` if the host can read the word in place.
     fn take_copy(&self) -> BackendResult<Option<HostBuffer>> {
         if self.memory.mapping().is_some() {
             return Ok(None);
@@ -77,7 +77,7 @@ fn first_word(bytes: &[u8]) -> u32 {
 pub(crate) struct WatchedLaunch {
     word: Arc<LoopWatchdog>,
     kernel: Arc<str>,
-    /// Staging memory for the word.
+    /// Staging memory for the word, if the host cannot read it in place.
     copy: Option<HostBuffer>,
 }
 
@@ -88,17 +88,17 @@ impl WatchedLaunch {
         Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
     }
 
-    /// The memory to clear before the launch, if any.
+    /// Returns the memory to clear before the launch. `None` if the host clears it.
     pub(crate) fn to_clear(&self) -> Option<&WgpuMemory> {
         self.copy.as_ref().map(|_| &**self.word.memory())
     }
 
-    /// Source and destination of the copy after the launch, if there is one.
+    /// Returns source and destination of the copy after the launch. `None` if the host reads the word in place.
     pub(crate) fn copy(&self) -> Option<(&Buffer, &Buffer)> {
         Some((self.word.memory().buffer(), &self.copy.as_ref()?.buffer))
     }
 
-    /// Fails if a loop ended early. The launch is complete.
+    /// Fails if a loop ended early. The launch must be complete.
     pub(crate) fn check(&self) -> BackendResult<()> {
         let mut value = 0;
         match &self.copy {

@@ -26,7 +26,7 @@ pub const ALL: [Settings; 4] = [
 ];
 
 pub fn device(settings: Settings) -> Arc<WgpuDevice> {
-    WgpuBackend::new(settings).open_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
+    WgpuBackend::new(settings).list_devices().into_iter().next().expect("a Vulkan device: install mesa-vulkan-drivers")
 }
 
 pub struct Pending {
