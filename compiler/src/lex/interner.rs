@@ -1,10 +1,10 @@
-//! Interned spellings. The preprocessor compares and looks up names by number.
+//! Interned spellings. The preprocessor compares and looks up names by their symbol.
 
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// An interned spelling of the current compilation.
+/// The number of an interned spelling. It is valid within one compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Symbol(u32);
 
@@ -23,8 +23,8 @@ impl Symbol {
 
 #[derive(Debug)]
 pub(crate) struct Interner {
-    numbers: FxHashMap<Arc<str>, Symbol>,
-    names: Vec<Arc<str>>,
+    symbols: FxHashMap<Arc<str>, Symbol>,
+    spellings: Vec<Arc<str>>,
 }
 
 impl Default for Interner {
@@ -34,30 +34,30 @@ impl Default for Interner {
 }
 
 impl Interner {
-    /// An interner that contains only the empty spelling.
+    /// Creates an interner that contains only the empty spelling.
     pub(crate) fn new() -> Self {
-        let mut interner = Self { numbers: FxHashMap::default(), names: Vec::new() };
+        let mut interner = Self { symbols: FxHashMap::default(), spellings: Vec::new() };
         interner.intern("");
         interner
     }
 
     pub(crate) fn intern(&mut self, text: &str) -> Symbol {
-        if let Some(symbol) = self.numbers.get(text) {
+        if let Some(symbol) = self.symbols.get(text) {
             return *symbol;
         }
-        let symbol = Symbol(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        let symbol = Symbol(u32::try_from(self.spellings.len()).unwrap_or(u32::MAX));
         let name: Arc<str> = Arc::from(text);
-        self.names.push(name.clone());
-        self.numbers.insert(name, symbol);
+        self.spellings.push(name.clone());
+        self.symbols.insert(name, symbol);
         symbol
     }
 
     pub(crate) fn name(&self, symbol: Symbol) -> &Arc<str> {
-        // Symbols come from `intern` only, and the empty spelling always exists.
-        self.names.get(symbol.index()).unwrap_or(&self.names[0])
+        // The index is out of range only for a symbol of another interner. The empty spelling always exists.
+        self.spellings.get(symbol.index()).unwrap_or(&self.spellings[0])
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.names.len()
+        self.spellings.len()
     }
 }

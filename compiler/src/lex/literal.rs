@@ -1,4 +1,4 @@
-//! Values of literals (C99 6.4.4, OpenCL C 6.3): pp-numbers, character constants and strings.
+//! Computes the values of literals (C99 6.4.4, OpenCL C 6.3): pp-numbers, character constants and strings.
 
 use crate::ast::{FloatSuffix, IntSuffix};
 
@@ -18,7 +18,7 @@ pub(crate) enum Number {
     },
 }
 
-/// Parses a pp-number. The error has clang's wording.
+/// Parses a pp-number. Fails with a message in clang's wording.
 pub(crate) fn number(text: &str) -> Result<Number, String> {
     let lower = text.to_ascii_lowercase();
     let hex = lower.starts_with("0x");
@@ -73,7 +73,7 @@ fn integer_suffix(suffix: &str) -> Result<IntSuffix, String> {
 }
 
 fn float(text: &str, hex: bool) -> Result<Number, String> {
-    // The suffix starts after the last character that can belong to the value.
+    // The mantissa ends before the first character that is not a digit or a dot.
     let (mantissa, exponent_letter) = if hex { (&text[2..], 'p') } else { (text, 'e') };
     let is_digit = |c: char| if hex { c.is_ascii_hexdigit() } else { c.is_ascii_digit() };
     let mantissa_end = mantissa.find(|c: char| !is_digit(c) && c != '.').unwrap_or(mantissa.len());
@@ -89,7 +89,7 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
             if end == sign {
                 return Err("exponent has no digits".to_owned());
             }
-            // Beyond this range the value is zero or infinity.
+            // An exponent that exceeds 64 bits is clamped: the value is zero or infinity.
             (Some(rest[..end].parse::<i64>().unwrap_or(if rest.starts_with('-') { -1_000_000 } else { 1_000_000 })), &rest[end..])
         }
         None if hex => return Err("hexadecimal floating constant requires an exponent".to_owned()),
@@ -111,13 +111,14 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
     Ok(Number::Float { value, suffix: float_suffix, text: spelling.to_owned() })
 }
 
-/// `digits` (which may contain a dot) times two to the power of `exponent`, correctly rounded to double.
+/// Returns the hexadecimal number `digits`, which may contain a dot, times 2 to the power of `exponent`, correctly
+/// rounded to double.
 pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
     let (significand, scale) = hex_significand(digits);
     scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
 }
 
-/// The first 64 significant bits (the last one is sticky) and their binary exponent.
+/// Returns the first 61 to 64 significant bits and their binary exponent. The last bit is also 1 if a later bit is 1.
 fn hex_significand(digits: &str) -> (u64, i64) {
     let (mut significand, mut scale, mut in_fraction) = (0_u64, 0_i64, false);
     for c in digits.chars() {
@@ -147,7 +148,7 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     if exponent > 1023 {
         return f64::INFINITY;
     }
-    // The number of excess bits is 11, or more for denormals.
+    // A double has 53 significant bits, so 11 of the 64 bits are dropped, and more for denormals.
     let drop = if exponent < -1022 { (11 - 1022 - exponent).min(64) } else { 11 };
     let (kept, rest, half) = if drop >= 64 {
         (0_u64, u128::from(normal), 1_u128 << 63)
@@ -164,13 +165,13 @@ fn scale_to_double(significand: u64, scale: i64) -> f64 {
     f64::from_bits((biased << 52) + kept)
 }
 
-/// Whether a constant has the prefix `L`.
+/// Whether a character or string literal has the prefix `L`.
 pub(crate) fn is_wide(text: &str) -> bool {
     text.starts_with('L')
 }
 
-/// The bytes of a string or character constant with its quotes. Appends messages to `problems`; warnings start with
-/// "warning: ".
+/// Returns the bytes of a string or character literal. `text` includes the quotes and the prefix. Appends messages to
+/// `problems`; warnings start with "warning: ".
 pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     let text = text.strip_prefix('L').unwrap_or(text);
     let inner = text.get(1..text.len().saturating_sub(1)).unwrap_or("").as_bytes();
@@ -236,8 +237,8 @@ pub(crate) fn unescape(text: &str, problems: &mut Vec<String>) -> Vec<u8> {
     out
 }
 
-/// The character of a universal character name (C99 6.4.3) without its backslash, and the length of the name. The error
-/// has clang's wording.
+/// Returns the character of a universal character name (C99 6.4.3), and the length of the name in bytes. `name` starts
+/// after the backslash. Fails with a message in clang's wording.
 pub(crate) fn universal_character(name: &[u8]) -> Result<(char, usize), String> {
     let letter = name.first().copied().unwrap_or(b'u');
     let length = if letter == b'U' { 8 } else { 4 };
@@ -257,8 +258,9 @@ pub(crate) fn universal_character(name: &[u8]) -> Result<(char, usize), String> 
     }
 }
 
-/// The value of a character constant with its quotes. Messages are appended as by [`unescape`]. `char` is signed;
-/// several characters are combined from left to right. The value of a wide constant is its last character.
+/// Returns the value of a character constant. `text` includes the quotes and the prefix. Appends messages as
+/// [`unescape`] does. A single character has the value of a signed `char`. Several characters are the bytes of a
+/// big-endian number. The value of a constant with the prefix `L` is its last character.
 pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
     let bytes = unescape(text, problems);
     if bytes.is_empty() {
@@ -274,7 +276,7 @@ pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
         }
         return last.cast_signed();
     }
-    if names_character_beyond_ascii(text) {
+    if has_non_ascii_universal_character(text) {
         problems.push("character too large for enclosing character literal type".to_owned());
     } else if bytes.len() > 1 && problems.iter().all(|problem| problem.starts_with("warning: ")) {
         problems.push("warning: multi-character character constant".to_owned());
@@ -285,7 +287,8 @@ pub(crate) fn character(text: &str, problems: &mut Vec<String>) -> i32 {
     }
 }
 
-/// The number of characters, and the last one. Bytes that are not UTF-8, from escape sequences, count as characters.
+/// Returns the number of characters, and the last character. A byte that is not valid UTF-8, which an escape sequence
+/// can create, counts as a character.
 fn wide_characters(bytes: &[u8]) -> (usize, u32) {
     bytes.utf8_chunks().fold((0, 0), |(mut count, mut last), chunk| {
         for character in chunk.valid().chars() {
@@ -298,8 +301,8 @@ fn wide_characters(bytes: &[u8]) -> (usize, u32) {
     })
 }
 
-/// Whether a constant contains a universal character name that has more than one byte in UTF-8.
-fn names_character_beyond_ascii(text: &str) -> bool {
+/// Whether a literal contains a universal character name for a character that is not ASCII.
+fn has_non_ascii_universal_character(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut at = 0;
     while at + 1 < bytes.len() {

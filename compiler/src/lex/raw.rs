@@ -13,7 +13,7 @@ pub(crate) enum RawKind {
     /// The end of a directive.
     EndOfLine,
     Ident,
-    /// A pp-number (C99 6.4.8).
+    /// A preprocessing number, pp-number (C99 6.4.8).
     Number,
     Char,
     Str,
@@ -24,11 +24,11 @@ pub(crate) enum RawKind {
     UnterminatedComment,
     /// A character that is not part of C.
     Unknown,
-    /// A token that could not be read. The error was reported.
+    /// An invalid token. The error was reported.
     Invalid,
-    /// The empty operand of `##`.
+    /// An empty operand of `##` (C99 6.10.3.3).
     Placemarker,
-    /// A pragma; the symbol's number is its index in the preprocessor's list.
+    /// A pragma. The symbol contains the index in the preprocessor's list of pragmas.
     Pragma,
 }
 
@@ -36,20 +36,20 @@ pub(crate) enum RawKind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawToken {
     pub kind: RawKind,
-    /// The spelling, with line splices removed; empty for punctuators.
+    /// The spelling without line splices. Empty for punctuators.
     pub symbol: Symbol,
     pub span: Span,
     pub flags: u8,
 }
 
 impl RawToken {
-    /// White space precedes it.
+    /// White space precedes the token.
     pub(crate) const SPACE: u8 = 1;
-    /// It is the first token on its line.
+    /// The token is the first one on its line.
     pub(crate) const LINE_START: u8 = 2;
-    /// It names a macro but must not be expanded ("painted blue").
+    /// The token is the name of a macro that must not be expanded (C99 6.10.3.4).
     pub(crate) const NO_EXPAND: u8 = 4;
-    /// It comes from the replacement list of a macro.
+    /// The token comes from the replacement list of a macro.
     pub(crate) const FROM_MACRO: u8 = 8;
 
     pub(crate) const fn has(self, flag: u8) -> bool {
@@ -83,7 +83,7 @@ const fn is_ident(byte: u8) -> bool {
 }
 
 impl RawLexer {
-    /// Starts to read a text whose first byte has the position `start`.
+    /// Creates a lexer for a text whose first byte has the position `start`. Skips a byte order mark.
     pub(crate) fn new(text: SourceText, start: u32) -> Self {
         let pos = if text.as_str().starts_with('\u{feff}') { 3 } else { 0 };
         Self { text, pos, start, line_start: true }
@@ -101,7 +101,7 @@ impl RawLexer {
         self.pos >= self.bytes().len()
     }
 
-    /// The position after line splices at `at`. As in GNU C, blanks may separate the backslash and the end of the line.
+    /// Returns the position after all line splices at `at`. As in GNU C, white space may follow the backslash.
     fn skip_splices(&self, mut at: usize) -> usize {
         while self.byte(at) == b'\\' {
             let mut next = at + 1;
@@ -116,12 +116,12 @@ impl RawLexer {
         at
     }
 
-    /// The next byte, after line splices.
+    /// Returns the next byte after line splices.
     fn peek(&self) -> u8 {
         self.byte(self.skip_splices(self.pos))
     }
 
-    /// Takes the next byte if it is `byte`.
+    /// Consumes the next byte if it is `byte`. Returns whether it is.
     fn accept(&mut self, byte: u8) -> bool {
         let at = self.skip_splices(self.pos);
         let found = self.byte(at) == byte;
@@ -131,7 +131,7 @@ impl RawLexer {
         found
     }
 
-    /// Takes bytes while they match.
+    /// Consumes bytes and line splices while `wanted` is true for the bytes.
     fn accept_while(&mut self, wanted: impl Fn(u8) -> bool) {
         loop {
             let bytes = self.text.as_str().as_bytes();
@@ -151,7 +151,8 @@ impl RawLexer {
         Span { lo: position(lo), hi: position(self.pos) }
     }
 
-    /// The text from `lo` to here, without line splices. In an identifier, a universal character name is its character.
+    /// Interns the text from `lo` to the current position, without line splices. In an identifier, replaces universal
+    /// character names by their characters.
     fn spelling(&self, lo: usize, is_identifier: bool, interner: &mut Interner) -> Symbol {
         let text = self.text.as_str().get(lo..self.pos).unwrap_or("");
         if !text.contains("\\") {
@@ -176,7 +177,7 @@ impl RawLexer {
         interner.intern(&String::from_utf8_lossy(&clean))
     }
 
-    /// Skips white space and comments. Returns whether there was any. The error is the start of an unterminated
+    /// Skips white space and comments. Returns whether there were any. Fails with the offset of an unterminated
     /// comment.
     fn skip_space(&mut self, line_mode: bool) -> Result<bool, usize> {
         let mut any = false;
@@ -209,7 +210,7 @@ impl RawLexer {
                         return Ok(any);
                     }
                 }
-                // A zero byte in the text is white space, as in clang.
+                // A zero byte within the text is white space, as in clang.
                 0 if !self.at_end() => self.pos += 1,
                 _ => return Ok(any),
             }
@@ -245,8 +246,8 @@ impl RawLexer {
         false
     }
 
-    /// The next token. With `line_mode`, the end of the line is a token and stays unread. A multi-line comment does not
-    /// end the line.
+    /// Reads the next token. With `line_mode`, returns [`RawKind::EndOfLine`] at the end of the line and does not
+    /// consume it. A comment over several lines does not end the line.
     pub(crate) fn next(&mut self, interner: &mut Interner, line_mode: bool) -> RawToken {
         let (space, unterminated) = match self.skip_space(line_mode) {
             Ok(space) => (space, None),
@@ -277,7 +278,7 @@ impl RawLexer {
         RawToken { kind, symbol, span: self.span(lo), flags }
     }
 
-    /// Takes the characters of one token.
+    /// Consumes the characters of one token.
     fn scan(&mut self) -> RawKind {
         let byte = self.byte(self.pos);
         if byte == b'L' && matches!(self.byte(self.pos + 1), b'"' | b'\'') {
@@ -285,7 +286,7 @@ impl RawLexer {
             self.pos += 2;
             return self.quoted(quote, if quote == b'"' { RawKind::Str } else { RawKind::Char });
         }
-        if is_ident_start(byte) || self.letter_beyond_ascii() > 0 {
+        if is_ident_start(byte) || self.non_ascii_letter_length() > 0 {
             self.identifier();
             return RawKind::Ident;
         }
@@ -302,7 +303,7 @@ impl RawLexer {
             _ => match self.punct(byte) {
                 Some(punct) => RawKind::Punct(punct),
                 None => {
-                    // Take a whole UTF-8 character, so that the position stays on a boundary.
+                    // Consume a whole UTF-8 character, so that the position is at a character boundary.
                     while self.byte(self.pos) & 0xc0 == 0x80 {
                         self.pos += 1;
                     }
@@ -315,16 +316,16 @@ impl RawLexer {
     fn identifier(&mut self) {
         loop {
             self.accept_while(is_ident);
-            match self.letter_beyond_ascii() {
+            match self.non_ascii_letter_length() {
                 0 => return,
                 length => self.pos += length,
             }
         }
     }
 
-    /// The length in bytes of the next character or universal character name if it is a non-ASCII letter or digit.
-    /// Identifiers may contain these (C99 6.4.2.1, annex D).
-    fn letter_beyond_ascii(&self) -> usize {
+    /// Returns the length in bytes of the next character or universal character name if it is a non-ASCII letter or
+    /// digit, which identifiers may contain (C99 6.4.2.1, annex D). Returns 0 otherwise.
+    fn non_ascii_letter_length(&self) -> usize {
         if self.byte(self.pos).is_ascii() {
             return self.universal_letter(self.pos).map_or(0, |(_, length)| length);
         }
@@ -332,7 +333,8 @@ impl RawLexer {
         next.filter(|c| c.is_alphanumeric()).map_or(0, char::len_utf8)
     }
 
-    /// The letter or digit that a universal character name at this position names, and the length of the name in bytes.
+    /// Returns the non-ASCII letter or digit of a universal character name at `at`, and the length of the name in bytes
+    /// with the backslash. Returns `None` if there is none.
     fn universal_letter(&self, at: usize) -> Option<(char, usize)> {
         if self.byte(at) != b'\\' || !matches!(self.byte(at + 1), b'u' | b'U') {
             return None;
@@ -341,7 +343,7 @@ impl RawLexer {
         (character.is_alphanumeric() && !character.is_ascii()).then_some((character, 1 + length))
     }
 
-    /// A pp-number: digits, letters, dots, and signs after an exponent letter.
+    /// Consumes the rest of a pp-number: digits, letters, dots, and signs after an exponent letter.
     fn number(&mut self) -> RawKind {
         loop {
             let before = self.pos;
@@ -384,7 +386,8 @@ impl RawLexer {
         }
     }
 
-    /// The longest punctuator that starts with `first`, which has been taken.
+    /// Consumes the longest punctuator that starts with `first`, which was already consumed. Returns `None` if there is
+    /// none.
     fn punct(&mut self, first: u8) -> Option<Punct> {
         Some(match first {
             b'(' => Punct::LParen,
@@ -470,7 +473,8 @@ impl RawLexer {
         })
     }
 
-    /// The header name after `#include`, written `<...>` or `"..."`: name, whether in angle brackets, location.
+    /// Reads the header name after `#include`. Returns the name, whether it is in angle brackets, and its location.
+    /// Returns `None` if neither `<...>` nor `"..."` follows.
     pub(crate) fn header_name(&mut self) -> Option<(String, bool, Span)> {
         let _ = self.skip_space(true);
         let lo = self.pos;
@@ -489,7 +493,7 @@ impl RawLexer {
         Some((name, close == b'>', self.span(lo)))
     }
 
-    /// The rest of the line, for `#error`.
+    /// Reads the rest of the line, for `#error` and `#warning`.
     pub(crate) fn rest_of_line(&mut self) -> String {
         let lo = self.pos;
         self.line_comment();

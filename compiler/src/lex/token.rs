@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::ast::{FloatSuffix, IntSuffix, Name, PragmaKind};
 use crate::diag::Span;
 
-/// A token with its location. A token from a macro body has the location of the macro invocation.
+/// A token with its location. A token from a replacement list has the location of the macro invocation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub kind: TokenKind,
@@ -46,7 +46,7 @@ pub(crate) enum TokenKind {
     Str(Arc<[u8]>),
     /// A `#pragma` line.
     Pragma(PragmaKind),
-    /// An invalid literal, or a character that is not part of C. The error was reported.
+    /// An invalid literal or character. The error was reported.
     Invalid,
 }
 
@@ -178,7 +178,7 @@ impl Punct {
     }
 }
 
-/// Keywords. Variants with underscores are the same keyword.
+/// Keywords. Spellings with and without underscores are the same keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Keyword {
     Auto,
@@ -343,12 +343,12 @@ const KEYWORDS: &[(&str, Keyword)] = &[
 static KEYWORD_TABLE: LazyLock<FxHashMap<&'static str, Keyword>> = LazyLock::new(|| KEYWORDS.iter().copied().collect());
 
 impl Keyword {
-    /// The keyword with this spelling.
+    /// Returns the keyword with this spelling, or `None` for other names.
     pub(crate) fn of(name: &str) -> Option<Self> {
         KEYWORD_TABLE.get(name).copied()
     }
 
-    /// The spelling without underscores.
+    /// The first spelling in [`KEYWORDS`], which has no underscores if there is such a spelling.
     pub(crate) fn spelling(self) -> &'static str {
         KEYWORDS.iter().find(|(_, keyword)| *keyword == self).map_or("", |(name, _)| name)
     }

@@ -6,7 +6,8 @@ use crate::lex::{Keyword, Punct, TokenKind};
 use super::Parser;
 
 impl Parser<'_> {
-    /// Parses all attributes at this point.
+    /// Parses all `__attribute__` specifiers at the current position, if there are any. Appends their attributes to
+    /// `into`.
     pub(super) fn attributes(&mut self, into: &mut Vec<Attribute>) {
         while self.at_keyword(Keyword::Attribute) {
             self.advance();
@@ -23,7 +24,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[[...]]` of C23 and C++, which OpenCL C does not support.
+    /// If `[[...]]` follows (C23, C++), reports an error, skips it and returns true.
     pub(super) fn double_brackets(&mut self) -> bool {
         let bracket = TokenKind::Punct(Punct::LBracket);
         if *self.peek() != bracket || *self.peek_at(1) != bracket {

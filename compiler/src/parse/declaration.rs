@@ -11,7 +11,7 @@ use super::Parser;
 use super::scope::NameKind;
 use super::specifiers::SpecContext;
 
-/// A declaration, or a function definition where one is allowed.
+/// A declaration or a function definition.
 pub(super) enum DeclarationOrFunction {
     Declaration(Declaration),
     Function(Box<FunctionDef>),
@@ -71,7 +71,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Skips to the start of the next top-level construct, if it can be recognised.
+    /// Skips after the next `;` or `{ ... }`, or to the start of a declaration.
     fn skip_to_item(&mut self) {
         loop {
             if self.at(Punct::LBrace) {
@@ -120,7 +120,8 @@ impl Parser<'_> {
         assertion
     }
 
-    /// Parses a declaration with its semicolon, or a function with its body. `attributes` precede it.
+    /// Parses a declaration with its semicolon, or a function with its body. `attributes` are attributes that preceded
+    /// it.
     pub(super) fn declaration(&mut self, context: SpecContext, attributes: Vec<crate::ast::Attribute>) -> DeclarationOrFunction {
         let start = attributes.first().map_or_else(|| self.span(), |first| first.span);
         let mut specs = self.specifiers(context);
@@ -131,7 +132,7 @@ impl Parser<'_> {
         }
         let mut declaration = Declaration { specs, declarators: Vec::new(), span: start };
         let defines_type = matches!(declaration.specs.ty, TypeSpec::Record(_) | TypeSpec::Enum(_));
-        if self.at(Punct::Semi) && !defines_type && self.space_as_name() {
+        if self.at(Punct::Semi) && !defines_type && self.report_space_as_name() {
             declaration.specs.ty = TypeSpec::Missing;
             declaration.specs.quals.space = None;
         }
@@ -183,12 +184,12 @@ impl Parser<'_> {
             return;
         }
         self.error_after(message);
-        // If the next line starts a declaration, only the semicolon is missing.
+        // If a declaration or a statement follows, only the semicolon is missing.
         if self.at_declaration() || matches!(self.peek(), TokenKind::Keyword(keyword) if starts_statement(*keyword)) {
             return;
         }
         if self.in_for {
-            // The rest belongs to the statement.
+            // The next tokens belong to the `for` statement.
             return;
         }
         self.skip_to(&[Punct::Semi, Punct::LBrace]);
@@ -217,7 +218,7 @@ impl Parser<'_> {
         self.at(Punct::LBrace)
     }
 
-    /// Declares the name as a type or as an ordinary identifier.
+    /// Declares the name of a declarator as a type or as an ordinary identifier.
     fn declare(&mut self, specs: &DeclSpecs, declarator: &Declarator) {
         let Some(name) = &declarator.name else { return };
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
@@ -244,7 +245,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the keyword starts a statement.
+/// Whether a keyword starts a statement.
 pub(super) const fn starts_statement(keyword: Keyword) -> bool {
     matches!(
         keyword,

@@ -1,4 +1,4 @@
-//! Declarators (C99 6.7.5, 6.7.6), from the name outward.
+//! Declarators (C99 6.7.5, 6.7.6). Their parts are in order from the name outward.
 
 use crate::ast::{Attribute, DeclSpecs, Declarator, DeclaratorPart, Expr, Ident, InitDeclarator, ParamDecl, Qualifiers, TypeSpec};
 use crate::diag::Span;
@@ -7,10 +7,10 @@ use crate::lex::{Keyword, Punct, TokenKind};
 use super::Parser;
 use super::specifiers::SpecContext;
 
-/// Maximum number of parts of a declarator. Small enough for recursion.
+/// Maximum number of parts of a declarator, because later code visits them recursively.
 const MAX_PARTS: usize = 256;
 
-/// Whether a declarator has a name.
+/// Whether a declarator may or must have a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameRule {
     Required,
@@ -19,17 +19,17 @@ enum NameRule {
 }
 
 impl Parser<'_> {
-    /// A declarator with a name.
+    /// Parses a declarator with a name.
     pub(super) fn declarator(&mut self) -> Declarator {
         self.declarator_with(NameRule::Required)
     }
 
-    /// A declarator without a name.
+    /// Parses a declarator without a name.
     pub(super) fn abstract_declarator(&mut self) -> Declarator {
         self.declarator_with(NameRule::Forbidden)
     }
 
-    /// An empty declarator, for unnamed bit-fields.
+    /// Creates an empty declarator, for unnamed bit-fields.
     pub(super) fn unnamed_declarator(&mut self) -> Declarator {
         Declarator { name: None, parts: Vec::new(), attributes: Vec::new(), span: self.span() }
     }
@@ -68,7 +68,7 @@ impl Parser<'_> {
         (name, parts)
     }
 
-    /// The suggestion after an undeclared type name.
+    /// Returns a suggestion for an undeclared type name, or an empty string.
     pub(super) fn suggest_type(&self, name: &str) -> String {
         super::suggest::type_hint(name, self.scopes.declared_types())
     }
@@ -117,16 +117,17 @@ impl Parser<'_> {
         *self.peek_at(ahead) == TokenKind::Keyword(Keyword::Attribute)
     }
 
-    /// Reports the name of an address space in place of an identifier, as in `int local;`. Returns whether the previous
-    /// token is one.
-    pub(super) fn space_as_name(&mut self) -> bool {
+    /// If the previous token is an address space in place of an identifier, as in `int local;`, reports an error and
+    /// returns true.
+    pub(super) fn report_space_as_name(&mut self) -> bool {
         let Some(token) = self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)) else { return false };
         let TokenKind::Keyword(keyword) = token.kind else { return false };
         if super::specifiers::address_space(keyword).is_none() {
             return false;
         }
         let span = token.span;
-        // The keyword has lost its underscores, but its span has not.
+        // The token does not contain the underscores of the keyword. The length of its span shows whether there are
+        // any.
         let plain = keyword.spelling();
         let underscores = if (span.hi - span.lo) as usize > plain.len() { "__" } else { "" };
         let word = format!("{underscores}{plain}");
@@ -136,7 +137,7 @@ impl Parser<'_> {
 
     /// Reports a missing name.
     fn missing_name(&mut self) {
-        if self.space_as_name() {
+        if self.report_space_as_name() {
             return;
         }
         let message = match self.peek() {
@@ -146,7 +147,7 @@ impl Parser<'_> {
         self.error(message);
     }
 
-    /// `[...]` and `(...)` after a name.
+    /// Parses `[...]` and `(...)` after a name.
     fn declarator_suffixes(&mut self, parts: &mut Vec<DeclaratorPart>) {
         loop {
             let start = self.span();
@@ -219,7 +220,8 @@ impl Parser<'_> {
         DeclaratorPart::Function { params, variadic, span: self.since(start) }
     }
 
-    /// The `(a, b)` of a K&R definition, or undeclared types.
+    /// Reports an error about a parameter list that starts with an unknown name: a K&R definition, or an undeclared
+    /// type. Returns the names as parameters without types.
     fn identifier_list(&mut self) -> Vec<ParamDecl> {
         let name = self.peek_name().cloned().unwrap_or_else(|| "".into());
         let mut ahead = 0;
@@ -235,7 +237,7 @@ impl Parser<'_> {
             let hint = self.suggest_type(&name);
             self.error(format!("unknown type name '{name}'{hint}"));
         }
-        // Keep the names without types, to avoid errors about their uses.
+        // Declare the names, to avoid errors about their uses.
         let mut params = Vec::new();
         while let Some(name) = self.accept_ident() {
             let span = name.span;
@@ -255,7 +257,7 @@ impl Parser<'_> {
         let specs = self.specifiers(SpecContext::Declaration);
         let declarator = self.declarator_with(NameRule::Optional);
         let mut specs = specs;
-        if declarator.name.is_none() && declarator.parts.is_empty() && self.space_as_name() {
+        if declarator.name.is_none() && declarator.parts.is_empty() && self.report_space_as_name() {
             specs.ty = TypeSpec::Missing;
             specs.quals.space = None;
         }
@@ -269,13 +271,13 @@ impl Parser<'_> {
         ParamDecl { specs, declarator, span: self.since(start) }
     }
 
-    /// A declarator and its initialiser.
+    /// Parses the initialiser of a declarator, if there is one.
     pub(super) fn init_declarator(&mut self, declarator: Declarator) -> InitDeclarator {
         let init = if self.accept(Punct::Eq) { Some(self.initializer()) } else { None };
         InitDeclarator { declarator, init }
     }
 
-    /// Whether a declaration has a vector type, without pointers, arrays or functions.
+    /// Whether a declarator declares an object of a vector type, and not a pointer, array or function.
     pub(super) fn is_vector(&self, specs: &DeclSpecs, declarator: &Declarator) -> bool {
         declarator.parts.is_empty()
             && match &specs.ty {
@@ -285,7 +287,7 @@ impl Parser<'_> {
             }
     }
 
-    /// A placeholder for a missing expression.
+    /// Creates a placeholder for a missing expression.
     pub(super) fn error_expr(&mut self) -> Expr {
         self.height = 1;
         Expr { kind: crate::ast::ExprKind::Error, span: self.span() }

@@ -1,4 +1,4 @@
-//! Expressions (C99 6.5, OpenCL C 6.4): binary operators by precedence, all chains in loops.
+//! Expressions (C99 6.5, OpenCL C 6.4). Binary operators are parsed by precedence. Loops parse chains of operators.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ enum Prefix {
     Cast(Box<TypeName>, Span),
 }
 
-/// A binary operator and its precedence. Higher binds tighter.
+/// Returns the binary operator and its precedence, or `None` for other punctuators. Higher binds tighter.
 const fn binary_operator(punct: Punct) -> Option<(BinaryOp, u8)> {
     Some(match punct {
         Punct::Star => (BinaryOp::Mul, 10),
@@ -39,7 +39,7 @@ const fn binary_operator(punct: Punct) -> Option<(BinaryOp, u8)> {
     })
 }
 
-/// An assignment operator. The inner `None` is `=`.
+/// Returns the binary operator of a compound assignment, or `Some(None)` for `=`. Returns `None` for other punctuators.
 const fn assignment_operator(punct: Punct) -> Option<Option<BinaryOp>> {
     Some(match punct {
         Punct::Eq => None,
@@ -78,7 +78,7 @@ impl Parser<'_> {
         left
     }
 
-    /// `a = b` and operators that bind tighter.
+    /// Parses `a = b` and operators that bind tighter.
     pub(super) fn assignment(&mut self) -> Expr {
         let mut targets: Vec<(Expr, Option<BinaryOp>, Span, u32)> = Vec::new();
         let mut value = loop {
@@ -96,7 +96,7 @@ impl Parser<'_> {
         value
     }
 
-    /// `c ? a : b` and operators that bind tighter.
+    /// Parses `c ? a : b` and operators that bind tighter.
     pub(super) fn conditional(&mut self) -> Expr {
         let mut choices: Vec<(Expr, Option<Box<Expr>>, u32)> = Vec::new();
         let mut value = loop {
@@ -128,7 +128,7 @@ impl Parser<'_> {
         value
     }
 
-    /// Binary operators of at least this precedence. Recursion is per precedence level, not per operator.
+    /// Parses binary operators of at least the precedence `min`. Recurses once per precedence level, not per operator.
     fn binary(&mut self, min: u8) -> Expr {
         let mut left = self.unary();
         while let Some((operator, precedence)) = self.punct().and_then(binary_operator) {
@@ -146,7 +146,7 @@ impl Parser<'_> {
         left
     }
 
-    /// Prefix operators and casts, then an operand.
+    /// Parses prefix operators and casts, and their operand.
     pub(super) fn unary(&mut self) -> Expr {
         let mut prefixes = Vec::new();
         let mut value = loop {
@@ -206,7 +206,8 @@ impl Parser<'_> {
         Some(operator)
     }
 
-    /// `( type )`, if the next token is its parenthesis.
+    /// Parses `( type )`. The next token must be its opening parenthesis. Returns `None` if the nesting limit is
+    /// exceeded.
     fn parenthesized_type(&mut self) -> Option<Box<TypeName>> {
         let open = self.span();
         self.advance();
@@ -219,7 +220,7 @@ impl Parser<'_> {
         Some(Box::new(ty))
     }
 
-    /// `(float4)(a, b, c, d)` after its type (OpenCL C 6.4.1). With one expression it is a cast.
+    /// Parses the rest of `(float4)(a, b, c, d)` after the type (OpenCL C 6.4.1). With one expression it is a cast.
     fn vector_literal(&mut self, ty: Box<TypeName>, start: Span) -> Expr {
         let open = self.span();
         self.advance();
@@ -244,7 +245,7 @@ impl Parser<'_> {
         Expr { kind: ExprKind::VectorLit(ty, items), span }
     }
 
-    /// A primary expression and its postfix operators.
+    /// Parses a primary expression and its postfix operators.
     fn operand(&mut self) -> Expr {
         let primary = self.primary();
         self.postfix(primary)
@@ -293,7 +294,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The arguments `(a, b)` of a call. `height` becomes the maximum of their heights.
+    /// Parses the arguments `(a, b)` of a call. Sets `height` to the maximum of their heights.
     fn call_arguments(&mut self) -> Vec<Expr> {
         let open = self.span();
         self.advance();
@@ -362,7 +363,8 @@ impl Parser<'_> {
         Expr { kind, span }
     }
 
-    /// A type name in place of an expression, such as GLSL's `float4(1, 2, 3, 4)`.
+    /// Reports a type name in place of an expression, such as GLSL's `float4(1, 2, 3, 4)`, and skips it with its
+    /// parentheses.
     fn bad_type_name(&mut self, message: &str) -> Expr {
         self.error(message);
         self.advance();
@@ -370,7 +372,7 @@ impl Parser<'_> {
         self.error_expr()
     }
 
-    /// Adjacent string literals, joined.
+    /// Parses adjacent string literals and concatenates them. Returns `None` if the next token is not a string.
     pub(super) fn string(&mut self) -> Option<Arc<[u8]>> {
         let TokenKind::Str(first) = self.peek() else { return None };
         let first = first.clone();
@@ -386,7 +388,7 @@ impl Parser<'_> {
         Some(Arc::from(bytes))
     }
 
-    /// `( expression )` or `({ ... })`.
+    /// Parses `( expression )` or `({ ... })`.
     fn parenthesized(&mut self) -> Expr {
         let open = self.span();
         self.advance();
@@ -427,7 +429,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `sizeof(type)`, `sizeof expression`, and similar operators.
+    /// Parses `sizeof(type)`, `sizeof expression` or a similar operator.
     fn type_or_operand(&mut self, of_type: fn(Box<TypeName>) -> ExprKind, of_expr: fn(Box<Expr>) -> ExprKind) -> Expr {
         let start = self.span();
         self.advance();
@@ -455,7 +457,7 @@ impl Parser<'_> {
         Expr { kind: of_expr(Box::new(operand)), span: self.since(start) }
     }
 
-    /// `_Generic(control, type: value, default: value)`
+    /// Parses `_Generic(control, type: value, default: value)`.
     fn generic_selection(&mut self, start: Span) -> Expr {
         self.advance();
         let open = self.span();

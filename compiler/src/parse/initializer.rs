@@ -7,12 +7,12 @@ use crate::lex::{Punct, TokenKind};
 use super::Parser;
 
 impl Parser<'_> {
-    /// An expression or a list in braces.
+    /// Parses an initialiser: an expression or a list in braces.
     pub(super) fn initializer(&mut self) -> Initializer {
         if self.at(Punct::LBrace) { Initializer::List(self.init_list()) } else { Initializer::Expr(self.assignment()) }
     }
 
-    /// `{ ... }` with designators.
+    /// Parses an initialiser list, `{ ... }`, with its designators.
     pub(super) fn init_list(&mut self) -> InitList {
         let start = self.span();
         self.advance();
@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     fn designators(&mut self) -> Vec<Designator> {
-        // GNU's old designator syntax: `field: value`.
+        // The old designator syntax of GNU C: `field: value`.
         if *self.peek_at(1) == TokenKind::Punct(Punct::Colon)
             && let Some(name) = self.accept_ident()
         {
@@ -47,7 +47,7 @@ impl Parser<'_> {
         designators
     }
 
-    /// A sequence of `.field` and `[index]`. With `bare_first` the first field has no dot, as in `offsetof`.
+    /// Parses a sequence of `.field` and `[index]`. With `bare_first`, the first field has no dot, as in `offsetof`.
     pub(super) fn designator_path(&mut self, bare_first: bool) -> Vec<Designator> {
         let mut path = Vec::new();
         if bare_first {

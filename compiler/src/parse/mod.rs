@@ -1,9 +1,9 @@
 //! The parser of OpenCL C: recursive descent from tokens to [`crate::ast`], one function per production.
 //!
-//! The parser does not fail: it returns a tree and errors, at most one per token, and it always advances. Nesting in
-//! the source is recursion in the parser, up to [`MAX_BRACKETS`] brackets and [`MAX_STATEMENTS`] statements. Chains of
-//! operators, `else if`s and labels are loops, and an expression has at most the height [`MAX_HEIGHT`]. The parser
-//! distinguishes names of types from other names ([`scope`]).
+//! The parser always returns a tree, and reports at most one error per token. It is recursive for nested brackets (at
+//! most [`MAX_BRACKETS`]) and statements (at most [`MAX_STATEMENTS`]). Loops parse chains of operators, `else if`
+//! branches and labels. The height of an expression is at most [`MAX_HEIGHT`]. The parser distinguishes names of types
+//! from other names ([`scope`]).
 
 mod attribute;
 mod block;
@@ -30,10 +30,10 @@ use scope::Scopes;
 
 /// Maximum nesting of brackets, as in clang.
 pub(crate) const MAX_BRACKETS: u32 = 256;
-/// Maximum nesting of statements without brackets.
+/// Maximum nesting of statements.
 pub(crate) const MAX_STATEMENTS: u32 = 512;
-/// Maximum height of an expression tree, and maximum length of chains of `else if` and `case`: code that visits the
-/// tree is recursive.
+/// Maximum height of an expression tree, and maximum length of chains of `else if` and of labels. Code that visits the
+/// tree may be recursive.
 pub(crate) const MAX_HEIGHT: u32 = 20_000;
 
 /// Parses a program.
@@ -49,19 +49,19 @@ struct Parser<'d> {
     packing: Packing,
     brackets: u32,
     statements: u32,
-    /// Set while the first part of a `for` is parsed.
+    /// True while the init clause of a `for` is parsed.
     in_for: bool,
-    /// The `;` after a structure is missing. The declaration ends there.
+    /// Whether the `;` after the definition of a structure is missing, so that the declaration ends there.
     ends_early: bool,
-    /// Tags, with the keyword (`struct`, `union`, `enum`) that each requires.
+    /// Maps each declared tag to its keyword (`struct`, `union` or `enum`).
     tags: FxHashMap<Name, &'static str>,
-    /// K&R parameters were parsed. Their declarations follow.
+    /// Whether a K&R parameter list was parsed, so that parameter declarations follow.
     old_style: bool,
-    /// Height of the last expression.
+    /// The height of the tree of the last expression.
     height: u32,
-    /// Token of the last error, to report one error per token.
+    /// The index of the token of the last error, to report one error per token.
     error_at: Option<usize>,
-    /// A limit was exceeded. The rest is not parsed.
+    /// Whether the parser stopped because there were too many errors or a limit was exceeded.
     stopped: bool,
 }
 
@@ -108,7 +108,7 @@ impl<'d> Parser<'d> {
         self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Span::NONE, |token| token.span)
     }
 
-    /// The span from `start` to the last token taken.
+    /// Returns the span from `start` to the last consumed token.
     fn since(&self, start: Span) -> Span {
         let prev = self.prev_span();
         if prev.hi < start.lo { start } else { start.to(prev) }
@@ -148,7 +148,7 @@ impl<'d> Parser<'d> {
         found
     }
 
-    /// Takes an identifier.
+    /// Consumes the next token if it is an identifier. Returns `None` otherwise.
     fn accept_ident(&mut self) -> Option<Ident> {
         let name = match self.peek() {
             TokenKind::Ident(name) => name.clone(),
@@ -174,7 +174,7 @@ impl<'d> Parser<'d> {
         self.report(Diagnostic::error(span, message));
     }
 
-    /// Reports an error after the last token, where text is missing.
+    /// Reports an error at the end of the last consumed token, where text is missing.
     fn error_after(&mut self, message: impl Into<String>) {
         let prev = self.prev_span();
         let span = if prev == Span::NONE { self.span() } else { prev.end() };
@@ -190,7 +190,7 @@ impl<'d> Parser<'d> {
             return;
         }
         self.error_at = Some(self.pos);
-        // The preprocessor has reported tokens that it could not read. Avoid a second error.
+        // The preprocessor has reported invalid tokens. Avoid a second error.
         let unread = |token: Option<&Token>| token.is_some_and(|token| token.kind == TokenKind::Invalid);
         if !unread(self.tokens.get(self.pos)) && !unread(self.pos.checked_sub(1).and_then(|at| self.tokens.get(at))) {
             self.diags.push(diagnostic);
@@ -200,7 +200,7 @@ impl<'d> Parser<'d> {
         }
     }
 
-    /// Moves to the end of the input, so that all productions return.
+    /// Moves to the end of the input, so that all parser functions return.
     fn stop(&mut self) {
         self.stopped = true;
         self.pos = self.tokens.len() - 1;
@@ -213,7 +213,7 @@ impl<'d> Parser<'d> {
         self.stop();
     }
 
-    /// Takes a punctuator, or reports that it is missing.
+    /// Consumes a punctuator. Reports `message` and returns false if it is missing.
     fn expect(&mut self, punct: Punct, message: &str) -> bool {
         let found = self.accept(punct);
         if !found {
@@ -222,7 +222,8 @@ impl<'d> Parser<'d> {
         found
     }
 
-    /// Takes a closing bracket. If another token follows, skips to the bracket within the statement.
+    /// Consumes the closing bracket `punct`. If another token follows, reports an error, skips to the bracket or the
+    /// end of the statement, and returns false.
     fn close(&mut self, punct: Punct, open: Span) -> bool {
         if self.accept(punct) {
             return true;
@@ -235,14 +236,15 @@ impl<'d> Parser<'d> {
         };
         let span = self.span();
         self.report(Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'")));
-        // Braces after a missing parenthesis are parsed as a separate body.
+        // A `{` after a missing `)` probably starts a body.
         let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
         self.skip_to(&[punct, Punct::Semi, brace]);
         self.accept(punct);
         false
     }
 
-    /// Skips balanced brackets up to one of the punctuators. Stops before it, or before an unmatched `}`.
+    /// Skips tokens up to one of the punctuators outside of nested brackets, or up to an unmatched `}`. If `stops`
+    /// contains `;`, also stops at a `;` in unclosed parentheses, and after a `}` that closes a skipped block.
     fn skip_to(&mut self, stops: &[Punct]) {
         let mut open: Vec<Punct> = Vec::new();
         loop {
@@ -264,17 +266,17 @@ impl<'d> Parser<'d> {
                     open.pop();
                 }
                 Punct::RBrace if open.contains(&Punct::RBrace) => {
-                    // Drop brackets that were left open within the braces.
+                    // Ignore brackets within the braces that were not closed.
                     while open.pop().is_some_and(|inner| inner != Punct::RBrace) {}
                     if open.is_empty() && stops.contains(&Punct::Semi) {
-                        // The skipped braces are a whole block. Another statement follows.
+                        // A whole block was skipped. Another statement follows.
                         self.advance();
                         return;
                     }
                 }
-                // Closes the construct of the caller.
+                // This `}` closes a block of the caller.
                 Punct::RBrace => return,
-                // An unclosed parenthesis must not swallow the rest of the file.
+                // An unclosed parenthesis must not skip the rest of the file.
                 Punct::Semi if stops.contains(&Punct::Semi) && !open.contains(&Punct::RBrace) => return,
                 _ => {}
             }
@@ -284,7 +286,7 @@ impl<'d> Parser<'d> {
 
     // ----- limits -----
 
-    /// Enters brackets. Returns false and stops the parser if the limit is exceeded.
+    /// Enters brackets. If the nesting limit is exceeded, reports an error, stops the parser and returns false.
     fn enter(&mut self) -> bool {
         self.brackets += 1;
         if self.brackets > MAX_BRACKETS {
@@ -299,7 +301,8 @@ impl<'d> Parser<'d> {
         self.brackets -= 1;
     }
 
-    /// Sets the height of an expression whose parts have at most the height `parts`.
+    /// Sets the height of an expression whose operands have at most the height `parts`. Stops the parser if the limit
+    /// is exceeded.
     fn grow(&mut self, parts: u32) {
         self.height = parts + 1;
         if self.height > MAX_HEIGHT {

@@ -1,8 +1,8 @@
-//! `#pragma pack`: a stack of maximum alignments of struct and union members, as in GNU C and MSVC.
+//! `#pragma pack`: maximum alignments of struct and union members, with a stack, as in GNU C and MSVC.
 
 use crate::ast::{Name, Pack};
 
-/// The current packing and the stack.
+/// The current maximum alignment in bytes, and the stack of saved ones. `None` is the default.
 #[derive(Debug, Default)]
 pub(super) struct Packing {
     current: Option<u32>,
@@ -10,12 +10,12 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// The current maximum alignment of members.
+    /// The current maximum alignment of members in bytes, or `None` if there is no maximum.
     pub(super) const fn current(&self) -> Option<u32> {
         self.current
     }
 
-    /// Applies a pragma. The error is the text of a warning.
+    /// Applies a pragma. Fails with the text of a warning if there is no entry to pop.
     pub(super) fn apply(&mut self, pack: &Pack) -> Result<(), &'static str> {
         let set = |value: u32| (value > 0).then_some(value);
         match pack {

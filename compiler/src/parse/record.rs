@@ -68,7 +68,7 @@ impl Parser<'_> {
         let specs = self.specifiers(SpecContext::Type);
         let mut declarators = Vec::new();
         let mut specs = specs;
-        if self.at(Punct::Semi) && self.space_as_name() {
+        if self.at(Punct::Semi) && self.report_space_as_name() {
             specs.ty = TypeSpec::Missing;
             specs.quals.space = None;
         }

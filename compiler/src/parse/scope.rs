@@ -1,4 +1,4 @@
-//! Scopes of names. The grammar of C depends on whether a name is a type.
+//! Scopes of names. The grammar of C requires the parser to know which names are types.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -7,27 +7,27 @@ use crate::ast::Name;
 
 use super::types;
 
-/// The kind of a name.
+/// What a name is declared as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
-    /// A typedef. `vector` if it names a vector type.
+    /// A typedef. `vector` is true for a vector type.
     Type { vector: bool },
     /// A variable, function or enumerator.
     Value,
 }
 
-/// Declarations by name, innermost last, with the depth of their scope.
+/// The declarations of all current scopes. Each name has a list of scope depths and kinds, innermost last.
 #[derive(Debug)]
 pub(super) struct Scopes {
     names: FxHashMap<Name, SmallVec<[(u32, NameKind); 1]>>,
-    /// Names declared in each scope, to remove them at its end.
+    /// The names declared in the nested scopes, outermost first, to remove them at the end of their scope.
     declared: Vec<Name>,
-    /// Start of each scope in `declared`.
+    /// The index in `declared` at which each nested scope starts.
     starts: Vec<usize>,
 }
 
 impl Scopes {
-    /// The file scope.
+    /// Creates the file scope.
     pub(super) fn new() -> Self {
         Self { names: FxHashMap::default(), declared: Vec::new(), starts: Vec::new() }
     }
@@ -63,7 +63,7 @@ impl Scopes {
         }
     }
 
-    /// The kind of a name.
+    /// Looks up a declared or predeclared name. Returns `None` for other names.
     pub(super) fn meaning(&self, name: &str) -> Option<NameKind> {
         if let Some((_, meaning)) = self.names.get(name).and_then(|stack| stack.last()) {
             return Some(*meaning);
@@ -75,13 +75,13 @@ impl Scopes {
         matches!(self.meaning(name), Some(NameKind::Type { .. }))
     }
 
-    /// Names of types that the source declares.
+    /// The names of the types that the source declares.
     pub(super) fn declared_types(&self) -> impl Iterator<Item = &str> {
         let is_type = |stack: &SmallVec<[(u32, NameKind); 1]>| matches!(stack.last(), Some((_, NameKind::Type { .. })));
         self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)
     }
 
-    /// Whether the source declares the name, which hides a predeclared type.
+    /// Whether the source declares the name. The declaration hides a predeclared type.
     pub(super) fn is_declared(&self, name: &str) -> bool {
         self.names.get(name).is_some_and(|stack| !stack.is_empty())
     }

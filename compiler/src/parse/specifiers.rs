@@ -15,11 +15,11 @@ pub(super) enum SpecContext {
     File,
     /// A declaration or parameter.
     Declaration,
-    /// A field or a type name: no storage class.
+    /// A field or a type name, which cannot have a storage class.
     Type,
 }
 
-/// The address space that a keyword names.
+/// Returns the address space of a keyword, or `None` for other keywords.
 pub(super) const fn address_space(keyword: Keyword) -> Option<AddrSpace> {
     Some(match keyword {
         Keyword::Global => AddrSpace::Global,
@@ -51,7 +51,7 @@ const fn storage_name(storage: StorageClass) -> &'static str {
     }
 }
 
-/// Whether a type specifier defines the members of a structure, union or enumeration.
+/// Whether a type specifier defines a structure, union or enumeration.
 const fn defines_record(ty: &TypeSpec) -> bool {
     match ty {
         TypeSpec::Record(spec) => spec.fields.is_some(),
@@ -119,7 +119,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Whether a type name starts here.
+    /// Whether a type name starts at the next token.
     pub(super) fn at_type(&self) -> bool {
         self.type_at(0)
     }
@@ -132,19 +132,19 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a declaration starts here.
+    /// Whether a declaration starts at the next token.
     pub(super) fn at_declaration(&self) -> bool {
         match self.peek() {
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword),
             TokenKind::Ident(name) => {
-                // `name:` is a label even if the name is a type.
+                // `name:` is a label, also if the name is a type.
                 self.scopes.is_type(name) && *self.peek_at(1) != TokenKind::Punct(Punct::Colon)
             }
             _ => false,
         }
     }
 
-    /// A type name: no storage class, and an abstract declarator.
+    /// Parses a type name: specifiers without a storage class, and an abstract declarator.
     pub(super) fn type_name(&mut self) -> TypeName {
         let start = self.span();
         let specs = self.specifiers(SpecContext::Type);
@@ -180,7 +180,7 @@ impl Parser<'_> {
                 self.ends_early = true;
                 break;
             }
-            if self.word(keyword, &mut words) {
+            if self.type_keyword(keyword, &mut words) {
                 if has_type {
                     self.error(format!("cannot combine '{}' with previous declaration specifier", keyword.spelling()));
                 }
@@ -223,7 +223,7 @@ impl Parser<'_> {
         specs
     }
 
-    /// The keyword at a span, for a diagnostic.
+    /// Returns the spelling of the consumed keyword at a span, for a diagnostic.
     fn word_at(&self, span: Span) -> &'static str {
         match self.tokens.iter().take(self.pos + 1).rev().find(|token| token.span == span).map(|token| &token.kind) {
             Some(TokenKind::Keyword(keyword)) => keyword.spelling(),
@@ -231,20 +231,20 @@ impl Parser<'_> {
         }
     }
 
-    /// Counts a keyword of C's arithmetic types. Returns false for other keywords.
-    fn word(&mut self, keyword: Keyword, words: &mut TypeKeywords) -> bool {
-        let twice = |set: &mut bool| std::mem::replace(set, true);
+    /// Records a keyword of a built-in type of C. Returns false for other keywords. Does not consume it.
+    fn type_keyword(&mut self, keyword: Keyword, words: &mut TypeKeywords) -> bool {
+        let is_repeated = |set: &mut bool| std::mem::replace(set, true);
         let repeated = match keyword {
-            Keyword::Void => twice(&mut words.void),
-            Keyword::Bool => twice(&mut words.bool),
-            Keyword::Char => twice(&mut words.char),
-            Keyword::Short => twice(&mut words.short),
-            Keyword::Int => twice(&mut words.int),
-            Keyword::Half => twice(&mut words.half),
-            Keyword::Float => twice(&mut words.float),
-            Keyword::Double => twice(&mut words.double),
-            Keyword::Signed => twice(&mut words.signed),
-            Keyword::Unsigned => twice(&mut words.unsigned),
+            Keyword::Void => is_repeated(&mut words.void),
+            Keyword::Bool => is_repeated(&mut words.bool),
+            Keyword::Char => is_repeated(&mut words.char),
+            Keyword::Short => is_repeated(&mut words.short),
+            Keyword::Int => is_repeated(&mut words.int),
+            Keyword::Half => is_repeated(&mut words.half),
+            Keyword::Float => is_repeated(&mut words.float),
+            Keyword::Double => is_repeated(&mut words.double),
+            Keyword::Signed => is_repeated(&mut words.signed),
+            Keyword::Unsigned => is_repeated(&mut words.unsigned),
             Keyword::Long => {
                 words.long = words.long.saturating_add(1);
                 words.long > 2
@@ -318,7 +318,7 @@ impl Parser<'_> {
         true
     }
 
-    /// Skips `( ... )`, if it is next.
+    /// Skips `( ... )` if it follows.
     pub(super) fn skip_parens(&mut self) {
         let open = self.span();
         if self.accept(Punct::LParen) {
@@ -327,7 +327,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses one type qualifier. Returns false if the next token is not one.
+    /// Parses a type qualifier or address space. Returns false if the next token is neither.
     pub(super) fn qualifier(&mut self, quals: &mut Qualifiers) -> bool {
         let TokenKind::Keyword(keyword) = *self.peek() else { return false };
         match keyword {
@@ -366,7 +366,7 @@ impl Parser<'_> {
             }
             return;
         };
-        // In `foo x` and `foo *x`, foo is probably a type. In `f(int x) {`, the type is missing.
+        // In `foo x` and `foo *x`, `foo` is probably an undeclared type. In `f(int x) {`, the type is missing.
         let is_declarator = match self.peek_at(1) {
             TokenKind::Ident(_) => true,
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword) && *keyword != Keyword::Attribute,
@@ -383,7 +383,7 @@ impl Parser<'_> {
                 }
             }
             self.advance();
-            // The remaining specifiers belong to it.
+            // The following qualifiers belong to the undeclared type.
             let mut ignored = Qualifiers::default();
             while self.qualifier(&mut ignored) {}
         } else {
@@ -391,7 +391,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `typeof(expression)` or `typeof(type)`.
+    /// Parses `typeof(expression)` or `typeof(type)`.
     fn typeof_specifier(&mut self) -> TypeSpec {
         self.advance();
         let open = self.span();

@@ -16,7 +16,7 @@ enum Label {
 }
 
 impl Parser<'_> {
-    /// `{ ... }` with its own scope.
+    /// Parses a compound statement, `{ ... }`, in a new scope.
     pub(super) fn compound(&mut self) -> Compound {
         let start = self.span();
         let mut items = Vec::new();
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Compound { items, span: self.since(start) }
     }
 
-    /// A statement or a declaration.
+    /// Parses a statement or a declaration.
     pub(super) fn statement(&mut self) -> Stmt {
         self.statements += 1;
         if self.statements > MAX_STATEMENTS {
@@ -49,7 +49,7 @@ impl Parser<'_> {
         statement
     }
 
-    /// Labels, then their statement.
+    /// Parses a statement with its labels.
     fn labelled(&mut self) -> Stmt {
         let mut labels: Vec<(Label, Span)> = Vec::new();
         while let Some(label) = self.label() {
@@ -59,7 +59,7 @@ impl Parser<'_> {
                 self.stop_with(span, "more than 20000 labels on one statement");
             }
         }
-        // C99 requires a statement after a label. clang accepts a label at the end of a block.
+        // C99 requires a statement after a label. Like clang, accept a label at the end of a compound statement.
         let mut statement = if !labels.is_empty() && self.at(Punct::RBrace) {
             Stmt { kind: StmtKind::Empty, span: self.prev_span() }
         } else {
@@ -190,13 +190,13 @@ impl Parser<'_> {
         }
     }
 
-    /// `name name`: the first one is probably an undeclared type.
+    /// Whether two names follow and the first one is not declared. It is probably a type then.
     fn at_unknown_type(&self) -> bool {
         let TokenKind::Ident(name) = self.peek() else { return false };
         matches!(self.peek_at(1), TokenKind::Ident(_)) && self.scopes.meaning(name).is_none()
     }
 
-    /// Attributes, then their declaration or statement.
+    /// Parses attributes and the declaration or statement after them.
     fn attributed(&mut self) -> StmtKind {
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
@@ -212,7 +212,7 @@ impl Parser<'_> {
     fn local_declaration(&mut self, attributes: Vec<Attribute>) -> StmtKind {
         match self.declaration(SpecContext::Declaration, attributes) {
             DeclarationOrFunction::Declaration(declaration) => StmtKind::Declaration(declaration),
-            // An error was reported.
+            // The error about the nested function was reported.
             DeclarationOrFunction::Function(_) => StmtKind::Empty,
         }
     }
@@ -236,7 +236,7 @@ impl Parser<'_> {
         self.accept(Punct::Semi);
     }
 
-    /// Whether a new statement seems to start here, so that only a semicolon is missing before it.
+    /// Whether the next token probably starts a statement. If so, only the semicolon before it is missing.
     fn starts_statement(&self) -> bool {
         match self.peek() {
             TokenKind::Keyword(keyword) => super::declaration::starts_statement(*keyword) || self.at_declaration(),
@@ -246,7 +246,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The `( expression )` of a control statement.
+    /// Parses the `( expression )` of a control statement.
     fn condition(&mut self, keyword: &str) -> Expr {
         let open = self.span();
         if !self.expect(Punct::LParen, &format!("expected '(' after '{keyword}'")) {
@@ -261,7 +261,7 @@ impl Parser<'_> {
         cond
     }
 
-    /// The body of a control statement. Pragmas before it are part of it.
+    /// Parses the body of a control statement. Pragmas before the body become statements in it.
     fn body(&mut self) -> Box<Stmt> {
         let start = self.span();
         if !matches!(self.peek(), TokenKind::Pragma(_)) {
@@ -279,7 +279,7 @@ impl Parser<'_> {
         Box::new(Stmt { kind: StmtKind::Compound(Compound { items, span }), span })
     }
 
-    /// `if` with all its `else if`s. There may be thousands.
+    /// Parses an `if` with all its `else if` branches, without recursion, because there may be thousands.
     fn if_statement(&mut self) -> StmtKind {
         let mut branches: Vec<(Expr, Box<Stmt>, Span)> = Vec::new();
         let mut last = None;
@@ -290,7 +290,7 @@ impl Parser<'_> {
             let then = self.body();
             branches.push((cond, then, start));
             if branches.len() > MAX_HEIGHT as usize {
-                self.stop_with(start, "chain of more than 20000 'else if'");
+                self.stop_with(start, "more than 20000 'else if' branches in one statement");
             }
             if !self.accept_keyword(Keyword::Else) {
                 break;
@@ -338,7 +338,7 @@ impl Parser<'_> {
             init = Box::new(self.for_init());
             self.in_for = false;
             if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_not_semicolon() {
-                // Recovery from commas in place of semicolons: keep only the first declarator.
+                // The source has probably commas in place of semicolons. Keep only the first declarator.
                 if let StmtKind::Declaration(declaration) = &mut init.kind {
                     declaration.declarators.truncate(1);
                 }

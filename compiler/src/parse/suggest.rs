@@ -3,7 +3,7 @@
 use super::types::predeclared_names;
 use crate::diag::suggest::nearest;
 
-/// Words of CUDA, GLSL, HLSL and C, and their equivalents in OpenCL C.
+/// Words of other languages and APIs, and their equivalents in OpenCL C.
 const FOREIGN: &[(&str, &str)] = &[
     ("__syncthreads", "barrier(CLK_LOCAL_MEM_FENCE)"),
     ("__syncwarp", "barrier(CLK_LOCAL_MEM_FENCE)"),
@@ -80,7 +80,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("cl_float4", "float4"),
 ];
 
-/// `; did you mean 'x'?`, or the empty string.
+/// Returns `; did you mean 'x'?`, or an empty string for `None`.
 pub(crate) fn question(found: Option<&str>) -> String {
     found.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
 }
@@ -89,12 +89,12 @@ pub(crate) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(own, _)| *own == name).map(|(_, ours)| *ours)
 }
 
-/// The suggestion for the nearest of some names.
+/// Returns a suggestion with the most similar name, or an empty string if no name is similar.
 pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     question(nearest(name, names))
 }
 
-/// The suggestion for an undeclared type. `declared` are the types that the source declares.
+/// Returns a suggestion for an undeclared type, or an empty string. `declared` are the types that the source declares.
 pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> String {
     const WORDS: &[&str] =
         &["void", "bool", "char", "short", "int", "long", "half", "float", "double", "unsigned", "signed", "struct", "const", "kernel"];

@@ -7,7 +7,7 @@ use crate::options::{BuildOptions, Source};
 use crate::preprocess::preprocess;
 use crate::target::Target;
 
-/// The dumped tree and the log of a source.
+/// Returns the dumped tree and the diagnostics of a source.
 fn run(text: &str) -> (String, String) {
     let source = Source { text: text.to_owned(), ..Source::default() };
     let (mut map, mut diags) = (SourceMap::new(), Diagnostics::default());
@@ -32,7 +32,7 @@ fn declares(text: &str, expected: &str) {
     assert_eq!(tree.trim_end(), expected, "{text}");
 }
 
-/// Checks the headlines of the log, without the file name.
+/// Checks the first line of each error, without the file name.
 #[track_caller]
 fn errors(text: &str, expected: &[&str]) {
     let log = run(text).1;
@@ -205,7 +205,7 @@ fn keywords_are_not_identifiers() {
     }
 }
 
-/// Runs a test with the stack size of a build.
+/// Runs a test on a thread with the stack size that a program build has.
 #[track_caller]
 fn deep(test: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 << 20).spawn(test);

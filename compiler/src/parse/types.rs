@@ -23,12 +23,12 @@ pub(crate) enum Predeclared {
     ClkEvent,
     NdRange,
     ReserveId,
-    /// A type that keeps its name.
+    /// A type that the tree refers to by name.
     Typedef(&'static str),
 }
 
 impl Predeclared {
-    /// The type that the name denotes.
+    /// Returns the type specifier for the type.
     pub(crate) fn spec(self) -> TypeSpec {
         match self {
             Self::Scalar(scalar) => TypeSpec::Scalar(scalar),
@@ -88,7 +88,7 @@ const OTHERS: &[(&str, Predeclared)] = &[
     ("reserve_id_t", Predeclared::ReserveId),
 ];
 
-/// Types that keep their name in the tree.
+/// Types that the tree refers to by name.
 const TYPEDEFS: &[&str] = &[
     "atomic_int",
     "atomic_uint",
@@ -112,7 +112,7 @@ const TYPEDEFS: &[&str] = &[
 static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
     let mut table = FxHashMap::default();
     for (name, scalar) in SCALARS {
-        // The names of C's types are keywords; their unsigned abbreviations are identifiers.
+        // The names of C's types are keywords. The unsigned abbreviations, such as `uint`, are identifiers.
         if name.starts_with('u') {
             table.insert((*name).to_owned(), Predeclared::Scalar(*scalar));
         }
@@ -125,17 +125,17 @@ static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
     table
 });
 
-/// The names of all predeclared types.
+/// Returns the names of all predeclared types.
 pub(crate) fn predeclared_names() -> impl Iterator<Item = &'static str> {
     TABLE.keys().map(String::as_str)
 }
 
-/// The predeclared type with this name.
+/// Returns the predeclared type with this name, or `None` for other names.
 pub(crate) fn predeclared(name: &str) -> Option<Predeclared> {
     TABLE.get(name).copied()
 }
 
-/// C's keywords of arithmetic types that were read.
+/// The keywords of C's built-in types that a specifier list contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TypeKeywords {
     pub void: bool,
@@ -156,7 +156,8 @@ impl TypeKeywords {
         self != Self::default()
     }
 
-    /// The type that the keywords denote together, in any order. `None` if the combination is invalid (C99 6.7.2p2).
+    /// Returns the type that the keywords denote together, in any order. Returns `None` if the combination is invalid
+    /// (C99 6.7.2p2).
     pub(super) fn combine(self) -> Option<TypeSpec> {
         let bases = [self.void, self.bool, self.char, self.half, self.float, self.double];
         let base_count = bases.iter().filter(|set| **set).count();

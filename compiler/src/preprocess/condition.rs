@@ -1,4 +1,4 @@
-//! The arithmetic of `#if` (C99 6.10.1): 64 bits, signed or unsigned, with C's operators.
+//! Evaluates `#if` conditions (C99 6.10.1) with signed and unsigned 64-bit arithmetic.
 
 use crate::diag::Span;
 use crate::lex::Punct;
@@ -8,7 +8,7 @@ use crate::lex::raw::{RawKind, RawToken};
 use super::Preprocessor;
 use super::has::Query;
 
-/// Maximum nesting of parentheses and unary operators.
+/// Maximum nesting of parentheses and conditional operators.
 const MAX_DEPTH: u32 = 256;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// Evaluation failed. The error was reported.
+/// The evaluation failed. The error was reported.
 struct Failed;
 
 struct Evaluator<'p, 'a> {
@@ -43,12 +43,13 @@ struct Evaluator<'p, 'a> {
 }
 
 impl Preprocessor<'_> {
-    /// Evaluates a condition. An invalid condition is false.
+    /// Evaluates a condition. Reports an error and returns false if it is invalid.
     pub(super) fn evaluate_condition(&mut self, line: &[RawToken], at: Span) -> bool {
         self.evaluate(line, at, true).is_some_and(|value| value != 0)
     }
 
-    /// Evaluates a constant expression.
+    /// Evaluates a constant expression. Reports an error and returns `None` if it is invalid. `condition` enables the
+    /// operator `defined`.
     pub(super) fn evaluate(&mut self, line: &[RawToken], at: Span, condition: bool) -> Option<u64> {
         if line.is_empty() {
             self.diags.error(at, "expected value in expression");
@@ -70,7 +71,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Precedence of a binary operator. Higher binds tighter.
+/// Returns the precedence of a binary operator, or `None` for other punctuators. Higher binds tighter.
 const fn precedence(punct: Punct) -> Option<u8> {
     Some(match punct {
         Punct::Star | Punct::Slash | Punct::Percent => 10,
@@ -111,8 +112,8 @@ impl Evaluator<'_, '_> {
         Err(Failed)
     }
 
-    /// Parses `a ? b : c` and operators of higher precedence. `live` is false if the value is unused: then arithmetic
-    /// errors are not reported.
+    /// Evaluates `a ? b : c` and operators of higher precedence. If `live` is false, the value is not used, and
+    /// arithmetic errors are not reported.
     fn conditional(&mut self, live: bool) -> Result<Value, Failed> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -196,7 +197,7 @@ impl Evaluator<'_, '_> {
     }
 
     fn unary(&mut self, live: bool) -> Result<Value, Failed> {
-        // An explicit stack in place of recursion: the number of operators is not limited.
+        // A stack instead of recursion, because the number of operators is not limited.
         let mut operators = Vec::new();
         while let Some(token) = self.peek() {
             match token.kind {
@@ -217,7 +218,7 @@ impl Evaluator<'_, '_> {
         Ok(value)
     }
 
-    /// The parenthesized operand of `__has_include` and similar operators.
+    /// Evaluates `__has_include` or a similar operator on its parenthesized operand.
     fn query(&mut self, query: Query, name: &str) -> Result<Value, Failed> {
         if !self.accept(Punct::LParen) {
             return self.fail(format!("missing '(' after '{name}'"));
@@ -234,7 +235,7 @@ impl Evaluator<'_, '_> {
             false
         });
         let Some(end) = end else { return self.fail(format!("missing ')' after '{name}'")) };
-        let Some(answer) = rest.get(..end).and_then(|inner| self.preprocessor.answer(query, inner)) else {
+        let Some(answer) = rest.get(..end).and_then(|inner| self.preprocessor.evaluate_query(query, inner)) else {
             return self.fail("builtin feature check macro requires a parenthesized identifier");
         };
         self.next += end + 1;
@@ -289,7 +290,8 @@ impl Evaluator<'_, '_> {
     }
 }
 
-/// A shift. A negative amount shifts in the other direction; an excessive amount gives zero.
+/// Shifts a value. A negative amount shifts in the other direction. An amount of 64 or more leaves only sign bits in a
+/// signed right shift, and zero otherwise.
 fn shift(left: bool, value: Value, amount: Value) -> Value {
     let backwards = !amount.unsigned && amount.bits.cast_signed() < 0;
     let distance = if backwards { amount.bits.wrapping_neg() } else { amount.bits };

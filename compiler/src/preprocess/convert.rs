@@ -10,7 +10,7 @@ use crate::options::CStd;
 use super::Preprocessor;
 
 impl Preprocessor<'_> {
-    /// The parser's token for a preprocessing token.
+    /// Converts a preprocessing token to a parser token. Returns `None` if it has no parser token.
     pub(super) fn convert(&mut self, token: RawToken) -> Option<TokenKind> {
         self.warn_of_trigraphs(token.span);
         Some(match token.kind {
@@ -43,7 +43,7 @@ impl Preprocessor<'_> {
         })
     }
 
-    /// A keyword or an identifier. The result is cached per name.
+    /// Converts a name to a keyword or an identifier. Caches the result by name.
     fn name_token(&mut self, token: RawToken) -> TokenKind {
         let index = token.symbol.index();
         if let Some(Some(kind)) = self.kinds.get(index) {
@@ -94,7 +94,7 @@ impl Preprocessor<'_> {
         bytes
     }
 
-    /// Reports problems of a literal. Returns whether there were only warnings.
+    /// Reports the problems of a literal. Returns true if there were no errors.
     fn report_problems(&mut self, token: RawToken, problems: Vec<String>) -> bool {
         let mut is_valid = true;
         for problem in problems {

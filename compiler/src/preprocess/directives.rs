@@ -1,4 +1,4 @@
-//! Directives (C99 6.10): conditionals, definitions, `#error`, `#line` and the rest.
+//! Executes directives (C99 6.10).
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::lex::raw::{RawKind, RawToken};
 
 use super::Preprocessor;
 
-/// Names of the directives, for suggestions.
+/// The names of directives that suggestions contain.
 const DIRECTIVES: &[&str] =
     &["define", "undef", "include", "if", "ifdef", "ifndef", "elif", "else", "endif", "error", "warning", "line", "pragma"];
 
@@ -19,7 +19,7 @@ const DIRECTIVES: &[&str] =
 pub(super) struct Conditional {
     /// Location of the `#if`.
     pub span: Span,
-    /// Whether one of the groups was taken. Also set if the whole conditional is skipped.
+    /// Whether the condition of one of the groups was true.
     pub taken: bool,
     pub has_else: bool,
 }
@@ -31,7 +31,7 @@ impl Preprocessor<'_> {
         let text = match name.kind {
             RawKind::EndOfLine => return,
             RawKind::Number => {
-                // `# 12 "file"`, a line marker in preprocessed sources.
+                // A line marker in a preprocessed source: `# 12 "file"`.
                 let line = self.rest_of_directive();
                 self.line_marker(name, &line);
                 return;
@@ -120,14 +120,15 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Warns about tokens after the end of a directive.
+    /// Warns if there are tokens after the end of a directive.
     pub(super) fn check_end(&mut self, rest: &[RawToken], directive: &str) {
         if let Some(extra) = rest.first() {
             self.warn(extra.span, format!("extra tokens at end of #{directive} directive"));
         }
     }
 
-    /// Evaluates the condition of `#if`, `#ifdef` or `#ifndef`.
+    /// Evaluates the condition of `#if`, `#elif`, `#ifdef` or `#ifndef`. Reports an error and returns false if it is
+    /// invalid.
     fn condition(&mut self, directive: &str, at: Span) -> bool {
         let line = self.rest_of_directive();
         if matches!(directive, "if" | "elif") {
@@ -155,7 +156,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Handles `#elif`, `#else` and `#endif` at the end of a group that was read.
+    /// Executes the `#elif`, `#else` or `#endif` after a group that was not skipped.
     fn next_group(&mut self, directive: &str, at: Span) {
         let Some(file) = self.files.last_mut() else { return };
         let Some(open) = file.conditionals.last_mut() else {
@@ -175,21 +176,21 @@ impl Preprocessor<'_> {
                 if after_else {
                     self.diags.error(at, format!("#{directive} after #else"));
                 }
-                // The condition of `#elif` is not evaluated after a group was taken.
+                // An earlier group was read. Skip this group, and do not evaluate the condition of `#elif`.
                 self.skip_line();
                 self.skip_group();
             }
         }
     }
 
-    /// Skips to the next group to read, or to the `#endif`, and reads that directive.
+    /// Skips groups up to the next group whose condition is true, or to the `#endif`. Also reads the directive there.
     fn skip_group(&mut self) {
         let mut nested = 0_usize;
         loop {
             let Some(file) = self.files.last_mut() else { return };
             let token = file.lexer.next(&mut self.interner, false);
             match token.kind {
-                // The end of the file reports the missing `#endif`.
+                // `next_from_file` reports the missing `#endif`.
                 RawKind::Eof => return,
                 RawKind::UnterminatedComment => {
                     self.diags.error(token.span, "unterminated /* comment");
@@ -216,7 +217,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Whether to read the group after an `#else` or `#elif`. All earlier groups were skipped.
+    /// Executes the `#else` or `#elif` after a skipped group. Returns true if the group after it must be read.
     fn enters_group(&mut self, directive: &str, at: Span) -> bool {
         let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) else { return true };
         let (taken, after_else) = (open.taken, open.has_else);

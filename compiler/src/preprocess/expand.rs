@@ -10,18 +10,18 @@ use crate::lex::raw::{RawKind, RawToken};
 use super::macros::{Arguments, Dynamic, Macro, Params};
 use super::{Context, MAX_ARGUMENT_DEPTH, Preprocessor};
 
-/// The result of looking for a macro invocation.
+/// The result of the expansion of a macro name.
 enum Call {
-    /// The expansion was pushed and is read next.
-    Made,
-    /// A function-like macro without arguments: an ordinary identifier.
-    None,
-    /// Expansion failed. The error was reported.
-    Wrong,
+    /// The name was expanded. The expansion is read next.
+    Expanded,
+    /// No `(` follows the name of a function-like macro. The name is an ordinary identifier.
+    NotInvocation,
+    /// The arguments are invalid. The error was reported.
+    Failed,
 }
 
 impl Preprocessor<'_> {
-    /// The next token after macro expansion.
+    /// Reads the next token after macro expansion.
     pub(super) fn next_expanded(&mut self) -> RawToken {
         loop {
             let mut token = self.next_raw();
@@ -46,9 +46,9 @@ impl Preprocessor<'_> {
                 return self.dynamic_macro(dynamic, token);
             }
             match self.call(&found, token) {
-                Call::Made => {}
-                Call::None => return token,
-                Call::Wrong => return RawToken { kind: RawKind::Invalid, symbol: Symbol::EMPTY, ..token },
+                Call::Expanded => {}
+                Call::NotInvocation => return token,
+                Call::Failed => return RawToken { kind: RawKind::Invalid, symbol: Symbol::EMPTY, ..token },
             }
         }
     }
@@ -59,11 +59,11 @@ impl Preprocessor<'_> {
             None => Arguments::new(),
             Some(params) => {
                 if !self.next_is_paren() {
-                    return Call::None;
+                    return Call::NotInvocation;
                 }
                 match self.collect_arguments(called, params, name) {
                     Some(arguments) => arguments,
-                    None => return Call::Wrong,
+                    None => return Call::Failed,
                 }
             }
         };
@@ -74,10 +74,10 @@ impl Preprocessor<'_> {
             called.disabled.set(true);
             self.contexts.push(Context::Expansion { tokens: tokens.into(), next: 0, owner: Some(called.clone()) });
         }
-        Call::Made
+        Call::Expanded
     }
 
-    /// Takes the next token if it is `(`. Returns whether it was.
+    /// Consumes the next token if it is `(`. Returns whether it is.
     fn next_is_paren(&mut self) -> bool {
         let token = self.next_raw();
         if token.is(Punct::LParen) {
@@ -93,7 +93,7 @@ impl Preprocessor<'_> {
         self.contexts.push(Context::Expansion { tokens: Rc::new([token]), next: 0, owner: None });
     }
 
-    /// Reads the arguments of an invocation after its `(`.
+    /// Reads the arguments of an invocation after its `(`. Reports an error and returns `None` if they are invalid.
     fn collect_arguments(&mut self, called: &Macro, params: &Params, name: RawToken) -> Option<Arguments> {
         let mut arguments: Arguments = vec![Vec::new()];
         let mut depth = 0_usize;
@@ -119,7 +119,7 @@ impl Preprocessor<'_> {
                         continue;
                     }
                 }
-                // An identifier that may not be expanded now is never expanded (C99 6.10.3.4).
+                // A macro name in its own expansion is not expanded, also not later (C99 6.10.3.4).
                 RawKind::Ident if self.macro_of(token.symbol).is_some_and(|found| found.disabled.get()) => {
                     token.flags |= RawToken::NO_EXPAND;
                 }
@@ -157,7 +157,7 @@ impl Preprocessor<'_> {
         false
     }
 
-    /// Macro-expands an argument on its own (C99 6.10.3.1).
+    /// Expands the macros in an argument, as if it were the rest of the source (C99 6.10.3.1).
     pub(super) fn expand_argument(&mut self, tokens: &[RawToken]) -> Vec<RawToken> {
         if !tokens.iter().any(|token| token.kind == RawKind::Ident) {
             return tokens.to_vec();
@@ -173,7 +173,7 @@ impl Preprocessor<'_> {
         expanded
     }
 
-    /// Expands tokens as if they were the rest of the source.
+    /// Expands the macros in `tokens`, as if they were the rest of the source.
     pub(super) fn expand_list(&mut self, tokens: &[RawToken]) -> Vec<RawToken> {
         self.contexts.push(Context::Stop);
         self.contexts.push(Context::Expansion { tokens: tokens.into(), next: 0, owner: None });
@@ -209,7 +209,7 @@ impl Preprocessor<'_> {
         RawToken { kind, symbol, span: name.span, flags: name.flags & (RawToken::SPACE | RawToken::FROM_MACRO) }
     }
 
-    /// `defined X`, `defined(X)`: 0 or 1.
+    /// Evaluates `defined X` or `defined(X)` to the number 0 or 1.
     fn defined_operator(&mut self, operator: RawToken) -> RawToken {
         let mut name = self.next_raw();
         let paren = name.is(Punct::LParen);

@@ -12,12 +12,12 @@ pub(super) enum Query {
     Include,
     Attribute,
     Builtin,
-    /// clang's features and extensions. None is supported.
+    /// clang's features, extensions and warnings. The result is always 0.
     Feature,
 }
 
 impl Query {
-    /// The operator with this name.
+    /// Returns the operator with this name, or `None` for other names.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "__has_include" | "__has_include_next" => Self::Include,
@@ -30,13 +30,13 @@ impl Query {
 }
 
 impl Preprocessor<'_> {
-    /// Whether `defined` and `#ifdef` accept a name: a macro or a feature check operator.
+    /// Whether `defined` and `#ifdef` are true for a name: it is a macro or a feature check operator.
     pub(super) fn is_defined(&mut self, name: Symbol) -> bool {
         self.macro_of(name).is_some() || Query::of(self.interner.name(name)).is_some()
     }
 
-    /// Evaluates an operator on the tokens between its parentheses. `None` if they are not a valid operand.
-    pub(super) fn answer(&mut self, query: Query, inner: &[RawToken]) -> Option<bool> {
+    /// Evaluates an operator on the tokens between its parentheses. Returns `None` if they are not a valid operand.
+    pub(super) fn evaluate_query(&mut self, query: Query, inner: &[RawToken]) -> Option<bool> {
         let first = inner.first()?;
         if query == Query::Include {
             let text = self.spelling(*first);

@@ -1,4 +1,5 @@
-//! `#include`: searches the headers given with the source, then the directories of `-I`.
+//! `#include`: searches the headers that were given with the source. For `"..."` then the directory of the including
+//! file, then the directories of `-I`, and for `"..."` the current directory.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::{File, MAX_INCLUDE_DEPTH, Preprocessor};
 
 /// A header that was found.
 struct ResolvedInclude {
-    /// Name in diagnostics, and key of `#pragma once`.
+    /// The name in diagnostics. `#pragma once` also identifies the file by it.
     name: String,
     text: SourceText,
     path: Option<PathBuf>,
@@ -54,7 +55,7 @@ impl Preprocessor<'_> {
         self.enter(File::new(lexer, found.path));
     }
 
-    /// `#include NAME`, where NAME is a macro that expands to the header name.
+    /// Reads the header name of `#include NAME`, where NAME is a macro. Returns the same as [`RawLexer::header_name`].
     fn computed_header_name(&mut self, at: Span) -> Option<(String, bool, Span)> {
         let line = self.rest_of_directive();
         let tokens = self.expand_list(&line);
@@ -83,7 +84,7 @@ impl Preprocessor<'_> {
         }
         let beside = self.files.last().and_then(|file| file.path.as_deref()).and_then(Path::parent).filter(|_| !angled);
         let directories = beside.into_iter().chain(self.options.include_dirs.iter().map(PathBuf::as_path));
-        // Without any directory, search the current one.
+        // For `"..."`, search the current directory last.
         let here = (!angled).then_some(Path::new(""));
         let paths: Vec<PathBuf> = directories.chain(here).map(|directory| directory.join(name)).collect();
         paths.into_iter().find_map(|path| {
@@ -103,7 +104,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// The text of a string literal token.
+    /// Returns the value of a string literal.
     pub(super) fn string_value(&self, symbol: Symbol) -> String {
         String::from_utf8_lossy(&literal::unescape(self.interner.name(symbol), &mut Vec::new())).into_owned()
     }

@@ -10,7 +10,7 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 
 use super::Preprocessor;
 
-/// A macro whose value depends on the location of its use.
+/// A macro whose value depends on its use: on the location, or for `__COUNTER__` on the number of earlier uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dynamic {
     Line,
@@ -23,7 +23,7 @@ pub(super) enum Dynamic {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BodyToken {
     pub token: RawToken,
-    /// Index of the parameter, if the token names one.
+    /// The index of the parameter if the token is a parameter name.
     pub param: Option<u16>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct BodyToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Params {
     pub names: Vec<Symbol>,
-    /// The last parameter takes all remaining arguments.
+    /// Whether the last parameter stands for all remaining arguments.
     pub variadic: bool,
 }
 
@@ -43,14 +43,14 @@ pub(super) struct Macro {
     /// [`Span::NONE`] for predefined macros.
     pub definition: Span,
     pub dynamic: Option<Dynamic>,
-    /// Set while the expansion is being read.
+    /// True while the expansion is being read.
     pub disabled: Cell<bool>,
 }
 
-/// The state of a name.
+/// The macro definition of a name.
 #[derive(Clone, Debug, Default)]
 pub(super) enum MacroSlot {
-    /// Not looked up yet. It may be a predefined macro.
+    /// The name was not looked up yet. It may be a predefined macro.
     #[default]
     Unknown,
     Undefined,
@@ -60,7 +60,7 @@ pub(super) enum MacroSlot {
 /// Arguments of an invocation: one token list per parameter.
 pub(super) type Arguments = Vec<Vec<RawToken>>;
 
-/// Tokens that replace one token. They get its leading space.
+/// Returns tokens that replace one token. The first one has a leading space if `replaced` has one.
 fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
     if let Some(first) = tokens.first_mut() {
         first.flags = first.flags & !RawToken::SPACE | replaced.flags & RawToken::SPACE;
@@ -69,7 +69,7 @@ fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
 }
 
 impl Preprocessor<'_> {
-    /// The macro with this name, predefined or not.
+    /// Returns the macro with this name, which may be predefined.
     pub(super) fn macro_of(&mut self, name: Symbol) -> Option<Rc<Macro>> {
         let slot = self.macros.get(name.index());
         match slot {
@@ -91,7 +91,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Parses the line after `#define`.
+    /// Parses the line after `#define`. Reports an error and returns `None` if it is invalid.
     pub(super) fn parse_definition(&mut self, line: &[RawToken], at: Span) -> Option<Macro> {
         let Some((name, rest)) = line.split_first() else {
             self.diags.error(at, "macro name missing");
@@ -123,7 +123,8 @@ impl Preprocessor<'_> {
         true
     }
 
-    /// Parses parameters from `(` to `)`. Also returns the number of tokens read.
+    /// Parses parameters from `(` to `)`. Returns the parameters and the number of tokens. Reports an error and returns
+    /// `None` if they are invalid.
     fn parse_params(&mut self, line: &[RawToken], at: Span) -> Option<(Params, usize)> {
         let mut params = Params { names: Vec::new(), variadic: false };
         let mut next = 1;
@@ -154,7 +155,7 @@ impl Preprocessor<'_> {
                     return None;
                 }
             }
-            // GNU's named variadic parameter: `args...`.
+            // A named variadic parameter of GNU C: `args...`.
             if !params.variadic && line.get(next).is_some_and(|token| token.is(Punct::Ellipsis)) {
                 params.variadic = true;
                 next += 1;
@@ -176,7 +177,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Resolves parameters in the replacement list and checks the operands of `#` and `##`.
+    /// Resolves parameters in the replacement list and checks the operands of `#` and `##`. Reports an error and
+    /// returns `None` if the list is invalid.
     fn resolve_body(&mut self, params: Option<&Params>, body: &[RawToken]) -> Option<Vec<BodyToken>> {
         let param_of = |token: &RawToken| {
             let at = params?.names.iter().position(|name| token.kind == RawKind::Ident && *name == token.symbol)?;
@@ -205,7 +207,7 @@ impl Preprocessor<'_> {
         Some(resolved)
     }
 
-    /// Whether two definitions are the same (C99 6.10.3p2).
+    /// Whether two macro definitions are identical (C99 6.10.3p2).
     pub(super) fn same_definition(&self, left: &Macro, right: &Macro) -> bool {
         left.params == right.params
             && left.body.len() == right.body.len()
@@ -215,7 +217,8 @@ impl Preprocessor<'_> {
             })
     }
 
-    /// Substitutes the arguments. The tokens have the location `at`. `None` if the result exceeds the limit.
+    /// Substitutes arguments for parameters in the replacement list. Tokens of the list get the span of `at`. Reports
+    /// an error and returns `None` if the result exceeds [`super::MAX_EXPANDED`].
     pub(super) fn substitute(&mut self, called: &Macro, arguments: &Arguments, at: RawToken) -> Option<Vec<RawToken>> {
         let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; arguments.len()];
         let mut out: Vec<RawToken> = Vec::with_capacity(called.body.len());
@@ -246,7 +249,7 @@ impl Preprocessor<'_> {
                     let param = usize::from(param);
                     let raw = arguments.get(param).map_or(&[][..], Vec::as_slice);
                     if paste_next && self.is_gnu_comma(called, param, out.last()) {
-                        // `, ## __VA_ARGS__`: without variadic arguments the comma is removed, else nothing is pasted.
+                        // `, ## __VA_ARGS__` removes the comma if there are no variadic arguments, and does not paste.
                         paste_next = false;
                         if raw.is_empty() {
                             out.pop();
@@ -293,7 +296,7 @@ impl Preprocessor<'_> {
         variadic && left.is_some_and(|left| left.is(Punct::Comma))
     }
 
-    /// The `#` operator: the spelling of an argument as a string literal.
+    /// Applies the `#` operator: creates a string literal with the spelling of an argument.
     fn stringify(&mut self, argument: &[RawToken], hash: RawToken, at: Span) -> RawToken {
         let mut text = String::from("\"");
         for (index, token) in argument.iter().enumerate() {
@@ -313,19 +316,19 @@ impl Preprocessor<'_> {
             }
         }
         text.push('"');
-        self.spend_text(text.len());
+        self.count_text(text.len());
         let mut token = RawToken::new(RawKind::Str, self.interner.intern(&text), at);
         token.flags = hash.flags & RawToken::SPACE | RawToken::FROM_MACRO;
         token
     }
 
-    /// Counts the text that `#` and `##` create against the token limit. Applied repeatedly, they double the text each
-    /// time.
-    fn spend_text(&mut self, bytes: usize) {
+    /// Counts text that `#` or `##` creates against the token limit, because repeated application can double the text
+    /// each time. 16 bytes count as one token.
+    fn count_text(&mut self, bytes: usize) {
         self.expanded += bytes / 16;
     }
 
-    /// The `##` operator: pastes two tokens. If that fails, reports an error and keeps both.
+    /// Applies the `##` operator: pastes two tokens. If that fails, reports an error and appends both tokens.
     fn paste(&mut self, left: RawToken, right: RawToken, out: &mut Vec<RawToken>) {
         if right.kind == RawKind::Placemarker {
             out.push(left);
@@ -338,7 +341,7 @@ impl Preprocessor<'_> {
             return;
         }
         let text = format!("{}{}", self.spelling(left), self.spelling(right));
-        self.spend_text(text.len());
+        self.count_text(text.len());
         let mut lexer = RawLexer::new(text.as_str().into(), 0);
         let mut token = lexer.next(&mut self.interner, false);
         let whole = lexer.next(&mut self.interner, false).kind == RawKind::Eof;

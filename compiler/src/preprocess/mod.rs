@@ -1,9 +1,8 @@
 //! Translation phases 1 to 6 (C99 5.1.1.2): directives, macro expansion, and the values of literals.
 //!
-//! Tokens are read through a stack of [`Context`]s (macro expansions) on top of a stack of files. A macro is disabled
-//! while its expansion is on the stack. An identifier that names it then is marked with [`RawToken::NO_EXPAND`], as C99
-//! 6.10.3.4 requires. Work is bounded by [`MAX_EXPANDED`] tokens from expansions, [`MAX_ARGUMENT_DEPTH`] nested macro
-//! invocations in arguments, and [`MAX_INCLUDE_DEPTH`] nested files.
+//! Tokens are read from a stack of macro expansions ([`Context`]), and from a stack of files if there is no expansion.
+//! A macro is disabled while its expansion is on the stack: its name is then marked with [`RawToken::NO_EXPAND`], as
+//! C99 6.10.3.4 requires. [`MAX_EXPANDED`], [`MAX_ARGUMENT_DEPTH`] and [`MAX_INCLUDE_DEPTH`] limit the work.
 
 mod condition;
 mod convert;
@@ -33,17 +32,18 @@ use directives::Conditional;
 use macros::{Macro, MacroSlot};
 use predefined::KnownNames;
 
-/// Maximum number of tokens from macro expansions in one compilation.
+/// Maximum number of tokens from macro expansions in one compilation. Each 16 bytes of text from `#` and `##` count as
+/// a further token.
 pub(crate) const MAX_EXPANDED: usize = 8_000_000;
 /// Maximum nesting of macro invocations in arguments.
 pub(crate) const MAX_ARGUMENT_DEPTH: u32 = 200;
 /// Maximum nesting of `#include`, as in clang.
 pub(crate) const MAX_INCLUDE_DEPTH: usize = 200;
 
-/// The name of a source without a name.
+/// The file name in diagnostics for a source without a name.
 pub(crate) const UNNAMED: &str = "<source>";
 
-/// Preprocesses a program. Errors are in `diags`; the returned tokens are what could be read.
+/// Preprocesses a program. Appends errors to `diags`. Also returns the tokens after an error.
 pub(crate) fn preprocess(
     source: &Source,
     options: &BuildOptions,
@@ -89,7 +89,7 @@ pub(crate) fn preprocess_library(
 struct File {
     lexer: RawLexer,
     conditionals: Vec<Conditional>,
-    /// Path on disk, to find headers of `#include "..."` in the same folder.
+    /// The path on disk, to search headers of `#include "..."` in the same directory.
     path: Option<std::path::PathBuf>,
 }
 
@@ -99,11 +99,11 @@ impl File {
     }
 }
 
-/// Tokens that are read before the rest of the file.
+/// A source of tokens that are read before the rest of the file.
 enum Context {
-    /// A macro expansion. The macro is enabled again at its end.
+    /// The tokens of a macro expansion. The macro `owner` is enabled again at their end.
     Expansion { tokens: Rc<[RawToken]>, next: usize, owner: Option<Rc<Macro>> },
-    /// Ends the input, for example at the end of an argument.
+    /// Returns the end of the input, for example at the end of an argument.
     Stop,
 }
 
@@ -120,9 +120,9 @@ struct Preprocessor<'a> {
     kinds: Vec<Option<TokenKind>>,
     contexts: Vec<Context>,
     files: Vec<File>,
-    /// Files with `#pragma once`.
+    /// The names of files with `#pragma once`.
     once: Vec<String>,
-    /// Positions of the characters that replaced trigraphs, until a warning.
+    /// Positions of the characters that replaced trigraphs and for which no warning was given yet.
     trigraphs: Vec<u32>,
     /// The pragmas of `RawKind::Pragma` tokens.
     pragmas: Vec<PragmaKind>,
@@ -130,9 +130,9 @@ struct Preprocessor<'a> {
     counter: u32,
     expanded: usize,
     argument_depth: u32,
-    /// Whether `defined` is an operator: in conditions.
+    /// Whether a condition is being expanded, so that `defined` is an operator.
     in_condition: bool,
-    /// A limit was exceeded. All further reads return the end of the input.
+    /// Whether a limit was exceeded. All further reads then return the end of the input.
     stopped: bool,
 }
 
@@ -206,7 +206,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The next token before macro expansion. Directives are executed.
+    /// Reads the next token before macro expansion. Executes directives.
     fn next_raw(&mut self) -> RawToken {
         loop {
             if self.stopped {
@@ -236,7 +236,7 @@ impl<'a> Preprocessor<'a> {
         }
     }
 
-    /// The next token of the innermost file. `None` after a directive and at the end of a file.
+    /// Reads the next token of the innermost file. Returns `None` after a directive and at the end of an included file.
     fn next_from_file(&mut self) -> Option<RawToken> {
         let Some(file) = self.files.last_mut() else {
             return Some(RawToken::new(RawKind::Eof, Symbol::EMPTY, Span::NONE));

@@ -9,7 +9,7 @@ use crate::lex::raw::{RawKind, RawLexer, RawToken};
 use super::{Context, Preprocessor};
 
 impl Preprocessor<'_> {
-    /// Handles a `#pragma` line. Pragmas for the parser become a token.
+    /// Executes a `#pragma` line. A pragma for the parser becomes the next token.
     pub(super) fn pragma_directive(&mut self, at: Span) {
         let line = self.rest_of_directive();
         if let Some(token) = self.pragma(&line, at) {
@@ -17,7 +17,7 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Handles `_Pragma("...")` after its name was read.
+    /// Executes `_Pragma("...")` after its name. Returns the token of a pragma for the parser, otherwise `None`.
     pub(super) fn pragma_operator(&mut self, name: RawToken) -> Option<RawToken> {
         let open = self.next_raw();
         let text = self.next_raw();
@@ -44,7 +44,7 @@ impl Preprocessor<'_> {
         line.iter().map(|token| self.spelling(*token).to_owned()).collect()
     }
 
-    /// The parser token of a pragma. `None` if the preprocessor has handled the pragma.
+    /// Executes a pragma. Returns the token of a pragma for the parser, otherwise `None`.
     fn pragma(&mut self, line: &[RawToken], at: Span) -> Option<RawToken> {
         let words = self.words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -75,7 +75,7 @@ impl Preprocessor<'_> {
             ["pack", rest @ ..] => match pack(rest) {
                 Some(pack) => PragmaKind::Pack(pack),
                 None => {
-                    // An error, since ignoring the pragma would change structure layouts.
+                    // This is an error, because an ignored pragma would change structure layouts.
                     self.diags.error(span, "malformed '#pragma pack'; expected pack(n), pack(push, n), pack(pop) or pack()");
                     return None;
                 }
@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
                 self.warn(span, text);
                 return None;
             }
-            // Pragmas of other compilers, without effect here.
+            // Pragmas without effect, without a warning.
             [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
             _ => {
                 self.warn(span, "unknown pragma ignored");
@@ -117,7 +117,8 @@ impl Preprocessor<'_> {
         Some(PragmaKind::Extension { name: name.into(), enable })
     }
 
-    /// `unroll N`, `unroll(N)`: the factor may be a constant expression with macros.
+    /// Evaluates the factor of `unroll N` or `unroll(N)`, which may be a constant expression with macros. Reports an
+    /// error and returns `None` if it is invalid.
     fn unroll_pragma(&mut self, factor: &[RawToken], span: Span) -> Option<PragmaKind> {
         let value = self.evaluate(factor, span, false)?;
         match u32::try_from(value) {
@@ -130,7 +131,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Parses the operand of `pack`.
+/// Parses the operand of `pack`. Returns `None` if it is invalid.
 fn pack(words: &[&str]) -> Option<Pack> {
     let ["(", inner @ .., ")"] = words else { return None };
     let value = |word: &str| word.parse::<u32>().ok().filter(|n| *n <= 16 && (*n == 0 || n.is_power_of_two()));

@@ -17,14 +17,14 @@ use crate::target::Target;
 use super::Preprocessor;
 use super::macros::{Dynamic, Macro};
 
-/// The condition for defining a macro.
+/// The condition under which a macro is defined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Availability {
     Always,
     Fp64,
     Fp16,
     Cl20,
-    /// OpenCL C 2.0, or OpenCL C 3.0 with this feature.
+    /// OpenCL C 2.0, or a newer version on a device with this feature.
     Feature(&'static str),
     Images,
     Embedded,
@@ -77,7 +77,7 @@ impl KnownNames {
 static TABLE: LazyLock<FxHashMap<&'static str, (&'static str, Availability)>> =
     LazyLock::new(|| PREDEFINED.iter().map(|(name, text, when)| (*name, (*text, *when))).collect());
 
-/// The feature that OpenCL C 3.0 requires for the macro with this name.
+/// Returns the feature that OpenCL C 3.0 requires for the macro with this name. Returns `None` if it requires none.
 pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
     match TABLE.get(name) {
         Some((_, Availability::Feature(feature))) => Some(feature),
@@ -85,13 +85,13 @@ pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The names of predefined macros that are values.
+/// The names in [`PREDEFINED`].
 pub(crate) fn predefined_names() -> impl Iterator<Item = &'static str> {
     PREDEFINED.iter().map(|(name, ..)| *name)
 }
 
 impl Preprocessor<'_> {
-    /// The predefined macro with this name.
+    /// Creates the predefined macro with this name. Returns `None` if the version and the target do not define it.
     pub(super) fn predefined(&mut self, name: Symbol) -> Option<Rc<Macro>> {
         let text = self.interner.name(name).clone();
         let dynamic = match &*text {
@@ -117,14 +117,15 @@ impl Preprocessor<'_> {
         let body = match &*text {
             "__OPENCL_C_VERSION__" => self.options.std.version().to_string(),
             name if self.target.language.extensions.iter().any(|known| known == name) => String::from("1"),
-            // Feature macros are part of OpenCL C 3.0 (6.2.1).
+            // Feature macros exist from OpenCL C 3.0 on (6.2.1).
             name if self.options.std >= CStd::Cl30 && self.target.language.features.iter().any(|known| known == name) => String::from("1"),
             _ => return None,
         };
         self.define_text(&format!("{text} {body}"))
     }
 
-    /// Defines a macro from the text after `#define`. It has no location.
+    /// Creates a macro without a location from the text after `#define`. Reports an error and returns `None` if it is
+    /// invalid.
     fn define_text(&mut self, text: &str) -> Option<Rc<Macro>> {
         let mut lexer = RawLexer::new(text.into(), 0);
         let mut line: Vec<RawToken> = Vec::new();
@@ -139,7 +140,7 @@ impl Preprocessor<'_> {
         self.parse_definition(&line, Span::NONE).map(Rc::new)
     }
 
-    /// Handles `-D` and `-U` in order.
+    /// Executes the options `-D` and `-U` in order.
     pub(super) fn command_line_macros(&mut self) {
         let options = self.options;
         for (name, value) in &options.macros {
@@ -160,12 +161,12 @@ impl Preprocessor<'_> {
     }
 }
 
-/// The separator between name and body: empty if the body starts with parameters.
+/// Returns the separator between name and body in a definition. It is empty if the body starts with parameters.
 fn separator(body: &str) -> &'static str {
     if body.starts_with("(X,") || body.starts_with("(type,") || body.starts_with("(value)") { "" } else { " " }
 }
 
-/// Name, parameters and body, condition.
+/// The name, the parameters with the replacement list, and the condition of each predefined macro.
 const PREDEFINED: &[(&str, &str, Availability)] = &[
     ("CHAR_BIT", "8", Availability::Always),
     ("CHAR_MAX", "127", Availability::Always),
@@ -370,6 +371,6 @@ const PREDEFINED: &[(&str, &str, Availability)] = &[
     ("__FAST_RELAXED_MATH__", "1", Availability::FastRelaxedMath),
     ("FP_FAST_FMAF", "1", Availability::FusedFma),
     ("FP_FAST_FMA", "1", Availability::FusedDouble),
-    // For the built-in library.
+    // Only for the built-in library.
     ("__WGCL_ACCURATE_EXP2__", "1", Availability::AccurateExp2),
 ];

@@ -42,7 +42,7 @@ fn expands(text: &str, expected: &str) {
     assert_eq!(run.text(), spellings(expected), "{text}");
 }
 
-/// The spellings of the tokens after preprocessing.
+/// Returns the spellings of the tokens after preprocessing.
 fn spellings(text: &str) -> String {
     run(text).text()
 }
@@ -278,7 +278,7 @@ fn locations_of_expanded_tokens() {
     let expected = "<source>:2:9: error: unexpected character '`'\nint y = TWICE(z);\n        ^~~~~\n\
         <source>:1:9: note: expanded from macro 'TWICE'\n#define TWICE(x) ((x) ` 2)\n        ^~~~~\n1 error generated.\n";
     assert_eq!(log, expected);
-    // An argument keeps its own location.
+    // A token of an argument has its location in the invocation.
     let run = run("#define ID(x) x\nID(abc)\n");
     let place = run.tokens.first().and_then(|token| run.map.locate(token.span)).map(|place| (place.line, place.column));
     assert_eq!(place, Some((2, 4)));

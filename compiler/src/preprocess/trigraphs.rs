@@ -10,7 +10,7 @@ use super::Preprocessor;
 const TRIGRAPHS: [(u8, char); 9] =
     [(b'=', '#'), (b'/', '\\'), (b'\'', '^'), (b'(', '['), (b')', ']'), (b'!', '|'), (b'<', '{'), (b'>', '}'), (b'-', '~')];
 
-/// Replaces all trigraphs of a text. Returns the offsets of the replacements in the new text.
+/// Replaces all trigraphs of a text. Returns the new text, and the offsets of the replacements in it in bytes.
 pub(super) fn replace(text: &str) -> (Cow<'_, str>, Vec<u32>) {
     let mut places = Vec::new();
     let mut replaced = String::new();
@@ -34,12 +34,12 @@ pub(super) fn replace(text: &str) -> (Cow<'_, str>, Vec<u32>) {
 }
 
 impl Preprocessor<'_> {
-    /// Adds the trigraphs of a file that starts at a position.
-    pub(super) fn note_trigraphs(&mut self, places: &[u32], start: u32) {
-        self.trigraphs.extend(places.iter().map(|place| place.saturating_add(start)));
+    /// Records the trigraphs of a file. `offsets` are relative to the position `start` of the file.
+    pub(super) fn note_trigraphs(&mut self, offsets: &[u32], start: u32) {
+        self.trigraphs.extend(offsets.iter().map(|offset| offset.saturating_add(start)));
     }
 
-    /// Warns of the trigraphs in a token, once each.
+    /// Warns about the trigraphs in a token, once each.
     pub(super) fn warn_of_trigraphs(&mut self, token: Span) {
         if self.trigraphs.is_empty() {
             return;
