@@ -1,5 +1,5 @@
-//! `WGCL_CHECK=1` reports each out-of-bounds access exactly, prevents it, and fails the launch. Correct kernels have the
-//! same results as without it.
+//! `WGCL_CHECK=1` reports each out-of-bounds access exactly, prevents it, and fails the launch. Correct kernels have
+//! the same results as without it.
 //!
 //! Reports go to standard error. The kernels therefore run in a child process, whose output the test compares.
 

@@ -1,4 +1,4 @@
-//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the GL context, and
+//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the context, and
 //! wgpu-hal reports a deadlock after 6 seconds. On other devices, no call waits for the kernel.
 
 mod common;

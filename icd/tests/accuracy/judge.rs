@@ -27,7 +27,7 @@ pub struct Got {
     pub int: i64,
 }
 
-/// The error of a result: `Ok` if the bound permits it, otherwise `Err`. Its unit is ULP, or 1 if the bound is absolute.
+/// The error of a result: `Ok` if the bound permits it, otherwise `Err`. The unit is ULP, or 1 for an absolute bound.
 type Verdict = Result<f64, f64>;
 
 fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer) -> Option<Bound> {
