@@ -1,4 +1,5 @@
-//! Commands on memory in host bytes, for backends that run on the host. Each backend runs the kernels itself.
+//! Runs commands on memory that the host can access, for backends that run on the host. The backend itself runs the
+//! kernels.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,10 +11,10 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Calls `f` with exclusive access to the bytes.
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T;
 
-    /// Writes a piece of the host's bytes.
+    /// Writes a region of `host` to the memory.
     ///
     /// # Errors
-    /// Fails if a region extends beyond the end of one of the two.
+    /// Fails if a region extends beyond the end of the source or of the destination.
     fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
         let source = &host[range(host.len(), region.host, region.size)?];
         self.with_bytes(|bytes| {
@@ -23,10 +24,10 @@ pub trait HostBytes: Memory + Sized + 'static {
         })
     }
 
-    /// Reads a piece of it into the host's bytes.
+    /// Reads a region of the memory into `host`.
     ///
     /// # Errors
-    /// Fails if a region extends beyond the end of one of the two.
+    /// Fails if a region extends beyond the end of the source or of the destination.
     fn read(&self, host: &mut [u8], region: CopyRegion) -> BackendResult<()> {
         let place = range(host.len(), region.host, region.size)?;
         self.with_bytes(|bytes| {
@@ -35,12 +36,12 @@ pub trait HostBytes: Memory + Sized + 'static {
         })
     }
 
-    /// Copies a piece of it to `target`, which may be the same memory.
+    /// Copies a region of the memory to `target`, which may be the same memory.
     ///
     /// # Errors
-    /// Fails if a region extends beyond the end of one of the two.
+    /// Fails if a region extends beyond the end of the source or of the destination.
     fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
-        // The two may be the same memory, whose bytes only one borrow can access at a time.
+        // Source and target may be the same memory, which allows only one borrow at a time.
         let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
         target.write(&moved, CopyRegion { buffer: region.host, host: 0, size: region.size })
     }
@@ -48,7 +49,7 @@ pub trait HostBytes: Memory + Sized + 'static {
     /// Repeats a pattern in `size` bytes from `offset` on.
     ///
     /// # Errors
-    /// Fails if they extend beyond the end.
+    /// Fails if the range extends beyond the end.
     fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
         self.with_bytes(|bytes| {
             let place = range(bytes.len(), offset, size)?;
@@ -65,13 +66,13 @@ pub trait HostBytes: Memory + Sized + 'static {
 /// # Errors
 /// If the memory belongs to another backend.
 pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
-    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("memory of another backend".to_owned()))
+    memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the memory belongs to another backend".to_owned()))
 }
 
-/// Runs a command on memory of type `M`; `launch` runs the kernels in it.
+/// Runs a command on memory of type `M`; `launch` runs a kernel.
 ///
 /// # Errors
-/// Errors of `launch` and of host work, and transfers out of bounds.
+/// The errors of `launch` and of host functions. Also fails for transfers out of bounds and for external semaphores.
 pub fn run<M: HostBytes>(command: Command, mut launch: impl FnMut(&Launch) -> BackendResult<()>) -> BackendResult<()> {
     match command {
         Command::Once(action) => perform::<M>(&action, &mut launch),
@@ -107,15 +108,15 @@ fn read<M: HostBytes>(memory: &M, target: &dyn HostTarget, regions: &[CopyRegion
     result
 }
 
-/// `size` bytes from `offset` on, of `length` bytes.
+/// Returns the range of `size` bytes from `offset` on.
 ///
 /// # Errors
-/// Fails if they extend beyond the end.
+/// Fails if the range extends beyond the end.
 pub fn range(length: usize, offset: u64, size: u64) -> BackendResult<Range<usize>> {
     let places = (usize::try_from(offset), offset.checked_add(size).map(usize::try_from));
     match places {
         (Ok(start), Some(Ok(end))) if end <= length => Ok(start..end),
-        _ => Err(BackendError::Other("a transfer beyond the end of a buffer".to_owned())),
+        _ => Err(BackendError::Other("a transfer extends beyond the end of a buffer".to_owned())),
     }
 }
 
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_go_where_they_should_and_nowhere_else() {
+    fn commands_change_only_their_region() {
         let memory = Arc::new(TestMemory(Mutex::new((0..8).collect())));
         let this = || -> Arc<dyn Memory> { memory.clone() };
         let region = |buffer, host, size| vec![CopyRegion { buffer, host, size }];

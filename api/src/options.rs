@@ -43,7 +43,7 @@ pub struct Options {
     pub emulate: Option<String>,
     pub extensions: Option<String>,
     pub binding_limit: Option<String>,
-    /// Options and values that are not understood. They are written to standard error.
+    /// Messages about unknown options and invalid values. They are written to standard error.
     pub complaints: Vec<String>,
 }
 
@@ -187,12 +187,12 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, complaints: &mut Vec<String
     let Some(path) = named.or_else(usual) else { return toml::Table::new() };
     match std::fs::read_to_string(&path) {
         Ok(text) => text.parse().unwrap_or_else(|error| {
-            complaints.push(format!("{}: {error}", path.display()));
+            complaints.push(format!("cannot read the configuration file {}: {error}", path.display()));
             toml::Table::new()
         }),
         Err(error) => {
             if required {
-                complaints.push(format!("{}: {error}", path.display()));
+                complaints.push(format!("cannot read the configuration file {}: {error}", path.display()));
             }
             toml::Table::new()
         }
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn names_correspond() {
+    fn names_in_the_file_correspond_to_variables() {
         for option in TABLE {
             assert!(option.name.starts_with("WGCL_"));
             assert_eq!(key(option.name).to_uppercase(), option.name["WGCL_".len()..]);

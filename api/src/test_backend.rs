@@ -78,12 +78,12 @@ impl HostBytes for TestMemory {
 #[derive(Debug, Default)]
 pub(crate) struct TestProgram {
     /// Kernels whose compilation was requested ahead of their launches.
-    pub(crate) warmed: Mutex<Vec<(String, Option<[u32; 3]>)>>,
+    pub(crate) precompiled: Mutex<Vec<(String, Option<[u32; 3]>)>>,
 }
 
 impl LoadedProgram for TestProgram {
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
-        self.warmed.lock().push((kernel.to_owned(), local_size));
+        self.precompiled.lock().push((kernel.to_owned(), local_size));
     }
 
     /// Kernels named `refused` cannot be compiled.
@@ -112,7 +112,7 @@ pub(crate) struct TestDevice {
     pub(crate) staging: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
-    /// Launches among them.
+    /// The launches among the executed commands.
     pub(crate) launches: Arc<Mutex<Vec<Launch>>>,
 }
 
@@ -128,7 +128,7 @@ fn now() -> u64 {
 }
 
 /// Records a launch.
-fn note(launch: &Launch, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
+fn record_launch(launch: &Launch, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
     if &*launch.kernel == "broken" {
         return Err(BackendError::Other("the kernel is broken".to_owned()));
     }
@@ -145,7 +145,7 @@ impl TestDevice {
         Self::changed(name, |_, target| target.language.images = images)
     }
 
-    /// A backend whose device has one changed property.
+    /// A device with changed properties.
     pub(crate) fn changed(name: &str, change: impl FnOnce(&mut DeviceProperties, &mut Target)) -> Arc<Self> {
         let (mut properties, mut target) = (properties(name), Target::full());
         target.language.images = false;
@@ -171,7 +171,7 @@ impl TestDevice {
                     Command::Once(Action::Copy { .. }) if refused_copies.load(Ordering::Acquire) => {
                         Err(BackendError::Other("the device rejects the copy".to_owned()))
                     }
-                    _ => host_commands::run::<TestMemory>(command, |launch| note(launch, &recorded)),
+                    _ => host_commands::run::<TestMemory>(command, |launch| record_launch(launch, &recorded)),
                 };
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
@@ -234,7 +234,7 @@ impl Device for TestDevice {
     }
 }
 
-/// A backend with some devices.
+/// A backend with these devices.
 pub(crate) struct TestBackend(pub(crate) Vec<Arc<TestDevice>>);
 
 impl Backend for TestBackend {
@@ -243,7 +243,7 @@ impl Backend for TestBackend {
     }
 }
 
-/// Host memory without an address worth anything.
+/// Host memory without a valid address.
 #[derive(Debug)]
 pub(crate) struct TestRegion(pub(crate) Mutex<Vec<u8>>);
 
@@ -276,7 +276,7 @@ impl HostRegion for TestRegion {
     }
 }
 
-/// Allocates such memory, and records the last allocation.
+/// Allocates [`TestRegion`]s, and records the last one.
 #[derive(Default)]
 pub(crate) struct TestAllocator(pub(crate) Mutex<Option<Arc<TestRegion>>>);
 
@@ -288,7 +288,7 @@ impl HostAllocator for TestAllocator {
     }
 }
 
-/// A target for reads that the test can look into.
+/// A target for reads that the test can inspect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sink(pub(crate) Arc<Mutex<Vec<u8>>>);
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 pub trait HostSource: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
-    /// The device memory that contains the bytes, and their offset, if there is one (`Device::host_region`).
+    /// Returns the device memory that contains the bytes (see `Device::host_region`) and the byte offset in it. Returns
+    /// `None` if no device memory contains them.
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }
@@ -28,8 +29,8 @@ impl HostSource for Vec<u8> {
     }
 }
 
-/// A piece of a transfer between a buffer and the host, or between two buffers (`host` is then the destination's
-/// offset).
+/// A region of a transfer between a buffer and the host, or between two buffers. For two buffers, `host` is the offset
+/// in the destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyRegion {
     /// Byte offset in the (source) buffer.
@@ -40,14 +41,14 @@ pub struct CopyRegion {
     pub size: u64,
 }
 
-/// Device memory. It is freed after it is dropped and the commands that use it are complete.
+/// Device memory. The backend frees it when it is dropped and the commands that use it are complete.
 pub trait Memory: Send + Sync + fmt::Debug {
-    /// Its size in bytes.
+    /// The size in bytes.
     fn size(&self) -> u64;
-    /// The address at which the host can always access this memory (unified memory), as an integer. This crate never
-    /// dereferences it.
+    /// The host address of this memory if the host can always access it (unified memory), otherwise `None`. This crate
+    /// never dereferences the address.
     fn host_address(&self) -> Option<usize>;
-    /// The address of the first byte in kernels, unless that is the buffer's `Identity` and an offset.
+    /// The address that kernels use for the first byte. `None` if kernels use the buffer's `Identity` and an offset.
     fn kernel_address(&self) -> Option<u64> {
         None
     }

@@ -2,8 +2,8 @@
 //! order of submission.
 //!
 //! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each
-//! of its dependencies is complete or was given to the same device earlier. A device runs its commands as if
-//! in sequence, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
+//! of its dependencies is complete or was enqueued on the same device earlier. A device runs its commands as if in
+//! sequence, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
 //!
 //! # Clock
 //! All times are nanoseconds of one clock per backend, the clock of [`Device::now`]. This is the host's monotonic
@@ -61,10 +61,10 @@ impl PreferredGroup {
     }
 }
 
-/// A cache between a device and its global memory, read and written.
+/// A read-write cache between a device and its global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheProperties {
-    /// Bytes of a line.
+    /// Size of a cache line in bytes.
     pub line: u32,
     /// Total size in bytes.
     pub size: u64,
@@ -79,10 +79,9 @@ bitflags::bitflags! {
         /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: stores of host and device are visible to each other at synchronisation
         /// points.
         const FINE_GRAIN_BUFFER = 1 << 1;
-        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: stores of host and device are visible to each other in all memory of the
-        /// host.
+        /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: like FINE_GRAIN_BUFFER, for all host memory.
         const FINE_GRAIN_SYSTEM = 1 << 2;
-        /// CL_DEVICE_SVM_ATOMICS: also during a kernel, through atomic operations.
+        /// CL_DEVICE_SVM_ATOMICS: atomic stores are also visible to the other side while a kernel runs.
         const ATOMICS = 1 << 3;
     }
 }
@@ -109,7 +108,7 @@ impl fmt::Display for ExternalMemory {
 }
 
 impl ExternalMemory {
-    /// Converts the value of the C enumeration.
+    /// Converts the value of the C enumeration. Returns `None` for an unknown value.
     pub fn from_raw(raw: u64) -> Option<Self> {
         [Self::OpaqueFd, Self::DmaBuf].into_iter().find(|&kind| u64::from(kind as u32) == raw)
     }
@@ -137,7 +136,7 @@ impl fmt::Display for ExternalSemaphore {
 }
 
 impl ExternalSemaphore {
-    /// Converts the value of the C enumeration.
+    /// Converts the value of the C enumeration. Returns `None` for an unknown value.
     pub fn from_raw(raw: u64) -> Option<Self> {
         [Self::OpaqueFd, Self::SyncFd].into_iter().find(|&kind| u64::from(kind as u32) == raw)
     }
@@ -209,8 +208,8 @@ pub struct DeviceProperties {
     pub dedicated_local_memory: bool,
     /// Whether host and device share memory: maps cost nothing.
     pub unified_memory: bool,
-    /// Whether the device runs native kernels: host functions among its commands, which access its memory by address.
-    /// Memory that the device allocates then has [`Memory::host_address`].
+    /// Whether the device runs native kernels: commands that are host functions and access device memory by host
+    /// address. Memory that such a device allocates has a [`Memory::host_address`].
     pub native_kernels: bool,
     /// The shared virtual memory features of the device, on a host that supports them.
     pub svm: SvmCapabilities,
@@ -245,7 +244,7 @@ pub struct NvidiaAttributes {
     pub integrated: bool,
     /// Whether the driver ends kernels that run too long.
     pub execution_timeout: bool,
-    /// Queues that only copy.
+    /// The number of queues that only copy.
     pub copy_engines: u32,
 }
 
@@ -272,21 +271,21 @@ pub enum BackendError {
 /// A result of a backend.
 pub type BackendResult<T> = Result<T, BackendError>;
 
-/// A part of a memory object, used by a command or a kernel argument.
+/// A byte range of a memory object that a command or a kernel argument uses.
 #[derive(Clone, Debug)]
 pub struct MemoryRange {
     /// The memory that contains the range.
     pub memory: Arc<dyn Memory>,
-    /// Byte offset: a multiple of [`DeviceProperties::base_alignment`] where a kernel uses it.
+    /// Byte offset in the memory. A multiple of [`DeviceProperties::base_alignment`] if a kernel uses the range.
     pub offset: u64,
-    /// Its size in bytes.
+    /// The size of the range in bytes.
     pub size: u64,
-    /// The byte of the range to which a kernel argument points. It is not always the first byte in memory that is
+    /// The byte offset in the range to which a kernel argument points. It can differ from 0 only in memory that is
     /// shared with the host.
     pub start: u64,
     /// The high half of pointers into the memory: the number of its [`Identity`], the same on all devices.
     pub identity: u32,
-    /// Whether the application lets kernels only read it (CL_MEM_READ_ONLY).
+    /// Whether kernels must not write the range (CL_MEM_READ_ONLY).
     pub read_only: bool,
 }
 
@@ -297,12 +296,12 @@ pub struct MemoryRange {
 pub struct Identity(u32);
 
 impl Identity {
-    /// Allocates a unique identity for `size` bytes. Each further 4 GiB take one more number, and the numbers are
+    /// Allocates a unique identity for `size` bytes: one number, and one more for each complete 4 GiB. The numbers are
     /// consecutive.
     pub fn new(size: u64) -> Self {
         let mut identities = IDENTITIES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let Identities { next, taken } = &mut *identities;
-        let more = u32::try_from(size >> 32).unwrap_or(u32::MAX).min(MOST_NUMBERS);
+        let more = u32::try_from(size >> 32).unwrap_or(u32::MAX).min(MAX_ADDITIONAL_NUMBERS);
         // The identities suffice for 10^9 objects, so the loop ends.
         loop {
             let number = if *next + more < identity::END_BUFFER { *next } else { identity::FIRST_BUFFER };
@@ -340,12 +339,12 @@ impl Drop for Identity {
 
 struct Identities {
     next: u32,
-    /// The first and the last number of each.
+    /// The first and the last number of each live identity.
     taken: BTreeMap<u32, u32>,
 }
 
-/// The number of identities of one object.
-const MOST_NUMBERS: u32 = 1 << 20;
+/// The maximum number of additional numbers of one identity.
+const MAX_ADDITIONAL_NUMBERS: u32 = 1 << 20;
 
 static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeMap::new() });
 
@@ -398,7 +397,7 @@ pub enum Action {
         dst: Arc<dyn Memory>,
         /// The bytes that the host provides.
         src: Arc<dyn HostSource>,
-        /// Pieces; `buffer` offsets in `dst`, `host` offsets in `src`.
+        /// The regions to copy: `buffer` offsets in `dst`, `host` offsets in `src`.
         regions: Vec<CopyRegion>,
     },
     /// Device to host.
@@ -407,10 +406,10 @@ pub enum Action {
         src: Arc<dyn Memory>,
         /// The destination on the host.
         dst: Arc<dyn HostTarget>,
-        /// Pieces; `buffer` offsets in `src`, `host` offsets in `dst`.
+        /// The regions to copy: `buffer` offsets in `src`, `host` offsets in `dst`.
         regions: Vec<CopyRegion>,
     },
-    /// Device to device; pieces do not overlap.
+    /// Device to device. Source and destination regions do not overlap.
     Copy {
         /// The source (`buffer` offsets).
         src: Arc<dyn Memory>,
@@ -442,12 +441,13 @@ pub enum Command {
     Replay(Arc<[Arc<Action>]>),
     /// Waits on the device until all of these are signalled, and resets them. Later commands of the device wait too.
     Wait(Vec<Arc<dyn SharedPayload>>),
-    /// Signals these on the device when everything before it is complete.
+    /// Signals these on the device when all earlier commands are complete.
     Signal(Vec<Arc<dyn SharedPayload>>),
     /// Does nothing: used for markers, barriers, and maps and unmaps of host-visible memory. It completes after all
     /// commands before it.
     Nop,
-    /// Runs on the device's thread when everything before it is complete (native kernels, host-side work of the API).
+    /// Runs a host function on the device's thread when all earlier commands are complete (native kernels and work of
+    /// this crate).
     Host(HostWork),
 }
 
@@ -457,7 +457,7 @@ impl From<Action> for Command {
     }
 }
 
-/// Work on the host that is part of the order of commands.
+/// A host function that the device runs in the order of its commands.
 pub struct HostWork(pub Box<dyn FnOnce() -> BackendResult<()> + Send>);
 
 impl fmt::Debug for HostWork {
@@ -469,14 +469,15 @@ impl fmt::Debug for HostWork {
 /// When a command ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Began on the device.
+    /// When the command began on the device.
     pub start: u64,
-    /// Ended on the device.
+    /// When the command ended on the device.
     pub end: u64,
 }
 
-/// Receives the progress of a command. Called by the device's threads, and by threads that enqueue, flush or wait. The
-/// backend must not hold locks that `enqueue` or `flush` needs. An implementation may call them, but must not wait.
+/// Receives the progress of a command. The device's threads call it, and threads that enqueue, flush or wait. An
+/// implementation may call `enqueue` and `flush`, so the caller must not hold locks that these need. An implementation
+/// must not wait.
 pub trait Progress: Send + Sync {
     /// Records that the command was submitted to the driver.
     fn submitted(&self, now: u64);
@@ -497,8 +498,8 @@ pub trait Progress: Send + Sync {
 
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
-    /// Starts compiling the pipeline of a probable launch in the background (a hint). Groups have that size, or the
-    /// size that the device chooses.
+    /// Starts compiling the pipeline of a probable launch in the background (a hint). `None` as the size means that the
+    /// device chooses it.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
     /// Specialises and compiles a kernel for a typical launch, and returns its resource usage. clBuildProgram's
     /// diagnostics and clGetKernelWorkGroupInfo use it.
@@ -506,16 +507,17 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the kernel cannot be compiled for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
-    /// The largest group size for which the device has enough registers, if it reports one. Compiles the kernel.
+    /// Compiles the kernel, and returns the largest group size for which the device has enough registers. Returns
+    /// `None` if the device does not report it.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let _ = kernel;
         None
     }
-    /// The memory of its `__global` variables, if it has any.
+    /// The memory of the program's `__global` variables, or `None` if there are none.
     fn variables(&self) -> Option<Arc<dyn Memory>> {
         None
     }
-    /// Gives the program's source (names and locations) to a device that [checks](Device::checks_kernels) kernels.
+    /// Passes the program's source (names and locations) to a device that [checks](Device::checks_kernels) kernels.
     fn attach_source(&self, program: &wgcl_compiler::program::Program) {
         let _ = program;
     }
@@ -526,7 +528,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
 /// The resource usage of a kernel on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUsage {
-    /// Bytes of workgroup memory of its `__local` variables (arguments not counted).
+    /// Bytes of workgroup memory of the kernel's `__local` variables (without `__local` arguments).
     pub local_memory: u32,
     /// Bytes of private memory per work-item, if known.
     pub private_memory: u32,
@@ -534,7 +536,7 @@ pub struct KernelUsage {
 
 /// A device. It is opened (the wgpu device is created) at the first use other than queries.
 pub trait Device: Send + Sync + fmt::Debug {
-    /// Whether it checks accesses for out-of-bounds addresses (`WGCL_CHECK`).
+    /// Whether the device detects out-of-bounds accesses of kernels (`WGCL_CHECK`).
     fn checks_kernels(&self) -> bool {
         false
     }
@@ -588,10 +590,10 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn shareable_semaphores(&self) -> Vec<ExternalSemaphore> {
         Vec::new()
     }
-    /// Creates the payload of a semaphore that will be exported in this way.
+    /// Creates the payload of a semaphore that can be exported as a handle of type `kind`.
     ///
     /// # Errors
-    /// If the allocation fails, or if the memory cannot be exported in this way.
+    /// If the allocation fails, or if the device cannot export semaphores as handles of this type.
     fn exportable_semaphore(&self, kind: ExternalSemaphore) -> BackendResult<Arc<dyn SharedPayload>> {
         let _ = kind;
         Err(BackendError::Other("external semaphores are not supported".to_owned()))
@@ -604,19 +606,20 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (kind, fd);
         Err(BackendError::Other("external semaphores are not supported".to_owned()))
     }
-    /// Writes to unused device memory before it returns, if the memory is host-visible; `false` if the write needs a
-    /// command.
+    /// Writes to unused device memory before it returns, if the memory is host-visible. Returns `false` if the write
+    /// needs a command.
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let _ = (memory, offset, bytes);
         false
     }
-    /// The bytes of a range of device memory as a write target for another device's read, if they are host-visible.
-    /// No command of this device uses them during the read. `None` if the transfer needs a command.
+    /// Returns a byte range of device memory as the host target of another device's read. No command of this device
+    /// uses the range during the read. Returns `None` if the range is not host-visible: the transfer then needs a
+    /// command of this device.
     fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
         let _ = (memory, range);
         None
     }
-    /// Whether it can be partitioned into devices with some of its compute units ([`Device::sub_device`]).
+    /// Whether the device can be partitioned into sub-devices ([`Device::sub_device`]).
     fn is_divisible(&self) -> bool {
         false
     }
@@ -624,8 +627,8 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn affinity_divisions(&self) -> Vec<Division> {
         Vec::new()
     }
-    /// Creates a device from some of the compute units, given by number from 0. Each device uses the memory and the
-    /// programs of the other as its own.
+    /// Creates a device with the compute units of these numbers, which count from 0. Both devices can use the same
+    /// memory and programs. Returns `None` if the device cannot be partitioned.
     fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
         let _ = units;
         None
@@ -636,7 +639,7 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = size;
         None
     }
-    /// Announces that the program of that name, which is in the disk cache, will be loaded. The device may begin to
+    /// Announces that the program with this key, which is in the disk cache, will be loaded. The device may begin to
     /// compile the kernels that earlier processes launched (a hint).
     fn prefetch(&self, name: Key) {
         let _ = name;
@@ -653,8 +656,8 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// Submits every command that was enqueued up to this call.
     fn flush(&self);
     /// Like [`Device::flush`], called by a thread that is about to wait until `done`. The thread may do the device's
-    /// work and waiting itself, which saves a wake-up. Returns once `done`, or earlier. Never waits for commands
-    /// after the one that sets `done`, except those of the same batch.
+    /// work and waiting itself, which saves a wake-up. Returns when `done` returns true, or earlier. Never waits for
+    /// commands after the one that sets `done`, except those of the same batch.
     fn flush_until(&self, done: &dyn Fn() -> bool) {
         let _ = done;
         self.flush();
@@ -682,14 +685,14 @@ mod tests {
     use wgcl_compiler::pointer::identity;
 
     #[test]
-    fn identities_that_live_differ_and_leave_room_for_others() {
+    fn live_identities_do_not_overlap() {
         let some: Vec<Identity> = (0..100).map(|count| Identity::new(count << 30)).collect();
         let mut numbers: Vec<u32> = some.iter().map(Identity::get).collect();
         assert!(numbers.iter().all(|number| (identity::FIRST_BUFFER..identity::END_BUFFER).contains(number)), "{numbers:?}");
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), 100);
-        // Number `count` has at least 4 GiB for `count` of at least 4.
+        // Object `count` has `count` GiB, so it has `count / 4 + 1` numbers.
         assert!(numbers.windows(2).zip(0..).all(|(pair, count)| pair[1] - pair[0] > count / 4), "{numbers:?}");
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //! `FOLDER/v1/SHARD/NAME`: the name is the key, a hash of all inputs of the contents. The key also selects the shard,
-//! one of [`SHARDS`]. A file consists of [`MAGIC`], the key, a hash of the rest, and the rest.
+//! one of [`SHARDS`]. A file consists of [`MAGIC`], the key, a hash of the contents, and the contents.
 //!
 //! # Faults
 //! The cache never fails, it only misses. Files appear under their names complete or not at all (they are written to
@@ -11,8 +11,8 @@
 //! not write again.
 //!
 //! # Size
-//! Each shard keeps to its part of the limit (`shard`): the least recently used files are removed. A read updates the
-//! modification time of the file. Only the files that are being written at that moment can exceed the limit.
+//! Each shard has an equal part of the limit, and removes its least recently used files (see `shard`). A read updates
+//! the modification time of the file. Only the files that are being written at that moment can exceed the limit.
 
 pub(crate) mod programs;
 mod shard;
@@ -40,9 +40,9 @@ const HEADER: usize = MAGIC.len() + 2 * HASH;
 /// Folders among which the files are divided.
 const SHARDS: u8 = 32;
 /// The minimum time between two updates of a file's modification time.
-const NOTED: Duration = Duration::from_secs(600);
+const TOUCH_INTERVAL: Duration = Duration::from_secs(600);
 /// The default size limit in bytes (WGCL_CACHE_SIZE).
-const LIMIT: u64 = 512 << 20;
+const DEFAULT_LIMIT: u64 = 512 << 20;
 
 /// The name of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,7 +59,7 @@ impl Key {
         Self(hasher.finalize().into())
     }
 
-    /// The key of some contents.
+    /// The key of contents that are identified only by themselves.
     pub fn of_contents(contents: &[u8]) -> Self {
         Self(Sha256::digest(contents).into())
     }
@@ -81,7 +81,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A cache in a folder.
+/// A disk cache in `folder`.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
@@ -93,7 +93,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache of the user, if it is on.
+    /// The user's cache, or `None` if it is disabled.
     pub fn get() -> Option<&'static Self> {
         if cfg!(test) {
             return None;
@@ -108,8 +108,11 @@ impl Cache {
             return None;
         }
         let folder = options.cache_dir.clone().or_else(|| Some(usual()?.join("wgcl")))?;
-        let limit =
-            options.cache_size.as_deref().and_then(|text| text.parse::<u64>().ok()).map_or(LIMIT, |mib| mib.saturating_mul(1 << 20));
+        let limit = options
+            .cache_size
+            .as_deref()
+            .and_then(|text| text.parse::<u64>().ok())
+            .map_or(DEFAULT_LIMIT, |mib| mib.saturating_mul(1 << 20));
         Some(Self::new(&folder, limit))
     }
 
@@ -122,12 +125,13 @@ impl Cache {
         self.folder.join(format!("{:02x}", key.0[0] % SHARDS))
     }
 
-    /// The contents stored under a key.
+    /// The contents stored under a key, or `None` if there is no valid entry.
     pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
         self.find_named(key).map(|(contents, _)| contents)
     }
 
-    /// Like [`Self::find`], with a key of the contents alone ([`Key::of_contents`]), which costs nothing here.
+    /// Like [`Self::find`], but also returns the key of the contents alone ([`Key::of_contents`]). The check of the
+    /// entry computes this key anyway.
     pub fn find_named(&self, key: &Key) -> Option<(Vec<u8>, Key)> {
         let path = self.shard(key).join(key.to_string());
         let mut file = File::open(&path).ok()?;
@@ -143,15 +147,15 @@ impl Cache {
             }
         };
         tracing::debug!("cache hit: {} bytes", contents.len());
-        let noted = file.metadata().and_then(|data| data.modified());
-        if noted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > NOTED)) {
+        let modified = file.metadata().and_then(|data| data.modified());
+        if modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > TOUCH_INTERVAL)) {
             // A process without write permission does not need the modification time: it never evicts.
             let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
         Some((contents, name))
     }
 
-    /// Stores contents under a key.
+    /// Stores contents under a key, unless they are too large or the cache is disabled. Errors disable the cache.
     pub fn keep(&self, key: &Key, contents: &[u8]) {
         let capacity = self.limit / u64::from(SHARDS) / shard::BLOCK;
         if shard::blocks((HEADER + contents.len()) as u64) > capacity || self.closed.load(Ordering::Relaxed) {
@@ -174,11 +178,11 @@ fn header(key: &Key, name: &Key) -> Vec<u8> {
     [MAGIC.as_slice(), &key.0, &name.0].concat()
 }
 
-/// The contents and their own key.
+/// Reads the contents of an entry and their own key.
 fn read_entry(file: &mut File, key: &Key) -> io::Result<(Vec<u8>, Key)> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
-    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "not what was written");
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "the contents do not match the header");
     let contents = bytes.get(HEADER..).ok_or_else(damaged)?.to_vec();
     let name = Key::of_contents(&contents);
     if bytes.starts_with(&header(key, &name)) { Ok((contents, name)) } else { Err(damaged()) }

@@ -26,18 +26,18 @@ fn hash(contents: &[u8]) -> [u8; HASH] {
 }
 
 /// Finds the cached program and build log of a unit for a target, with a key that identifies the program. `on_found`
-/// receives the key before the program is read.
+/// receives that key before the program is decoded. Returns `None` if no valid entry exists.
 pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, on_found: impl FnOnce(Key)) -> Option<(Program, String, Key)> {
     let key = key(unit, target);
     let (contents, name) = cache.find_named(&key)?;
     let mut rest = contents.as_slice();
-    let (sought, log) = decode_head(&mut rest)?;
+    let (probes, log) = decode_head(&mut rest)?;
     let changed = |(path, before): &&IncludeProbe| {
         let path = PathBuf::from(path);
         let now = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
         now.as_deref().map(hash) != *before
     };
-    if let Some((path, _)) = sought.iter().find(changed) {
+    if let Some((path, _)) = probes.iter().find(changed) {
         tracing::debug!("the cached program is stale: `{path}` was changed, created or deleted");
         return None;
     }
@@ -45,8 +45,9 @@ pub(crate) fn find_program(cache: &Cache, unit: &Unit, target: &Target, on_found
     Some((stored::decode_program(rest)?, log, name))
 }
 
-/// Stores the result of compiling a unit. Returns the key that identifies the program, if it was stored.
-pub(crate) fn keep_program(
+/// Stores the result of compiling a unit. Returns the key that identifies the program, or `None` if the program cannot
+/// be encoded.
+pub(crate) fn store_program(
     cache: &Cache,
     unit: &Unit,
     target: &Target,
@@ -55,41 +56,41 @@ pub(crate) fn keep_program(
     files: &[(PathBuf, Option<Vec<u8>>)],
 ) -> Option<Key> {
     // Paths that are not UTF-8 cannot be encoded.
-    let sought = files
+    let probes = files
         .iter()
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
         .collect::<Option<Vec<IncludeProbe>>>()?;
-    let contents = encode(&sought, log, &stored::encode_program(program)?);
+    let contents = encode(&probes, log, &stored::encode_program(program)?);
     cache.keep(&key(unit, target), &contents);
     Some(Key::of_contents(&contents))
 }
 
-fn put(out: &mut Vec<u8>, bytes: &[u8]) {
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend((bytes.len() as u64).to_le_bytes());
     out.extend(bytes);
 }
 
 /// Layout: file count (u64); per file: path (text), hash (bytes, empty if the file did not exist); log (text); program.
 /// A text and bytes are a u64 length and the contents.
-fn encode(sought: &[IncludeProbe], log: &str, program: &[u8]) -> Vec<u8> {
-    let mut out = (sought.len() as u64).to_le_bytes().to_vec();
-    for (path, hash) in sought {
-        put(&mut out, path.as_bytes());
-        put(&mut out, hash.as_ref().map_or(&[], |hash| hash));
+fn encode(probes: &[IncludeProbe], log: &str, program: &[u8]) -> Vec<u8> {
+    let mut out = (probes.len() as u64).to_le_bytes().to_vec();
+    for (path, hash) in probes {
+        write_bytes(&mut out, path.as_bytes());
+        write_bytes(&mut out, hash.as_ref().map_or(&[], |hash| hash));
     }
-    put(&mut out, log.as_bytes());
+    write_bytes(&mut out, log.as_bytes());
     out.extend(program);
     out
 }
 
-fn take<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
-    let size = take_number(bytes)?;
+fn read_bytes<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let size = read_u64(bytes)?;
     let (head, rest) = bytes.split_at_checked(usize::try_from(size).ok()?)?;
     *bytes = rest;
     Some(head)
 }
 
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+fn read_u64(bytes: &mut &[u8]) -> Option<u64> {
     let (head, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
     Some(u64::from_le_bytes(*head))
@@ -98,12 +99,12 @@ fn take_number(bytes: &mut &[u8]) -> Option<u64> {
 /// Decodes the fields that precede the program.
 fn decode_head(bytes: &mut &[u8]) -> Option<(Vec<IncludeProbe>, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).ok();
-    let mut sought = Vec::new();
-    for _ in 0..take_number(bytes)? {
-        let path = text(take(bytes)?)?;
-        let hash = take(bytes)?;
-        sought.push((path, if hash.is_empty() { None } else { Some(hash.try_into().ok()?) }));
+    let mut probes = Vec::new();
+    for _ in 0..read_u64(bytes)? {
+        let path = text(read_bytes(bytes)?)?;
+        let hash = read_bytes(bytes)?;
+        probes.push((path, if hash.is_empty() { None } else { Some(hash.try_into().ok()?) }));
     }
-    let log = text(take(bytes)?)?;
-    Some((sought, log))
+    let log = text(read_bytes(bytes)?)?;
+    Some((probes, log))
 }

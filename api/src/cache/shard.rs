@@ -9,10 +9,10 @@
 //!
 //! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
-//! after the last time. It counts the files and removes the least recently used ones until a quarter of the limit is
-//! free. Then it sets the ledger's length to the remaining size. The work per written quarter of the limit is
-//! constant, however many entries there are. This process locks the file [`STAMP`]. The modification time of that
-//! file is the time of the last recount, or [`SystemTime::UNIX_EPOCH`] while one is pending.
+//! after the last recount. It counts the files and removes the least recently used ones until a quarter of the limit is
+//! free. Then it sets the ledger's length to the remaining size. The work per written quarter of the limit is constant,
+//! however many entries there are. This process locks the file [`STAMP`]. The modification time of that file is the
+//! time of the last recount, or [`SystemTime::UNIX_EPOCH`] while one is pending.
 //!
 //! An entry is written to a temporary file before the ledger grows, and the recounting process also counts temporary
 //! files. A concurrent write therefore appears in the folder or in the ledger, or in both. Nothing is written while
@@ -31,7 +31,7 @@ pub(super) const LEDGER: &str = ".ledger";
 /// The lock file of a recount. Its modification time is the time of the last recount.
 pub(super) const STAMP: &str = ".settled";
 /// The name prefix of temporary files.
-pub(super) const ASIDE: &str = ".aside-";
+pub(super) const TEMPORARY_PREFIX: &str = ".aside-";
 /// Bytes per byte of the ledger. Most file systems allocate this unit, so that the limit applies to disk usage.
 pub(super) const BLOCK: u64 = 4096;
 /// The age from which the writer of a temporary file is considered dead.
@@ -90,7 +90,7 @@ impl Shard<'_> {
 
     /// A temporary file for an entry. Its name is not that of an entry.
     fn create_temporary(&self) -> io::Result<NamedTempFile> {
-        let create = || tempfile::Builder::new().prefix(ASIDE).tempfile_in(&self.folder);
+        let create = || tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(&self.folder);
         match create() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.folder)?;
@@ -123,7 +123,7 @@ impl Shard<'_> {
         !recounted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
     }
 
-    /// Lists all files, evicts entries above the limit, and corrects the ledger. Returns the remaining blocks, or
+    /// Lists all files, evicts entries above the limit, and corrects the ledger. Returns the number of used blocks, or
     /// `None` if another process recounts the shard.
     fn recount(&self) -> io::Result<Option<u64>> {
         let stamp = File::options().write(true).create(true).truncate(false).open(self.folder.join(STAMP))?;
@@ -140,7 +140,8 @@ impl Shard<'_> {
         if content.blocks > self.capacity {
             content.shrink(self.capacity / 4 * 3);
         }
-        // The listing may or may not include entries that were added since then.
+        // The listing may lack entries that were added since `before` was read. So all of them are added, perhaps
+        // twice.
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
         ledger.set_len(content.blocks + meanwhile)?;
         stamp.set_modified(SystemTime::now())?;
@@ -161,13 +162,13 @@ impl Shard<'_> {
             self.examined.fetch_add(1, Ordering::Relaxed);
             let Ok(data) = entry.metadata() else { continue };
             let modified = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            let aside = name.to_string_lossy().starts_with(ASIDE);
-            if aside && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
+            let is_temporary = name.to_string_lossy().starts_with(TEMPORARY_PREFIX);
+            if is_temporary && modified.elapsed().is_ok_and(|age| age > ABANDONED) {
                 let _ = fs::remove_file(entry.path());
                 continue;
             }
             sum += blocks(data.len());
-            if !aside {
+            if !is_temporary {
                 entries.push((modified, blocks(data.len()), entry.path()));
             }
         }
@@ -177,13 +178,13 @@ impl Shard<'_> {
 }
 
 impl Content {
-    /// Removes the least recently used entries until the number of blocks is at most `blocks`.
+    /// Removes the least recently used entries until at most `wanted` blocks are in use.
     fn shrink(&mut self, wanted: u64) {
         for (_, blocks, path) in self.entries.drain(..) {
             if self.blocks <= wanted {
                 break;
             }
-            // A file that another process removed counts as removed.
+            // Another process may have removed the file.
             if fs::remove_file(&path).is_ok() || !path.exists() {
                 self.blocks -= blocks;
             }

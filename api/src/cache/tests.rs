@@ -1,4 +1,4 @@
-//! Stored entries are found again, regardless of changes to the folder. [`size`] tests eviction.
+//! Valid entries are found, and damaged entries are never returned. [`size`] tests eviction.
 
 mod size;
 
@@ -11,9 +11,9 @@ use tempfile::TempDir;
 use wgcl_compiler::program::{Source, parse_options};
 use wgcl_compiler::target::Target;
 
-use super::programs::{find_program, keep_program};
+use super::programs::{find_program, store_program};
 use super::shard::{LEDGER, STAMP};
-use super::{Cache, HEADER, Key, LIMIT};
+use super::{Cache, DEFAULT_LIMIT, HEADER, Key};
 use crate::objects::program::binary::Unit;
 use crate::options::Options;
 
@@ -47,12 +47,12 @@ fn set_age(path: &Path, age: Duration) {
 #[test]
 fn stored_entries_are_found() {
     let folder = folder();
-    let cache = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
+    let cache = Cache::new(&folder.path().join("not/yet/there"), DEFAULT_LIMIT);
     assert_eq!(cache.find(&key(1)), None);
     cache.keep(&key(1), b"contents");
     cache.keep(&key(2), b"");
     // A second cache of the same folder finds the entries.
-    let other = Cache::new(&folder.path().join("not/yet/there"), LIMIT);
+    let other = Cache::new(&folder.path().join("not/yet/there"), DEFAULT_LIMIT);
     assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
     assert_eq!(other.find(&key(2)).as_deref(), Some(b"".as_slice()));
     assert_eq!(other.find(&key(3)), None);
@@ -68,9 +68,9 @@ fn keys_distinguish_parts() {
 }
 
 #[test]
-fn every_damage_is_noticed_and_removed() {
+fn damaged_entries_are_removed() {
     let folder = folder();
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     let corruptions: [fn(&mut Vec<u8>); 6] = [
         |bytes| bytes.clear(),
         |bytes| bytes.truncate(HEADER - 1),
@@ -95,7 +95,7 @@ fn every_damage_is_noticed_and_removed() {
 #[test]
 fn misnamed_entries_are_not_found() {
     let folder = folder();
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     cache.keep(&key(1), b"one");
     let path = files(folder.path()).pop().expect("the file");
     let wrong = cache.shard(&key(2)).join(key(2).to_string());
@@ -109,10 +109,10 @@ fn unusable_folders_disable_the_cache() {
     let folder = folder();
     let file = folder.path().join("file");
     fs::write(&file, b"in the way").expect("a file");
-    let cache = Cache::new(&file.join("cache"), LIMIT);
+    let cache = Cache::new(&file.join("cache"), DEFAULT_LIMIT);
     cache.keep(&key(1), b"one");
     assert_eq!(cache.find(&key(1)), None);
-    // It is not tried again.
+    // The cache does not try to write again.
     fs::remove_file(&file).expect("removed");
     cache.keep(&key(1), b"one");
     assert_eq!(cache.find(&key(1)), None);
@@ -122,10 +122,10 @@ fn unusable_folders_disable_the_cache() {
 /// sizes has the same effect: a write beyond it fails in the middle.
 #[cfg(unix)]
 #[test]
-fn a_write_that_fails_leaves_nothing() {
+fn a_failed_write_leaves_no_file() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_FULL";
     if let Some(path) = std::env::var_os(VARIABLE) {
-        let cache = Cache::new(Path::new(&path), LIMIT);
+        let cache = Cache::new(Path::new(&path), DEFAULT_LIMIT);
         cache.keep(&key(1), &[7; 100_000]);
         assert_eq!(cache.find(&key(1)), None, "nothing was written");
         return;
@@ -135,7 +135,7 @@ fn a_write_that_fails_leaves_nothing() {
     // The shell ignores SIGXFSZ, so that a write beyond the limit fails with an error, as on a full disk. A block has
     // 512 or 1,024 bytes.
     let status = Command::new("sh")
-        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_write_that_fails_leaves_nothing"])
+        .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_failed_write_leaves_no_file"])
         .arg(program)
         .env(VARIABLE, folder.path())
         .stdout(Stdio::null())
@@ -147,17 +147,17 @@ fn a_write_that_fails_leaves_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_only_be_read_is_read() {
+fn a_read_only_folder_is_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = folder();
-    Cache::new(folder.path(), LIMIT).keep(&key(1), b"one");
+    Cache::new(folder.path(), DEFAULT_LIMIT).keep(&key(1), b"one");
     let set = |mode| {
-        for path in [folder.path().join("v1"), Cache::new(folder.path(), LIMIT).shard(&key(1))] {
+        for path in [folder.path().join("v1"), Cache::new(folder.path(), DEFAULT_LIMIT).shard(&key(1))] {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
         }
     };
     set(0o500);
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one".as_slice()));
     cache.keep(&key(2), b"two");
     // The superuser may write anywhere.
@@ -173,7 +173,7 @@ fn writers_may_be_killed() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_KILLED";
     let contents = |number: u32| vec![number as u8; 20_000 + number as usize];
     if let Some(path) = std::env::var_os(VARIABLE) {
-        let cache = Cache::new(Path::new(&path), LIMIT);
+        let cache = Cache::new(Path::new(&path), DEFAULT_LIMIT);
         // The parent kills this process; otherwise the loop ends at this limit.
         for round in 0..100_000 {
             cache.keep(&key(round % 50), &contents(round % 50));
@@ -182,7 +182,7 @@ fn writers_may_be_killed() {
     }
     let folder = folder();
     let program = std::env::current_exe().expect("this program");
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     let mut found = 0;
     for round in 0..4u64 {
         let mut writers: Vec<_> = (0..2)
@@ -214,17 +214,17 @@ fn writers_may_be_killed() {
 fn options_select_the_folder_and_the_limit() {
     let usual: fn() -> Option<PathBuf> = || Some(PathBuf::from("/usual"));
     let folder = |options: Options| Cache::of_options(&options, usual).map(|cache| (cache.folder, cache.limit));
-    assert_eq!(folder(Options::default()), Some(("/usual/wgcl/v1".into(), LIMIT)));
+    assert_eq!(folder(Options::default()), Some(("/usual/wgcl/v1".into(), DEFAULT_LIMIT)));
     assert_eq!(folder(Options { cache: Some("0".into()), ..Options::default() }), None);
     let given = Options { cache_dir: Some("/given".into()), cache_size: Some("3".into()), ..Options::default() };
     assert_eq!(folder(given), Some(("/given/v1".into(), 3 << 20)));
-    assert!(Cache::of_options(&Options::default(), || None).is_none(), "nowhere to put it");
+    assert!(Cache::of_options(&Options::default(), || None).is_none(), "there is no cache directory");
 }
 
 #[test]
 fn programs_are_invalid_after_a_header_changes() {
     let folder = folder();
-    let cache = Cache::new(&folder.path().join("cache"), LIMIT);
+    let cache = Cache::new(&folder.path().join("cache"), DEFAULT_LIMIT);
     let (first, second) = (folder.path().join("a"), folder.path().join("b"));
     fs::create_dir_all(&first).and_then(|()| fs::create_dir_all(&second)).expect("folders");
     fs::write(second.join("value.h"), "#define VALUE 1\n").expect("a header");
@@ -238,7 +238,7 @@ fn programs_are_invalid_after_a_header_changes() {
         let options = parse_options(&unit.options).expect("options");
         let built = wgcl_compiler::build::build(&Source { text: unit.source.clone(), ..Source::default() }, &options, &target);
         let program = built.program.expect("a program");
-        let name = keep_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
+        let name = store_program(&cache, unit, &target, &program, "a log", &built.files).expect("it is kept");
         let mut reported = None;
         assert_eq!(find_program(&cache, unit, &target, |name| reported = Some(name)).map(|(.., name)| name), Some(name));
         assert_eq!(reported, Some(name));
@@ -254,7 +254,7 @@ fn programs_are_invalid_after_a_header_changes() {
     assert_eq!(found(&unit, &target), None, "it has changed");
     assert_ne!(make(&unit), one);
     fs::write(first.join("value.h"), "#define VALUE 1\n").expect("a header");
-    assert_eq!(found(&unit, &target), None, "another one is found first");
+    assert_eq!(found(&unit, &target), None, "another header is found first");
     assert_eq!(make(&unit), one);
     fs::remove_file(first.join("value.h")).expect("removed");
     assert_eq!(found(&unit, &target), None, "it is gone");

@@ -118,9 +118,9 @@ impl CommandType {
 pub enum AccessMode {
     /// The command only reads the memory.
     Read,
-    /// Reads and writes, or writes only some of it.
+    /// Reads and writes the memory, or writes only a part of it.
     Write,
-    /// Writes all of it.
+    /// Writes all of the memory.
     Overwrite,
 }
 
@@ -178,13 +178,13 @@ impl RetainedObject {
 /// A copy of a kernel argument at enqueue.
 #[derive(Clone, Debug)]
 pub enum Argument {
-    /// The bytes of a value, as clSetKernelArg was given them.
+    /// The bytes of a value that were passed to clSetKernelArg.
     Value(ValueBytes),
     /// A buffer, or null.
     Buffer(Option<Arc<Buffer>>),
     /// Bytes of workgroup memory.
     Local(u32),
-    /// An image with its format and its sizes.
+    /// An image; its descriptor is passed to the kernel.
     Image(Arc<Image>),
     /// A pointer to a byte of memory that is shared with the host.
     Svm(Arc<Buffer>, u64),
@@ -223,7 +223,7 @@ pub struct KernelLaunch {
     pub global_size: [u64; 3],
     /// Work-items of a group in each dimension.
     pub local_size: [u32; 3],
-    /// The kernel's executable, if the kernel may enqueue others.
+    /// The kernel's executable, if the kernel may enqueue kernels.
     pub enqueues_from: Option<Arc<Executable>>,
 }
 
@@ -247,24 +247,25 @@ impl CommandType {
 /// A closure that calls a native kernel with its argument block.
 pub type NativeCall = Box<dyn FnOnce(&[u8]) + Send>;
 
-/// A function and its arguments.
+/// A native kernel: a host function and its argument block.
 pub struct NativeKernel {
     pub(crate) call: NativeCall,
     pub(crate) args: Vec<u8>,
-    /// The positions of pointers in the arguments, with the buffers they point to.
-    pub(crate) places: Vec<(usize, Option<Arc<Buffer>>)>,
+    /// The byte offsets of pointers in the arguments, with the buffers that they point to (`None`: a null pointer).
+    pub(crate) pointers: Vec<(usize, Option<Arc<Buffer>>)>,
 }
 
 impl NativeKernel {
-    /// Host work that runs in the queue's order.
+    /// Creates a command that calls a host function in the queue's order.
     pub(crate) fn call(call: impl FnOnce() + Send + 'static) -> Self {
-        Self { call: Box::new(move |_| call()), args: Vec::new(), places: Vec::new() }
+        Self { call: Box::new(move |_| call()), args: Vec::new(), pointers: Vec::new() }
     }
 
-    /// The command for a device of the context, with the addresses of the buffers there.
+    /// Writes the buffers' addresses into the arguments, and returns the command for the device of the context with
+    /// this index.
     pub(crate) fn resolve(self, index: usize) -> Result<Command> {
-        let Self { call, mut args, places } = self;
-        for (at, buffer) in places {
+        let Self { call, mut args, pointers } = self;
+        for (at, buffer) in pointers {
             let address = match &buffer {
                 None => 0,
                 Some(buffer) => {
@@ -303,9 +304,9 @@ pub enum Operation {
     Launch(KernelLaunch),
     /// The commands of a command buffer, prepared for the queue's device.
     Replay(Arc<[Arc<Action>]>),
-    /// A launch of a command buffer, prepared for the queue's device, whose kernel may enqueue others of its program.
+    /// A launch of a command buffer, prepared for the queue's device, whose kernel may enqueue kernels of its program.
     ReplayKernelTree(Arc<Action>, Arc<Executable>),
-    /// A function of the host.
+    /// A host function.
     Native(NativeKernel),
     /// Waits on the device for semaphores that are shared with another API.
     Wait(Vec<Arc<dyn SharedPayload>>),
@@ -375,9 +376,9 @@ pub struct PendingCommand {
     pub operation: Operation,
     /// The accesses of the command. They determine its dependencies.
     pub accesses: Vec<BufferAccess>,
-    /// Bytes that the host wrote directly to a device's memory: device index and range.
+    /// Bytes that the host wrote directly to the memory of a device: the device's index in the context, and the bytes.
     pub host_written: Option<(usize, BufferAccess)>,
-    /// Whether the call that enqueues it waits for it.
+    /// Whether the call that enqueues the command waits for it.
     pub is_blocking: bool,
 }
 
@@ -389,13 +390,13 @@ impl fmt::Debug for PendingCommand {
 
 /// The result of preparing a command.
 pub(crate) enum Prepared {
-    /// Ready for the device; the objects must be kept until it is done.
+    /// A command for the device, and the objects that the caller retains until it is complete.
     Command(Box<Command>, Vec<RetainedObject>),
-    /// A launch whose kernel may enqueue others of its program.
+    /// A launch whose kernel may enqueue kernels of its program.
     KernelTree(Box<Command>, Arc<Executable>, Vec<RetainedObject>),
     /// Contents are being copied from another device. [`Event::resume`] is called after the copy.
     Migrating,
-    /// The reason why it cannot run.
+    /// The command cannot run because of this error.
     Failed(Error, Vec<RetainedObject>),
 }
 

@@ -35,7 +35,7 @@ use crate::types::error::Error;
 use crate::types::status::Status;
 
 thread_local! {
-    /// Whether the call that this thread is in returns a failure.
+    /// Whether the current call on this thread returns a failure.
     static RETURNED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -49,7 +49,7 @@ pub fn has_returned() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
-    /// A negative status, or not at all.
+    /// The application has at most read a negative status.
     Status,
     /// A call with an event argument returned an error.
     Events,
@@ -62,8 +62,8 @@ pub(crate) enum ReportedVia {
 pub(crate) struct Failure {
     /// The status of the event with which the failure began.
     status: Status,
-    /// The device error. `None` if a user event failed, or if a command waited for one whose failure the application
-    /// knew.
+    /// The device error. `None` if a user event failed, or if a command waited for an event whose failure was already
+    /// reported.
     error: Option<Error>,
     /// The number of the first command that the failure does not affect by queue order: one that was enqueued after the
     /// application was notified.
@@ -86,7 +86,7 @@ impl Failure {
         Arc::new(Self { status, error, end: AtomicU64::new(u64::MAX), via: AtomicU8::new(ReportedVia::Status as u8) })
     }
 
-    /// The status of the event with which it began.
+    /// The status of the event with which the failure began.
     pub(crate) fn status(&self) -> Status {
         self.status
     }
@@ -101,7 +101,7 @@ impl Failure {
         number < self.end.load(Ordering::Acquire)
     }
 
-    /// Whether no call has returned it yet.
+    /// Whether no call has returned the failure yet.
     pub(crate) fn is_unreturned(&self) -> bool {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
@@ -130,7 +130,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A command's place in the order of its queue.
+/// The position of a command in its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QueuePosition {
     /// The position among all commands of the context, in enqueue order.
@@ -154,7 +154,7 @@ impl QueuedFailure {
     }
 }
 
-/// The failures of one queue.
+/// The maximum number of recorded failures of a queue.
 const MAX_FAILURES: usize = 16;
 
 /// The unreported failures of a queue.
@@ -167,10 +167,10 @@ impl Failures {
         self.0.is_empty()
     }
 
-    /// Adds the failure of a command of the queue. Returns the failure to which it is counted: failures that
-    /// are reported to the application together are one.
+    /// Adds the failure of a command of the queue. Returns the recorded failure: above the limit, the failure is merged
+    /// with the last recorded one if the application observes both at the same time.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
-        // Commands of an out-of-order queue do not fail in their order: the first of them counts.
+        // Commands of an out-of-order queue can fail in any order. The lowest number is recorded.
         let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);
         let is_same = |queued: &&mut QueuedFailure| Arc::ptr_eq(&queued.failure, &failure) && queued.from.is_barrier == from.is_barrier;
         if let Some(known) = self.0.iter_mut().find(is_same) {
@@ -191,7 +191,7 @@ impl Failures {
         failure
     }
 
-    /// The failure that affects a command through the queue order.
+    /// The failure of an earlier command in the queue that affects the command at `position`.
     pub(crate) fn failure_at(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.0
             .iter()
@@ -199,17 +199,17 @@ impl Failures {
             .map(|queued| queued.failure.clone())
     }
 
-    /// A failure before a command that no call has returned.
+    /// A failure that no call has returned, of a command before `position`.
     pub(crate) fn unreturned(&self, position: QueuePosition) -> Option<Arc<Failure>> {
         self.0.iter().find(|queued| queued.is_before(position) && queued.failure.is_unreturned()).map(|queued| queued.failure.clone())
     }
 
     /// A failure that clFinish has to return.
-    pub(crate) fn unsettled(&self) -> Option<Arc<Failure>> {
+    pub(crate) fn not_fully_reported(&self) -> Option<Arc<Failure>> {
         self.0.iter().find(|queued| !queued.failure.is_fully_reported()).map(|queued| queued.failure.clone())
     }
 
-    /// Records that the application has observed the failures up to a command, or all failures.
+    /// Records that the application has observed the failures before `position`, or all failures if it is `None`.
     pub(crate) fn mark_reported(&self, next_number: u64, position: Option<QueuePosition>, via: ReportedVia) {
         for queued in &self.0 {
             if position.is_none_or(|position| queued.is_before(position)) {
@@ -219,7 +219,7 @@ impl Failures {
     }
 
     /// Removes fully reported failures, after every command of the queue has ended.
-    pub(crate) fn forget(&mut self) {
+    pub(crate) fn remove_reported(&mut self) {
         self.0.retain(|queued| !queued.failure.is_fully_reported());
     }
 }

@@ -11,7 +11,7 @@ use crate::types::nd_range::{NdRange, widen};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GroupLimits<'a> {
     device: &'a DeviceProperties,
-    /// Work-items of a subgroup. The last one of a group may be smaller.
+    /// Work-items of a subgroup. The last subgroup of a group may be smaller.
     pub(crate) subgroup: u32,
     /// Maximum work-items of a group.
     pub(crate) max_items: u32,
@@ -37,7 +37,7 @@ impl<'a> GroupLimits<'a> {
     pub(crate) fn choose(&self, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
         let properties = self.device;
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let preferred = wanted_size(properties, items);
+        let preferred = preferred_group_size(properties, items);
         let subgroup = u64::from(self.subgroup);
         let target = preferred.max(subgroup).min(self.max_items.into());
         let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
@@ -49,10 +49,10 @@ impl<'a> GroupLimits<'a> {
             let rest = target / local.iter().product::<u64>();
             local[dim] = divisor(global[dim], rest.min(limit(dim)), 1);
         }
-        // The part of the size that the other dimensions could not use.
+        // The first dimension takes the part of the size that the other dimensions do not use.
         let others: u64 = local[1..].iter().product();
         local[0] = local[0].max(divisor(global[0], (target / others).min(limit(0)), subgroup));
-        if remainder && local.iter().product::<u64>() * POOR < target.min(items) {
+        if remainder && local.iter().product::<u64>() * MAX_GROUP_REDUCTION < target.min(items) {
             local = [1; 3];
             local[0] = global[0].clamp(1, first.min(limit(0)));
             for dim in 1..work_dim.min(3) as usize {
@@ -63,8 +63,8 @@ impl<'a> GroupLimits<'a> {
         local.map(|n| u32::try_from(n).unwrap_or(1))
     }
 
-    /// The local size: the local size of the application after checks, the one that the kernel requires, or a chosen
-    /// one.
+    /// Returns the application's local size, or else the size that the kernel requires, or else a chosen size. Fails if
+    /// that size is not valid.
     pub(crate) fn local_size(&self, info: &KernelInfo, range: &NdRange<'_>, global: [u64; 3]) -> Result<[u32; 3]> {
         let properties = self.device;
         let Some(given) = range.local_size else {
@@ -100,7 +100,7 @@ impl<'a> GroupLimits<'a> {
             ensure!(
                 count == Some(u64::from(required)),
                 InvalidWorkGroupSize,
-                "`{}` requires {required} sub-groups, not {count:?}",
+                "kernel `{}`: local size {local:?} does not have the required {required} sub-groups",
                 info.name
             );
         }
@@ -129,8 +129,8 @@ impl<'a> GroupLimits<'a> {
     }
 }
 
-/// A group that is smaller than the possible size by more than this factor is worse than a remainder.
-const POOR: u64 = 4;
+/// A group that is smaller than the preferred size by more than this factor is slower than a launch with a remainder.
+const MAX_GROUP_REDUCTION: u64 = 4;
 
 /// The largest divisor of `n` that is at most `limit`, preferring multiples of `multiple`.
 fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
@@ -141,7 +141,7 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
 }
 
 /// The preferred number of work-items per group for a launch with `items` work-items.
-fn wanted_size(properties: &DeviceProperties, items: u64) -> u64 {
+fn preferred_group_size(properties: &DeviceProperties, items: u64) -> u64 {
     let PreferredGroup { min_items, max_items, groups_per_unit } = properties.preferred_group;
     let groups = u64::from(groups_per_unit.max(1)) * u64::from(properties.compute_units.max(1));
     let share = (items / groups).clamp(u64::from(min_items.max(1)), u64::from(max_items.max(min_items).max(1)));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn awkward_sizes_leave_a_remainder_where_they_may() {
+    fn indivisible_sizes_leave_a_remainder_if_allowed() {
         let mut properties = properties("test");
         properties.preferred_group = PreferredGroup::fixed(256);
         properties.subgroup_size = 32;

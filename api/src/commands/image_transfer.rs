@@ -27,19 +27,19 @@ pub struct ImageBox {
     pub region: [u64; 3],
 }
 
-/// A box in the application's memory.
+/// The pitches of a box in the application's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct HostPitches {
-    /// Bytes, or 0.
+    /// In bytes; 0 selects the default pitch.
     pub row: u64,
-    /// Bytes, or 0.
+    /// In bytes; 0 selects the default pitch.
     pub slice: u64,
 }
 
 /// The result of mapping an image.
 #[derive(Debug)]
 pub struct MappedImage {
-    /// The origin of the box.
+    /// The host address of the box's origin.
     pub address: usize,
     pub row_pitch: u64,
     /// Bytes; 0 for images without slices.
@@ -53,7 +53,7 @@ fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
     image.buffer().range(rect.start(), rect.end() - rect.start())
 }
 
-/// Bytes without gaps from an offset on, as a box of the same extent.
+/// Returns a box of the same extent without gaps, which starts at byte `offset`.
 fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
     let [width, height, depth] = rect.region;
     let too_large = || Error::InvalidValue("the region is too large".into());
@@ -147,7 +147,7 @@ impl Queue {
     ) -> Result<PendingCommand> {
         self.check_contexts(&[src.buffer(), dst.buffer()], &[])?;
         // "CL_IMAGE_FORMAT_MISMATCH if src_image and dst_image do not use the same image format."
-        ensure!(src.format() == dst.format(), ImageFormatMismatch, "{:x?} and {:x?}", src.format(), dst.format());
+        ensure!(src.format() == dst.format(), ImageFormatMismatch, "the image formats {:x?} and {:x?} differ", src.format(), dst.format());
         let (from, to) = (src.rect(src_origin, region)?, dst.rect(dst_origin, region)?);
         self.check_image(src)?;
         self.check_image(dst)?;
@@ -249,7 +249,7 @@ impl Queue {
         let operation = if here.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
-            // The row is written to all of them.
+            // One row of colors is the source of all rows of the box.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
             Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };
@@ -307,8 +307,7 @@ impl Queue {
     }
 }
 
-/// The rows of a box, each of which is copied from the start of the host memory. Returns one region if the rows are
-/// contiguous and no host memory is involved.
+/// The rows of a box. Each row is copied from the start of the host memory. A box without gaps is one region.
 fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
     let origin = image.buffer().origin();
     if rect.is_dense() {
@@ -317,10 +316,10 @@ fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
     rect::pieces(rect, origin, &Rect { origin: [0; 3], region: rect.region, row_pitch: 0, slice_pitch: 0 }, 0)
 }
 
-/// A copy between two memories.
+/// Creates a copy command. Fails if source and target overlap.
 fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegion>) -> Result<PendingCommand> {
     // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
-    // regions overlap", and where they are different objects of the same memory too.
+    // regions overlap". This also checks different objects that share memory.
     let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
         && source.range.start < target.range.end
         && target.range.start < source.range.end

@@ -12,7 +12,7 @@ use crate::types::error::{Result, ensure};
 use crate::types::nd_range::{NdRange, widen};
 
 impl Queue {
-    /// clEnqueueNDRangeKernel. `command` is its command type, or that of clEnqueueTask.
+    /// clEnqueueNDRangeKernel. `command` is the command type of clEnqueueNDRangeKernel or of clEnqueueTask.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -54,7 +54,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Checks a launch before the kernel's arguments are set.
+    /// Checks a launch whose kernel arguments are not set yet.
     pub(crate) fn check_launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<()> {
         self.check_kernel(kernel)?;
         let (_, info) = kernel.on(self.device())?;
@@ -99,7 +99,7 @@ impl Queue {
             return Ok(PendingCommand::nop());
         }
         // A buffer that is also an argument is bound once.
-        let mut extra = kernel.reached_buffers();
+        let mut extra = kernel.indirect_buffers();
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
         let mut accesses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
         for (arg, info) in args.iter().zip(&info.args) {
@@ -127,7 +127,7 @@ impl Queue {
     }
 }
 
-/// Offset and size of a range, in three dimensions.
+/// Checks a range, and returns its offset and size in three dimensions.
 fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     // "CL_INVALID_WORK_DIMENSION if work_dim is not a valid value (i.e. a value between 1 and
     // CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS)."
@@ -138,7 +138,7 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     }
     // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
     // global_work_offset for any dimension is greater than the maximum value representable by size_t on the device."
-    // We have 32 bits for each dimension.
+    // Kernels use 32 bits for each dimension.
     let max_size = u64::from(u32::MAX);
     // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
     // representable by size_t."

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::CopyRegion;
 use crate::types::host_memory::HostRegion;
 
-/// A mapped region, as the host accesses it.
+/// The memory through which the host accesses a mapped region.
 #[derive(Clone, Debug)]
 pub(crate) enum MapBacking {
     /// The host maps the memory of the device with this index.
@@ -18,7 +18,7 @@ pub(crate) enum MapBacking {
 /// An active map.
 #[derive(Clone, Debug)]
 pub(crate) struct MapRecord {
-    /// The object that was mapped.
+    /// The identity of the mapped object.
     pub owner: usize,
     /// The address that the application received.
     pub address: usize,

@@ -37,14 +37,15 @@ impl MemObject {
         self.buffer().store().maps.lock().iter().filter(|map| map.owner == owner).count()
     }
 
-    /// Makes bytes of the store visible to the host, and returns their address. `pieces` are those of [`MapRecord`].
+    /// Makes bytes of the store visible to the host, and returns the record of the map with their address. `pieces` are
+    /// as in [`MapRecord`].
     pub(crate) fn begin_map(&self, device_index: usize, span: Range<u64>, pieces: Vec<CopyRegion>, write: bool) -> Result<MapRecord> {
         let store = self.buffer().store();
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
         let memory = store.memory(device_index)?;
         // With CL_MEM_USE_HOST_PTR a map must return the application's own memory. The device's memory is used only
         // if it is that memory.
-        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_adopted(device_index));
+        let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_imported_host_memory(device_index));
         let (address, via) = match direct {
             Some(address) => (address + start, MapBacking::Device(device_index)),
             None => {
@@ -71,7 +72,7 @@ impl MemObject {
         Ok(record)
     }
 
-    /// Removes a map.
+    /// Removes the last map of this object with this address, and returns it. Returns `None` if there is no such map.
     pub(crate) fn end_map(&self, address: usize) -> Option<MapRecord> {
         let owner = self.identity();
         let mut maps = self.buffer().store().maps.lock();
@@ -85,7 +86,7 @@ mod tests {
     use super::overlap;
 
     #[test]
-    fn lists_of_ranges_meet() {
+    fn overlapping_ranges_are_found() {
         let meet = |a: &[(u64, u64)], b: &[(u64, u64)]| overlap(a.iter().copied(), b.iter().copied());
         assert!(meet(&[(0, 4)], &[(3, 1)]));
         assert!(!meet(&[(0, 4), (8, 4)], &[(4, 4), (12, 4)]));

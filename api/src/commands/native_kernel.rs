@@ -20,7 +20,8 @@ impl Device {
 }
 
 impl Queue {
-    /// clEnqueueNativeKernel. `places` are the offsets of pointers to buffers in the arguments.
+    /// clEnqueueNativeKernel. `pointers` are byte offsets in the arguments, and the buffers whose addresses are written
+    /// there.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -28,28 +29,28 @@ impl Queue {
         self: &Arc<Self>,
         call: NativeCall,
         args: Vec<u8>,
-        places: Vec<(usize, Option<Arc<Buffer>>)>,
+        pointers: Vec<(usize, Option<Arc<Buffer>>)>,
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         // "CL_INVALID_OPERATION if the device associated with command_queue cannot execute the native kernel."
         ensure!(self.device().runs_native_kernels(), InvalidOperation, "{} does not support native kernels", self.device().name());
-        let buffers = || places.iter().filter_map(|(_, buffer)| buffer.as_ref());
+        let buffers = || pointers.iter().filter_map(|(_, buffer)| buffer.as_ref());
         ensure!(
             buffers().all(|buffer| Arc::ptr_eq(buffer.context(), self.context())),
             InvalidContext,
             "a buffer belongs to another context"
         );
         let inside = |at: usize| at.checked_add(size_of::<usize>()).is_some_and(|end| end <= args.len());
-        ensure!(places.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer offset is outside the argument block");
+        ensure!(pointers.iter().all(|(at, _)| inside(*at)), InvalidValue, "a buffer offset is outside the argument block");
         let accesses =
             buffers().map(|buffer| Ok(buffer_access(buffer, buffer.range(0, buffer.size())?, AccessMode::Write))).collect::<Result<_>>()?;
-        let work = PendingCommand::new(Operation::Native(NativeKernel { call, args, places }), accesses);
+        let work = PendingCommand::new(Operation::Native(NativeKernel { call, args, pointers }), accesses);
         self.submit_native(CommandType::NativeKernel, work, wait_list)
     }
 
-    /// Submits and flushes a command that calls a function of the application: the application may wait for that
-    /// without another call.
+    /// Submits and flushes a command that calls a function of the application. The application may wait for that
+    /// function without another OpenCL call.
     pub(super) fn submit_native(
         self: &Arc<Self>,
         command: CommandType,

@@ -39,23 +39,23 @@ impl fmt::Debug for SharedStaging {
 }
 
 impl SharedStaging {
-    /// `homes` holds for each device the index of the first device with the same memory. Returns `None` if the
-    /// allocation fails or fewer than two devices can access the memory.
-    pub(crate) fn new(devices: &[Arc<Device>], homes: &[usize], allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
+    /// `memory_owners` holds, for each device, the index of the first device with the same memory. Returns `None` if
+    /// the allocation fails or fewer than two devices can access the memory.
+    pub(crate) fn new(devices: &[Arc<Device>], memory_owners: &[usize], allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
         let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
         let import = |(index, device): (usize, &Arc<Device>)| {
-            if homes[index] == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
+            if memory_owners[index] == index { device.backend().import_for_copies(&region, CHUNK_SIZE * SLOTS) } else { None }
         };
         let imported: Vec<_> = devices.iter().enumerate().map(import).collect();
         if imported.iter().flatten().count() < 2 {
             return None;
         }
-        let mappings = homes.iter().map(|&home| imported[home].clone()).collect();
+        let mappings = memory_owners.iter().map(|&owner| imported[owner].clone()).collect();
         let slots = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
         Some(Arc::new(Self { mappings, slots }))
     }
 
-    /// The import of the memory into a device.
+    /// The import of the memory into a device, or `None` if the device cannot access the memory.
     pub(crate) fn mapping(&self, device_index: usize) -> Option<&Arc<dyn Memory>> {
         self.mappings.get(device_index)?.as_ref()
     }
@@ -93,7 +93,12 @@ impl SharedStaging {
 pub(crate) struct LazySharedStaging(OnceCell<Option<Arc<SharedStaging>>>);
 
 impl LazySharedStaging {
-    pub(crate) fn get(&self, devices: &[Arc<Device>], homes: &[usize], allocator: &dyn HostAllocator) -> Option<&Arc<SharedStaging>> {
-        self.0.get_or_init(|| SharedStaging::new(devices, homes, allocator)).as_ref()
+    pub(crate) fn get(
+        &self,
+        devices: &[Arc<Device>],
+        memory_owners: &[usize],
+        allocator: &dyn HostAllocator,
+    ) -> Option<&Arc<SharedStaging>> {
+        self.0.get_or_init(|| SharedStaging::new(devices, memory_owners, allocator)).as_ref()
     }
 }

@@ -27,7 +27,7 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// CL_DEVICE_SVM_CAPABILITIES: those of the device, if the host can reserve addresses.
+    /// CL_DEVICE_SVM_CAPABILITIES. Empty if the host cannot reserve addresses.
     pub fn svm_capabilities(&self) -> SvmCapabilities {
         let host = cfg!(all(unix, target_pointer_width = "64"));
         if host { self.properties().svm } else { SvmCapabilities::empty() }
@@ -50,27 +50,27 @@ impl Context {
         self.devices().iter().fold(SvmCapabilities::empty(), |all, device| all | device.svm_capabilities())
     }
 
-    /// clSVMAlloc: the address, a multiple of `alignment`. `wanted` is the set of required features.
+    /// clSVMAlloc. Returns the address, a multiple of `alignment`. `required` is the set of required features.
     ///
     /// # Errors
     /// If the size is zero or exceeds the devices' limits, if no device has the required features, or if the
     /// allocation fails.
-    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, wanted: SvmCapabilities, (size, alignment): (u64, u32)) -> Result<usize> {
+    pub fn svm_alloc(self: &Arc<Self>, flags: MemFlags, required: SvmCapabilities, (size, alignment): (u64, u32)) -> Result<usize> {
         ensure!(self.has_svm(), InvalidOperation, "no device of the context supports SVM");
         // "... CL_MEM_SVM_FINE_GRAIN_BUFFER or CL_MEM_SVM_ATOMICS is specified in flags and these are not supported
         // by at least one device in context."
         ensure!(
-            self.svm_capabilities().contains(wanted),
+            self.svm_capabilities().contains(required),
             InvalidOperation,
             "no device of the context supports {}",
-            if wanted.contains(SvmCapabilities::ATOMICS) { "SVM atomics" } else { "fine-grained SVM buffers" }
+            if required.contains(SvmCapabilities::ATOMICS) { "SVM atomics" } else { "fine-grained SVM buffers" }
         );
         Buffer::check_size(self, size)?;
         self.allocate_at_address(flags, (size, alignment), None)
     }
 
     /// Allocates `size` bytes with an alignment, at an address that is the same on the host and on the devices of the
-    /// context.
+    /// context. Returns the address.
     pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
         // Devices that can access all host memory do not need reserved addresses. Ordinary host memory also supports
         // any alignment.
@@ -85,7 +85,7 @@ impl Context {
         Ok(address)
     }
 
-    /// Removes the allocation at an address. Its users keep it alive.
+    /// Removes the allocation at an address. Commands that use it keep its memory alive.
     pub(crate) fn free_at_address(&self, address: usize) {
         let removed = self.svm.lock().remove(&address);
         drop(removed);
@@ -99,7 +99,7 @@ impl Context {
         }
     }
 
-    /// The unified shared memory allocation that contains an address.
+    /// The unified shared memory allocation that contains an address, or `None` if there is none.
     pub fn usm_at(&self, address: usize) -> Option<UsmInfo> {
         let svm = self.svm.lock();
         let (&base, SvmAllocation { buffer, usm }) = svm.range(..=address).next_back()?;
@@ -107,7 +107,8 @@ impl Context {
         Some(UsmInfo { base, size: buffer.size(), usm })
     }
 
-    /// The buffer of the SVM allocation that contains an address, and the offset of the address in it.
+    /// The buffer of the SVM allocation that contains an address, and the byte offset of the address in it. Returns
+    /// `None` if no allocation contains the address.
     pub fn svm_at(&self, address: usize) -> Option<(Arc<Buffer>, u64)> {
         let svm = self.svm.lock();
         let (start, SvmAllocation { buffer, .. }) = svm.range(..=address).next_back()?;
@@ -128,8 +129,8 @@ impl Queue {
         found.ok_or_else(|| Error::InvalidValue(format!("{address:#x} is not in shared virtual memory").into()))
     }
 
-    /// Whether the device can access an address of host memory without a memory object.
-    fn is_of_host(&self, address: usize) -> bool {
+    /// Whether the address is outside all SVM allocations, and the device can access it as ordinary host memory.
+    fn is_system_pointer(&self, address: usize) -> bool {
         self.device().accesses_host_memory() && address != 0 && self.context().svm_at(address).is_none()
     }
 
@@ -148,7 +149,7 @@ impl Queue {
         // "CL_INVALID_VALUE if svm_ptr is NULL", "if size is 0 or if values specified in flags are not valid."
         ensure!(size != 0, InvalidValue, "the mapped region has a size of 0");
         let flags = MapFlags::parse(flags)?;
-        if self.is_of_host(address) {
+        if self.is_system_pointer(address) {
             Self::check_blocking(blocking, wait_list)?;
             return self.submit_blocking(CommandType::SvmMap, PendingCommand::nop(), wait_list, blocking);
         }
@@ -166,7 +167,7 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn svm_unmap(self: &Arc<Self>, address: usize, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
-        if self.is_of_host(address) {
+        if self.is_system_pointer(address) {
             return self.submit(CommandType::SvmUnmap, PendingCommand::nop(), wait_list);
         }
         let (buffer, _) = self.svm_at(address)?;
@@ -245,7 +246,7 @@ impl Queue {
         // "CL_INVALID_VALUE if svm_ptr is not aligned to pattern_size bytes."
         let width = pattern.len();
         ensure!(width != 0 && address.is_multiple_of(width), InvalidValue, "{address:#x} is not aligned to {width} bytes");
-        if self.is_of_host(address) {
+        if self.is_system_pointer(address) {
             ensure!(size.is_multiple_of(width as u64), InvalidValue, "size {size} is not a multiple of the pattern size {width}");
             let target = target(size)?;
             let fill = move || {
@@ -286,7 +287,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_svm(wait_list)?;
         let mut accesses = Vec::new();
-        for &(address, size) in parts.iter().filter(|(address, _)| !self.is_of_host(*address)) {
+        for &(address, size) in parts.iter().filter(|(address, _)| !self.is_system_pointer(*address)) {
             let (buffer, offset) = self.svm_at(address)?;
             // "... if sizes[i] is non zero range [svm_pointers[i], svm_pointers[i]+sizes[i]) is not contained within
             // an existing clSVMAlloc allocation."

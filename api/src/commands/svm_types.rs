@@ -6,7 +6,7 @@ use bitflags::bitflags;
 
 use crate::objects::device::Device;
 
-/// The source or the destination of a copy.
+/// The addresses and the size in bytes of a copy.
 #[derive(Clone, Copy, Debug)]
 pub struct SvmCopy {
     pub dst: usize,

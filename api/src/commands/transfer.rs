@@ -32,10 +32,10 @@ bitflags! {
 }
 
 impl MapFlags {
-    /// Reads flags as clEnqueueMapBuffer takes them.
+    /// Parses the flags of clEnqueueMapBuffer.
     ///
     /// # Errors
-    /// Fails for unknown bits and for those that exclude each other.
+    /// Fails for unknown bits and for flags that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("map flags {bits:#x} are unknown").into()))?;
         ensure!(
@@ -65,7 +65,7 @@ impl MapFlags {
     }
 }
 
-/// A box of a buffer and one of the host's memory or of another buffer, as the application gives them.
+/// The arguments of a rectangular copy: a box of a buffer, and a box of host memory or of another buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct RectArgs {
     /// Origin in the (source) buffer.
@@ -74,13 +74,13 @@ pub struct RectArgs {
     pub host_origin: [u64; 3],
     /// Width in bytes, height, depth.
     pub region: [u64; 3],
-    /// Bytes from row to row in the (source) buffer, or 0.
+    /// Bytes from row to row in the (source) buffer; 0 selects the default.
     pub buffer_row_pitch: u64,
-    /// Bytes from slice to slice in the (source) buffer, or 0.
+    /// Bytes from slice to slice in the (source) buffer; 0 selects the default.
     pub buffer_slice_pitch: u64,
-    /// Bytes from row to row in the host's memory or the destination, or 0.
+    /// Bytes from row to row in the host's memory or the destination; 0 selects the default.
     pub host_row_pitch: u64,
-    /// Bytes from slice to slice in the host's memory or the destination, or 0.
+    /// Bytes from slice to slice in the host's memory or the destination; 0 selects the default.
     pub host_slice_pitch: u64,
 }
 
@@ -97,10 +97,10 @@ pub(crate) fn buffer_access(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, a
     BufferAccess { buffer: buffer.clone(), image: None, range, access }
 }
 
-/// A use of bytes of a memory object of any kind.
+/// An access to bytes of a memory object of any kind.
 fn object_access(object: &MemObject, range: std::ops::Range<u64>, access: AccessMode) -> BufferAccess {
-    let plain = buffer_access(object.buffer(), range, access);
-    if let MemObject::Image(image) = object { plain.of_image(image) } else { plain }
+    let buffer_level = buffer_access(object.buffer(), range, access);
+    if let MemObject::Image(image) = object { buffer_level.of_image(image) } else { buffer_level }
 }
 
 impl Queue {
@@ -115,7 +115,7 @@ impl Queue {
         self.check_wait_list(wait_list)
     }
 
-    pub(crate) fn end(self: &Arc<Self>, event: Arc<Event>, blocking: bool) -> Result<Arc<Event>> {
+    pub(crate) fn wait_if_blocking(self: &Arc<Self>, event: Arc<Event>, blocking: bool) -> Result<Arc<Event>> {
         if blocking {
             self.block_on(&event)?;
         }
@@ -131,7 +131,7 @@ impl Queue {
         blocking: bool,
     ) -> Result<Arc<Event>> {
         work.is_blocking = blocking;
-        self.end(self.submit(command, work, wait_list)?, blocking)
+        self.wait_if_blocking(self.submit(command, work, wait_list)?, blocking)
     }
 
     /// "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the execution
@@ -306,7 +306,7 @@ impl Queue {
             ensure!(
                 from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch,
                 InvalidValue,
-                "a copy within one buffer needs equal pitches"
+                "a copy within one buffer requires equal source and destination pitches"
             );
         }
         src.check_alignment(self.device())?;
@@ -433,8 +433,9 @@ impl Queue {
         let buffer = object.buffer();
         self.check_contexts(&[buffer], wait_list)?;
         // "CL_INVALID_VALUE if mapped_ptr is not a valid pointer returned by clEnqueueMapBuffer ... for memobj."
-        let record =
-            object.end_map(address).ok_or_else(|| Error::InvalidValue("the pointer is not that of a map of this object".into()))?;
+        let record = object
+            .end_map(address)
+            .ok_or_else(|| Error::InvalidValue("the pointer is not the address of an active map of this object".into()))?;
         let mut work = PendingCommand::nop();
         let access = if record.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
         let MapRecord { span, pieces, write, via, .. } = record;

@@ -2,8 +2,7 @@
 //! host, for a device, or for both.
 //!
 //! Devices that can access all host memory support it. On these devices the kinds differ only in the properties that
-//! queries report. An allocation is one of shared virtual memory ([`crate::commands::svm`]), with a record of its
-//! kind.
+//! queries report. An allocation is an SVM allocation ([`crate::commands::svm`]) with a record of its kind.
 
 use std::sync::Arc;
 
@@ -81,7 +80,8 @@ impl Context {
         self.usm_free_after(address, || ())
     }
 
-    /// clMemBlockingFreeINTEL: waits for all enqueued commands, which may use the memory through pointers.
+    /// clMemBlockingFreeINTEL: first waits for all enqueued commands, because they may access the memory through stored
+    /// pointers.
     ///
     /// # Errors
     /// The errors of [`Context::usm_free`].

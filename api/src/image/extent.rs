@@ -26,7 +26,7 @@ pub(crate) struct ImageExtent {
     /// unused dimensions.
     pub(crate) extent: [u64; 3],
     pub(crate) row_pitch: u64,
-    /// 0 if the type does not have this dimension.
+    /// In bytes; 0 if the type has no slices.
     pub(crate) slice_pitch: u64,
     /// The number of mip levels, 1 if the image is not mipmapped. With several levels there is no padding after rows
     /// and slices.
@@ -35,7 +35,7 @@ pub(crate) struct ImageExtent {
 
 /// The maximum number of mip levels. The specification has no limit: each level after the 1 x 1 x 1 level also has
 /// one element, and the conformance tests create such levels.
-pub(crate) const MOST_LEVELS: u32 = 32;
+pub(crate) const MAX_LEVELS: u32 = 32;
 
 impl ImageExtent {
     /// Bytes from one index to the next in the second and third dimension of `extent`.
@@ -47,11 +47,11 @@ impl ImageExtent {
         }
     }
 
-    /// Bytes of the whole image, padding included; `None` if they cannot be counted.
+    /// Bytes of the whole image, padding included. `None` if the number does not fit 64 bits.
     pub(crate) fn size(&self) -> Option<u64> {
         let first = self.level_size()?;
         // Each other level is at most half as large as its predecessor, except for small levels.
-        (1..self.levels).try_fold(first, |size, level| size.checked_add(self.smaller(level).level_size()?))
+        (1..self.levels).try_fold(first, |size, level| size.checked_add(self.level_extent(level).level_size()?))
     }
 
     /// Bytes of the first level.
@@ -63,10 +63,10 @@ impl ImageExtent {
         }
     }
 
-    /// A mip level as a separate image, without the following levels: the first has its pitches, the others have
-    /// no padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to
+    /// A mip level as a separate image with one level. Level 0 has the pitches of the image; the other levels have no
+    /// padding. "Each successively level_extent mipmap level is half the size of the previous level, rounded down to
     /// the nearest integer."
-    fn smaller(&self, level: u32) -> Self {
+    fn level_extent(&self, level: u32) -> Self {
         if level == 0 {
             return Self { levels: 1, ..*self };
         }
@@ -83,14 +83,14 @@ impl ImageExtent {
         Self { extent, row_pitch, slice_pitch, levels: 1, ..*self }
     }
 
-    /// A mip level of the image: its offset and its extent.
+    /// A mip level of the image: its byte offset and its extent.
     pub(crate) fn level(&self, level: u32) -> (u64, Self) {
-        let before = (0..level).filter_map(|level| self.smaller(level).level_size());
-        (before.sum(), self.smaller(level))
+        let before = (0..level).filter_map(|level| self.level_extent(level).level_size());
+        (before.sum(), self.level_extent(level))
     }
 
     /// The mip level of an origin, and the position in it ("Specifying Mipmap Levels to Image Operations").
-    pub(crate) fn place(&self, origin: Origin) -> Result<(u32, [u64; 3])> {
+    pub(crate) fn locate(&self, origin: Origin) -> Result<(u32, [u64; 3])> {
         let [x, y, z, fourth] = origin;
         if self.levels == 1 {
             return Ok((0, [x, y, z]));
@@ -102,7 +102,7 @@ impl ImageExtent {
         };
         // "CL_INVALID_MIP_LEVEL if the cl_khr_mipmap_image extension is supported and the mip level specified in
         // origin is not a valid level for image."
-        ensure!(level < self.levels.into(), InvalidMipLevel, "level {level} of an image that has {}", self.levels);
+        ensure!(level < self.levels.into(), InvalidMipLevel, "mip level {level}: the image has {} mip levels", self.levels);
         Ok((level as u32, place))
     }
 }

@@ -1,7 +1,7 @@
 //! The element of an image with a given colour: the value that clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
 //! Colours are converted as by the function `write_image` in kernels (OpenCL C 8.3): normalised channels are products
-//! in single precision, rounded to the nearest even number. Integers are saturated.
+//! in single precision, rounded to the nearest integer, ties to even. Integers are saturated.
 
 use wgcl_compiler::image::ImageFormat;
 
@@ -70,8 +70,8 @@ fn half_bits(value: f32) -> u16 {
     if magnitude >= 0x4780_0000 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the implied one of the mantissa becomes explicit, one bit further to the right for each power of
-    // two below.
+    // Below 2^-14 the half is denormal: the implicit one becomes explicit, and the mantissa is shifted right by one bit
+    // for each power of two.
     let (kept, lost_bits) = if magnitude < 0x3880_0000 {
         let shift = (126 - (magnitude >> 23)).min(31);
         ((magnitude & 0x7f_ffff) | 0x80_0000, shift)

@@ -158,7 +158,7 @@ pub fn element_size(format: ImageFormat) -> Option<u32> {
     (is_valid && size.is_power_of_two()).then_some(size)
 }
 
-/// Whether kernels read the channels as integers.
+/// Whether kernels read the channels as signed integers.
 pub const fn is_signed_integer(data_type: u16) -> bool {
     matches!(data_type, ty::SIGNED_INT8 | ty::SIGNED_INT16 | ty::SIGNED_INT32)
 }
@@ -220,7 +220,7 @@ mod tests {
     const USES: [FormatUse; 4] = [FormatUse::Read, FormatUse::Write, FormatUse::ReadOrWrite, FormatUse::ReadAndWrite];
 
     #[test]
-    fn the_table_has_no_illegal_and_no_double_format() {
+    fn the_table_has_no_invalid_and_no_duplicate_format() {
         let mut all = Vec::new();
         for group in SUPPORTED {
             for &order in group.orders {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_and_srgb_are_there_where_kernels_have_them() {
+    fn depth_and_srgb_formats_require_their_extensions() {
         let depth = ImageFormat { order: order::DEPTH, data_type: ty::FLOAT };
         let srgb = ImageFormat { order: order::S_RGBA, data_type: ty::UNORM_INT8 };
         let (without, with) = (target(&[]), target(&["cl_khr_depth_images", "cl_khr_srgb_image_writes"]));
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(size(order::RGBA, ty::UNORM_INT_101010_2), Some(4));
         assert_eq!(size(order::ABGR, ty::UNORM_INT_2_101010), Some(4));
         assert_eq!(size(order::RGBA, ty::UNORM_INT_2_101010), None);
-        // Three channels of one byte each are not a power of two.
+        // Elements of three bytes are not supported: 3 is not a power of two.
         assert_eq!(size(order::RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::S_RGB, ty::UNORM_INT8), None);
         assert_eq!(size(order::LUMINANCE, ty::SIGNED_INT8), None);

@@ -32,7 +32,7 @@ impl fmt::Display for ImageType {
 impl ImageType {
     pub const ALL: [Self; 6] = [Self::Image1d, Self::Image1dBuffer, Self::Image1dArray, Self::Image2d, Self::Image2dArray, Self::Image3d];
 
-    /// Converts the value of the C enumeration.
+    /// Converts the value of the C enumeration. Returns `None` for other objects.
     pub fn from_raw(raw: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|&kind| kind as u32 == raw)
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
-use crate::image::extent::{ImageExtent, MOST_LEVELS, Origin};
+use crate::image::extent::{ImageExtent, MAX_LEVELS, Origin};
 use crate::image::format::FormatUse;
 use crate::image::image_type::ImageType;
 use crate::objects::context::Context;
@@ -330,7 +330,7 @@ impl Image {
         self.shape.slice_pitch
     }
 
-    /// CL_IMAGE_NUM_MIP_LEVELS: 0 for images without levels.
+    /// CL_IMAGE_NUM_MIP_LEVELS: the number that the application requested.
     pub fn mip_levels(&self) -> u32 {
         self.mip_levels
     }
@@ -350,7 +350,7 @@ impl Image {
         self.buffer.host_pointer()
     }
 
-    /// The memory of its elements, from the first byte on.
+    /// The buffer that contains the elements. The image begins at its first byte.
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
@@ -372,7 +372,7 @@ impl Image {
     /// # Errors
     /// If the box is empty or out of bounds, or if the level does not exist.
     pub fn rect(&self, origin: Origin, region: [u64; 3]) -> Result<Rect> {
-        let (level, [x, y, z]) = self.shape.place(origin)?;
+        let (level, [x, y, z]) = self.shape.locate(origin)?;
         let (begin, shape) = self.shape.level(level);
         // "CL_INVALID_VALUE if the region being read or written specified by origin and region is out of bounds" or
         // if they "do not follow the rules described in the argument description".
@@ -390,7 +390,7 @@ impl Image {
     /// # Errors
     /// If the level does not exist.
     pub fn pitches(&self, origin: Origin) -> Result<(u64, u64)> {
-        let (level, _) = self.shape.place(origin)?;
+        let (level, _) = self.shape.locate(origin)?;
         let (_, shape) = self.shape.level(level);
         Ok((shape.row_pitch, shape.slice_pitch))
     }
@@ -398,7 +398,7 @@ impl Image {
     /// The layout of a box of elements in the application's memory. The box starts at offset 0.
     ///
     /// # Errors
-    /// If the pitches are wrong.
+    /// If a pitch is not valid, or if the region is too large.
     pub fn host_rect(&self, region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Rect> {
         let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
         let width = region[0].checked_mul(self.shape.element).ok_or_else(too_large)?;
@@ -518,7 +518,7 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     let too_large = || Error::InvalidImageSize(format!("{}: the image is too large", size()).into());
     let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
     let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
-        // Drivers ignore it for images without slices.
+        // Drivers ignore the slice pitch of images without slices.
         (false, _) => 0,
         (true, 0) => rows,
         (true, given) => {
@@ -538,7 +538,7 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     };
     // "Specifying num_mip_levels equal to either 0 or 1 creates an image with a single mipmap level."
     let levels = desc.num_mip_levels.max(1);
-    ensure!(levels <= MOST_LEVELS, InvalidImageDescriptor, "{levels} mip levels; the limit is {MOST_LEVELS}");
+    ensure!(levels <= MAX_LEVELS, InvalidImageDescriptor, "num_mip_levels is {levels}: the limit is {MAX_LEVELS}");
     Ok(ImageExtent { kind, element, extent, row_pitch, slice_pitch, levels })
 }
 
@@ -556,7 +556,7 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
     ensure!(
         shape.kind != ImageType::Image1dBuffer,
         InvalidImageDescriptor,
-        "an image created from a buffer has {} mip levels",
+        "an image created from a buffer must have one mip level, not {}",
         shape.levels
     );
     Ok(())
@@ -564,7 +564,7 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
 
 /// Checks an image against the memory object that it is created from.
 fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat, shape: &ImageExtent, size: u64) -> Result<()> {
-    ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object is of another context");
+    ensure!(Arc::ptr_eq(source.context(), context), InvalidContext, "the memory object belongs to another context");
     match source {
         MemObject::Buffer(buffer) => {
             // "the image_width × size of element in bytes must be ≤ size of the buffer object". The same applies to

@@ -18,7 +18,7 @@ use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{Destructors, HandleSlot, Object};
 use crate::types::printf::{self, Printer};
 
-/// The record of a queue in its context.
+/// The operations of a queue that its context uses.
 pub(crate) trait Drain: Send + Sync {
     /// Waits until every enqueued command is complete or has failed.
     fn drain(&self);
@@ -28,7 +28,7 @@ pub struct Context {
     slot: HandleSlot,
     devices: Vec<Arc<Device>>,
     /// For each device, the index of the first device with the same memory.
-    homes: Vec<usize>,
+    memory_owners: Vec<usize>,
     /// Whether several of its devices use host memory directly, and can share it.
     has_common_memory: bool,
     /// The staging memory for transfers between devices.
@@ -69,7 +69,7 @@ impl Object for Context {
 }
 
 impl Context {
-    /// clCreateContext. `property_list` is the list as the application gave it, for CL_CONTEXT_PROPERTIES. Duplicate
+    /// clCreateContext. `property_list` is the list as the application passed it, for CL_CONTEXT_PROPERTIES. Duplicate
     /// devices count once.
     ///
     /// # Errors
@@ -87,18 +87,18 @@ impl Context {
                 unique.push(device.clone());
             }
         }
-        let home = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
-        let homes: Vec<usize> = unique.iter().map(home).collect();
-        let adopting = unique
+        let memory_owner = |device: &Arc<Device>| unique.iter().position(|other| other.shares_memory(device)).unwrap_or(0);
+        let memory_owners: Vec<usize> = unique.iter().map(memory_owner).collect();
+        let importing = unique
             .iter()
-            .zip(&homes)
+            .zip(&memory_owners)
             .enumerate()
-            .filter(|(index, (device, home))| index == *home && device.backend().can_import_host_memory());
-        let has_common_memory = adopting.count() > 1;
+            .filter(|(index, (device, memory_owner))| index == *memory_owner && device.backend().can_import_host_memory());
+        let has_common_memory = importing.count() > 1;
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
             devices: unique,
-            homes,
+            memory_owners,
             has_common_memory,
             shared_staging: LazySharedStaging::default(),
             property_list,
@@ -125,14 +125,14 @@ impl Context {
         self.property_list.as_deref()
     }
 
-    /// The index of a device in the context.
+    /// The index of a device in the context, or `None` if it does not belong to the context.
     pub fn device_index(&self, device: &Arc<Device>) -> Option<usize> {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
 
     /// The index of the first device that shares the memory of this one.
-    pub(crate) fn home(&self, device_index: usize) -> usize {
-        self.homes.get(device_index).copied().unwrap_or(device_index)
+    pub(crate) fn memory_owner(&self, device_index: usize) -> usize {
+        self.memory_owners.get(device_index).copied().unwrap_or(device_index)
     }
 
     /// Whether several devices use host memory directly.
@@ -142,7 +142,7 @@ impl Context {
 
     /// Host memory for transfers between devices, if the devices support it.
     pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
-        self.shared_staging.get(&self.devices, &self.homes, &*self.allocator)
+        self.shared_staging.get(&self.devices, &self.memory_owners, &*self.allocator)
     }
 
     /// Sets the destination of kernels' printf output. Only the first call has an effect.

@@ -20,7 +20,7 @@ impl Buffer {
     /// (cl_ext_buffer_device_address).
     ///
     /// # Errors
-    /// If neither it nor its parent buffer was created with [`DEVICE_ADDRESS`], and if the allocation on a device
+    /// If neither the buffer nor its parent was created with [`DEVICE_ADDRESS`], or if the allocation on a device
     /// fails.
     pub fn device_addresses(&self) -> Result<Vec<u64>> {
         // "CL_INVALID_OPERATION if ... the buffer was not created with CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT."
@@ -37,7 +37,7 @@ impl Buffer {
 }
 
 impl Device {
-    /// Whether it has cl_ext_buffer_device_address: pointers have 64 bits, as addresses have by its specification.
+    /// Whether the device has cl_ext_buffer_device_address. The addresses of this extension have 64 bits.
     pub fn has_device_addresses(&self) -> bool {
         self.target().language.int64
     }
@@ -66,11 +66,12 @@ impl Context {
         Ok(())
     }
 
-    /// The buffer that contains a device address (its end included), and the offset. The search covers buffers with
-    /// [`DEVICE_ADDRESS`], and memory that the host shares.
+    /// The buffer that contains a device address, and the byte offset in it. The end of the buffer also counts. The
+    /// search covers buffers with [`DEVICE_ADDRESS`], and SVM allocations. Returns `None` if no buffer contains the
+    /// address.
     pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
-        let noted = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));
-        let found = noted.map(|(start, buffer)| (buffer, address - start)).filter(|(buffer, offset)| *offset <= buffer.size());
+        let registered = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));
+        let found = registered.map(|(start, buffer)| (buffer, address - start)).filter(|(buffer, offset)| *offset <= buffer.size());
         found.or_else(|| self.svm_at(usize::try_from(address).ok()?))
     }
 }

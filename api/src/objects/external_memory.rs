@@ -32,7 +32,7 @@ impl Buffer {
     /// clCreateBufferWithProperties with a handle of external memory.
     ///
     /// # Errors
-    /// If the flags require other memory, or a device cannot use this one.
+    /// If the flags contain a host pointer flag, or if a device cannot import the memory.
     pub fn import(
         context: &Arc<Context>,
         flags: MemFlags,
@@ -42,24 +42,28 @@ impl Buffer {
     ) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE if properties includes a supported external memory handle and flags includes
         // CL_MEM_USE_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, or CL_MEM_COPY_HOST_PTR."
-        ensure!(!flags.intersects(MemFlags::POINTER), InvalidValue, "{flags}: the memory is already allocated");
+        ensure!(
+            !flags.intersects(MemFlags::POINTER),
+            InvalidValue,
+            "memory flags {flags}: host pointer flags are not permitted for external memory"
+        );
         Self::check_size(context, size)?;
         let devices = external.devices.as_deref().unwrap_or(context.devices());
-        let place = |device: &Arc<Device>| {
+        let index = |device: &Arc<Device>| {
             // "CL_INVALID_DEVICE if a device identified by the property CL_MEM_DEVICE_HANDLE_LIST_KHR ... is not
             // associated with context, or ... cannot import the requested external memory object type."
-            let place =
+            let index =
                 context.device_index(device).ok_or_else(|| Error::InvalidDevice("a device does not belong to the context".into()))?;
             let can = device.backend().importable_memory().contains(&external.kind);
             ensure!(can, InvalidDevice, "device `{}` cannot import memory handles of type {}", device.name(), external.kind);
-            Ok(place)
+            Ok(index)
         };
-        let places = devices.iter().map(place).collect::<Result<Vec<_>>>()?;
-        let first = *places.first().ok_or_else(|| Error::InvalidDevice("the list of devices for the memory is empty".into()))?;
-        let together = places.iter().all(|&place| context.home(place) == context.home(first));
+        let indices = devices.iter().map(index).collect::<Result<Vec<_>>>()?;
+        let first = *indices.first().ok_or_else(|| Error::InvalidDevice("the list of devices for the memory is empty".into()))?;
+        let together = indices.iter().all(|&index| context.memory_owner(index) == context.memory_owner(first));
         ensure!(together, InvalidDevice, "external memory belongs to one device; specify it with CL_MEM_DEVICE_HANDLE_LIST_KHR");
-        let memory = context.devices()[context.home(first)].backend().import_memory(external.kind, external.fd, size)?;
-        Ok(Self::of_store(flags.or_default(), Store::imported(context, size, places, memory), 0, size, property_list))
+        let memory = context.devices()[context.memory_owner(first)].backend().import_memory(external.kind, external.fd, size)?;
+        Ok(Self::of_store(flags.or_default(), Store::imported(context, size, indices, memory), 0, size, property_list))
     }
 }
 
@@ -67,7 +71,8 @@ impl Queue {
     /// clEnqueueAcquireExternalMemObjectsKHR
     ///
     /// # Errors
-    /// If an object is not external memory, or not of the queue's device, and if an event of the wait list has failed.
+    /// If an object is not external memory, if it was not imported for the queue's device, or if an event of the wait
+    /// list has failed.
     pub fn acquire_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.transfer_ownership(CommandType::AcquireExternalMemObjects, objects, AccessMode::Overwrite, wait_list)
     }
@@ -91,8 +96,12 @@ impl Queue {
         for object in objects {
             let store = object.buffer().store();
             ensure!(!store.importers().is_empty(), InvalidMemObject, "the memory object was not created from external memory");
-            ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object is of another context");
-            ensure!(store.importers().contains(&self.device_index()), InvalidCommandQueue, "the memory is not that of the queue's device");
+            ensure!(Arc::ptr_eq(object.context(), self.context()), InvalidCommandQueue, "a memory object belongs to another context");
+            ensure!(
+                store.importers().contains(&self.device_index()),
+                InvalidCommandQueue,
+                "the memory was not imported for the queue's device"
+            );
             // An acquire or release of a sub-buffer or an image applies to all of its memory.
             accesses.push(buffer_access(object.buffer(), 0..store.size(), access));
         }

@@ -68,7 +68,7 @@ impl Semaphore {
     /// clReImportSemaphoreSyncFdKHR
     ///
     /// # Errors
-    /// If it was not created from a sync file.
+    /// If the semaphore was not created from a sync file.
     pub fn reimport(&self, fd: i32) -> Result<()> {
         let shared = self.shared().filter(|shared| shared.imported == Some(ExternalSemaphore::SyncFd));
         let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not created from a sync file".into()))?;

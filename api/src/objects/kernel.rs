@@ -59,7 +59,7 @@ pub struct WorkGroupInfo {
 #[derive(Clone, Debug)]
 struct Definition {
     executable: Arc<Executable>,
-    /// The index of the kernel among those of the executable.
+    /// The index of the kernel in the executable.
     index: usize,
 }
 
@@ -80,7 +80,7 @@ pub struct Kernel {
     slot: HandleSlot,
     program: Arc<Program>,
     name: Arc<str>,
-    /// The kernel's definition in each executable at its creation, by device of the program.
+    /// The kernel's definition for each device of the program, at the kernel's creation.
     definitions: Vec<Option<Definition>>,
     args: Mutex<Vec<Option<ArgValue>>>,
     /// The buffers that pointers in memory refer to, indexed by [`PointerSet`].
@@ -108,7 +108,7 @@ impl Object for Kernel {
     }
 }
 
-/// The inputs of clGetKernelSubGroupInfo.
+/// The subgroup properties of a kernel on a device, for clGetKernelSubGroupInfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubGroupInfo {
     /// Work-items of a subgroup; the last one of a work-group may have fewer.
@@ -124,7 +124,7 @@ pub struct SubGroupInfo {
 }
 
 impl SubGroupInfo {
-    /// Subgroups of a work-group of that local size.
+    /// The number of subgroups of a work-group with this local size.
     pub fn count(&self, local_size: &[usize]) -> u64 {
         let items = local_size.iter().fold(1_u64, |product, &size| product.saturating_mul(size as u64));
         items.div_ceil(self.size.max(1))
@@ -177,7 +177,7 @@ impl Kernel {
     /// clCreateKernel
     ///
     /// # Errors
-    /// If the program is not built, has no such kernel, or has different ones for its devices.
+    /// If the program is not built, if it has no such kernel, or if the kernel's definition differs among the devices.
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
         let executables = program.executables();
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
@@ -204,7 +204,7 @@ impl Kernel {
     /// clCreateKernelsInProgram: all kernels that can be created.
     ///
     /// # Errors
-    /// If nothing was built.
+    /// If the program was not built.
     pub fn all(program: &Arc<Program>) -> Result<Vec<Arc<Self>>> {
         // "Kernel objects are not created for any __kernel functions in program that do not have the same function
         // definition across all devices."
@@ -368,8 +368,8 @@ impl Kernel {
     /// Checks that an image fits a parameter.
     fn check_image(&self, index: u32, info: &ArgInfo, image: &Image) -> Result<()> {
         // "CL_INVALID_MEM_OBJECT if arg_value points to a valid memory object, but the memory object is not valid for
-        // the kernel argument", of another type or order than the kernel declares. A name that is not OpenCL C's own
-        // is a typedef, which says nothing.
+        // the kernel argument", that is, if its type or channel order differs from the declaration. Other type names
+        // are typedefs, and are not checked.
         let is_depth = image.format().order == order::DEPTH;
         let fits = match info.type_name.as_str() {
             "image1d_t" => image.image_type() == ImageType::Image1d,
@@ -458,10 +458,10 @@ impl Kernel {
         self.set_arg(index, ArgValue::Svm(Arc::downgrade(&buffer), start))
     }
 
-    /// clSetKernelExecInfo: memory to which pointers in memory may lead.
+    /// clSetKernelExecInfo: sets the buffers that the kernel accesses through pointers stored in memory.
     ///
     /// # Errors
-    /// If an address is not one of such memory.
+    /// If an address is not in such a buffer, and no device can access all host memory.
     pub fn set_pointers(&self, set: PointerSet, addresses: &[usize]) -> Result<()> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for address in addresses {
@@ -483,8 +483,8 @@ impl Kernel {
         Ok(())
     }
 
-    /// The listed buffers that still exist.
-    pub(crate) fn reached_buffers(&self) -> Vec<Arc<Buffer>> {
+    /// The buffers of all pointer sets that still exist. Buffers that share a store are listed once.
+    pub(crate) fn indirect_buffers(&self) -> Vec<Arc<Buffer>> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {
             if buffers.iter().all(|other| !Arc::ptr_eq(other.store(), buffer.store())) {
@@ -546,7 +546,7 @@ impl Kernel {
         ensure!(
             self.program.devices().iter().any(|d| Arc::ptr_eq(d, device)),
             InvalidDevice,
-            "{} is not a device of the kernel",
+            "device `{}` is not associated with the kernel's program",
             device.name()
         );
         let (_, info) = self.on(device)?;
@@ -558,8 +558,8 @@ impl Kernel {
     }
 
     /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else the limit of the device. The query may
-    /// compile the kernel if registers are the limit. Larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, run all the
-    /// same, with fewer registers.
+    /// compile the kernel if registers are the limit. Larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, also run,
+    /// with fewer registers.
     ///
     /// # Errors
     /// If the device is not associated with the program.
@@ -590,7 +590,7 @@ impl Kernel {
         })
     }
 
-    /// CL_KERNEL_PRIVATE_MEM_SIZE, if the backend reports it; the query may compile the kernel.
+    /// CL_KERNEL_PRIVATE_MEM_SIZE, or 0 if the backend cannot compile the kernel. The query may compile the kernel.
     ///
     /// # Errors
     /// If the device is not associated with the program.

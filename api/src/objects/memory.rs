@@ -1,8 +1,8 @@
 //! Memory objects: buffers, sub-buffers, and the devices that hold their contents (OpenCL API 5.2).
 //!
 //! A [`Store`] is the memory of a buffer and its sub-buffers. It has one allocation for each device that uses it, which
-//! is created on first use. In contexts with several devices it also records which device holds the newest version of
-//! which bytes. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
+//! is created on first use. In contexts with several devices it also records, for each byte range, which devices hold
+//! the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
 
 use std::fmt;
 use std::ops::Range;
@@ -80,7 +80,7 @@ impl MemFlags {
     /// Parses the flags of clCreateBuffer.
     ///
     /// # Errors
-    /// Fails for unknown bits and for those that exclude each other.
+    /// Fails for unknown bits and for flags that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
         // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the
@@ -111,7 +111,7 @@ impl MemFlags {
         if self.intersects(Self::KERNEL) { self } else { self | Self::READ_WRITE }
     }
 
-    /// Checks flags of an object that is created from another one, which has `parent`.
+    /// Checks the flags of an object that is created from an object with the flags `parent`.
     ///
     /// # Errors
     /// If they contradict each other.
@@ -142,7 +142,8 @@ impl MemFlags {
         Ok(())
     }
 
-    /// Checks that an immutable object has contents, unless it is created from another one.
+    /// Checks that the flags of an immutable object specify contents. Not for objects that are created from another
+    /// object.
     ///
     /// # Errors
     /// If it has no contents.
@@ -195,7 +196,7 @@ impl MemFlags {
         self.check_write()
     }
 
-    /// Missing flags are inherited.
+    /// The flags, with missing flags inherited from `parent`.
     #[must_use]
     pub fn inherited(self, parent: Self) -> Self {
         let inherit = |mask: Self| if self.intersects(mask) { self & mask } else { parent & mask };
@@ -230,7 +231,8 @@ fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
 pub struct Store {
     context: Arc<Context>,
     size: u64,
-    /// One for each device of the context, except devices that share the memory of an earlier one.
+    /// The memory on each device of the context, by device index. Empty for devices that share the memory of an earlier
+    /// one.
     memories: Vec<OnceCell<DeviceMemory>>,
     /// The high half of pointers into the memory.
     identity: Identity,
@@ -241,7 +243,7 @@ pub struct Store {
     has_failure: AtomicBool,
     /// The failure that made the contents invalid: the last command that would have written them failed.
     failure: Mutex<Option<Arc<Failure>>>,
-    /// The indices of devices that imported external memory for it. Empty for memory that the context allocated.
+    /// The indices of the devices that imported this external memory. Empty for memory that the context allocated.
     importers: Vec<usize>,
     /// The application's memory, for CL_MEM_USE_HOST_PTR.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
@@ -251,11 +253,12 @@ pub struct Store {
     pub(crate) users: BufferUsers,
     /// Active maps of the buffer and its sub-buffers.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
-    /// Host memory that maps share, allocated by the first map. Allocating it again takes longer than filling it.
+    /// Host memory that maps share, allocated by the first map. It is kept, because an allocation takes longer than a
+    /// copy.
     map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
-/// Memory that the host and devices have at the same address.
+/// Memory with the same address on the host and on the devices.
 #[derive(Debug)]
 pub(crate) struct SvmAllocation {
     pub(crate) buffer: Arc<Buffer>,
@@ -267,15 +270,15 @@ pub(crate) struct SvmAllocation {
 #[derive(Debug)]
 struct DeviceMemory {
     memory: Arc<dyn Memory>,
-    /// Whether it is the host's memory ([`Store::host_region_for`]).
-    is_adopted: bool,
+    /// Whether the memory is imported host memory ([`Store::host_region_for`]).
+    is_imported_host_memory: bool,
 }
 
 impl Drop for Store {
     fn drop(&mut self) {
         if trace::is_on() {
             for (_, device) in self.memories.iter().zip(self.context.devices()).filter(|(memory, _)| memory.get().is_some()) {
-                trace::hold(device.name(), self.size.cast_signed().saturating_neg());
+                trace::record_memory(device.name(), self.size.cast_signed().saturating_neg());
             }
         }
     }
@@ -286,21 +289,21 @@ impl Store {
         Arc::new(Self::make(context, size, identity, host))
     }
 
-    /// External memory that the devices with these indices share.
+    /// Creates a store of external memory that the devices with these indices share.
     pub(crate) fn imported(context: &Arc<Context>, size: u64, importers: Vec<usize>, memory: Arc<dyn Memory>) -> Arc<Self> {
-        let home = importers.first().map_or(0, |&index| context.home(index));
+        let owner = importers.first().map_or(0, |&index| context.memory_owner(index));
         let mut store = Self::make(context, size, Identity::new(size), None);
         store.importers = importers;
-        if let (Some(cell), Some(device)) = (store.memories.get(home), context.devices().get(home)) {
+        if let (Some(cell), Some(device)) = (store.memories.get(owner), context.devices().get(owner)) {
             // The cell is empty, because the store is new.
-            let _ = cell.set(DeviceMemory { memory, is_adopted: false });
-            trace::hold(device.name(), size.cast_signed());
+            let _ = cell.set(DeviceMemory { memory, is_imported_host_memory: false });
+            trace::record_memory(device.name(), size.cast_signed());
         }
-        store.record_write(home, 0..size);
+        store.record_write(owner, 0..size);
         Arc::new(store)
     }
 
-    /// The devices that imported external memory for it.
+    /// The indices of the devices that imported this external memory.
     pub(crate) fn importers(&self) -> &[usize] {
         &self.importers
     }
@@ -333,21 +336,21 @@ impl Store {
 
     /// Like [`Self::memory`], but borrows the memory.
     pub(crate) fn memory_ref(&self, device_index: usize) -> Result<&Arc<dyn Memory>> {
-        let device_index = self.context.home(device_index);
+        let device_index = self.context.memory_owner(device_index);
         let (Some(cell), Some(device)) = (self.memories.get(device_index), self.context.devices().get(device_index)) else {
-            return Err(Error::InvalidDevice("the device is not of the buffer's context".into()));
+            return Err(Error::InvalidDevice("the device does not belong to the buffer's context".into()));
         };
         let backend = device.backend();
         let make = || {
             let adopted = self.host_region_for(backend).and_then(|region| backend.import_host_memory(region, self.size));
-            let is_adopted = adopted.is_some();
+            let is_imported_host_memory = adopted.is_some();
             let memory = match adopted {
                 Some(memory) => memory,
                 None if self.identity.is_of_host() => backend.allocate_shared(self.size, self.identity.get())?,
                 None => backend.allocate(self.size)?,
             };
-            trace::hold(device.name(), self.size.cast_signed());
-            Ok(DeviceMemory { memory, is_adopted })
+            trace::record_memory(device.name(), self.size.cast_signed());
+            Ok(DeviceMemory { memory, is_imported_host_memory })
         };
         cell.get_or_try_init(make).map(|memory| &memory.memory)
     }
@@ -355,10 +358,10 @@ impl Store {
     /// Host memory for a device to use in place: the application's, or memory that several devices share.
     fn host_region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
         let in_common = || {
-            let is_plain = self.importers.is_empty() && !self.identity.is_of_host();
-            let wanted = is_plain && self.context.has_common_memory() && device.can_import_host_memory();
+            let is_ordinary = self.importers.is_empty() && !self.identity.is_of_host();
+            let can_share = is_ordinary && self.context.has_common_memory() && device.can_import_host_memory();
             let make = || self.context.allocator().allocate(self.size);
-            if wanted { self.common_region.get_or_init(make).as_ref() } else { None }
+            if can_share { self.common_region.get_or_init(make).as_ref() } else { None }
         };
         self.host.as_ref().or_else(in_common)
     }
@@ -372,37 +375,40 @@ impl Store {
         self.identity.get()
     }
 
-    /// Whether pointers into it are addresses of the host (shared virtual memory).
+    /// Whether pointers into the memory are addresses of the host (shared virtual memory).
     pub fn is_svm(&self) -> bool {
         self.identity.is_of_host()
     }
 
-    /// Whether memory on a device is host memory.
-    pub(crate) fn is_adopted(&self, device_index: usize) -> bool {
-        self.memories.get(self.context.home(device_index)).and_then(OnceCell::get).is_some_and(|memory| memory.is_adopted)
+    /// Whether the memory on a device is imported host memory. False before the first use on the device.
+    pub(crate) fn is_imported_host_memory(&self, device_index: usize) -> bool {
+        self.memories
+            .get(self.context.memory_owner(device_index))
+            .and_then(OnceCell::get)
+            .is_some_and(|memory| memory.is_imported_host_memory)
     }
 
     /// The index of a device's contents in `valid`.
     fn holder(&self, device_index: usize) -> usize {
-        if self.is_adopted(device_index) { self.context.devices().len() } else { self.context.home(device_index) }
+        if self.is_imported_host_memory(device_index) { self.context.devices().len() } else { self.context.memory_owner(device_index) }
     }
 
-    /// The bytes of `range` that are not valid on a device, each with a device that has them.
+    /// The parts of `range` that are not valid on a device, each with the index of a device that holds them.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
         let own = self.holder(device_index);
         let valid = self.valid.lock();
-        let mut wanted = RangeSet::default();
-        wanted.insert(range.clone());
+        let mut needed = RangeSet::default();
+        needed.insert(range.clone());
         for have in valid.get(own).map(|set| set.intersection(&range)).unwrap_or_default() {
-            wanted.remove(&have);
+            needed.remove(&have);
         }
         let mut found = Vec::new();
         for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != own) {
-            // Any device that uses host memory directly.
+            // For host memory, this is any device that uses it in place.
             let Some(from) = (0..self.memories.len()).find(|&index| self.holder(index) == holder) else { continue };
-            for piece in wanted.intersection(&range) {
+            for piece in needed.intersection(&range) {
                 for have in set.intersection(&piece) {
-                    wanted.remove(&have);
+                    needed.remove(&have);
                     found.push((from, have));
                 }
             }
@@ -432,7 +438,7 @@ impl Store {
         self.has_failure.store(true, Ordering::Release);
     }
 
-    /// All of the memory has been overwritten.
+    /// Clears the failure after a command has overwritten all of the memory.
     pub(crate) fn clear_failure(&self) {
         if self.has_failure.load(Ordering::Acquire) {
             let mut memory = self.failure.lock();
@@ -441,7 +447,7 @@ impl Store {
         }
     }
 
-    /// The failure that affects the command with this number, because it reads the memory.
+    /// The failure that affects the command with this number if it reads the memory.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
         if !self.has_failure.load(Ordering::Acquire) {
             return None;
@@ -531,7 +537,7 @@ impl Buffer {
     /// Checks the size of a new buffer.
     ///
     /// # Errors
-    /// If it is zero or larger than every device of the context allows.
+    /// If the size is zero or exceeds the limit of every device of the context.
     pub fn check_size(context: &Context, size: u64) -> Result<()> {
         // "CL_INVALID_BUFFER_SIZE if size is 0 or if size is greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for all
         // devices in context."
@@ -554,14 +560,14 @@ impl Buffer {
         let store = Store::new(context, size, Identity::new(size), host);
         // In a context with several devices the first user of the buffer is unknown. The first device that is large
         // enough holds it until then.
-        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
-        let memory = store.memory(home)?;
+        let owner = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        let memory = store.memory(owner)?;
         let bytes = match &store.host {
-            Some(region) if !store.is_adopted(home) => Some(copy_of(region, size)?),
+            Some(region) if !store.is_imported_host_memory(owner) => Some(copy_of(region, size)?),
             _ => bytes,
         };
         let has_contents = bytes.is_some() || store.host.is_some();
-        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(home))
+        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(owner))
             && !device.backend().write_immediately(&*memory, 0, &bytes)
         {
             let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
@@ -569,7 +575,7 @@ impl Buffer {
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
         }
         if has_contents {
-            store.record_write(home, 0..size);
+            store.record_write(owner, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
     }
@@ -588,16 +594,16 @@ impl Buffer {
         })
     }
 
-    /// The buffer of shared virtual memory, at the addresses of `region`.
+    /// Creates the buffer of an SVM allocation at the addresses of `region`.
     pub(crate) fn svm(context: &Arc<Context>, flags: MemFlags, size: u64, identity: u32, region: Arc<dyn HostRegion>) -> Result<Arc<Self>> {
         let store = Store::new(context, size, Identity::of_host(identity), Some(region));
-        let home = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
-        store.memory(home)?;
+        let owner = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        store.memory(owner)?;
         Ok(Self::of_store(flags.or_default(), store, 0, size, None))
     }
 
-    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer into this buffer of shared virtual memory. The result is
-    /// an alias of a part of it.
+    /// clCreateBuffer with CL_MEM_USE_HOST_PTR and a pointer into this buffer of shared virtual memory. The result
+    /// aliases a range of this buffer.
     ///
     /// # Errors
     /// If the range exceeds the allocation.
@@ -659,7 +665,7 @@ impl Buffer {
         self.size
     }
 
-    /// The offset of its first byte in the store.
+    /// The offset of the buffer's first byte in the store.
     pub fn origin(&self) -> u64 {
         self.origin
     }
@@ -694,7 +700,7 @@ impl Buffer {
         lint::check_release(&self.store.users, self.size);
     }
 
-    /// Whether its end calls a callback.
+    /// Whether its destruction calls a callback.
     pub(crate) fn has_destructors(&self) -> bool {
         !self.destructors.is_empty() || self.parent.as_ref().is_some_and(|parent| parent.has_destructors())
     }

@@ -54,8 +54,8 @@ impl Pipe {
     pub fn new(context: &Arc<Context>, flags: u64, packet_size: u32, max_packets: u32) -> Result<Arc<Self>> {
         // "CL_INVALID_OPERATION if no devices in context support pipes."
         ensure!(context.devices().iter().any(|device| device.has_pipes()), InvalidOperation, "no device of the context supports pipes");
-        // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object." 0 is both
-        // of them.
+        // "Only CL_MEM_READ_WRITE and CL_MEM_HOST_NO_ACCESS can be specified when creating a pipe object." The value 0
+        // selects both.
         let all = MemFlags::READ_WRITE | MemFlags::HOST_NO_ACCESS;
         let flags = if flags == 0 { all } else { MemFlags::parse(flags)? };
         ensure!(all.contains(flags), InvalidValue, "memory flags {flags} are not valid for pipes");
@@ -64,9 +64,10 @@ impl Pipe {
         ensure!(
             (1..=MAX_PACKET_SIZE).contains(&packet_size) && max_packets != 0,
             InvalidPipeSize,
-            "{max_packets} packets of {packet_size} bytes; a packet has 1 to {MAX_PACKET_SIZE}"
+            "{max_packets} packets of {packet_size} bytes: a pipe needs at least one packet, and packets have 1 to {MAX_PACKET_SIZE} bytes"
         );
-        let no_memory = || Error::MemObjectAllocationFailure(format!("{max_packets} packets of {packet_size} bytes").into());
+        let no_memory =
+            || Error::MemObjectAllocationFailure(format!("cannot allocate {max_packets} packets of {packet_size} bytes").into());
         let layout = PipeLayout::new(packet_size, max_packets).ok_or_else(no_memory)?;
         Buffer::check_size(context, layout.size()).map_err(|_| no_memory())?;
         let mut state = zeroed(layout.state_size())?;
@@ -94,7 +95,7 @@ impl Pipe {
     /// The buffer for a kernel argument that is set to the pipe.
     ///
     /// # Errors
-    /// If the kernel's packets have another size: it would access wrong addresses.
+    /// If the kernel declares packets of another size, because it would access wrong addresses.
     pub fn argument(&self, index: u32, info: &ArgInfo) -> Result<&Arc<Buffer>> {
         let fits = info.packet.is_some_and(|size| size == 0 || size == self.packet_size());
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."

@@ -73,7 +73,7 @@ impl Platform {
             .collect()
     }
 
-    /// CL_PLATFORM_NUMERIC_VERSION: the highest of its devices.
+    /// CL_PLATFORM_NUMERIC_VERSION: the highest version of its devices.
     pub fn version(&self) -> Version {
         opencl_version::newest(self.devices().iter().map(|device| &**device))
     }
@@ -97,10 +97,10 @@ impl Platform {
 
     /// CL_PLATFORM_PROFILE: the full profile if every device supports it.
     pub fn profile(&self) -> &'static str {
-        if self.devices().iter().all(|device| device.full_profile()) { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
+        if self.devices().iter().all(|device| device.has_full_profile()) { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }
 
-    /// CL_PLATFORM_EXTENSIONS_WITH_VERSION: the platform's own and those that all devices have.
+    /// CL_PLATFORM_EXTENSIONS_WITH_VERSION: the platform extensions, and the extensions that all devices have.
     pub fn extensions(&self) -> Vec<NameVersion> {
         let changes = Options::get().extension_changes();
         let mut extensions: Vec<_> = PLATFORM_EXTENSIONS

@@ -123,7 +123,7 @@ fn id(event: &Arc<Event>) -> usize {
 }
 
 impl Queue {
-    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application gave it, for
+    /// clCreateCommandQueueWithProperties. `property_list` is the list as the application passed it, for
     /// CL_QUEUE_PROPERTIES_ARRAY.
     ///
     /// # Errors
@@ -239,12 +239,12 @@ impl Queue {
         self.property_list.as_deref()
     }
 
-    /// Whether it is an on-device queue.
+    /// Whether this is an on-device queue.
     pub fn is_on_device(&self) -> bool {
         self.on_device.is_some()
     }
 
-    /// Checks that it is a host queue.
+    /// Checks that this is a host queue.
     ///
     /// # Errors
     /// "CL_INVALID_COMMAND_QUEUE if command_queue is not a valid host command-queue."
@@ -258,7 +258,7 @@ impl Queue {
         self.on_device.map_or(0, |(_, size)| size)
     }
 
-    /// The number that an on-device queue has for kernels; 0 for others.
+    /// The number by which kernels identify an on-device queue; 0 for host queues.
     pub(crate) fn number(&self) -> u32 {
         self.on_device.map_or(0, |(number, _)| number)
     }
@@ -280,7 +280,7 @@ impl Queue {
     }
 
     /// Whether commands wait for their wait lists and barriers only.
-    pub(crate) fn out_of_order(&self) -> bool {
+    pub(crate) fn is_out_of_order(&self) -> bool {
         self.properties.contains(QueueProperties::OUT_OF_ORDER)
     }
 
@@ -310,8 +310,8 @@ impl Queue {
     }
 
     fn append(self: &Arc<Self>, command: CommandType, work: PendingCommand, wait_list: &[Arc<Event>], scope: Scope) -> Arc<Event> {
-        let is_barrier = !self.out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
-        let follows_all = !self.out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
+        let is_barrier = !self.is_out_of_order() || matches!(scope, Scope::Barrier | Scope::FullBarrier);
+        let follows_all = !self.is_out_of_order() || matches!(scope, Scope::Marker | Scope::FullBarrier);
         let watched: Vec<_> =
             if Options::get().is_checked() { work.accesses.iter().map(|used| used.buffer.clone()).collect() } else { Vec::new() };
         let event = Event::command(self, command, work, QueuePosition { number: 0, is_barrier, follows_all });
@@ -323,7 +323,7 @@ impl Queue {
             if command.has_results() {
                 self.awaited.enqueued(number);
             }
-            if self.out_of_order() {
+            if self.is_out_of_order() {
                 let order: Vec<_> = match scope {
                     Scope::Command | Scope::Barrier => state.barrier.iter().cloned().collect(),
                     Scope::Marker | Scope::FullBarrier => state.outstanding.values().cloned().collect(),
@@ -344,7 +344,7 @@ impl Queue {
     /// clEnqueueMarkerWithWaitList
     ///
     /// # Errors
-    /// Fails for a wait list of another context.
+    /// The errors of [`Self::check_wait_list`].
     pub fn marker(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::Marker } else { Scope::Command };
@@ -354,7 +354,7 @@ impl Queue {
     /// clEnqueueBarrierWithWaitList
     ///
     /// # Errors
-    /// Fails for a wait list of another context.
+    /// The errors of [`Self::check_wait_list`].
     pub fn barrier(self: &Arc<Self>, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
         let scope = if wait_list.is_empty() { Scope::FullBarrier } else { Scope::Barrier };
@@ -373,7 +373,7 @@ impl Queue {
                 removed.extend(state.barrier.take());
             }
             removed.extend(state.outstanding.remove(&id(event)));
-            self.forget_failures(&mut state);
+            self.remove_reported_failures(&mut state);
         }
         drop(removed);
     }
@@ -387,9 +387,9 @@ impl Queue {
         failure
     }
 
-    fn forget_failures(&self, state: &mut QueueState) {
+    fn remove_reported_failures(&self, state: &mut QueueState) {
         if !state.failures.is_empty() && state.last.is_none() && state.outstanding.is_empty() {
-            state.failures.forget();
+            state.failures.remove_reported();
             self.has_failures.store(!state.failures.is_empty(), Ordering::Release);
         }
     }
@@ -425,7 +425,7 @@ impl Queue {
         self.awaited.waits_for_all();
         self.drain();
         let failure = self.failures(|failures| {
-            let failure = failures.unsettled();
+            let failure = failures.not_fully_reported();
             failures.mark_reported(self.context.next_number(), None, ReportedVia::Queue);
             failure
         });

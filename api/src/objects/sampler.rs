@@ -79,7 +79,7 @@ fn filter_of(raw: u64) -> Result<FilterMode> {
     found.ok_or_else(|| Error::InvalidValue(format!("filter mode {raw:#x} is unknown").into()))
 }
 
-/// A level of detail, whose bits are the lower half of the property.
+/// Converts the value of a property to a level of detail: its bits are the lower half of the value.
 fn lod_of(raw: u64) -> Result<f32> {
     let lod = f32::from_bits(raw as u32);
     ensure!(!lod.is_nan(), InvalidValue, "a level of detail is NaN");
@@ -90,12 +90,12 @@ fn normalized_of(raw: u64) -> Result<bool> {
     match raw {
         0 => Ok(false),
         1 => Ok(true),
-        _ => Err(Error::InvalidValue(format!("normalized_coords is {raw}").into())),
+        _ => Err(Error::InvalidValue(format!("normalized_coords is {raw}: it must be 0 or 1").into())),
     }
 }
 
 impl Sampler {
-    /// clCreateSamplerWithProperties: names and values, and the original list.
+    /// clCreateSamplerWithProperties. `pairs` are the names and values of `property_list`.
     ///
     /// # Errors
     /// For names and values that are unknown or given twice, and if no device supports images.

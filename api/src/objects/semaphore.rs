@@ -51,7 +51,7 @@ struct SemaphoreState {
     signals: VecDeque<Arc<Event>>,
     /// The placeholder events of waits that were enqueued before their signals.
     early: VecDeque<Arc<Event>>,
-    /// Signals with their waits, until these are complete.
+    /// Signals paired with their waits, until the waits are complete.
     taken: Vec<(Arc<Event>, Arc<Event>)>,
 }
 
@@ -199,7 +199,7 @@ impl Semaphore {
     }
 }
 
-/// The operation on the shared semaphores of the list.
+/// The command for the shared semaphores of a list. The command has no work if there are none.
 fn shared_operation(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
     let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
     if payloads.is_empty() { PendingCommand::nop() } else { PendingCommand::new(operation(payloads), Vec::new()) }

@@ -22,7 +22,7 @@ pub(crate) enum Last {
 #[derive(Debug)]
 pub(crate) struct DevicePayload {
     pub(crate) payload: Arc<dyn SharedPayload>,
-    /// The handle type from which it was imported, if it was imported.
+    /// The handle type from which the payload was imported, if it was imported.
     pub(crate) imported: Option<ExternalSemaphore>,
     /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
     pub(crate) exported: Option<ExternalSemaphore>,
@@ -54,8 +54,9 @@ impl DevicePayload {
             }
             (None, Some(&raw)) => {
                 let kind = ExternalSemaphore::from_raw(raw).filter(|kind| shareable.contains(kind));
-                let kind =
-                    kind.ok_or_else(|| Error::InvalidProperty(format!("{} exports no handles of type {raw:#x}", device.name()).into()))?;
+                let kind = kind.ok_or_else(|| {
+                    Error::InvalidProperty(format!("device `{}` cannot export semaphore handles of type {raw:#x}", device.name()).into())
+                })?;
                 (device.backend().exportable_semaphore(kind)?, None, Some(kind))
             }
             (None, None) => return Ok(None),
@@ -83,7 +84,7 @@ impl DevicePayload {
         drop(previous);
     }
 
-    /// Whether it is signalled by an OpenCL command. An imported sync file represents a signal.
+    /// Whether an OpenCL command has signalled the semaphore. An imported sync file represents a signal.
     pub(crate) fn is_signalled(&self) -> bool {
         let signal = match &*self.last.lock() {
             Last::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),

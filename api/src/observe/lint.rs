@@ -15,7 +15,7 @@ use crate::types::callback;
 /// them.
 pub(crate) fn check_blocking_call() {
     static REPORTED: AtomicBool = AtomicBool::new(false);
-    if callback::is_here() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
+    if callback::is_in_callback() && Options::get().is_checked() && !REPORTED.swap(true, Ordering::Relaxed) {
         eprintln!("wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined");
     }
 }
@@ -57,8 +57,8 @@ impl BufferUsers {
 /// one atomic store per command and one atomic maximum per wait.
 #[derive(Debug, Default)]
 pub(crate) struct WaitProgress {
-    last: AtomicU64,
-    until: AtomicU64,
+    last_enqueued: AtomicU64,
+    last_awaited: AtomicU64,
 }
 
 /// The number of released queues whose last commands were never waited for.
@@ -67,23 +67,23 @@ static UNAWAITED: AtomicUsize = AtomicUsize::new(0);
 static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
 
 impl WaitProgress {
-    /// Records that a command of that number was enqueued.
+    /// Records that a command with this number was enqueued.
     pub(crate) fn enqueued(&self, number: u64) {
-        self.last.store(number, Ordering::Relaxed);
+        self.last_enqueued.store(number, Ordering::Relaxed);
     }
 
-    /// Records that the application waits for the command of that number, or receives its status.
+    /// Records that the application waits for the command with this number, or receives its status.
     pub(crate) fn waits_for(&self, number: u64) {
-        self.until.fetch_max(number, Ordering::Relaxed);
+        self.last_awaited.fetch_max(number, Ordering::Relaxed);
     }
 
     /// Records that the application waits for all commands.
     pub(crate) fn waits_for_all(&self) {
-        self.waits_for(self.last.load(Ordering::Relaxed));
+        self.waits_for(self.last_enqueued.load(Ordering::Relaxed));
     }
 
     fn has_unawaited(&self) -> bool {
-        self.until.load(Ordering::Relaxed) < self.last.load(Ordering::Relaxed)
+        self.last_awaited.load(Ordering::Relaxed) < self.last_enqueued.load(Ordering::Relaxed)
     }
 }
 

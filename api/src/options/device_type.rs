@@ -13,7 +13,8 @@ pub(crate) enum TypeChoice {
 }
 
 /// The type that the option selects for a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for
-/// devices whose name contains `NAME`. Commas separate several entries; the first match applies.
+/// devices whose name contains `NAME`. Commas separate several entries; the first match applies. Returns `None` if no
+/// entry matches.
 pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<TypeChoice> {
     let fits = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
     entries(choice?).find_map(|(name, ty)| type_named(ty).filter(|_| fits(name)))
@@ -45,7 +46,7 @@ mod tests {
     use super::{TypeChoice, chosen, unknown_types};
 
     #[test]
-    fn the_first_that_fits_decides() {
+    fn the_first_matching_entry_applies() {
         let of = |choice: &str, device: &str| chosen(Some(choice), device);
         assert_eq!(of("gpu", "llvmpipe"), Some(TypeChoice::Gpu));
         assert_eq!(of("llvm = Accelerator, cpu", "LLVMpipe (256 bits)"), Some(TypeChoice::Accelerator));

@@ -16,7 +16,8 @@ fn switch(word: &str) -> Option<&'static str> {
     SWITCHES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| *value)
 }
 
-/// The value in its usual form. `None` if no part of it is accepted. Adds a message for each part that is not.
+/// The normalised value, or `None` if no part of the value is accepted. Adds a message for each part that is not
+/// accepted.
 pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<String>) -> Option<String> {
     let word = value.trim();
     match option.kind {
@@ -60,7 +61,7 @@ fn refuse(option: &OptionInfo, value: &str, words: &[&str], complaints: &mut Vec
     None
 }
 
-/// Adds a message for each variable that looks like an option, but is not one.
+/// Adds a message for each variable that begins with `WGCL_` but is not an option.
 pub(super) fn check_names(names: impl Iterator<Item = String>, complaints: &mut Vec<String>) {
     for name in names {
         let Some(rest) = name.strip_prefix("WGCL_") else { continue };
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_keep_the_words_that_they_know() {
+    fn lists_keep_the_accepted_words() {
         assert_eq!(read("WGCL_CHECK", "true"), (Some("1".to_owned()), 0));
         assert_eq!(read("WGCL_CHECK", "fatal, nan"), (Some("fatal,nan".to_owned()), 0));
         assert_eq!(read("WGCL_CHECK", "fatl,nan"), (Some("nan".to_owned()), 1));
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_name_the_value_and_what_is_expected() {
+    fn messages_contain_the_value_and_the_accepted_values() {
         let option = TABLE.iter().find(|option| option.name == "WGCL_CPU_ISA").expect("an option");
         let mut complaints = Vec::new();
         assert_eq!(accepted(option, "avx521".to_owned(), &mut complaints), None);

@@ -1,4 +1,4 @@
-//! The commands that a failure affects, and the time until which it does.
+//! Tests of the effect of failures on other commands.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,12 +22,12 @@ use crate::types::status::Status;
 const ORDERED: QueueProperties = QueueProperties::empty();
 const UNORDERED: QueueProperties = QueueProperties::OUT_OF_ORDER;
 
-/// A launch of a kernel that is to write a buffer.
+/// Enqueues a launch of a kernel that writes a buffer.
 fn launch_on(queue: &Arc<Queue>, kernel: &str, buffer: &Arc<Buffer>) -> Arc<Event> {
     launch_using(queue, kernel, vec![buffer_access(buffer, 0..buffer.size(), AccessMode::Write)], &[])
 }
 
-/// A read that does not block.
+/// Enqueues a non-blocking read.
 fn read_later(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Arc<Event> {
     let sink = Sink(Arc::new(Mutex::new(vec![0; buffer.size() as usize])));
     queue.read(buffer, false, (0, buffer.size()), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &[]).expect("read")
@@ -37,7 +37,7 @@ fn wait(event: &Arc<Event>) -> Result<()> {
     Event::wait_all(std::slice::from_ref(event))
 }
 
-/// A dependent of a failed event does not run, and neither do its successors, in every queue. Later commands run.
+/// In every kind of queue, the dependents of a failed event and their successors do not run. Later commands run.
 #[test]
 fn a_failed_user_event_fails_waiting_and_later_commands() {
     let setup = setup(1);
@@ -72,7 +72,7 @@ fn a_read_after_a_failure_fails() {
     assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert!(wait(&read_later(&queue, &buffer)).is_ok(), "reported");
     assert_eq!(read(&queue, &buffer), [5; 4]);
-    assert!(queue.finish().is_err(), "the device's failures are clFinish's business");
+    assert!(queue.finish().is_err(), "clFinish returns failures of the device");
     assert!(queue.finish().is_ok());
 }
 
@@ -88,7 +88,7 @@ fn commands_enqueued_before_the_failure_is_reported_fail() {
     assert!(wait(&broken).is_err());
     gate.set_user_status(Status::COMPLETE).expect("status");
     assert_eq!((held.wait(), later.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED));
-    assert_eq!(read(&queue, &buffer), [5; 4], "stopped before it reached the device");
+    assert_eq!(read(&queue, &buffer), [5; 4], "the write does not reach the device");
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn reads_of_memory_of_a_failed_command_fail() {
     assert_eq!(read(&other, &unrelated), [6; 4]);
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(read(&other, &buffer), [5; 4], "reported");
-    assert!(queue.finish().is_ok(), "by a blocking call");
+    assert!(queue.finish().is_ok(), "a blocking call has reported the failure");
     // A copy of failed contents fails too.
     launch_on(&queue, "broken", &buffer);
     other.copy(&buffer, &unrelated, (0, 0, 4), &[]).expect("copy");
@@ -115,7 +115,7 @@ fn reads_of_memory_of_a_failed_command_fail() {
 }
 
 #[test]
-fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
+fn out_of_order_queues_propagate_failures_through_markers_and_barriers() {
     let setup = setup(1);
     let queue = setup.queue(0, UNORDERED);
     let buffer = setup.buffer(&[5; 4]);
@@ -143,7 +143,7 @@ fn unordered_queues_hand_failures_on_by_markers_and_barriers() {
     assert!(wait(&launch(&queue, "fine", &[])).is_ok());
 }
 
-/// Statuses are an answer too, but many do not look at their sign.
+/// A negative status does not count as a report: many programs do not check the sign.
 #[test]
 fn status_queries_do_not_report_a_failure() {
     let setup = setup(1);
@@ -211,7 +211,7 @@ fn releases_succeed_after_a_failure() {
     assert!(matches!(queue.map(&buffer, true, 2, (0, 8), &[]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(unmapped.status(), Status::DEPENDENCY_FAILED);
     assert!(freed.load(Ordering::SeqCst));
-    assert_eq!(object.map_count(), 0, "neither the one that was undone nor the one that failed is left");
+    assert_eq!(object.map_count(), 0, "neither the unmapped map nor the failed map remains");
     let (again, _) = queue.map(&buffer, true, 2, (0, 8), &[]).expect("map");
     queue.unmap(&object, again, &[]).expect("unmap");
     queue.finish().expect("finish");
@@ -267,15 +267,15 @@ fn the_context_is_notified() {
 }
 
 #[test]
-fn contents_that_do_not_arrive_fail_who_needs_them() {
+fn a_failed_transfer_fails_the_commands_that_need_the_contents() {
     let setup = setup(2);
     let (here, there) = (setup.queue(0, ORDERED), setup.queue(1, ORDERED));
     let buffer = setup.buffer(&[5; 4]);
     assert_eq!(read(&here, &buffer), [5; 4]);
     setup.devices[1].refuses_writes.store(true, Ordering::Release);
-    assert!(try_read(&there, &buffer).is_err(), "from one device to the other");
+    assert!(try_read(&there, &buffer).is_err(), "the transfer between the devices fails");
     setup.devices[1].refuses_writes.store(false, Ordering::Release);
-    // The first contents of a buffer.
+    // The initial contents of a buffer.
     setup.devices[0].refuses_writes.store(true, Ordering::Release);
     let buffer = setup.buffer(&[5; 4]);
     assert!(matches!(try_read(&here, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));

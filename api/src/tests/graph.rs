@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// The place of each command in the order in which they ran, 0 for those that did not.
+/// Host memory that records the position of a command in the execution order. 0 means that the command did not run.
 #[derive(Debug)]
 struct Stamp {
     clock: Arc<AtomicU64>,
@@ -50,16 +50,16 @@ impl HostSource for Stamp {
 #[derive(Clone)]
 struct Node {
     event: Arc<Event>,
-    /// Whether it may fail.
-    fails: bool,
-    /// Whether it must.
+    /// Whether the command may fail.
+    may_fail: bool,
+    /// Whether the command must fail.
     must_fail: bool,
-    /// Whether the command must not have run: it failed before it could. A failure on the device may come too late
-    /// for a command that was submitted together with the failed one.
-    never: bool,
-    /// When it ran.
+    /// Whether the command must not run, because it fails before its submission. A failure on the device may come too
+    /// late for a command that was submitted together with the failed one.
+    must_not_run: bool,
+    /// The position of the command in the execution order.
     at: Arc<AtomicU64>,
-    /// Whether it notes when it ran.
+    /// Whether the command records its position.
     stamped: bool,
 }
 
@@ -73,11 +73,11 @@ struct World {
     /// Whether no failure is reported while commands are enqueued: the test registers no callbacks, which would report
     /// it.
     is_silent: bool,
-    /// All clients have enqueued their commands.
+    /// Waits until all clients have enqueued their commands.
     enqueued: Barrier,
 }
 
-/// The predecessors of a queue's commands.
+/// The failures among the predecessors of a queue's next command.
 #[derive(Clone, Copy, Default)]
 struct Failed {
     failure: bool,
@@ -110,18 +110,18 @@ fn check_order(seed: u64, orders: &[(Node, Vec<Node>)]) {
     for (node, earlier) in orders {
         let event = &node.event;
         let status = event.status();
-        assert!(status.is_done(), "seed {seed}: {event:?} is left after clFinish");
+        assert!(status.is_done(), "seed {seed}: {event:?} has not ended after clFinish");
         assert!(status.is_failed() || !node.must_fail, "seed {seed}: {event:?}");
-        assert!(!status.is_failed() || node.fails, "seed {seed}: {event:?}");
+        assert!(!status.is_failed() || node.may_fail, "seed {seed}: {event:?}");
         let at = node.at.load(Ordering::SeqCst);
         if !node.stamped {
             continue;
         }
-        assert!(at != 0 || node.fails, "seed {seed}: it did not run");
-        assert!(at == 0 || !node.never, "seed {seed}: it ran");
-        for other in earlier.iter().filter(|other| other.stamped && !other.fails && at != 0) {
+        assert!(at != 0 || node.may_fail, "seed {seed}: the command did not run");
+        assert!(at == 0 || !node.must_not_run, "seed {seed}: the command ran");
+        for other in earlier.iter().filter(|other| other.stamped && !other.may_fail && at != 0) {
             let other = other.at.load(Ordering::SeqCst);
-            assert!(other != 0 && other < at, "seed {seed}: the command ran as number {at}, one before it as {other}");
+            assert!(other != 0 && other < at, "seed {seed}: the command ran as number {at}, a predecessor as number {other}");
         }
     }
 }
@@ -159,19 +159,19 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         };
         let list: Vec<Arc<Event>> = waits.iter().map(|node| node.event.clone()).collect();
         let kind = random.below(20);
-        let mut fails = kind == 2 || waits.iter().any(|node| node.fails);
+        let mut may_fail = kind == 2 || waits.iter().any(|node| node.may_fail);
         let mut must_fail = kind == 2 || waits.iter().any(|node| node.must_fail);
-        let never = waits.iter().any(|node| node.never);
+        let must_not_run = waits.iter().any(|node| node.must_not_run);
         let at = Arc::new(AtomicU64::new(0));
         let barrier = kind == 0;
         let (event, stamped) = enqueue(world, queue, kind, &list, &at);
         let follows_all = *ordered || (kind < 2 && list.is_empty());
         if failed[chosen].failed_barrier || (follows_all && failed[chosen].failure) {
-            fails = true;
+            may_fail = true;
             must_fail |= world.is_silent;
         }
-        failed[chosen].failure |= fails;
-        failed[chosen].failed_barrier |= fails && (*ordered || barrier);
+        failed[chosen].failure |= may_fail;
+        failed[chosen].failed_barrier |= may_fail && (*ordered || barrier);
         if !world.is_silent && random.chance(30) {
             let called = called.clone();
             registered += 1;
@@ -186,12 +186,12 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         if random.chance(10) {
             queue.flush();
         }
-        if random.chance(3) && !fails && waits.is_empty() && *ordered {
+        if random.chance(3) && !may_fail && waits.is_empty() && *ordered {
             // Other threads, which wait for nothing, complete its dependencies.
             event.flush();
             event.wait();
         }
-        let node = Node { event, fails, must_fail, never, at, stamped };
+        let node = Node { event, may_fail, must_fail, must_not_run, at, stamped };
         let mut earlier = before[chosen].clone();
         earlier.extend(waits.into_iter().filter(|wait| wait.stamped));
         if barrier && list.is_empty() {
@@ -200,13 +200,13 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         orders.push((node.clone(), earlier));
         if *ordered {
             // The predecessor represents every earlier command that records its time.
-            if stamped && !fails {
+            if stamped && !may_fail {
                 before[chosen] = vec![node.clone()];
             }
         } else if barrier {
-            // All that the barrier waited for, if it did not fail; a failed one orders nothing that can be seen.
+            // Later commands run after the commands that the barrier waited for, unless the barrier failed.
             before[chosen] =
-                if fails { before[chosen].clone() } else { orders.last().map(|(_, earlier)| earlier.clone()).unwrap_or_default() };
+                if may_fail { before[chosen].clone() } else { orders.last().map(|(_, earlier)| earlier.clone()).unwrap_or_default() };
             since[chosen].clear();
         } else {
             since[chosen].push(node.clone());
@@ -252,8 +252,8 @@ fn round(seed: u64) {
     for _ in 0..12 {
         let event = Event::user(&world.setup.context);
         let status = if random.chance(20) { Status(-5) } else { Status::COMPLETE };
-        let fails = status.is_failed();
-        let node = Node { event: event.clone(), fails, must_fail: fails, never: fails, at: Arc::default(), stamped: false };
+        let may_fail = status.is_failed();
+        let node = Node { event: event.clone(), may_fail, must_fail: may_fail, must_not_run: may_fail, at: Arc::default(), stamped: false };
         world.nodes.lock().push(node);
         decided.push((event, status));
     }
@@ -283,7 +283,7 @@ fn within(seconds: u64, what: impl FnOnce() + Send + 'static, name: &str) {
 }
 
 #[test]
-fn random_graphs_end_as_they_must() {
+fn random_graphs_match_the_model() {
     let count = std::env::var("WGCL_FUZZ_COUNT").ok().and_then(|text| text.parse().ok()).unwrap_or(40);
     let first = std::env::var("WGCL_FUZZ_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
     for seed in first..first + count {

@@ -1,4 +1,4 @@
-//! Images: forms, boxes, contents on several devices, arguments of kernels.
+//! Images: types, boxes, contents on several devices, kernel arguments.
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ fn read(queue: &Arc<Queue>, image: &Arc<Image>, [x, y, z]: [u64; 3], region: [u6
 }
 
 #[test]
-fn kernels_receive_every_form() {
+fn kernels_receive_every_image_type() {
     let setup = with_images(1);
     let plain = ImageDescriptor { width: 5, height: 1, depth: 1, array_size: 1, row_pitch: 20, slice_pitch: 20, format: RGBA8, levels: 1 };
     let forms = [
@@ -86,7 +86,7 @@ fn kernels_receive_every_form() {
 }
 
 #[test]
-fn there_are_no_images_without_a_device_for_them() {
+fn image_creation_requires_a_device_with_images() {
     let setup = setup(1);
     let form = desc(ImageType::Image2d, [4, 4, 1]);
     assert_eq!(name_of(Image::new(&setup.context, None, 0, Some(RGBA8), Some(&form), None)), "CL_INVALID_OPERATION");
@@ -106,7 +106,7 @@ fn images_that_are_too_large_are_refused() {
 }
 
 #[test]
-fn boxes_of_every_form_come_back() {
+fn boxes_of_every_image_type_are_read_back() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
     for (kind, region) in [
@@ -129,7 +129,7 @@ fn boxes_of_every_form_come_back() {
 }
 
 #[test]
-fn a_filled_box_takes_one_row_of_the_host() {
+fn a_fill_uses_one_row_of_host_memory() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 4, 1]));

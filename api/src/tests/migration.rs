@@ -4,11 +4,11 @@ use super::*;
 use crate::commands::shared_staging::{CHUNK_SIZE, SLOTS};
 use crate::test_backend::TestMemory;
 
-/// More than a bridge holds at a time, and a piece that is not whole.
+/// More chunks than the staging memory has slots. The last chunk is partial.
 const SIZE: u64 = CHUNK_SIZE * (SLOTS + 3) + 12;
-const PIECES: u64 = SLOTS + 4;
+const CHUNKS: u64 = SLOTS + 4;
 
-fn bridged() -> Setup {
+fn setup_with_staging() -> Setup {
     let devices: Vec<_> = (0..2).map(|index| TestDevice::new(&format!("device {index}"))).collect();
     let between = Arc::new(TestMemory(Mutex::new(vec![0; (CHUNK_SIZE * SLOTS) as usize])));
     for device in &devices {
@@ -26,8 +26,8 @@ fn executed(setup: &Setup) -> [u64; 2] {
 }
 
 #[test]
-fn pieces_cross_by_memory_that_both_devices_reach() {
-    let setup = bridged();
+fn chunks_are_copied_through_shared_staging_memory() {
+    let setup = setup_with_staging();
     let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
     let buffer = setup.buffer(&vec![0; SIZE as usize]);
     for (seed, from) in [(1, 0), (2, 1), (3, 0)] {
@@ -36,28 +36,28 @@ fn pieces_cross_by_memory_that_both_devices_reach() {
         let before = executed(&setup);
         assert!(read(&queues[1 - from], &buffer) == model, "from {from}");
         let after = executed(&setup);
-        // A copy onto the bridge and one off it for each piece, and the read itself.
-        assert_eq!(after[from] - before[from], PIECES);
-        assert_eq!(after[1 - from] - before[1 - from], PIECES + 1);
+        // For each chunk, one copy to and one copy from the staging memory. The target device also runs the read.
+        assert_eq!(after[from] - before[from], CHUNKS);
+        assert_eq!(after[1 - from] - before[1 - from], CHUNKS + 1);
     }
 }
 
 #[test]
 fn devices_without_shared_memory_copy_through_the_host() {
-    let setup = bridged();
+    let setup = setup_with_staging();
     *setup.devices[1].staging.lock() = None;
     let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
     let (model, buffer) = (contents(4), setup.buffer(&vec![0; SIZE as usize]));
     write(&queues[0], &buffer, 0, &model, &[]).wait();
     let before = executed(&setup);
     assert!(read(&queues[1], &buffer) == model);
-    // A read there; a write and the read here.
+    // The source device reads; the target device writes, and runs the read.
     assert_eq!([0, 1].map(|index| executed(&setup)[index] - before[index]), [1, 2]);
 }
 
 #[test]
-fn a_piece_that_fails_fails_the_command_and_frees_its_slot() {
-    let setup = bridged();
+fn a_failed_chunk_fails_the_command_and_frees_its_slot() {
+    let setup = setup_with_staging();
     let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
     let (model, buffer) = (contents(5), setup.buffer(&vec![0; SIZE as usize]));
     write(&queues[0], &buffer, 0, &model, &[]).wait();
@@ -66,7 +66,7 @@ fn a_piece_that_fails_fails_the_command_and_frees_its_slot() {
         let failed = try_read(&queues[1], &buffer);
         assert!(failed.is_err(), "device {broken}");
         setup.devices[broken].refuses_copies.store(false, Ordering::Release);
-        // Whatever became of the other pieces, the newest contents are written anew, and cross whole.
+        // After a new write, all chunks of the new contents are transferred.
         write(&queues[0], &buffer, 0, &model, &[]).wait();
         assert!(try_read(&queues[1], &buffer).is_ok_and(|bytes| bytes == model), "device {broken}");
         write(&queues[0], &buffer, 0, &model, &[]).wait();

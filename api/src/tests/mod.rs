@@ -1,4 +1,4 @@
-//! Tests of the objects together, over a backend of host memory.
+//! Tests of the objects together, on a backend with host memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,7 +106,7 @@ fn within_seconds(condition: impl Fn() -> bool) -> bool {
 }
 
 #[test]
-fn bytes_go_in_and_out() {
+fn written_bytes_are_read_back() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let buffer = setup.buffer(&[1, 2, 3, 4, 5, 6, 7, 8]);
@@ -138,7 +138,7 @@ fn rectangles() {
 }
 
 #[test]
-fn user_events_hold_commands_back() {
+fn commands_wait_for_user_events() {
     let setup = setup(1);
     for properties in [QueueProperties::empty(), QueueProperties::OUT_OF_ORDER] {
         let queue = setup.queue(0, properties);
@@ -159,7 +159,7 @@ fn user_events_hold_commands_back() {
 }
 
 #[test]
-fn a_broken_kernel_does_not_stay_unnoticed() {
+fn the_failure_of_a_kernel_is_reported() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let buffer = setup.buffer(&[5; 4]);
@@ -192,7 +192,7 @@ fn an_abandoned_user_event_fails_its_dependents() {
 }
 
 #[test]
-fn long_chains_run_and_die() {
+fn long_chains_of_events_do_not_overflow_the_stack() {
     let setup = setup(2);
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
     let user = Event::user(&setup.context);
@@ -205,7 +205,7 @@ fn long_chains_run_and_die() {
 }
 
 #[test]
-fn callbacks_come_in_order_and_without_locks() {
+fn callbacks_run_in_order_and_without_locks() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let user = Event::user(&setup.context);
@@ -241,7 +241,7 @@ fn out_of_order_barriers_and_markers() {
     let held = queue.marker(std::slice::from_ref(&user)).expect("marker");
     let free = launch(&queue, "fine", &[]);
     queue.flush();
-    assert_eq!(free.wait(), Status::COMPLETE, "an out-of-order queue does not hold it back");
+    assert_eq!(free.wait(), Status::COMPLETE, "a command of an out-of-order queue does not wait");
     let barrier = queue.barrier(&[]).expect("barrier");
     let later = launch(&queue, "fine", &[]);
     queue.flush();
@@ -266,7 +266,7 @@ fn contents_follow_the_devices() {
     let expected = [0, 1, 2, 3, 100, 100, 100, 100, 8, 9, 10, 11, 12, 13, 14, 15];
     assert_eq!(read(&here, &buffer), expected);
     assert_eq!(read(&there, &buffer), expected);
-    // Sent back and forth by events only.
+    // The contents move between the devices; only events order the commands.
     let mut last = write(&here, &buffer, 0, &[1], &[]);
     for value in 2..50u8 {
         let queue = if value % 2 == 0 { &there } else { &here };
@@ -278,13 +278,13 @@ fn contents_follow_the_devices() {
 }
 
 #[test]
-fn maps_show_and_take_back() {
+fn maps_read_and_write_back() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let buffer = setup.buffer(&(0..8).collect::<Vec<u8>>());
     let (first, _) = queue.map(&buffer, true, 1 | 2, (2, 4), &[]).expect("map");
     let (second, _) = queue.map(&buffer, true, 1, (0, 8), &[]).expect("map");
-    assert_eq!(first, second + 2, "one memory for all maps");
+    assert_eq!(first, second + 2, "all maps share one allocation");
     assert_eq!(MemObject::Buffer(buffer.clone()).map_count(), 2);
     let region = setup.allocator.0.lock().clone().expect("region");
     assert_eq!(region.0.lock()[2..6], [2, 3, 4, 5]);
@@ -404,7 +404,7 @@ fn stress() {
                         6 => events.push(launch(queue, "fine", &waits)),
                         _ => {
                             events.truncate(8);
-                            // The failure is that of a user event: the device has none.
+                            // Only user events fail, not the device.
                             let finished = queue.finish();
                             assert!(matches!(finished, Ok(()) | Err(Error::ExecStatusErrorForEventsInWaitList(_))), "{finished:?}");
                         }
@@ -420,7 +420,7 @@ fn stress() {
     });
     assert_eq!(done.load(Ordering::Relaxed), 6);
     for queue in &queues {
-        // Another thread's may be left.
+        // A failure of another thread's command may not be reported yet.
         let _ = queue.finish();
         queue.finish().expect("finish");
     }

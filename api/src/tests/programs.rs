@@ -70,11 +70,12 @@ fn kernels_with_known_launches_are_compiled_early() {
     let program = Program::with_source(&setup.context, SOURCE.to_owned());
     program.build(None, "", None).expect("it builds");
     let executable = program.executables().into_iter().flatten().next().expect("an executable");
-    let warmed = || executable.loaded.as_any().downcast_ref::<TestProgram>().expect("a program of the tests").warmed.lock().clone();
-    assert_eq!(warmed(), [], "kernels are precompiled before they are created");
+    let precompiled =
+        || executable.loaded.as_any().downcast_ref::<TestProgram>().expect("a program of the tests").precompiled.lock().clone();
+    assert_eq!(precompiled(), [], "kernels are precompiled before they are created");
     let kernels = Kernel::all(&program).expect("kernels");
     assert_eq!(kernels.len(), 5);
-    assert_eq!(warmed(), [("fixed_size".to_owned(), Some([4, 2, 1])), ("ignores_groups".to_owned(), None)]);
+    assert_eq!(precompiled(), [("fixed_size".to_owned(), Some([4, 2, 1])), ("ignores_groups".to_owned(), None)]);
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn the_log_warns_of_kernels_that_the_device_rejects() {
 }
 
 #[test]
-fn asynchronous_builds_call_back_when_all_is_known() {
+fn asynchronous_builds_call_back_after_the_result_is_recorded() {
     let setup = setup(2);
     let program = Program::with_source(&setup.context, SOURCE.to_owned());
     let (sender, receiver) = mpsc::channel();
@@ -103,7 +104,7 @@ fn asynchronous_builds_call_back_when_all_is_known() {
 }
 
 #[test]
-fn binaries_make_the_same_program_again() {
+fn binaries_recreate_the_program() {
     let setup = setup(1);
     let device = setup.context.devices()[0].clone();
     let binary = built(&setup).binaries().remove(0);
@@ -120,7 +121,7 @@ fn binaries_make_the_same_program_again() {
 }
 
 #[test]
-fn programs_are_compiled_apart_and_linked() {
+fn programs_are_compiled_separately_and_linked() {
     let setup = setup(1);
     let context = &setup.context;
     let make = |source: &str| Program::with_source(context, source.to_owned());
@@ -149,7 +150,7 @@ fn programs_are_compiled_apart_and_linked() {
 }
 
 #[test]
-fn linking_leaves_out_devices_for_which_nothing_is_compiled() {
+fn linking_skips_devices_without_compiled_inputs() {
     let setup = setup(2);
     let context = &setup.context;
     let [first, second] = context.devices() else { unreachable!("two devices") };

@@ -16,8 +16,7 @@ bitflags! {
         const L2_CACHE = 1 << 3;
         /// CL_DEVICE_AFFINITY_DOMAIN_L1_CACHE
         const L1_CACHE = 1 << 4;
-        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the first of the others, in their order, that divides the
-        /// device.
+        /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE: the widest domain that divides the device.
         const NEXT_PARTITIONABLE = 1 << 5;
     }
 }
@@ -27,6 +26,6 @@ bitflags! {
 pub struct Division {
     /// The domain that the compute units of a part share; never [`AffinityDomain::NEXT_PARTITIONABLE`].
     pub domain: AffinityDomain,
-    /// Two parts at least, each the numbers of its compute units, counted from 0.
+    /// The numbers of the compute units of each part, counted from 0. There are at least two parts.
     pub parts: Vec<Vec<u32>>,
 }

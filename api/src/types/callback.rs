@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use crate::types::process::PerProcess;
 
-/// A callback with everything that it needs.
+/// A callback with its arguments.
 pub type Job = Box<dyn FnOnce() + Send>;
 
 /// Reports an error to the application, as text and code: the Rust form of pfn_notify. It is called without a lock
@@ -24,20 +24,20 @@ static THREAD: Mutex<PerProcess<Option<Sender<Job>>>> = Mutex::new(PerProcess::n
 
 thread_local! {
     /// Whether this thread runs a callback.
-    static HERE: Cell<bool> = const { Cell::new(false) };
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether the caller is called by a callback.
-pub(crate) fn is_here() -> bool {
-    HERE.get()
+/// Whether the calling code runs in a callback.
+pub(crate) fn is_in_callback() -> bool {
+    IN_CALLBACK.get()
 }
 
 fn run(job: Job) {
-    let previous = HERE.replace(true);
+    let previous = IN_CALLBACK.replace(true);
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
         tracing::error!("a callback panicked");
     }
-    HERE.set(previous);
+    IN_CALLBACK.set(previous);
 }
 
 fn start() -> Option<Sender<Job>> {
@@ -52,7 +52,8 @@ fn start() -> Option<Sender<Job>> {
     }
 }
 
-/// Runs a callback soon, after those that were scheduled before it.
+/// Schedules a callback after the callbacks that were scheduled before. Runs it on the calling thread if there is no
+/// callback thread.
 pub fn schedule(job: Job) {
     let refused = match THREAD.lock().get_or_insert_with(start) {
         Some(jobs) => jobs.send(job).err().map(|refused| refused.0),

@@ -8,20 +8,21 @@ use std::sync::Arc;
 
 use crate::backend::memory::{HostSource, HostTarget};
 
-/// A range of host memory whose address the application has.
+/// A range of host memory whose address the application knows.
 pub trait HostRegion: Send + Sync + fmt::Debug {
     fn address(&self) -> usize;
-    /// Reads from `size` bytes at its beginning plus `offset`.
+    /// Returns a source that reads the `size` bytes from byte `offset` of the region.
     fn source(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostSource>;
-    /// Writes to `size` bytes at its beginning plus `offset`.
+    /// Returns a target that writes the `size` bytes from byte `offset` of the region.
     fn target(self: Arc<Self>, offset: u64, size: u64) -> Arc<dyn HostTarget>;
 }
 
-/// Allocates host memory for maps.
+/// Allocates host memory for maps, SVM and staging buffers.
 pub trait HostAllocator: Send + Sync {
     /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` if the allocation fails.
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>>;
-    /// `size` bytes at a multiple of 4 GiB, below 2^48; `None` where there are none, or the host has no such addresses.
+    /// `size` bytes at a multiple of 4 GiB, below 2^48; `None` if the allocation fails, or if the host has no such
+    /// addresses.
     fn allocate_shared(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let _ = size;
         None

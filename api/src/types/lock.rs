@@ -1,5 +1,5 @@
-//! Mutexes with a rank: a thread that holds one may only lock others of a higher rank. Debug builds check the order
-//! at every lock, so that tests detect a cycle before an application deadlocks.
+//! Mutexes with a rank: a thread that holds a mutex may only lock mutexes of a higher rank. Debug builds check the
+//! order at every lock, so that tests detect a cycle before an application deadlocks.
 //!
 //! The order is that of [`Rank`]. No lock of this crate is held while a callback runs, while a thread waits, or while
 //! the backend is called.
@@ -64,7 +64,7 @@ mod check {
     }
 }
 
-/// A mutex of a rank.
+/// A mutex with a rank.
 pub struct Mutex<T> {
     rank: Rank,
     inner: parking_lot::Mutex<T>,
@@ -164,7 +164,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_rank_has_its_place() {
+    fn every_pair_of_ranks_is_ordered() {
         let locks = ORDER.map(|rank| Mutex::new(rank, ()));
         let held: Vec<_> = locks.iter().map(Mutex::lock).collect();
         drop(held);

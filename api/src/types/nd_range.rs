@@ -1,13 +1,13 @@
 //! The index space of a launch (OpenCL API 3.2).
 
-/// An NDRange as the application gives it.
+/// An NDRange as the application passes it.
 #[derive(Clone, Copy, Debug)]
 pub struct NdRange<'a> {
     /// Number of dimensions.
     pub work_dim: u32,
     pub global_offset: Option<&'a [usize]>,
     pub global_size: Option<&'a [usize]>,
-    /// `work_dim` values; chosen if not given.
+    /// `work_dim` values, or `None` if the driver chooses the size.
     pub local_size: Option<&'a [usize]>,
 }
 

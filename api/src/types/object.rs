@@ -28,10 +28,10 @@ impl fmt::Debug for HandleSlot {
 
 /// An object of the API.
 pub trait Object: Any + Send + Sync {
-    /// The place of its handle.
+    /// The slot of the object's handle.
     fn handle_slot(&self) -> &HandleSlot;
 
-    /// The error callback of its context; `None` for objects without a context, and if the application gave no
+    /// The error callback of its context; `None` for objects without a context, and if the application passed no
     /// callback.
     fn listener(&self) -> Option<&Notify> {
         None

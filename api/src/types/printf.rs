@@ -10,7 +10,7 @@ pub type Printer = Arc<dyn Fn(&[u8]) + Send + Sync>;
 /// different commands are never interleaved.
 pub fn to_stdout(text: &[u8]) {
     let mut stdout = std::io::stdout().lock();
-    // There is no reader if this fails.
+    // A write fails if stdout is closed, for example. This does not affect the kernel.
     if let Err(error) = stdout.write_all(text).and_then(|()| stdout.flush()) {
         tracing::debug!("cannot write printf output: {error}");
     }

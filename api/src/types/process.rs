@@ -1,9 +1,9 @@
 //! Forked processes.
 //!
 //! A forked child has the memory of its parent, but only the thread that called `fork`. Threads of the parent that run
-//! commands, compile or call callbacks do not exist in the child. Each part with threads compares the generation in
-//! which they were started with the current one, and starts them again. Commands of the parent that have not ended
-//! fail in the child ([`crate::objects::event`]).
+//! commands, compile or call callbacks do not exist in the child. Each module with threads compares the generation in
+//! which they were started with the current one. If the generations differ, the module starts the threads again.
+//! Commands of the parent that have not ended fail in the child ([`crate::objects::event`]).
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -19,7 +19,7 @@ pub fn begin_child() {
     GENERATION.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value of one process, such as a thread: a forked child does not find that of its parent.
+/// A value of one process, such as a thread. A forked child does not use the value of its parent.
 #[derive(Debug)]
 pub struct PerProcess<T>(Option<(u32, T)>);
 
@@ -28,7 +28,7 @@ impl<T> PerProcess<T> {
         Self(None)
     }
 
-    /// The value of this process, if it has one.
+    /// The value of this process, or `None` if it has none.
     pub fn get(&mut self) -> Option<&mut T> {
         self.0.as_mut().filter(|(owner, _)| *owner == generation()).map(|(_, value)| value)
     }

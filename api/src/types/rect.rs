@@ -44,32 +44,32 @@ impl Rect {
         Ok(rect)
     }
 
-    /// Creates a box without a check of its pitches, which follow other rules.
+    /// Creates a box without a check of its pitches: images have other rules for pitches.
     ///
     /// # Errors
-    /// If its bytes cannot be counted.
+    /// If the box is empty, or if its end does not fit 64 bits.
     pub fn unchecked(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
         let rect = Self { origin, region, row_pitch, slice_pitch };
         let end = if region.contains(&0) { None } else { rect.checked_end() };
         end.map(|_| rect).ok_or_else(|| Error::InvalidValue(format!("the region {region:?} is empty or too large").into()))
     }
 
-    /// The byte after the last one, if it can be counted.
+    /// The offset after the last byte, or `None` if it does not fit 64 bits.
     fn checked_end(&self) -> Option<u64> {
-        let place = |index: usize, last: u64| self.origin[index].checked_add(last);
-        let z = place(2, self.region[2] - 1)?.checked_mul(self.slice_pitch)?;
-        let y = place(1, self.region[1] - 1)?.checked_mul(self.row_pitch)?;
-        z.checked_add(y)?.checked_add(place(0, self.region[0])?)
+        let coordinate = |index: usize, last: u64| self.origin[index].checked_add(last);
+        let z = coordinate(2, self.region[2] - 1)?.checked_mul(self.slice_pitch)?;
+        let y = coordinate(1, self.region[1] - 1)?.checked_mul(self.row_pitch)?;
+        z.checked_add(y)?.checked_add(coordinate(0, self.region[0])?)
     }
 
-    /// The first byte.
+    /// The offset of the first byte.
     pub fn start(&self) -> u64 {
         self.origin[2] * self.slice_pitch + self.origin[1] * self.row_pitch + self.origin[0]
     }
 
-    /// The byte after the last one.
+    /// The offset after the last byte.
     pub fn end(&self) -> u64 {
-        // `new` has checked that this does not overflow.
+        // The constructors have checked that this does not overflow.
         self.checked_end().unwrap_or(u64::MAX)
     }
 
@@ -86,8 +86,8 @@ impl Rect {
     }
 }
 
-/// The regions for a copy of a box between two places of the same extent: as few as the pitches allow. The bases are
-/// added to the offsets.
+/// The regions of a copy between two boxes of the same extent: as few as the pitches allow. The bases are added to the
+/// offsets of the regions.
 pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> Vec<CopyRegion> {
     let [width, height, depth] = buffer.region;
     let (from, to) = (buffer.start() + buffer_base, host.start() + host_base);
@@ -130,7 +130,7 @@ pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let (row, rows) = (i128::from(row), i128::from(slice / row));
     (0..=1).any(|wrap_z| {
         (0..=1).any(|wrap_y| meets(dx - wrap_y * row, dy + wrap_y - wrap_z * rows, dz + wrap_z))
-            // A row that wraps round only at the slice's end.
+            // The row also wraps at the end of the slice, and only there.
             || meets(dx - wrap_z * row, dy + wrap_z - wrap_z * rows, dz + wrap_z)
     })
 }
@@ -170,7 +170,7 @@ mod tests {
             assert_eq!(overlap(&a, &b), expected, "{a:?} {b:?}");
             hits += u32::from(expected);
         }
-        assert!((2000..18000).contains(&hits), "the test must see both answers: {hits}");
+        assert!((2000..18000).contains(&hits), "both results must occur: {hits}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! The identity of a thread, also while it ends.
+//! The identity of a thread, valid until the thread ends.
 //!
-//! Destructors of the application call OpenCL after the thread-local values of a thread are gone: those of the main
-//! thread end before exit handlers run. `std::thread::current` panics there.
+//! Destructors of the application call OpenCL after the thread-local values of a thread are destroyed: those of the
+//! main thread are destroyed before exit handlers run. `std::thread::current` panics there.
 
 /// A number that is unique among the running threads.
 pub fn token() -> usize {

@@ -1,8 +1,8 @@
-//! Names of 16 bytes for devices whose drivers give them none (`cl_khr_device_uuid`).
+//! UUIDs of devices whose drivers do not report a UUID (`cl_khr_device_uuid`).
 
 use sha2::{Digest, Sha256};
 
-/// A UUID computed from identifying parts: equal parts always give the same UUID (RFC 9562, version 8).
+/// A UUID computed from identifying parts: equal parts have the same UUID (RFC 9562, version 8).
 pub fn of_parts(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {
@@ -21,7 +21,7 @@ mod tests {
     use super::of_parts;
 
     #[test]
-    fn parts_make_the_name() {
+    fn the_uuid_depends_only_on_the_parts() {
         let name = of_parts(&[b"a", b"bc"]);
         assert_eq!(name, of_parts(&[b"a", b"bc"]));
         assert_ne!(name, of_parts(&[b"ab", b"c"]));

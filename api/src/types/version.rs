@@ -34,7 +34,7 @@ mod tests {
     use super::Version;
 
     #[test]
-    fn packing_is_the_specifications() {
+    fn versions_are_packed_as_specified() {
         assert_eq!(Version::new(3, 0, 0).0, 0x00c0_0000);
         assert_eq!(Version::new(3, 1, 7).short(), "3.1");
         assert_eq!(Version::new(1, 2, 3).0, (1 << 22) + (2 << 12) + 3);

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::super::shard::{ASIDE, BLOCK, INTERVAL, LEDGER, STAMP, blocks};
-use super::super::{Cache, Key, LIMIT, SHARDS};
+use super::super::shard::{BLOCK, INTERVAL, LEDGER, STAMP, TEMPORARY_PREFIX, blocks};
+use super::super::{Cache, DEFAULT_LIMIT, Key, SHARDS};
 use super::{files, folder, key, set_age};
 
 /// Bytes that all entries take on disk.
@@ -20,8 +20,7 @@ fn examined_files(cache: &Cache) -> u64 {
     cache.examined.load(Ordering::Relaxed)
 }
 
-/// Creates entries as in a cache folder, in a fraction of the time: hard links to a few files, as many as a file may
-/// have.
+/// Creates entries faster than the cache does: as hard links to a few files, with the maximum number of links per file.
 fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
     for shard in 0..SHARDS {
         fs::create_dir_all(cache.folder.join(format!("{shard:02x}"))).expect("a folder");
@@ -39,14 +38,14 @@ fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
 }
 
 #[test]
-fn it_keeps_to_its_size_and_to_what_is_used() {
+fn used_entries_stay_within_the_limit() {
     let folder = folder();
     let limit = u64::from(SHARDS) * BLOCK * 4;
     let cache = Cache::new(folder.path(), limit);
     cache.keep(&key(0), &[1; 1000]);
     for number in 1..1000 {
         cache.keep(&key(number), &[0; 1000]);
-        // The last use of the entry is long ago, and now it is used again.
+        // Entry 0 was last used a while ago, the others earlier. Then entry 0 is used again.
         for path in files(folder.path()) {
             let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
             set_age(&path, Duration::from_secs(age));
@@ -56,21 +55,21 @@ fn it_keeps_to_its_size_and_to_what_is_used() {
     let sum = size(folder.path());
     assert!(sum <= limit && sum > limit / 4, "{sum} of {limit}");
     cache.keep(&key(5000), &[0; 4 * BLOCK as usize]);
-    assert_eq!(cache.find(&key(5000)), None, "larger than its share");
+    assert_eq!(cache.find(&key(5000)), None, "larger than the limit of a shard");
 }
 
 #[test]
-fn those_used_longest_ago_are_removed_first() {
+fn least_recently_used_entries_are_removed_first() {
     let folder = folder();
     let cache = Cache::new(folder.path(), u64::from(SHARDS) * BLOCK * 8);
-    // All in one shard.
+    // All keys are in one shard.
     let same: Vec<u32> = (0..).filter(|&number| key(number).bytes()[0].is_multiple_of(SHARDS)).take(10).collect();
     let (last, kept) = same.split_last().expect("ten");
     let (first, rest) = kept.split_first().expect("nine");
     for &number in rest {
         cache.keep(&key(number), b"an entry");
     }
-    // The smaller the number, the longer ago.
+    // Entries with smaller numbers were used longer ago.
     for (index, &number) in rest.iter().enumerate() {
         set_age(&cache.shard(&key(number)).join(key(number).to_string()), Duration::from_secs(9000 - 100 * index as u64));
     }
@@ -78,14 +77,14 @@ fn those_used_longest_ago_are_removed_first() {
     cache.keep(&key(*first), b"one more than there is room for");
     assert_eq!(examined_files(&cache), 10);
     let found: Vec<bool> = rest.iter().map(|&number| cache.find(&key(number)).is_some()).collect();
-    assert_eq!(found, [false, false, false, true, true, true, true, true], "six of eight blocks are left, the new one among them");
+    assert_eq!(found, [false, false, false, true, true, true, true, true], "six of eight blocks remain, including the new one");
     assert!(cache.find(&key(*first)).is_some());
     cache.keep(&key(*last), b"another small entry here");
     assert_eq!(examined_files(&cache), 10, "the next writers examine nothing");
 }
 
 #[test]
-fn the_limit_is_kept_under_many_writes() {
+fn many_writes_do_not_exceed_the_limit() {
     let folder = folder();
     let limit = 4 << 20;
     // Four caches act like four processes: they share only files.
@@ -94,19 +93,19 @@ fn the_limit_is_kept_under_many_writes() {
     for number in 0..6000u32 {
         let cache = &caches[number as usize % caches.len()];
         cache.keep(&key(number), &vec![0; number as usize * 37 % 10_000]);
-        assert!(cache.find(&key(number)).is_some(), "what was written last is there");
+        assert!(cache.find(&key(number)).is_some(), "the last entry is found");
         if number % 50 == 0 {
             largest = largest.max(size(folder.path()));
             assert!(largest <= limit, "{largest} bytes after {number} writes");
         }
     }
-    assert!(largest > limit / 2, "it was full: {largest}");
-    let price: u64 = caches.iter().map(examined_files).sum();
-    assert!(price < 6000 * 6, "{price} files examined for 6000 writes");
+    assert!(largest > limit / 2, "the cache was never full: {largest}");
+    let cost: u64 = caches.iter().map(examined_files).sum();
+    assert!(cost < 6000 * 6, "{cost} files examined for 6000 writes");
 }
 
 #[test]
-fn threads_keep_the_limit_together() {
+fn concurrent_writes_do_not_exceed_the_limit() {
     let folder = folder();
     let limit = 1 << 20;
     let cache = Cache::new(folder.path(), limit);
@@ -146,19 +145,19 @@ fn entries_of_another_process_count() {
     assert!(sum <= limit && sum > limit / 2, "{sum} of {limit}");
 }
 
-/// A hundred thousand entries that an earlier version has left, without a ledger.
+/// A hundred thousand entries of an earlier version, without a ledger.
 #[test]
-fn a_write_among_many_entries_looks_at_few() {
+fn a_write_examines_few_of_many_entries() {
     const ENTRIES: u32 = 100_000;
-    // In memory if possible: creating all entries on a busy disk takes half a minute.
+    // The folder is in memory if possible: creating all entries on a busy disk takes half a minute.
     let folder = tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder());
-    let roomy = Cache::new(folder.path(), LIMIT);
+    let roomy = Cache::new(folder.path(), DEFAULT_LIMIT);
     plant(&roomy, 0..ENTRIES);
     (0..1000).for_each(|number| roomy.keep(&key(ENTRIES + number), b"one more"));
     let once = examined_files(&roomy);
     assert!(once <= u64::from(ENTRIES) + 1000, "each file was examined at most once: {once}");
-    // Another process finds the entry counted.
-    let other = Cache::new(folder.path(), LIMIT);
+    // A second cache uses the existing ledger, and examines nothing.
+    let other = Cache::new(folder.path(), DEFAULT_LIMIT);
     (0..1000).for_each(|number| other.keep(&key(ENTRIES + 1000 + number), b"one more"));
     assert_eq!(examined_files(&other), 0);
 
@@ -166,8 +165,8 @@ fn a_write_among_many_entries_looks_at_few() {
     let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
     let writes = 5000;
     (0..writes).for_each(|number| full.keep(&key(ENTRIES + 2000 + number), b"one more"));
-    let price = examined_files(&full);
-    assert!(price > 0 && price <= u64::from(ENTRIES + 2000 + 4 * writes), "{price}");
+    let cost = examined_files(&full);
+    assert!(cost > 0 && cost <= u64::from(ENTRIES + 2000 + 4 * writes), "{cost}");
     let remaining = files(folder.path()).len();
     assert!(remaining <= ENTRIES as usize && remaining > ENTRIES as usize / 2, "{remaining}");
 }
@@ -197,10 +196,10 @@ fn removed_files_free_space() {
 #[test]
 fn a_shard_is_recounted_after_the_interval() {
     let folder = folder();
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     cache.keep(&key(1), b"one");
     let shard = cache.shard(&key(1));
-    let (old, new) = (shard.join(format!("{ASIDE}old")), shard.join(format!("{ASIDE}new")));
+    let (old, new) = (shard.join(format!("{TEMPORARY_PREFIX}old")), shard.join(format!("{TEMPORARY_PREFIX}new")));
     for path in [&old, &new] {
         fs::write(path, b"half of it").expect("a file");
     }
@@ -219,10 +218,10 @@ fn a_shard_is_recounted_after_the_interval() {
 #[test]
 fn another_process_recounts_after_one_is_killed() {
     let folder = folder();
-    let cache = Cache::new(folder.path(), LIMIT);
+    let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     cache.keep(&key(1), b"one");
     let shard = cache.shard(&key(1));
-    fs::File::options().append(true).open(shard.join(LEDGER)).and_then(|file| file.set_len(0)).expect("a ledger that was just made");
+    fs::File::options().append(true).open(shard.join(LEDGER)).and_then(|file| file.set_len(0)).expect("the ledger of the first entry");
     let stamp = fs::File::options().append(true).open(shard.join(STAMP)).expect("the stamp");
     stamp.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("its time");
     let before = examined_files(&cache);

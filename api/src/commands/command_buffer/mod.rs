@@ -5,8 +5,8 @@
 //! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
 //! if in sequence, and a command can only wait for those that were recorded before it. The recording order
 //! therefore satisfies every synchronisation point. Some buffers use several queues, or have kernels that enqueue
-//! others. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition), and
-//! one more that waits for all of them.
+//! kernels. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition),
+//! and one more that waits for all of them.
 //!
 //! Launches of a mutable command buffer may be updated ([`crate::commands::command_buffer::mutable_dispatch`]): each
 //! update replaces the launch, and the next run uses a new list. Active runs keep the old list.
@@ -46,7 +46,7 @@ bitflags! {
     /// cl_command_buffer_flags_khr
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub struct CommandBufferFlags: u64 {
-        /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: the runs share immutable data only, so this flag has no cost.
+        /// CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR: the runs share only immutable data, so the flag changes nothing.
         const SIMULTANEOUS_USE = 1 << 0;
         /// CL_COMMAND_BUFFER_MUTABLE_KHR: launches may be changed.
         const MUTABLE = 1 << 1;
@@ -85,7 +85,7 @@ impl Device {
         all
     }
 
-    /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: all properties of queues. None is required.
+    /// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR: all queue properties of the device.
     pub fn command_buffer_queue_properties(&self) -> QueueProperties {
         self.queue_properties()
     }
@@ -123,20 +123,20 @@ pub(crate) struct RecordState {
     pub(crate) dispatches: Vec<Dispatch>,
     /// Objects that live as long as the command buffer, as if the application retained them.
     kernels: Vec<Arc<Kernel>>,
-    /// The last synchronisation point; they count from 1.
+    /// The last synchronisation point. Synchronisation points count from 1; 0 means that there is none yet.
     last_point: u32,
     finalized: bool,
     executable: Option<Arc<[Segment]>>,
 }
 
 impl RecordState {
-    /// The segments that an enqueue runs, or `None` while a step is incomplete.
+    /// The segments that an enqueue runs, or `None` while the launch of a step lacks arguments.
     fn assemble(&self) -> Option<Arc<[Segment]>> {
         let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
         Some(partition(&self.positions, &commands).into())
     }
 
-    /// The segments that an enqueue runs, or the reason why there are none.
+    /// The segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
     fn executable(&self) -> Result<Arc<[Segment]>> {
         ensure!(self.finalized, InvalidOperation, "the command buffer was not finalised");
         let reason = || match self.incomplete() {
@@ -146,7 +146,7 @@ impl RecordState {
         self.executable.clone().ok_or_else(|| Error::InvalidOperation(reason().into()))
     }
 
-    /// The name of the first kernel whose launch lacks arguments.
+    /// The name of the first kernel whose launch lacks arguments, or `None` if all launches are complete.
     fn incomplete(&self) -> Option<&str> {
         let lacks_arguments = |dispatch: &&Dispatch| self.commands.get(dispatch.step_index()).is_some_and(Option::is_none);
         self.dispatches.iter().find(lacks_arguments).map(|dispatch| &**dispatch.kernel().name())
@@ -206,7 +206,11 @@ impl CommandBuffer {
         // device associated with a command-queue in queues cannot natively synchronize with the other devices".
         let natively = queues.iter().all(|queue| queue.device().shares_memory(first.device()));
         let on_device = options.flags.contains(CommandBufferFlags::DEVICE_SIDE_SYNC);
-        ensure!(natively || !on_device, IncompatibleCommandQueue, "devices of the queues wait for each other by the host");
+        ensure!(
+            natively || !on_device,
+            IncompatibleCommandQueue,
+            "CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR is set, but the devices of the queues can only synchronise through the host"
+        );
         let state = Mutex::new(Rank::CommandBuffer, RecordState::default());
         Ok(Arc::new(Self { slot: HandleSlot::default(), queues: queues.to_vec(), options, state }))
     }
@@ -235,8 +239,8 @@ impl CommandBuffer {
             return Ok(0);
         };
         ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "the queue belongs to another context");
-        let position = self.queues.iter().position(|known| Arc::ptr_eq(known, queue));
-        position.ok_or_else(|| Error::InvalidCommandQueue("the command buffer is not for this queue".into()))
+        let position = self.queues.iter().position(|own| Arc::ptr_eq(own, queue));
+        position.ok_or_else(|| Error::InvalidCommandQueue("the command buffer was not created with this queue".into()))
     }
 
     /// A queue by its index.
@@ -283,14 +287,14 @@ impl CommandBuffer {
     /// Checks that commands may be recorded, and that these synchronisation points are valid.
     fn check(state: &RecordState, points: &[SyncPoint]) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has been finalized."
-        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalized");
+        ensure!(!state.finalized, InvalidOperation, "the command buffer is already finalised");
         // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR ... if synchronization-point objects in sync_point_wait_list are not
         // valid synchronization-points."
-        let known = 1..=state.last_point;
+        let valid = 1..=state.last_point;
         ensure!(
-            points.iter().all(|point| known.contains(point)),
+            points.iter().all(|point| valid.contains(point)),
             InvalidSyncPointWaitList,
-            "sync point wait list {points:?}: valid sync points are {known:?}"
+            "sync point wait list {points:?}: valid sync points are {valid:?}"
         );
         Ok(())
     }
@@ -309,7 +313,7 @@ impl CommandBuffer {
         Ok(RecordedCommand { action, enqueues_from, accesses })
     }
 
-    /// Records a command. The returned guard still holds it as the last one.
+    /// Records a command. While the caller holds the returned guard, the command is the last one.
     fn push(&self, position: RecordPosition, command: Option<RecordedCommand>) -> Result<(SyncPoint, Guard<'_, RecordState>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
@@ -433,7 +437,7 @@ impl CommandBuffer {
         self.record(at, |queue| queue.copy_buffer_to_image_command(src, dst, offset, area))
     }
 
-    /// clCommandFillImageKHR: a fill for each row of a box that leaves gaps.
+    /// clCommandFillImageKHR. If the rows of the box are not contiguous, records one fill per row.
     ///
     /// # Errors
     /// The errors of clEnqueueFillImage and of recording.
@@ -489,7 +493,7 @@ impl CommandBuffer {
     pub fn finalize(&self) -> Result<()> {
         let mut state = self.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Recording state."
-        ensure!(!state.finalized, InvalidOperation, "the command buffer was finalised before");
+        ensure!(!state.finalized, InvalidOperation, "the command buffer is already finalised");
         state.finalized = true;
         state.executable = state.assemble();
         if !self.is_mutable() {
@@ -498,7 +502,7 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// clEnqueueCommandBufferKHR, to `queues`, or to its own queues if the list is empty.
+    /// clEnqueueCommandBufferKHR. Uses the queues of the command buffer if `queues` is empty.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -512,7 +516,12 @@ impl CommandBuffer {
         for (queue, own) in queues.iter().zip(&self.queues) {
             // "CL_INVALID_DEVICE if any element of queues does not have the same device as the command-queue set on
             // command_buffer creation at the same list index."
-            ensure!(Arc::ptr_eq(queue.device(), own.device()), InvalidDevice, "the queue is one of {}", queue.device().name());
+            ensure!(
+                Arc::ptr_eq(queue.device(), own.device()),
+                InvalidDevice,
+                "the queue of device {} replaces a queue of another device",
+                queue.device().name()
+            );
             // "CL_INVALID_CONTEXT if any element of queues does not have the same context ..."
             ensure!(Arc::ptr_eq(queue.context(), self.context()), InvalidContext, "a queue belongs to another context");
         }
@@ -521,15 +530,15 @@ impl CommandBuffer {
         match (queues, &*segments) {
             ([queue], []) => queue.submit(CommandType::CommandBuffer, PendingCommand::nop(), wait_list),
             ([queue], [segment]) => queue.submit(CommandType::CommandBuffer, segment.work(), wait_list),
-            _ => spread(queues, &segments, wait_list),
+            _ => enqueue_segments(queues, &segments, wait_list),
         }
     }
 }
 
-/// Enqueues segments to several queues, and to the first queue a command that waits for all segments.
-fn spread(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+/// Enqueues segments on their queues, and on the first queue a command that waits for all segments.
+fn enqueue_segments(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
     let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
-    // No segment begins unless all can.
+    // Allocate the memory of all segments before the first one is enqueued.
     parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;
     let mut events: Vec<Arc<Event>> = Vec::with_capacity(parts.len());
     for (segment, queue, work) in parts {

@@ -83,7 +83,7 @@ impl DispatchOptions {
 pub struct MutableCommand {
     slot: HandleSlot,
     buffer: Weak<CommandBuffer>,
-    /// The queue, by its index in the command buffer.
+    /// The index of the queue in the command buffer.
     queue: usize,
     /// The index among the command buffer's dispatches.
     dispatch_index: usize,
@@ -103,7 +103,7 @@ impl Object for MutableCommand {
 }
 
 impl MutableCommand {
-    /// A command of a command buffer, by the indices of its queue and dispatch.
+    /// Creates the handle of a launch from the indices of its queue and its dispatch.
     pub(crate) fn new(
         buffer: &Arc<CommandBuffer>,
         (queue, dispatch_index): (usize, usize),
@@ -159,7 +159,7 @@ impl MutableCommand {
     }
 
     /// CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR, ..._GLOBAL_WORK_SIZE_KHR and ..._LOCAL_WORK_SIZE_KHR: a value for
-    /// each dimension; zeros if none were given.
+    /// each dimension; zeros for a null pointer.
     ///
     /// # Errors
     /// The errors of [`Self::command_buffer`].
@@ -185,7 +185,7 @@ impl OwnedNdRange {
         NdRange { work_dim, global_offset: self.offset.as_deref(), global_size: self.global.as_deref(), local_size: self.local.as_deref() }
     }
 
-    /// Whether all work-groups have one size. Returns true if the driver chooses the local size.
+    /// Whether all work-groups have the same size. Also true if the driver chooses the local size.
     fn is_uniform(&self) -> bool {
         match (&self.global, &self.local) {
             (Some(global), Some(local)) => global.iter().zip(local).all(|(&global, &local)| global.is_multiple_of(local)),
@@ -232,11 +232,11 @@ pub struct DispatchUpdate {
     pub args: Vec<(u32, ArgValue)>,
     /// Arguments as in clSetKernelArgSVMPointer.
     pub svm_args: Vec<(u32, usize)>,
-    /// The sets of pointers, one entry for each call that sets one.
+    /// The pointer sets of clSetKernelExecInfo, one entry for each set that the update replaces.
     pub pointers: Vec<(PointerSet, Vec<usize>)>,
     /// Whether the update changes values that clSetKernelExecInfo sets.
     pub sets_exec_info: bool,
-    /// The number of dimensions, or 0.
+    /// The number of dimensions; 0 means unchanged.
     pub work_dim: u32,
     /// The global offset, with a value for each dimension of the command.
     pub global_offset: Option<Vec<usize>>,
@@ -321,16 +321,16 @@ impl PendingUpdate {
         ensure!(
             self.shape.is_uniform() == self.was_uniform,
             InvalidOperation,
-            "local size {} of global size {} changes whether all work-groups have one size",
-            shown(self.shape.local.as_deref()),
-            shown(self.shape.global.as_deref())
+            "local size {} of global size {} changes whether all work-groups have the same size",
+            format_sizes(self.shape.local.as_deref()),
+            format_sizes(self.shape.global.as_deref())
         );
         Ok(command)
     }
 }
 
 /// Sizes as text: `64x4`, or `NULL`.
-fn shown(sizes: Option<&[usize]>) -> String {
+fn format_sizes(sizes: Option<&[usize]>) -> String {
     sizes.map_or_else(|| "NULL".to_owned(), |sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
 }
 
@@ -386,7 +386,7 @@ impl CommandBuffer {
     /// The errors of the specification, checked in its order.
     pub fn check_update(&self) -> Result<()> {
         // "CL_INVALID_OPERATION if command_buffer has not been finalized."
-        ensure!(self.state() != CommandBufferState::Recording, InvalidOperation, "the command buffer was not finalized");
+        ensure!(self.state() != CommandBufferState::Recording, InvalidOperation, "the command buffer is not finalised");
         // "CL_INVALID_OPERATION if command_buffer was not created with the CL_COMMAND_BUFFER_MUTABLE_KHR flag."
         ensure!(self.is_mutable(), InvalidOperation, "the command buffer is not mutable");
         Ok(())

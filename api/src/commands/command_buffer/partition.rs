@@ -1,10 +1,11 @@
 //! Partitions a command buffer into few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
 //!
-//! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last
-//! segment of its queue unless it waits for a segment that this one does not wait for. The segments of a queue wait for
-//! each other. Segments of different queues wait for each other only at synchronisation points and barriers. A launch
-//! whose kernel may enqueue others is a separate segment, since its kernels are not known in advance
-//! ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has one segment.
+//! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last segment of
+//! its queue, unless the command waits for a segment for which that segment does not wait. Each segment of a queue
+//! waits for the previous segment of the queue. Segments of different queues wait for each other only at
+//! synchronisation points and barriers. A launch whose kernel may enqueue kernels is a separate segment, since these
+//! kernels are not known in advance ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has
+//! one segment.
 
 use std::sync::Arc;
 
@@ -16,18 +17,18 @@ use crate::objects::program::executable::Executable;
 /// Commands that one queue runs in sequence.
 #[derive(Debug)]
 pub(crate) struct Segment {
-    /// The queue, by its index in the command buffer.
+    /// The index of the queue in the command buffer.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
     /// The program of the segment's only command, if that command may enqueue kernels.
     enqueues_from: Option<Arc<Executable>>,
     accesses: Vec<BufferAccess>,
-    /// Segments before this one for which it waits, in order.
+    /// The indices of the earlier segments for which this one waits, ascending.
     pub(crate) wait_for: Vec<usize>,
 }
 
 impl Segment {
-    /// The work of the segment, as one command of its queue.
+    /// The segment as one command of its queue.
     pub(crate) fn work(&self) -> PendingCommand {
         let operation = match (&*self.commands, &self.enqueues_from) {
             ([], _) => Operation::Nop,
@@ -59,7 +60,8 @@ impl OpenSegment {
     }
 }
 
-/// The segments of commands in the order of recording. Synchronisation point `n` is that of command `n - 1`.
+/// Partitions commands, which are in the order of recording, into segments. Synchronisation point `n` belongs to
+/// command `n - 1`.
 pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<Segment> {
     let mut open: Vec<OpenSegment> = Vec::new();
     let mut segment_of: Vec<usize> = Vec::with_capacity(commands.len());
@@ -117,7 +119,8 @@ mod tests {
     use super::{RecordPosition, RecordedCommand, partition};
     use crate::commands::command_buffer::record::RecordAt;
 
-    /// Queue and synchronisation points of each command; `true` marks a barrier. Queue and waits of each segment.
+    /// Partitions commands: their queue, the synchronisation points they wait for, and whether they are barriers.
+    /// Returns the queue and the waits of each segment.
     fn partitioned(recorded: &[(usize, &[u32], bool)]) -> Vec<(usize, Vec<usize>)> {
         let position = |&(queue, points, is_barrier): &(usize, &[u32], bool)| {
             let at = RecordAt { queue, points };
@@ -133,18 +136,18 @@ mod tests {
     }
 
     #[test]
-    fn queues_wait_for_each_other_where_points_say_so() {
+    fn queues_wait_for_each_other_at_synchronisation_points() {
         let chain = [(0, &[] as &[u32], false), (1, &[1], false), (0, &[2], false), (1, &[3], false)];
         assert_eq!(partitioned(&chain), [(0, vec![]), (1, vec![0]), (0, vec![0, 1]), (1, vec![1, 2])]);
         let free = [(0, &[] as &[u32], false), (1, &[], false), (0, &[], false), (1, &[2], false)];
         assert_eq!(partitioned(&free), [(0, vec![]), (1, vec![])]);
         // A dependency that the segment already has does not split it.
-        let known = [(0, &[] as &[u32], false), (1, &[1], false), (1, &[1], false)];
-        assert_eq!(partitioned(&known), [(0, vec![]), (1, vec![0])]);
+        let repeated = [(0, &[] as &[u32], false), (1, &[1], false), (1, &[1], false)];
+        assert_eq!(partitioned(&repeated), [(0, vec![]), (1, vec![0])]);
     }
 
     #[test]
-    fn barriers_are_for_all_queues() {
+    fn barriers_apply_to_all_queues() {
         let recorded = [(0, &[] as &[u32], false), (1, &[], false), (0, &[], true), (1, &[], false), (0, &[], false)];
         assert_eq!(partitioned(&recorded), [(0, vec![]), (1, vec![]), (0, vec![0, 1]), (1, vec![1, 2])]);
     }

@@ -21,11 +21,11 @@ pub struct RecordAt<'a> {
 /// The work of a recorded command, prepared for the device of its queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecordedCommand {
-    /// No work, for barriers and for launches without work-items.
+    /// `None` for barriers and for launches without work-items.
     pub(crate) action: Option<Arc<Action>>,
     /// The program of a launch that may enqueue kernels.
     pub(crate) enqueues_from: Option<Arc<Executable>>,
-    /// The memory that it uses.
+    /// The memory accesses of the command.
     pub(crate) accesses: Vec<BufferAccess>,
 }
 
@@ -38,13 +38,13 @@ pub(crate) struct RecordPosition {
 }
 
 impl RecordPosition {
-    /// The record of a command.
+    /// The position of a command that is not a barrier.
     pub(crate) fn of(at: &RecordAt<'_>) -> Self {
         Self { queue: at.queue, waits: at.points.to_vec(), is_barrier: false }
     }
 
-    /// The record of a barrier. Without synchronisation points it waits for all earlier commands, and later commands
-    /// wait for it.
+    /// The position of a barrier. A barrier without synchronisation points waits for all earlier commands. Later
+    /// commands wait for every barrier.
     pub(crate) fn barrier(at: &RecordAt<'_>) -> Self {
         Self { is_barrier: true, ..Self::of(at) }
     }

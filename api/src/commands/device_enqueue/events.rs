@@ -9,7 +9,7 @@ const SUBMITTED: i32 = 2;
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    /// Whether the slot holds an event, to which kernels may refer.
+    /// Whether the slot holds an event. Kernels may refer to it.
     live: bool,
     /// The status of the event: positive until the event has ended.
     status: i32,
@@ -39,7 +39,7 @@ pub(super) struct Events {
     free: VecDeque<u32>,
     /// Whether the device's copy of the list is out of date.
     list_changed: bool,
-    /// Nodes whose event has ended, with its status.
+    /// Nodes that waited for an event which has ended, with the event's status.
     ready_nodes: Vec<(usize, i32)>,
 }
 
@@ -60,7 +60,7 @@ impl Events {
         self.free.len()
     }
 
-    /// The list of free numbers, if the device needs an update.
+    /// The list of free numbers, or `None` if the device's copy is up to date.
     pub(super) fn take_list(&mut self) -> Option<Vec<u32>> {
         std::mem::take(&mut self.list_changed).then(|| self.free.iter().copied().collect())
     }
@@ -108,8 +108,8 @@ impl Events {
         }
     }
 
-    /// Registers a node that waits for an event. Returns the status of an event that has ended.
-    /// An unknown event counts as complete.
+    /// Registers a node that waits for an event, and returns `None`. If the event has ended, returns its status
+    /// instead. An unknown event counts as complete.
     pub(super) fn wait(&mut self, number: u32, node: usize) -> Option<i32> {
         match self.slot(number) {
             Some(slot) if !slot.is_done() => {
@@ -122,14 +122,14 @@ impl Events {
     }
 
     /// Registers a command that will end the event.
-    pub(super) fn begin(&mut self, number: u32) {
+    pub(super) fn register_command(&mut self, number: u32) {
         if let Some(slot) = self.slot(number) {
             slot.has_command = true;
         }
     }
 
     /// Records that the command of the event has ended.
-    pub(super) fn end(&mut self, number: u32, status: i32, times: [u64; 2]) {
+    pub(super) fn record_end(&mut self, number: u32, status: i32, times: [u64; 2]) {
         let Some(slot) = self.slot(number) else { return };
         slot.has_command = false;
         slot.status = status;
@@ -140,12 +140,12 @@ impl Events {
         self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));
     }
 
-    /// The nodes whose events have ended since the last call, and the status of each event.
+    /// Returns the nodes that waited for events which have ended since the last call, with the status of each event.
     pub(super) fn take_ready(&mut self) -> Vec<(usize, i32)> {
         std::mem::take(&mut self.ready_nodes)
     }
 
-    /// The changes to write to the device: the number of each event, and its words from the second one on.
+    /// Returns the changes to write to the device: the number of each event, and its words from the second one on.
     pub(super) fn take_changes(&mut self) -> Vec<(u32, [u32; EVENT_WORDS - 1])> {
         let mut changes = Vec::new();
         for (number, slot) in (1..).zip(&mut self.slots).filter(|(_, slot)| slot.live) {
@@ -168,7 +168,7 @@ mod tests {
         let all = events.free();
         events.record_taken(2);
         assert_eq!((events.free(), events.words()), (all - 2, 16));
-        events.begin(1);
+        events.register_command(1);
         assert_eq!(events.wait(1, 7), None);
         // The kernel has released the first event, and has set the second, which is a user event.
         let mut words = [0u32; 16];
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(events.take_ready(), [(8, -5)]);
         events.collect();
         assert_eq!(events.free(), all - 2);
-        events.end(1, 0, [0, 3]);
+        events.record_end(1, 0, [0, 3]);
         assert_eq!(events.take_ready(), [(7, 0)]);
         assert_eq!(events.take_changes(), [(1, [0, 0, 0, 1, 0, 3, 0])]);
         events.collect();

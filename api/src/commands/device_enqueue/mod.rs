@@ -5,7 +5,7 @@
 //! The host runs the tree in *rounds*. A round is a list of commands for the device: write the queue's memory, launch
 //! kernels, read the memory. The records that were read determine the next round. It begins when the last command of
 //! the previous round completes: no thread waits. A round launches every ready kernel that enqueues nothing. It
-//! launches at most one kernel that may enqueue others, so that the records belong to that kernel.
+//! launches at most one kernel that may enqueue kernels, so that all records belong to that kernel.
 //!
 //! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
 //! device-side event completes when its command and the command's children have ended. The host's event completes
@@ -46,7 +46,7 @@ impl Serialized for KernelTree {
     }
 }
 
-/// A node of the tree: a kernel that was enqueued.
+/// The request of a kernel that was enqueued but not launched.
 #[derive(Debug)]
 struct Request {
     record: Record,
@@ -54,20 +54,20 @@ struct Request {
     args: Arc<[LaunchArg]>,
 }
 
-/// A launch or a command that a kernel enqueued.
+/// A node of the tree: the host's launch, or a kernel or marker that a kernel enqueued.
 #[derive(Debug)]
 struct Node {
     /// The index of the launch that enqueued it. The host's launch is its own parent.
     parent: usize,
-    /// The request, until it runs; the host's launch has none.
+    /// The request, until the kernel is launched. `None` for the host's launch and for markers.
     record: Option<Request>,
-    /// Events that it waits for.
+    /// The number of pending events that the node waits for.
     waits: usize,
     /// Whether one of these events has failed.
     failed: bool,
-    /// The event that it ends, 0 for none.
+    /// The number of the event that the node completes; 0 for none.
     event: u32,
-    /// Children that have not ended.
+    /// The number of children that have not ended.
     children: usize,
     /// Whether the kernel itself has ended.
     ended: bool,
@@ -87,7 +87,7 @@ struct TreeState {
     /// The launch of the host, until it is launched.
     root: Option<Launch>,
     nodes: Vec<Node>,
-    /// The nodes that nothing blocks, in order.
+    /// The nodes that can be launched, in launch order.
     ready: VecDeque<usize>,
     /// The number of nodes that wait for events.
     waiting: usize,
@@ -108,14 +108,14 @@ pub(crate) struct KernelTree {
     handle: Arc<dyn TreeHandle>,
     device: Arc<Device>,
     executable: Arc<Executable>,
-    /// The program's variables, and the offset of the queue in them.
+    /// The memory of the program's variables, and the offsets of the queue in it (`layout`).
     memory: Arc<dyn Memory>,
     layout: Places,
     /// The buffers that pointers captured by blocks may refer to.
     accessible: Vec<MemoryRange>,
-    /// Number and words of the default queue.
+    /// The number of the default queue, and its size in words.
     default_queue: Option<(u32, u32)>,
-    /// Whether all groups must have one size.
+    /// Whether all groups must have the same size.
     uniform: bool,
     state: Mutex<TreeState>,
 }
@@ -126,7 +126,7 @@ impl fmt::Debug for KernelTree {
     }
 }
 
-/// All memory of a launch.
+/// The buffers that a launch can access, each one as a whole.
 fn accessible(launch: &Launch) -> Vec<MemoryRange> {
     let of_arg = |arg: &LaunchArg| match arg {
         LaunchArg::Buffer(range) => range.clone(),
@@ -135,7 +135,7 @@ fn accessible(launch: &Launch) -> Vec<MemoryRange> {
     };
     let mut ranges: Vec<MemoryRange> = Vec::new();
     for range in launch.args.iter().filter_map(of_arg).chain(launch.extra.iter().cloned()) {
-        // A pointer may point to any byte of a buffer, even if the argument was a part of it.
+        // A pointer may point to any byte of a buffer, even if the argument was a sub-buffer.
         let range = MemoryRange { offset: 0, size: range.memory.size(), start: 0, ..range };
         if ranges.iter().all(|known| known.identity != range.identity) {
             ranges.push(range);
@@ -157,7 +157,7 @@ fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendRe
 }
 
 impl KernelTree {
-    /// Starts a launch whose kernel may enqueue others; the ticket receives the result.
+    /// Starts a launch whose kernel may enqueue kernels. `handle` receives the result.
     pub(crate) fn start(
         device: &Arc<Device>,
         default_queue: Option<(u32, u32)>,
@@ -212,7 +212,7 @@ impl KernelTree {
             let mut ended = std::mem::take(&mut state.running);
             let ready_nodes = state.events.take_ready();
             state.wake(&ready_nodes, &mut ended);
-            state.end(ended, now);
+            state.end_nodes(ended, now);
             state.events.collect();
             state.outcome()
         };
@@ -239,7 +239,7 @@ impl KernelTree {
                     None => node.waits += 1,
                 }
             }
-            state.events.begin(record.event);
+            state.events.register_command(record.event);
             let (is_marker, waits) = (record.kind == Kind::Marker, node.waits > 0);
             node.record = (!is_marker).then(|| Request { record, args: state.args.clone() });
             if waits {
@@ -258,7 +258,8 @@ impl KernelTree {
         state.running.extend(markers);
     }
 
-    /// The launch that a node's record requests, with its captures at this word; `None` if there is no such kernel.
+    /// Creates the launch that a node's record requests, with its captures at this word. Also returns whether the
+    /// kernel may enqueue kernels. Fails if the program does not have the kernel, or if it needs too much local memory.
     fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
         let info =
@@ -309,13 +310,13 @@ impl KernelTree {
 
 impl TreeState {
     /// Marks a launch of the next round as the one that may enqueue kernels.
-    fn enqueues(&mut self, node: usize, launch: &Launch) {
+    fn set_enqueuing(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
         self.args = launch.args.as_slice().into();
     }
 
-    /// Events have ended: decrements the wait counts of their dependents. A node that can no longer run, or is a
-    /// marker, ends.
+    /// Decrements the wait counts of nodes that waited for ended events. Adds failed nodes and markers to `ended` when
+    /// they no longer wait.
     fn wake(&mut self, ready_nodes: &[(usize, i32)], ended: &mut Vec<usize>) {
         for &(index, status) in ready_nodes {
             let node = &mut self.nodes[index];
@@ -333,8 +334,9 @@ impl TreeState {
         }
     }
 
-    /// Nodes have ended. They and their parents end completely if no child is left.
-    fn end(&mut self, mut ended: Vec<usize>, now: u64) {
+    /// Records that nodes have ended. A node without remaining children completes its event, and may complete its
+    /// parent.
+    fn end_nodes(&mut self, mut ended: Vec<usize>, now: u64) {
         while let Some(index) = ended.pop() {
             let node = &mut self.nodes[index];
             if !node.ended {
@@ -353,7 +355,7 @@ impl TreeState {
                 self.child_failure.get_or_insert_with(|| BackendError::Other(why.into()));
             }
             let status = if failed { DEPENDENCY_FAILED } else { 0 };
-            self.events.end(event, status, [times.end.saturating_sub(times.start), latest.saturating_sub(times.start)]);
+            self.events.record_end(event, status, [times.end.saturating_sub(times.start), latest.saturating_sub(times.start)]);
             let ready_nodes = self.events.take_ready();
             self.wake(&ready_nodes, &mut ended);
             if index == 0 {
@@ -368,7 +370,7 @@ impl TreeState {
         }
     }
 
-    /// The result of the tree, if it has ended.
+    /// The result of the tree, or `None` if nodes can be launched.
     fn outcome(&mut self) -> Option<BackendResult<()>> {
         if let Some(error) = self.device_error.take() {
             return Some(Err(error));

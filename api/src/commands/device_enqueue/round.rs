@@ -12,7 +12,7 @@ use crate::backend::{Action, BackendError, BackendResult, CopyRegion, HostTarget
 /// The maximum number of launches in a round.
 const MAX_LAUNCHES: usize = 256;
 
-/// The writes before the launches.
+/// The writes to the queue memory before the launches.
 #[derive(Default)]
 struct QueueWrites {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ impl KernelTree {
         let mut writes = QueueWrites::default();
         let mut launches = Vec::new();
         if let Some(launch) = state.root.take() {
-            state.enqueues(0, &launch);
+            state.set_enqueuing(0, &launch);
             launches.push(RoundLaunch { launch, node: 0, profile: self.handle.is_timed() });
         }
         let mut words = 0;
@@ -92,7 +92,7 @@ impl KernelTree {
                 words += record.captures.len();
             }
             if enqueues {
-                state.enqueues(node, &launch);
+                state.set_enqueuing(node, &launch);
             }
             launches.push(RoundLaunch { launch, node, profile });
             if enqueues {

@@ -113,7 +113,8 @@ fn extension_version(name: &str) -> Version {
     }
 }
 
-/// Bytes of by-value and pointer arguments of a kernel. OpenCL 3.0 requires 1,024; other drivers report 4,096 or more.
+/// Maximum bytes of by-value and pointer arguments of a kernel (CL_DEVICE_MAX_PARAMETER_SIZE). OpenCL 3.0 requires
+/// 1,024; other drivers report 4,096 or more.
 pub const MAX_PARAMETER_SIZE: u64 = 4096;
 
 /// Bytes of CL_DEVICE_PRINTF_BUFFER_SIZE.
@@ -150,7 +151,7 @@ pub struct ImageLimits {
 /// Bytes of the largest element of an image.
 pub(crate) const LARGEST_ELEMENT: u64 = 16;
 /// Maximum number of elements of an image buffer: OpenCL C indexes them with an `int`.
-const MOST_BUFFER_PIXELS: u64 = i32::MAX as u64;
+const MAX_IMAGE_BUFFER_ELEMENTS: u64 = i32::MAX as u64;
 
 #[derive(Debug)]
 pub struct Device {
@@ -184,8 +185,8 @@ impl Device {
         Arc::new(Self { slot: HandleSlot::default(), backend, device_type, parent: None })
     }
 
-    /// A part of a device; `properties` are those of CL_DEVICE_PARTITION_TYPE.
-    pub(crate) fn part_of(parent: &Arc<Self>, backend: Arc<dyn backend::Device>, properties: Vec<isize>) -> Arc<Self> {
+    /// Creates a sub-device; `properties` is the value of CL_DEVICE_PARTITION_TYPE.
+    pub(crate) fn sub_device_of(parent: &Arc<Self>, backend: Arc<dyn backend::Device>, properties: Vec<isize>) -> Arc<Self> {
         let parent = Arc::clone(parent);
         Arc::new(Self { slot: HandleSlot::default(), backend, device_type: parent.device_type, parent: Some((parent, properties)) })
     }
@@ -239,14 +240,14 @@ impl Device {
         self.device_type
     }
 
-    /// Whether it supports the full profile, which requires 64-bit integers.
-    pub fn full_profile(&self) -> bool {
+    /// Whether the device supports the full profile, which requires 64-bit integers.
+    pub fn has_full_profile(&self) -> bool {
         self.target().language.int64
     }
 
     /// CL_DEVICE_PROFILE
     pub fn profile(&self) -> &'static str {
-        if self.full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
+        if self.has_full_profile() { "FULL_PROFILE" } else { "EMBEDDED_PROFILE" }
     }
 
     /// CL_DRIVER_VERSION: the version of wgcl, then the version of the underlying driver and of the accepted program
@@ -283,7 +284,7 @@ impl Device {
         ImageLimits {
             size_2d: 16384,
             size_3d: 2048,
-            buffer: (self.properties().max_allocation / LARGEST_ELEMENT).clamp(65536, MOST_BUFFER_PIXELS),
+            buffer: (self.properties().max_allocation / LARGEST_ELEMENT).clamp(65536, MAX_IMAGE_BUFFER_ELEMENTS),
             array: 2048,
             read_args: 128,
             write_args: 64,
@@ -340,8 +341,8 @@ impl Device {
         config
     }
 
-    /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: the sizes that kernels may require. The list is empty if the device chooses
-    /// among several sizes.
+    /// CL_DEVICE_SUB_GROUP_SIZES_INTEL: the sizes that kernels may require. The list is empty if kernels cannot require
+    /// a size.
     pub fn subgroup_sizes(&self) -> Vec<usize> {
         let language = &self.target().language;
         (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size as usize).collect()
@@ -445,7 +446,7 @@ impl Device {
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
         let language = &self.target().language;
-        // The user can add any name to those of the compiler.
+        // The user can add names to the compiler's list, so it may contain names of this list.
         let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);
@@ -477,7 +478,7 @@ impl Device {
         self.target().language.features.iter().any(|feature| feature == name)
     }
 
-    /// CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE: bytes of one variable in global space.
+    /// CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE: maximum bytes of one program-scope variable.
     pub fn max_global_variable_size(&self) -> u64 {
         if self.has_c_feature("__opencl_c_program_scope_global_variables") { wgcl_compiler::target::MAX_GLOBAL_VARIABLE } else { 0 }
     }

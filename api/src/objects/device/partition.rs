@@ -14,12 +14,12 @@ mod property {
     pub(super) const BY_AFFINITY_DOMAIN: isize = 0x1088;
 }
 
-/// A partition scheme, as the properties of clCreateSubDevices name it.
+/// A partition scheme of clCreateSubDevices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Partition {
-    /// CL_DEVICE_PARTITION_EQUALLY: as many parts of N compute units as possible.
+    /// CL_DEVICE_PARTITION_EQUALLY: as many sub-devices of N compute units as possible.
     Equally(isize),
-    /// CL_DEVICE_PARTITION_BY_COUNTS: compute units of each part.
+    /// CL_DEVICE_PARTITION_BY_COUNTS: the number of compute units of each sub-device.
     ByCounts(Vec<isize>),
     /// CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN
     ByAffinityDomain(AffinityDomain),
@@ -41,10 +41,10 @@ impl Partition {
             property::BY_COUNTS => Ok(Self::ByCounts((1..=limit as usize + 1).map(&at).take_while(|&count| count != 0).collect())),
             property::BY_AFFINITY_DOMAIN => {
                 let domain = u64::try_from(at(1)).ok().and_then(AffinityDomain::from_bits).filter(|domain| domain.bits().is_power_of_two());
-                let domain = domain.ok_or_else(|| Error::InvalidValue(format!("affinity domain {:#x}", at(1)).into()))?;
+                let domain = domain.ok_or_else(|| Error::InvalidValue(format!("affinity domain {:#x} is not valid", at(1)).into()))?;
                 only_scheme(Self::ByAffinityDomain(domain))
             }
-            other => Err(Error::InvalidValue(format!("partition scheme {other:#x}").into())),
+            other => Err(Error::InvalidValue(format!("partition scheme {other:#x} is unknown").into())),
         }
     }
 
@@ -57,20 +57,20 @@ impl Partition {
                 // The list of counts has its own terminator.
                 [property::BY_COUNTS].into_iter().chain(counts.iter().copied()).chain([0, 0]).collect()
             }
-            Self::ByAffinityDomain(asked) => {
-                let bits = domain.unwrap_or(*asked).bits();
+            Self::ByAffinityDomain(requested) => {
+                let bits = domain.unwrap_or(*requested).bits();
                 vec![property::BY_AFFINITY_DOMAIN, isize::try_from(bits).unwrap_or(0), 0]
             }
         }
     }
 }
 
-/// The parts into which a scheme divides a device.
+/// The sub-devices into which a scheme divides a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// The indices of compute units, as a list for each part.
+    /// The indices of the compute units of each sub-device.
     units: Vec<Vec<u32>>,
-    /// The partition properties that the parts report.
+    /// The partition properties that the sub-devices report.
     properties: Vec<isize>,
 }
 
@@ -81,8 +81,8 @@ impl Parts {
     }
 }
 
-/// Lists of consecutive indices.
-fn in_row(counts: impl IntoIterator<Item = u32>) -> Vec<Vec<u32>> {
+/// Divides the indices from 0 on into consecutive lists of these lengths.
+fn consecutive_indices(counts: impl IntoIterator<Item = u32>) -> Vec<Vec<u32>> {
     let mut next = 0;
     let part = |count| {
         let first = next;
@@ -97,7 +97,7 @@ impl Device {
         self.properties().compute_units.max(1)
     }
 
-    /// Whether it can be partitioned.
+    /// Whether the device can be partitioned.
     pub fn is_divisible(&self) -> bool {
         self.backend().is_divisible() && self.compute_units() > 1
     }
@@ -129,7 +129,7 @@ impl Device {
         schemes
     }
 
-    /// The parts of a scheme. This function creates no devices.
+    /// Returns the sub-devices of a scheme without creating them.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -143,28 +143,33 @@ impl Device {
                 let units = units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device is 0".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
                 // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
-                // they do not accept a part with all units of its device.
+                // they do not accept a sub-device with all compute units of its parent.
                 let all = self.compute_units();
                 ensure!(units <= all, InvalidDevicePartitionCount, "sub-devices of {units} compute units: the device has {all}");
                 ensure!(units < all, DevicePartitionFailed, "the sub-device would have every compute unit of the device");
-                in_row((0..self.compute_units() / units).map(|_| units))
+                consecutive_indices((0..self.compute_units() / units).map(|_| units))
             }
-            Partition::ByCounts(counts) => in_row(self.check_counts(counts)?),
-            Partition::ByAffinityDomain(wanted) => {
+            Partition::ByCounts(counts) => consecutive_indices(self.check_counts(counts)?),
+            Partition::ByAffinityDomain(requested) => {
                 let divisions = self.backend().affinity_divisions();
                 // The device does not report this scheme.
                 ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
-                let next = *wanted == AffinityDomain::NEXT_PARTITIONABLE;
-                let division = divisions.into_iter().find(|division| next || division.domain == *wanted);
+                let next = *requested == AffinityDomain::NEXT_PARTITIONABLE;
+                let division = divisions.into_iter().find(|division| next || division.domain == *requested);
                 // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device
                 // could not be further partitioned."
                 let division = division.ok_or_else(|| {
-                    Error::DevicePartitionFailed(format!("affinity domain {:#x} does not divide the device", wanted.bits()).into())
+                    Error::DevicePartitionFailed(format!("affinity domain {:#x} does not divide the device", requested.bits()).into())
                 })?;
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
         };
-        ensure!(self.is_divisible() && !parts.is_empty(), DevicePartitionFailed, "{} compute units", self.compute_units());
+        ensure!(
+            self.is_divisible() && !parts.is_empty(),
+            DevicePartitionFailed,
+            "a device with {} compute units cannot be partitioned in this way",
+            self.compute_units()
+        );
         Ok(Parts { units: parts, properties: scheme.properties(None) })
     }
 
@@ -184,17 +189,17 @@ impl Device {
         })
     }
 
-    /// clCreateSubDevices: the parts as devices.
+    /// clCreateSubDevices: creates the sub-devices.
     ///
     /// # Errors
-    /// If the backend does not support these parts.
+    /// If the backend cannot create one of the sub-devices.
     pub fn sub_devices(self: &Arc<Self>, parts: &Parts) -> Result<Vec<Arc<Self>>> {
         let part = |units: &Vec<u32>| {
             let backend = self.backend().sub_device(units);
             let backend = backend.ok_or_else(|| {
                 Error::DevicePartitionFailed(format!("the backend cannot create a sub-device of the compute units {units:?}").into())
             })?;
-            Ok(Self::part_of(self, backend, parts.properties.clone()))
+            Ok(Self::sub_device_of(self, backend, parts.properties.clone()))
         };
         parts.units.iter().map(part).collect()
     }
@@ -204,7 +209,7 @@ impl Device {
 mod tests {
     use std::sync::Arc;
 
-    use super::{AffinityDomain, Partition, in_row};
+    use super::{AffinityDomain, Partition, consecutive_indices};
     use crate::objects::device::Device;
     use crate::test_backend::TestDevice;
     use crate::types::error::Error;
@@ -214,10 +219,10 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_properties_are_read_no_further_than_they_go() {
+    fn property_lists_are_read_up_to_their_end() {
         assert_eq!(parse(&[0x1086, 2, 0]), Ok(Partition::Equally(2)));
         assert_eq!(parse(&[0x1087, 3, 1, 0]), Ok(Partition::ByCounts(vec![3, 1])));
-        assert_eq!(parse(&[0x1087, 1, 1, 1, 1, 1]), Ok(Partition::ByCounts(vec![1; 5])), "too many, and no end");
+        assert_eq!(parse(&[0x1087, 1, 1, 1, 1, 1]), Ok(Partition::ByCounts(vec![1; 5])), "too many counts, without a terminator");
         assert_eq!(parse(&[0x1088, 32, 0]), Ok(Partition::ByAffinityDomain(AffinityDomain::NEXT_PARTITIONABLE)));
         for wrong in [&[0_isize][..], &[7], &[0x1088, 3, 0], &[0x1088, 64, 0], &[0x1088, 0, 0], &[0x1086, 1, 0x1087]] {
             assert!(matches!(parse(wrong), Err(Error::InvalidValue(_))), "{wrong:x?}");
@@ -233,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_each_other() {
-        assert_eq!(in_row([2, 0, 1]), [vec![0, 1], vec![], vec![2]]);
+    fn sub_devices_have_consecutive_compute_units() {
+        assert_eq!(consecutive_indices([2, 0, 1]), [vec![0, 1], vec![], vec![2]]);
     }
 
     #[test]
-    fn most_devices_are_one() {
+    fn a_device_is_not_divisible_by_default() {
         let device: Arc<Device> = Device::new(TestDevice::new("whole"));
         assert_eq!((device.max_sub_devices(), device.partition_schemes()), (0, vec![0]));
         assert!(device.affinity_domains().is_empty());

@@ -50,7 +50,7 @@ use crate::types::process;
 use crate::types::status::Status;
 use crate::types::thread;
 
-/// The four times of a command, in nanoseconds of its device's clock.
+/// The profiling times of a command, in nanoseconds of its device's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Profile {
     /// CL_PROFILING_COMMAND_QUEUED
@@ -65,7 +65,7 @@ pub struct Profile {
     pub complete: u64,
 }
 
-/// Called with the event and its new status, or the error.
+/// Called with the event and its new status, which is negative if the command failed.
 pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 
 /// A waiter of an event.
@@ -109,11 +109,12 @@ pub struct Event {
     done: Condvar,
     /// The trace record of the command, if tracing is enabled.
     traced: Option<Arc<Traced>>,
-    /// The process that enqueued the command.
+    /// The [generation](process::generation) of the process that enqueued the command.
     generation: u32,
     /// The thread whose blocking call waits for the command ([`thread::token`]).
     awaiting: Option<usize>,
-    /// The commands that this event waits for, if it represents a command buffer with several queues: one per queue.
+    /// The commands that this event waits for, if it represents a command buffer with several segments: one event per
+    /// segment.
     parts: OnceLock<Vec<Arc<Self>>>,
 }
 
@@ -147,7 +148,7 @@ struct Termination {
 }
 
 impl Termination {
-    /// The failure originates from this event.
+    /// The termination of a command with which a failure began.
     fn first(failure: Arc<Failure>) -> Self {
         Self { status: failure.status(), failure }
     }
@@ -158,20 +159,20 @@ impl Termination {
     }
 }
 
-/// The end of an event.
+/// The result of an event: the times of its command, if it has a command, or its termination.
 type Outcome = std::result::Result<Option<Times>, Termination>;
 
-/// A step of the graph.
+/// A change of an event's state.
 enum Transition {
     /// All blockers are removed.
     Ready(Arc<Event>),
-    /// The command cannot run; the objects are those that it would have used.
+    /// The command cannot run. The objects are those of its accesses.
     Fail(Arc<Event>, Termination, Vec<RetainedObject>),
-    /// The event ends; the objects are those that the command used.
+    /// The event ends. The objects are those of the command's accesses.
     Finish(Arc<Event>, Outcome, Vec<RetainedObject>),
 }
 
-/// The result of a request to wait for an event.
+/// The state of a blocker when a dependent is registered.
 enum BlockerStatus {
     Blocked,
     Issued,
@@ -233,13 +234,13 @@ impl Event {
         Self::make(queue.context().clone(), (Some(queue.clone()), position), command, Status::QUEUED, Some(work))
     }
 
-    /// Sets the number of the command. The event is not shared yet.
+    /// Sets the number of the command. The caller must not have shared the event yet.
     pub(crate) fn set_number(&self, number: u64) {
         self.number.store(number, Ordering::Release);
     }
 
-    /// Records that the application will observe the end of the command.
-    fn note_awaited(&self) {
+    /// Records that the application waits for the end of the command.
+    fn record_awaited(&self) {
         if let Some(queue) = &self.queue {
             queue.awaited().waits_for(self.number.load(Ordering::Relaxed));
         }
@@ -255,9 +256,9 @@ impl Event {
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
         for (list, explicit) in [(wait_list, true), (order, false)] {
             for blocker in list {
-                blocker.end_if_forked();
+                blocker.fail_if_forked();
                 if explicit {
-                    blocker.note_awaited();
+                    blocker.record_awaited();
                 }
                 if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
                     traced.follow(other);
@@ -347,7 +348,7 @@ impl Event {
         self.state.lock().failure.get_or_insert(failure);
     }
 
-    /// The cause of its failure, if it failed, and whether an event of its wait list failed.
+    /// If the command failed, the cause and whether an event of its wait list failed. Otherwise `None`.
     pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
         let state = self.state.lock();
         let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
@@ -374,11 +375,11 @@ impl Event {
         status
     }
 
-    /// Returns the status. The application will wait for the command without another call: flushes it, unless an
-    /// earlier call did.
+    /// Returns the status. Flushes the command, unless an earlier call did: the application may wait for it without
+    /// another call.
     pub(crate) fn observe(self: &Arc<Self>) -> Status {
-        self.end_if_forked();
-        self.note_awaited();
+        self.fail_if_forked();
+        self.record_awaited();
         let mut state = self.state.lock();
         let status = state.status;
         let is_first = !status.is_done() && !std::mem::replace(&mut state.is_observed, true);
@@ -389,8 +390,8 @@ impl Event {
         status
     }
 
-    /// Fails a command of a parent process. User events are the application's.
-    fn end_if_forked(self: &Arc<Self>) {
+    /// Fails a command that a parent process enqueued. User events are excluded: the application completes them.
+    fn fail_if_forked(self: &Arc<Self>) {
         if self.generation == process::generation() || self.queue.is_none() || self.status().is_done() {
             return;
         }
@@ -412,10 +413,10 @@ impl Event {
         self.state.lock().flush_on_issue = true;
     }
 
-    /// Waits until the command is done. Submits the commands that it depends on.
+    /// Waits until the command is done, and returns its status. Submits the commands that it depends on.
     pub fn wait(self: &Arc<Self>) -> Status {
-        self.end_if_forked();
-        self.note_awaited();
+        self.fail_if_forked();
+        self.record_awaited();
         if let Some(queue) = &self.queue {
             queue.device().backend().flush_until(&|| self.status().is_done());
         }
@@ -429,7 +430,7 @@ impl Event {
     /// clWaitForEvents
     ///
     /// # Errors
-    /// If there is no event, they are of several contexts, or one of them failed.
+    /// If the list is empty, if the events belong to several contexts, or if a command failed.
     pub fn wait_all(events: &[Arc<Self>]) -> Result<()> {
         lint::check_blocking_call();
         let Some(first) = events.first() else {
@@ -466,7 +467,7 @@ impl Event {
     /// clSetUserEventStatus
     ///
     /// # Errors
-    /// If it is not a user event, the status is not final, or was set before.
+    /// If this is not a user event, if the status is not final, or if the status was set before.
     pub fn set_user_status(self: &Arc<Self>, status: Status) -> Result<()> {
         ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
         ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
@@ -488,7 +489,7 @@ impl Event {
         }
         let status = state.status;
         drop(state);
-        self.note_awaited();
+        self.record_awaited();
         schedule(self, vec![(trigger, callback)], status);
     }
 
@@ -503,7 +504,7 @@ impl Event {
         let profiles = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.profiles());
         let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
         let profiling = profiles(self) || parts.iter().any(|part| profiles(part));
-        ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue does not profile");
+        ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue was created without CL_QUEUE_PROFILING_ENABLE");
         let times = |event: &Self| {
             let state = event.state.lock();
             (state.status, state.profile)
@@ -521,12 +522,12 @@ impl Event {
         }))
     }
 
-    /// Sets the commands that this event consists of. The event is not shared yet.
+    /// Sets the events of the segments that this event represents. The application does not have this event yet.
     pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
         let _ = self.parts.set(parts);
     }
 
-    /// Moves to an intermediate status and runs its callbacks.
+    /// Changes to an intermediate status and schedules its callbacks.
     fn advance(self: &Arc<Self>, status: Status, time: Option<u64>) {
         let mut state = self.state.lock();
         if state.status.is_done() {
@@ -548,7 +549,7 @@ impl Event {
         self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.profiles())
     }
 
-    /// Submits the command to its device, or returns the reason why that is not possible.
+    /// Submits the command to its device. If that is not possible, adds the failure to `transitions`.
     fn issue(self: &Arc<Self>, transitions: &mut VecDeque<Transition>) {
         let Some(queue) = &self.queue else { return };
         let mut state = self.state.lock();
@@ -558,7 +559,7 @@ impl Event {
         // A failure of an earlier command in the queue does not stop a command that releases memory.
         let releases_memory = matches!(self.command, CommandType::UnmapMemObject | CommandType::SvmUnmap | CommandType::SvmFree);
         if (waited.is_some() || !releases_memory)
-            && let Some(failure) = self.reached_by(waited, &[])
+            && let Some(failure) = self.inherited_failure(waited, &[])
         {
             transitions.push_back(Transition::Fail(self.clone(), Termination::dependent(failure), work.into_retained()));
             return;
@@ -584,7 +585,7 @@ impl Event {
                     }
                 }
             }
-            // It counts as submitted when it has ended, because its successors must run after its children.
+            // A kernel tree does not count as issued: its successors must run after its children.
             Prepared::KernelTree(command, executable, retained) => KernelTree::start(
                 queue.device(),
                 queue.default_queue_handle(),
@@ -605,7 +606,7 @@ impl Event {
     /// before they run.
     fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
-            Some(queue) if !queue.out_of_order() => {
+            Some(queue) if !queue.is_out_of_order() => {
                 queue.device().backend().enqueue(Command::Nop, false, CommandHandle::new(self, retained, Some(failed)));
                 queue.flush();
             }
@@ -634,11 +635,11 @@ impl Event {
 
     /// The failure that affects a command that did not fail itself. It comes from the wait list (`waited`), the queue
     /// order, or the memory that the command used.
-    fn reached_by(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
+    fn inherited_failure(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
-            // The application has observed the failure and waits for this command nevertheless: report this command.
+            // The application has observed the failure, but waits for this command: report a new failure.
             Some(failure) if !failure.affects(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
@@ -660,7 +661,7 @@ impl Event {
         }
         let (status, times, failure) = match outcome {
             Err(Termination { status, failure }) => (status, None, Some(failure)),
-            Ok(times) => match self.reached_by(waited, &retained) {
+            Ok(times) => match self.inherited_failure(waited, &retained) {
                 Some(failure) => (Status::DEPENDENCY_FAILED, times, Some(failure)),
                 None => (Status::COMPLETE, times, None),
             },
@@ -743,8 +744,8 @@ fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitio
     }
 }
 
-/// Runs a step and all that follow from it. `late` says that the enqueuing call did not cause it, so no other caller
-/// will flush.
+/// Runs a transition and all transitions that follow from it. If `late` is true, the enqueuing call did not cause the
+/// transition, so this function flushes the devices.
 fn run(transition: Transition, late: bool) {
     let mut transitions = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();

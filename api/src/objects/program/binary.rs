@@ -42,7 +42,7 @@ pub struct Unit {
     /// The compiler options of the unit.
     pub options: String,
     pub source: String,
-    /// Headers that were given to clCompileProgram, by name.
+    /// Headers that were passed to clCompileProgram, by name.
     pub headers: BTreeMap<String, String>,
     /// The SPIR-V module that replaces the source, if there is one.
     pub module: Option<SpirvModule>,
@@ -189,15 +189,15 @@ pub fn decode(bytes: &[u8]) -> Result<(Object, BinaryKind)> {
     if reader.bytes(8) != Some(MAGIC.as_slice()) {
         return Err(refuse("not a binary of wgcl"));
     }
-    let truncated = || refuse("the binary is cut off");
+    let truncated = || refuse("the binary is truncated");
     if reader.u32().ok_or_else(truncated)? != FORMAT {
-        return Err(refuse("the binary is of another version of wgcl"));
+        return Err(refuse("the binary has the format of another version of wgcl"));
     }
     let kind = match reader.u32().ok_or_else(truncated)? {
         1 => BinaryKind::CompiledObject,
         2 => BinaryKind::Library,
         4 => BinaryKind::Executable,
-        _ => return Err(refuse("the binary is of an unknown kind")),
+        _ => return Err(refuse("the kind of the binary is unknown")),
     };
     if reader.u64().ok_or_else(truncated)? != checksum(reader.0) {
         return Err(refuse("the binary is damaged"));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn every_damage_is_noticed() {
+    fn damaged_binaries_are_rejected() {
         let bytes = encode(&example(), BinaryKind::Executable);
         for length in 0..bytes.len() {
             assert!(decode(&bytes[..length]).is_err(), "cut off at {length}");

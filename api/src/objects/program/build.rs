@@ -116,14 +116,14 @@ fn compile_alone(unit: &Unit, device: &Device, target: &Target) -> Built {
     if let Some((program, log, key)) =
         cache.and_then(|cache| cache::programs::find_program(cache, unit, target, |key| device.backend().prefetch(key)))
     {
-        trace::looked_up(true);
+        trace::record_cache_lookup(true);
         return Built { success: true, compiled: Some(program), units: Units::new(), log, cache_key: Some(key) };
     }
-    trace::looked_up(false);
+    trace::record_cache_lookup(false);
     let result = build_unit(unit, target);
     let mut cache_key = None;
     if let (Some(cache), Some(program)) = (cache, &result.program) {
-        cache_key = cache::programs::keep_program(cache, unit, target, program, &result.log, &result.files);
+        cache_key = cache::programs::store_program(cache, unit, target, program, &result.log, &result.files);
     }
     Built { success: result.program.is_some(), compiled: result.program, units: Units::new(), log: result.log, cache_key }
 }

@@ -1,4 +1,4 @@
-//! A program that a device can run.
+//! Programs that are built for a device.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use wgcl_compiler::program::{KernelInfo, Program as Compiled};
 use crate::backend::LoadedProgram;
 use crate::commands::serialization::TreeQueue;
 
-/// A program that can run on a device.
+/// A program that was built for a device and loaded on it.
 #[derive(Debug)]
 pub struct Executable {
     /// The compiler's result.
@@ -18,7 +18,7 @@ pub struct Executable {
     pub(crate) trees: TreeQueue,
 }
 
-/// A kernel's reflection in an executable.
+/// The reflection data of a kernel, or `None` if the executable has no such kernel.
 pub(crate) fn find_kernel<'a>(executable: &'a Executable, name: &str) -> Option<&'a KernelInfo> {
     executable.compiled.kernels.iter().find(|kernel| kernel.name == name)
 }

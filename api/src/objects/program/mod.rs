@@ -1,8 +1,7 @@
 //! Programs: sources, builds and binaries (OpenCL API 5.8).
 //!
-//! A program keeps for each of its devices its inputs ([`Object`]) and, once it is built, its [`Executable`].
-//! Compiled objects and libraries also keep the compiled form of each translation unit ([`Units`]), which the linker
-//! combines.
+//! For each of its devices, a program stores its inputs ([`Object`]) and, after a build, its [`Executable`]. Compiled
+//! objects and libraries also store the compiled form of each translation unit ([`Units`]), which the linker combines.
 
 pub mod binary;
 mod build;
@@ -189,10 +188,11 @@ impl Program {
         Unit { options: options.to_owned(), source: self.source.clone(), headers, module }
     }
 
-    /// Creates a program from binaries (clCreateProgramWithBinary). Fails with the error of each binary.
+    /// Creates a program from binaries (clCreateProgramWithBinary).
     ///
     /// # Errors
-    /// If a device is not in the context, or if a binary is not valid. The second part lists the invalid ones.
+    /// If a device is not in the context, or if a binary is not valid. The list states, for each binary, whether it is
+    /// valid.
     pub fn with_binaries(context: &Arc<Context>, binaries: &[(Arc<Device>, &[u8])]) -> Result<Arc<Self>, (Error, Vec<bool>)> {
         let none = || vec![false; binaries.len()];
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
@@ -251,7 +251,7 @@ impl Program {
             .collect()
     }
 
-    /// The executables, by device.
+    /// The executable of each device; `None` if the program is not built for it.
     pub fn executables(&self) -> Vec<Option<Arc<Executable>>> {
         self.builds.lock().iter().map(|build| build.executable.clone()).collect()
     }
@@ -259,7 +259,7 @@ impl Program {
     /// The kernels of the first executable: CL_PROGRAM_NUM_KERNELS, CL_PROGRAM_KERNEL_NAMES.
     ///
     /// # Errors
-    /// If nothing was built.
+    /// If the program was not built for any device.
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
         // successfully built program executable has not been created for at least one device."
@@ -282,7 +282,7 @@ impl Program {
         }
     }
 
-    /// The devices of a build, as indices. Sub-devices that have no separate build are listed with their parent.
+    /// The indices of the devices of a build. They include sub-devices of these devices that have no separate build.
     fn targets(&self, devices: Option<&[Arc<Device>]>) -> Result<Vec<usize>> {
         let Some(devices) = devices else { return Ok((0..self.devices.len()).collect()) };
         let mut indices = Vec::new();
@@ -309,7 +309,7 @@ impl Program {
     }
 
     /// Marks the builds of devices as in progress.
-    fn begin(&self, targets: &[usize], options: &str) -> Result<()> {
+    fn begin_builds(&self, targets: &[usize], options: &str) -> Result<()> {
         // "CL_INVALID_OPERATION if there are kernel objects attached to program."
         ensure!(self.kernels.load(Ordering::Acquire) == 0, InvalidOperation, "kernels are attached to the program");
         let mut builds = self.builds.lock();
@@ -332,7 +332,7 @@ impl Program {
     }
 
     /// Records the result of a build.
-    fn end(&self, index: usize, object: Arc<Object>, kind: BinaryKind, outcome: Outcome) {
+    fn record_result(&self, index: usize, object: Arc<Object>, kind: BinaryKind, outcome: Outcome) {
         let mut builds = self.builds.lock();
         let Some(build) = builds.get_mut(index) else { return };
         build.log = outcome.log;
@@ -348,7 +348,8 @@ impl Program {
         build.executable = outcome.executable;
     }
 
-    /// Builds objects for devices, now or (with `done`) later. Whether all of them succeeded.
+    /// Builds objects for devices: in this call, or in the background if `done` is set. Returns `failure` if a build in
+    /// this call fails.
     fn run(
         self: &Arc<Self>,
         work: Vec<(usize, Arc<Object>, Units)>,
@@ -358,8 +359,8 @@ impl Program {
     ) -> Result<()> {
         let bytes = work.iter().map(|(_, object, _)| object.units.iter().map(Unit::size).sum::<usize>()).max().unwrap_or(0);
         if !address_space::has_room_to_compile(bytes, parallel::STACK) {
-            self.abandon("error: the process has not enough address space for the compiler (ulimit -v)\n");
-            return Err(Error::OutOfHostMemory(format!("no address space to compile {bytes} bytes").into()));
+            self.abandon("error: the process does not have enough address space for the compiler (ulimit -v)\n");
+            return Err(Error::OutOfHostMemory(format!("not enough address space to compile {bytes} bytes of source").into()));
         }
         let program = self.clone();
         let job = move || {
@@ -367,7 +368,7 @@ impl Program {
             let mut earlier: Vec<(Arc<Device>, Arc<Object>, build::Built)> = Vec::new();
             for (index, object, units) in work {
                 let device = program.devices[index].clone();
-                // Devices of one kind share the compiler's work.
+                // Devices with equal targets share the compiler's result.
                 let known = earlier.iter().find(|(d, o, _)| Arc::ptr_eq(o, &object) && d.target() == device.target());
                 let built = match known {
                     Some((_, _, built)) => built.clone(),
@@ -376,7 +377,7 @@ impl Program {
                 earlier.push((device.clone(), object.clone(), built.clone()));
                 let outcome = build::load(built, kind, &device);
                 success &= outcome.success;
-                program.end(index, object, kind, outcome);
+                program.record_result(index, object, kind, outcome);
             }
             success
         };
@@ -399,7 +400,7 @@ impl Program {
         }
     }
 
-    /// Ends builds that are in progress and will not end.
+    /// Marks builds that are still in progress as failed.
     fn abandon(&self, why: &str) {
         for build in self.builds.lock().iter_mut().filter(|build| build.status == BuildStatus::InProgress) {
             build.status = BuildStatus::Error;
@@ -417,7 +418,7 @@ impl Program {
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
         // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
         // clCreateProgramWithBinary."
-        ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was linked");
+        ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was created with clLinkProgram");
         let from_source = || Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
         let objects = match self.origin {
             Origin::Source | Origin::Il | Origin::Linked => {
@@ -439,8 +440,8 @@ impl Program {
                     .collect::<Result<Vec<_>>>()?
             }
         };
-        self.begin(&targets, options)?;
-        self.run(objects, BinaryKind::Executable, || Error::BuildProgramFailure("the build log says why".into()), done)
+        self.begin_builds(&targets, options)?;
+        self.run(objects, BinaryKind::Executable, || Error::BuildProgramFailure("see the build log".into()), done)
     }
 
     /// clCompileProgram; `headers` are programs by the names under which they are included.
@@ -466,12 +467,13 @@ impl Program {
         let headers = headers.iter().map(|(name, program)| (name.clone(), program.source.clone())).collect();
         let unit = self.unit(options, headers);
         let object = Arc::new(Object { units: vec![unit] });
-        self.begin(&targets, options)?;
+        self.begin_builds(&targets, options)?;
         let work = targets.iter().map(|&index| (index, object.clone(), Units::new())).collect();
-        self.run(work, BinaryKind::CompiledObject, || Error::CompileProgramFailure("the build log says why".into()), done)
+        self.run(work, BinaryKind::CompiledObject, || Error::CompileProgramFailure("see the build log".into()), done)
     }
 
-    /// clLinkProgram: the new program, and whether linking it (if not asynchronous) succeeded. `done` gets the program.
+    /// clLinkProgram. Returns the new program and the result of the link. With `done` the link is asynchronous: the
+    /// result is `Ok`, and `done` receives the program.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -524,12 +526,12 @@ impl Program {
         let builds = vec![DeviceBuild { options: options.to_owned(), ..DeviceBuild::default() }; devices.len()];
         let program = Self::make(context, devices.to_vec(), Origin::Linked, String::new(), builds);
         let targets: Vec<usize> = work.iter().map(|(index, ..)| *index).collect();
-        program.begin(&targets, options)?;
+        program.begin_builds(&targets, options)?;
         let done = done.map(|done| {
             let program = program.clone();
             Box::new(move || done(program)) as Done
         });
-        let result = program.run(work, kind, || Error::LinkProgramFailure("the build log says why".into()), done);
+        let result = program.run(work, kind, || Error::LinkProgramFailure("see the build log".into()), done);
         Ok((program, result))
     }
 }

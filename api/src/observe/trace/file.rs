@@ -50,7 +50,7 @@ mod tests {
     use super::TraceFile;
 
     #[test]
-    fn the_file_is_whole_after_each_event() {
+    fn the_file_is_valid_after_each_event() {
         let path = std::env::temp_dir().join(format!("wgcl-trace-{}.json", std::process::id()));
         let read = || serde_json::from_slice::<Vec<serde_json::Value>>(&std::fs::read(&path).expect("the file")).expect("JSON");
         let mut file = TraceFile::create(&path).expect("the file");

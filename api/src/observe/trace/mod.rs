@@ -28,7 +28,7 @@ use summary::Summary;
 /// The processes of the trace: one for the application's threads, one for devices.
 const HOST: u32 = 1;
 const DEVICES: u32 = 2;
-/// Rows of a queue. Overlapping commands are in different rows.
+/// The maximum number of rows of a queue. Overlapping commands are in different rows.
 const ROWS_PER_QUEUE: u64 = 32;
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
@@ -38,7 +38,7 @@ struct Recorder {
     start: Instant,
     file: Option<Mutex<TraceFile>>,
     summary: Mutex<Summary>,
-    /// The destination of the summary, if it is requested: a file, or standard error.
+    /// The destination of the summary: `Some(None)` is standard error. `None` if no summary is requested.
     report: Option<Option<PathBuf>>,
     next: AtomicU64,
     queues: Mutex<FxHashMap<(usize, String), Rows>>,
@@ -50,12 +50,12 @@ struct Rows {
     ends: Vec<f64>,
 }
 
-/// The recorder, if anything is recorded.
+/// The recorder, or `None` if tracing is off.
 fn recorder() -> Option<&'static Recorder> {
     if IS_ON.load(Ordering::Relaxed) { RECORDER.get() } else { None }
 }
 
-/// Whether anything is recorded.
+/// Whether tracing is on.
 pub fn is_on() -> bool {
     recorder().is_some()
 }
@@ -88,16 +88,16 @@ pub fn begin(options: &Options) {
 
 /// Prints the summary at the end of the process.
 pub fn end() {
-    let Some(Recorder { report: Some(place), summary, .. }) = recorder() else { return };
+    let Some(Recorder { report: Some(destination), summary, .. }) = recorder() else { return };
     let summary = summary.lock();
-    let result = match place {
+    let result = match destination {
         None => {
             eprint!("{summary}");
             Ok(())
         }
         Some(path) => serde_json::to_vec_pretty(&*summary).map_err(Into::into).and_then(|text| std::fs::write(path, text)),
     };
-    if let (Err(error), Some(path)) = (result, place) {
+    if let (Err(error), Some(path)) = (result, destination) {
         eprintln!("wgcl: WGCL_STATS: {}: {error}", path.display());
     }
 }
@@ -110,7 +110,7 @@ fn write(event: &Value) {
     }
 }
 
-/// Microseconds since the beginning, the unit of the format.
+/// The time from the start of the trace to `moment`, in microseconds (the unit of the format).
 fn microseconds(recorder: &Recorder, moment: Instant) -> f64 {
     in_microseconds(moment.saturating_duration_since(recorder.start))
 }
@@ -135,8 +135,8 @@ fn thread() -> u64 {
     })
 }
 
-/// The name of the calling thread. The system has it also after the thread-local values of the thread are gone, when
-/// `std::thread::current` panics.
+/// The name of the calling thread. The system returns it even after the thread-local values of the thread are
+/// destroyed. `std::thread::current` panics then.
 #[cfg(target_os = "linux")]
 fn thread_name() -> Option<String> {
     let name = std::fs::read_to_string("/proc/thread-self/comm").ok()?;
@@ -165,7 +165,7 @@ enum SpanKind {
     Build,
 }
 
-/// A call of the application's begins.
+/// Begins the span of an API call. Returns `None` if tracing is off.
 pub fn call(name: &'static str) -> Option<Span> {
     recorder()?;
     Some(Span { kind: SpanKind::Call, name: name.into(), begin: Instant::now(), amount: 0, result: 0 })
@@ -205,17 +205,17 @@ impl Drop for Span {
 }
 
 /// Records a search for a program in the disk cache.
-pub(crate) fn looked_up(is_found: bool) {
+pub(crate) fn record_cache_lookup(is_found: bool) {
     if let Some(recorder) = recorder() {
         let (found, compiled) = &mut recorder.summary.lock().cached_programs;
         *(if is_found { found } else { compiled }) += 1;
     }
 }
 
-/// Records that memory of objects on a device was allocated, or freed if negative.
-pub(crate) fn hold(device: &str, bytes: i64) {
+/// Records that memory for objects on a device was allocated. A negative number of bytes means that it was freed.
+pub(crate) fn record_memory(device: &str, bytes: i64) {
     let Some(recorder) = recorder() else { return };
-    let now = recorder.summary.lock().hold(device, bytes);
+    let now = recorder.summary.lock().record_memory(device, bytes);
     let time = microseconds(recorder, Instant::now());
     write(&json!({ "ph": "C", "name": format!("memory of {device}"), "pid": DEVICES, "ts": time, "args": { "bytes": now } }));
 }
@@ -230,7 +230,7 @@ pub(crate) struct Description {
     pub(crate) args: Value,
 }
 
-/// A command whose times will be known when it is done.
+/// The trace record of a command. It is written when the command is done, because its times are unknown before.
 pub(crate) struct Traced {
     number: u64,
     kind: Kind,
@@ -251,7 +251,7 @@ impl fmt::Debug for Traced {
 }
 
 impl Traced {
-    /// A command that is enqueued now.
+    /// Creates the record of a command that is enqueued now. Returns `None` if tracing is off.
     pub(crate) fn new(describe: impl FnOnce() -> Description) -> Option<Arc<Self>> {
         let recorder = recorder()?;
         let Description { kind, name, amount, args } = describe();
@@ -272,8 +272,8 @@ impl Traced {
         recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
         // The device's and the host's clock at one moment.
         let (now, device_now) = (microseconds(recorder, Instant::now()), device.now());
-        let to_ours = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
-        let (start, end) = (to_ours(start), to_ours(end));
+        let to_trace_time = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
+        let (start, end) = (to_trace_time(start), to_trace_time(end));
         let row = recorder.row(queue, &device.properties().name, start, end);
         let _ = self.ended.set((row, end));
         let duration = in_microseconds(took);

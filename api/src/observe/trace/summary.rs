@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// The count, the total time and the total bytes of an activity.
+/// The count, the total time and the total amount of an activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Sum {
     pub(super) count: u64,
@@ -46,7 +46,7 @@ pub(super) struct Summary {
     calls: BTreeMap<String, Sum>,
     builds: BTreeMap<String, Sum>,
     pub(super) memory: BTreeMap<String, Memory>,
-    /// Programs that were found in the cache on disk, and those that were not.
+    /// The number of programs that were found in the disk cache, and of programs that were compiled.
     pub(super) cached_programs: (u64, u64),
 }
 
@@ -64,8 +64,9 @@ impl Summary {
         }
     }
 
-    /// Records that memory on a device was allocated or freed.
-    pub(super) fn hold(&mut self, device: &str, bytes: i64) -> u64 {
+    /// Records that memory on a device was allocated, or freed if `bytes` is negative. Returns the number of allocated
+    /// bytes.
+    pub(super) fn record_memory(&mut self, device: &str, bytes: i64) -> u64 {
         let memory = self.memory.entry(device.to_owned()).or_default();
         memory.now = memory.now.saturating_add_signed(bytes);
         memory.peak = memory.peak.max(memory.now);
@@ -80,7 +81,7 @@ fn sorted(sums: &BTreeMap<String, Sum>) -> Vec<(&String, &Sum)> {
     list
 }
 
-/// The number of printed lines of a table. The rest is summed up.
+/// The maximum number of entries that a table lists. One more line contains the sum of the others.
 const LINES: usize = 20;
 
 fn table(f: &mut fmt::Formatter<'_>, title: &str, unit: &str, sums: &BTreeMap<String, Sum>) -> fmt::Result {
@@ -140,7 +141,7 @@ mod tests {
             summary.add(Kind::Kernel, name, Duration::from_millis(ms), items);
         }
         for bytes in [100, 50, -150, 20] {
-            summary.hold("device", bytes);
+            summary.record_memory("device", bytes);
         }
         let text = summary.to_string();
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("slow") || line.starts_with("quick")).collect();
