@@ -10,9 +10,9 @@
 //! }                                                 }
 //!                                                   loop (%i = %j, %s = %t) { as before }
 //! ```
-//! GPU drivers do this for simple loops; NVIDIA's Vulkan driver does it less than its OpenCL driver. The order of
-//! operations does not change, except that loads move before stores and atomics that cannot alias them
-//! ([`super::alias`]). Candidates are small loops that load from buffers, have one latch, and have one exit that
+//! GPU drivers unroll simple loops in this way, but NVIDIA's Vulkan driver does so less often than its OpenCL driver.
+//! The order of operations does not change, except that loads move before stores and atomics that cannot alias them
+//! ([`super::alias`]). Candidates are small loops that load from buffers and have one latch. They have one exit, which
 //! compares a counter with a loop-invariant bound. The step need not be a constant, as in `i += get_global_size(0)`.
 //!
 //! Expects the form that `resolve_pointers` and `shrink_int64` produce.
@@ -32,13 +32,13 @@ pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok
 
 /// Iterations per test.
 const COPIES: u64 = 4;
-/// Limit for the instructions of an unrolled loop.
-const LARGEST: usize = 48;
+/// Limit for the instructions of a loop before unrolling.
+const MAX_LOOP_SIZE: usize = 48;
 /// Limit for the instructions that unrolling adds to a function.
-const GROWTH: usize = 4096;
+const MAX_GROWTH: usize = 4096;
 
-/// Unrolls innermost loops; returns whether there are any. `distinct`: see
-/// [`BindingKey::distinct`](crate::launch::BindingKey::distinct).
+/// Unrolls innermost loops. Returns whether any loop was unrolled.
+/// [`BindingKey::distinct`](crate::launch::BindingKey::distinct) explains `distinct`.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
@@ -81,15 +81,15 @@ impl Batch<'_> {
         region.insts = out;
     }
 
-    /// Emits the unrolled loop before the original one, and returns the initial values of the original loop's
-    /// parameters.
+    /// Emits an unrolled loop to be executed before the original one. Returns the new initial values of the original
+    /// loop's parameters, or `None` if the loop cannot be unrolled.
     fn unrolled_loop(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
         }
         let plain = PlainLoop::of(&inst.op)?;
         let size = plain.body.size();
-        if size > LARGEST || self.growth + size * COPIES as usize > GROWTH || !self.is_plain(plain.body) {
+        if size > MAX_LOOP_SIZE || self.growth + size * COPIES as usize > MAX_GROWTH || !self.is_candidate(plain.body) {
             return None;
         }
         let counted = LoopBound::of(self.function, &self.constants, &plain)?;
@@ -117,8 +117,8 @@ impl Batch<'_> {
         Region { insts }
     }
 
-    /// Whether a body loads from buffers and has no effect that other work-items wait for.
-    fn is_plain(&self, body: &Region) -> bool {
+    /// Whether a body loads from buffers, and contains no loop, return, synchronisation or I/O.
+    fn is_candidate(&self, body: &Region) -> bool {
         let (mut loads, mut plain) = (false, true);
         body.walk(&mut |inst| match inst.op {
             Op::Load { ptr, volatile, .. } => {

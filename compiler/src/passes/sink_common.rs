@@ -1,4 +1,4 @@
-//! Finds computations that both regions of an `if` have in common; they can move after the `if`.
+//! Finds identical computations in both regions of an `if`. They can be sunk below the `if`.
 //!
 //! Example: in `if %c { %1 = add %a, 1; yield %1 } else { %2 = add %a, 1; yield %2 }` both yields are `add %a, 1`.
 
@@ -7,15 +7,15 @@ use rustc_hash::FxHashSet;
 use crate::ir::{Inst, Op, Region, Value};
 
 /// The values that are defined in regions.
-pub(super) fn inner<'a>(regions: impl IntoIterator<Item = &'a Region>) -> FxHashSet<Value> {
+pub(super) fn defined_in<'a>(regions: impl IntoIterator<Item = &'a Region>) -> FxHashSet<Value> {
     let mut inner = FxHashSet::default();
     regions.into_iter().for_each(|region| region.walk(&mut |inst| inner.extend(inst.results.iter().copied())));
     inner
 }
 
-/// The instruction that defines a value in each of two regions identically. Its operands are defined outside of both
-/// regions (`inner` is the set of values defined in them).
-pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Value>) -> Option<&'a Inst> {
+/// If identical instructions define two values in two regions, returns the first instruction. Its operands must be
+/// defined outside of both regions; `inner` is the set of the values that are defined in them. Otherwise, `None`.
+pub(super) fn common_definition<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Value>) -> Option<&'a Inst> {
     let definition = |(region, value): (&'a Region, Value)| region.insts.iter().find(|inst| inst.results == [value]);
     let (a, b) = (definition(a)?, definition(b)?);
     let mut outside = true;
@@ -23,16 +23,16 @@ pub(super) fn alike<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Valu
     (outside && a.op == b.op && a.op.is_pure() && a.op.regions().is_empty()).then_some(a)
 }
 
-/// Removes results of an `if` that both regions compute identically. Returns the instructions that compute them after
-/// the `if`.
+/// Removes results of an `if` that both regions compute identically. Returns instructions that compute these results,
+/// to be inserted after the `if`.
 pub(super) fn sink(inst: &mut Inst) -> Vec<Inst> {
     let mut after = Vec::new();
     let Op::If { then, els, .. } = &mut inst.op else { return after };
     let (Some(Op::Yield(first)), Some(Op::Yield(second))) = (then.terminator(), els.terminator()) else { return after };
-    let inner = inner([&*then, &*els]);
+    let inner = defined_in([&*then, &*els]);
     let mut stay = vec![true; inst.results.len()];
     for (index, (&a, &b)) in first.iter().zip(second).enumerate() {
-        if let Some(same) = alike([(then, a), (els, b)], &inner) {
+        if let Some(same) = common_definition([(then, a), (els, b)], &inner) {
             after.push(Inst { results: vec![inst.results[index]], ..same.clone() });
             stay[index] = false;
         }

@@ -1,4 +1,4 @@
-//! Replaces queries of a kernel by the constants of the launch key.
+//! Replaces queries in a kernel by constants from the launch key.
 //!
 //! ```text
 //! %1 = workitem.local_size 0        =>      %1 = const 64
@@ -14,7 +14,7 @@ use crate::diag::Span;
 use crate::ir::{Const, Function, Inst, Op, Type, Value, WorkItem};
 use crate::launch::{KernelKey, LaunchKey};
 
-/// The pass that moves parameters; see [`start_parameters`].
+/// The pass that adds start offsets to parameters; see [`start_parameters`].
 pub(crate) const START: Pass = Pass::function("start_parameters", |function, cx| {
     start_parameters(function, cx.key);
     Ok(!cx.key.binding.started_args.is_empty())
@@ -25,7 +25,7 @@ pub(crate) const PASS: Pass = Pass::function("specialise_key", |function, cx| {
     Ok(true)
 });
 
-/// Replaces the queries that the key answers.
+/// Replaces the queries and null arguments that the key determines.
 pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     if function.kernel.is_some() {
         key.null_args.iter().for_each(|&index| null_parameter(function, index));
@@ -46,16 +46,16 @@ pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     });
 }
 
-/// Adds the host's offset to the pointer parameters that the key lists: those that do not point to the first byte of
-/// their binding.
+/// Adds an offset, which the host passes, to the pointer parameters that the key lists. These do not point to the first
+/// byte of their binding.
 pub(crate) fn start_parameters(function: &mut Function, key: &LaunchKey) {
     for &index in key.binding.started_args.iter() {
-        move_parameter(function, index);
+        add_start_offset(function, index);
     }
 }
 
-/// Adds the host's offset to a pointer parameter.
-fn move_parameter(function: &mut Function, index: u32) {
+/// Adds the offset to one pointer parameter.
+fn add_start_offset(function: &mut Function, index: u32) {
     let Some(&param) = usize::try_from(index).ok().and_then(|index| function.params.get(index)) else { return };
     let (start, moved) = (function.new_value(Type::I32), function.new_value(function.ty(param)));
     replace(function, param, moved);

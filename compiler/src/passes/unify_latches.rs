@@ -95,7 +95,7 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
 /// Makes two regions that continue the loop yield their values instead. Emits identical computations and one
 /// `continue` after them.
 fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], after: &mut Vec<Inst>) -> Vec<Value> {
-    let inner = sink_common::inner([&*first, &*second]);
+    let inner = sink_common::defined_in([&*first, &*second]);
     let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {
         return Vec::new();
     };
@@ -103,7 +103,7 @@ fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mu
     for (a, b) in a.into_iter().zip(b) {
         if a == b && !inner.contains(&a) {
             next.push(a);
-        } else if let Some(inst) = sink_common::alike([(first, a), (second, b)], &inner) {
+        } else if let Some(inst) = sink_common::common_definition([(first, a), (second, b)], &inner) {
             next.push(function.emit(after, inst.span, function.ty(a), inst.op.clone()));
         } else {
             let result = function.new_value(function.ty(a));

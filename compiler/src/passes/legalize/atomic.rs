@@ -1,14 +1,15 @@
-//! Atomics on floats: exchanges become integer exchanges, arithmetic becomes a compare-and-exchange loop. For halves
-//! emission supports loads and compare-and-exchange; all other operations are built from them.
+//! Lowers atomics on floats: exchanges become integer exchanges, and arithmetic becomes a compare-and-exchange loop.
+//! For 16-bit types, emission only supports loads and compare-and-exchange; other operations become loops with these.
 //!
 //! Example: `atomic fadd f32 %p, %x` becomes `loop { %n = fadd %old, %x; cmpxchg %p, %old, %n }` on devices without
-//! it.
+//! atomic float addition.
 
 use super::Lower;
 use crate::ir::{AtomicOp, BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value};
 
 impl Lower<'_> {
-    /// The result of an atomic operation that must be rewritten.
+    /// Lowers an atomic operation and returns its result: `Some(None)` if it has no result, `None` if it is not
+    /// lowered.
     pub(super) fn atomic(&mut self, op: AtomicOp, ptr: Value, value: Option<Value>, ty: Scalar) -> Option<Option<Value>> {
         let integer = match ty {
             Scalar::F16 | Scalar::I16 => Scalar::I16,
@@ -24,7 +25,7 @@ impl Lower<'_> {
                 Some(None)
             }
             AtomicOp::Xchg if integer == Scalar::I16 => Some(Some(self.exchange_loop(None, ptr, value?, ty, integer))),
-            // An acquiring load, on devices where a read-modify-write operation provides the order (`crate::lower`).
+            // `crate::lower` uses this operation as a load with acquire order, on devices that need one.
             AtomicOp::Or if ty == Scalar::I16 => Some(Some(self.exchange_loop(Some(BinOp::Or), ptr, value?, ty, integer))),
             AtomicOp::FAdd if self.has_native_add(ptr, ty) => None,
             AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
@@ -70,7 +71,8 @@ impl Lower<'_> {
         self.target.shaders.spirv && self.target.shaders.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
     }
 
-    /// Replaces a number by `op(number, value)`, or by the value; returns the old number.
+    /// Emits a loop that replaces a number in memory by `op(number, value)`, or by `value` without `op`. Returns the
+    /// old number.
     fn exchange_loop(&mut self, op: Option<BinOp>, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
         let (float, bits) = (Type::Scalar(ty), Type::Scalar(integer));
         let first = self.push(bits, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: integer });
@@ -90,7 +92,7 @@ impl Lower<'_> {
         self.as_bits(float, result)
     }
 
-    /// A bitcast to another type, or the value itself if it has this type.
+    /// Emits a bitcast to type `ty`, unless the value already has this type.
     fn as_bits(&mut self, ty: Type, value: Value) -> Value {
         if self.ty(value) == ty { value } else { self.push(ty, Op::Cast(CastOp::Bitcast, value)) }
     }

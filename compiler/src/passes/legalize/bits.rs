@@ -1,4 +1,5 @@
-//! Bit counts of widths without device instructions: narrow types are counted in 32 bits, 64 bits in halves.
+//! Lowers bit counts, bit reversal and `abs`. For bit counts and reversal, narrow types are extended to 32 bits, and 64
+//! bits are split into words.
 //!
 //! Example: `popcount i16 %0` becomes `popcount i32 (zext %0)`.
 
@@ -6,7 +7,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// The replacement of an integer `math` operation that must be rewritten.
+    /// The replacement of an integer `math` operation; `None` if it is not lowered.
     pub(super) fn bit_function(&mut self, op: MathOp, a: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         match op {
@@ -14,7 +15,7 @@ impl Lower<'_> {
                 let ty = self.ty(a);
                 let zero = self.bits(ty, 0);
                 let negative = self.bin(BinOp::Sub, zero, a);
-                // The smallest value stays unchanged, which is correct as an unsigned number.
+                // The smallest value does not change, which is correct because the result is unsigned.
                 Some(self.bin(BinOp::SMax, a, negative))
             }
             MathOp::Clz | MathOp::Ctz | MathOp::Popcount | MathOp::ReverseBits => match scalar {
@@ -30,7 +31,7 @@ impl Lower<'_> {
         let missing = u64::from(32 - scalar.bits());
         let mut word = self.cast(CastOp::ZExt, a, Scalar::I32);
         if op == MathOp::Ctz {
-            // A bit above the value stops the count at its width.
+            // A set bit above the value limits the count to the width of the type.
             word = self.bin_bits(BinOp::Or, word, 1 << scalar.bits());
         }
         let counted = self.math(op, word);

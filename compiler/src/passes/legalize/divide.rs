@@ -1,19 +1,20 @@
-//! Division for both quotient and remainder, done once: the remainder is computed from the quotient.
+//! Lowers integer divisions. If a function needs quotient and remainder of the same operands, the remainder is computed
+//! from the quotient.
 //!
-//! Division of 64-bit integers by constants, as multiplication. Devices divide 32-bit integers by constants well; for
-//! 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41 us instead of
-//! 213 us.
+//! Divisions of 64-bit integers by constants become multiplications. The compilers of devices do this for 32-bit
+//! integers, but for 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41
+//! us instead of 213 us.
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, let `m = floor(2^64 (2^l - d) / d) + 1`, and `t` the high half of `m n`.
 //! The quotient of `n` is `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant
 //! Integers using Multiplication", 1994, figure 4.1).
 //!
-//! Half of all divisors need a 64-bit multiplier only: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) + 1`,
-//! the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 there). For even divisors, factors of 2 are
-//! shifted out first if this helps.
+//! For half of all divisors, a 64-bit multiplier suffices: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) +
+//! 1`, the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 of the same paper). For even divisors,
+//! factors of 2 are shifted out first if a multiplier then suffices.
 //!
 //! Signed division divides magnitudes: the quotient has the product of the signs, the remainder has the sign of the
-//! dividend. Unknown divisors are left to the device unless it miscompiles them
+//! dividend. Divisions by values that are not constant do not change, unless the device miscompiles them
 //! ([`Defects::signed_quotients`](crate::target::Defects::signed_quotients)).
 
 use rustc_hash::FxHashSet;
@@ -22,8 +23,8 @@ use super::Lower;
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
-/// The operands that are divided for both quotient and remainder, with the same signedness. Constant divisors are
-/// skipped: devices emit little code for them and share it.
+/// The operands for which both quotient and remainder are needed, with the same signedness. Constant divisors are
+/// excluded: the compilers of devices generate little code for them, and share it.
 pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
@@ -39,27 +40,27 @@ pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value
     quotients.iter().filter(|&&found| both(found)).map(|&(_, a, b)| (a, b)).collect()
 }
 
-/// The multiplier and the last shift for a divisor that is not a power of two.
+/// The multiplier `m` and the last shift for a divisor that is not a power of two.
 fn magic(divisor: u64) -> (u64, u32) {
     let ceiling = 64 - (divisor - 1).leading_zeros();
     let rest = (1_u128 << ceiling) - u128::from(divisor);
     let multiplier = (rest << 64) / u128::from(divisor) + 1;
-    // Less than 2^64, because the rest is less than the divisor.
+    // The multiplier is less than 2^64, because `rest` is less than the divisor.
     (multiplier as u64, ceiling - 1)
 }
 
-/// A multiplier and a shift that suffice for numbers below `2^bits`, if they exist.
+/// A multiplier and a shift that suffice for dividends below `2^bits`; `None` if there are none.
 fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
     let shift = 63 - divisor.leading_zeros();
     let power = 1_u128 << (64 + shift);
     let multiplier = power / u128::from(divisor) + 1;
-    // Less than 2^64, because 2^shift is less than the divisor.
+    // The multiplier is less than 2^64, because 2^shift is less than the divisor.
     let excess = multiplier * u128::from(divisor) - power;
     (excess <= 1_u128 << (64 + shift - bits)).then_some((multiplier as u64, shift))
 }
 
 impl Lower<'_> {
-    /// A quotient or remainder; `None` if it is left to the device.
+    /// Lowers a division; `None` if it does not change.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         if self.ty(b).scalar() != Some(Scalar::I64) {
             return None;
@@ -75,7 +76,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Unsigned, by a constant; `None` if the device does it better.
+    /// Lowers an unsigned division by a constant. `None` if the code of the device is better.
     fn divide_by(&mut self, op: BinOp, a: Value, divisor: u64) -> Option<Value> {
         if divisor < 3 || divisor.is_power_of_two() {
             return None;
@@ -91,8 +92,8 @@ impl Lower<'_> {
         Some(self.bin(BinOp::Sub, a, product))
     }
 
-    /// Signed. The magnitude of the smallest number fits an unsigned type, and its quotient by -1 wraps as required.
-    /// A divisor of zero counts as one, as everywhere.
+    /// Lowers a signed division. The magnitude of the smallest number fits an unsigned type, and its quotient by -1
+    /// wraps as required. A division by zero has the result of a division by one, as in all generated code.
     fn divide_magnitudes(&mut self, op: BinOp, a: Value, b: Value, divisor: Option<u64>) -> Value {
         let sign = self.bin_bits(BinOp::AShr, a, 63);
         let magnitude = self.with_sign(a, sign);
@@ -113,17 +114,17 @@ impl Lower<'_> {
         self.with_sign(made, sign)
     }
 
-    /// The number if `sign` is 0, its negation if `sign` is -1.
+    /// Emits the number if `sign` is 0, or its negation if `sign` is -1.
     fn with_sign(&mut self, value: Value, sign: Value) -> Value {
         let flipped = self.bin(BinOp::Xor, value, sign);
         self.bin(BinOp::Sub, flipped, sign)
     }
 
-    /// The remainder by a divisor from 3 to below 2^31. A quotient that may be too small by one is sufficient: its
-    /// remainder is below twice the divisor, fits a word, and is corrected in 32 bits.
+    /// The remainder by a divisor from 3 to 2^31 - 1. A quotient that may be too small by one is sufficient: its
+    /// remainder is less than twice the divisor, fits a word, and is corrected in 32 bits.
     fn short_remainder(&mut self, a: Value, divisor: u64) -> Value {
-        // The rounded-down multiplier is too small by less than 1, and three times the part lost below the high half
-        // is less than 1: together less than 4 of 2^shift, which is at least 4.
+        // The multiplier is too small by less than 1, and each of the three dropped low parts of the product is less
+        // than 1. The high half is therefore too small by less than 4, which is at most 2^shift.
         let scale = if divisor < 4 { divisor * 2 } else { divisor };
         let shift = 63 - scale.leading_zeros();
         let multiplier = ((1_u128 << (64 + shift)) / u128::from(scale)) as u64;
@@ -137,13 +138,13 @@ impl Lower<'_> {
         });
         let carries = self.bin(BinOp::Add, x, y);
         let high = self.bin(BinOp::Add, product, carries);
-        // The quotient by twice the divisor is half as large.
+        // For divisor 3, this is the quotient by 6.
         let quotient = self.bin_bits(BinOp::LShr, high, u64::from(shift));
         let [a, quotient] = [a, quotient].map(|value| self.cast(CastOp::Trunc, value, Scalar::I32));
         let rest = self.bin_bits(BinOp::Mul, quotient, scale);
         let mut rest = self.bin(BinOp::Sub, a, rest);
         for multiple in [scale, divisor] {
-            // Wraps to a larger number if it is less.
+            // If `rest` is less than `multiple`, the difference wraps to a larger number.
             let less = self.bin_bits(BinOp::Sub, rest, multiple);
             rest = self.bin(BinOp::UMin, rest, less);
             if multiple == divisor {
@@ -153,7 +154,7 @@ impl Lower<'_> {
         self.cast(CastOp::ZExt, rest, Scalar::I64)
     }
 
-    /// A quotient or remainder of operands that are divided for both.
+    /// A quotient or remainder of operands for which both are needed. Divides only once.
     pub(super) fn divide_once(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let quotient = if let Some(&quotient) = self.quotients.get(&(signed, a, b)) {
@@ -175,6 +176,7 @@ impl Lower<'_> {
         self.select(is_zero, zero, rest)
     }
 
+    /// The unsigned quotient by a constant that is not a power of two.
     fn quotient(&mut self, a: Value, divisor: u64) -> Option<Value> {
         let twos = divisor.trailing_zeros();
         let short =
@@ -221,11 +223,11 @@ mod tests {
                     if let Some((multiplier, shift)) = short_magic(divisor >> twos, 64 - twos) {
                         short += 1;
                         let high = ((u128::from(multiplier) * u128::from(n >> twos)) >> 64) as u64;
-                        assert_eq!(high >> shift, n / divisor, "{n} / {divisor}, without its factors of 2 if there are {twos}");
+                        assert_eq!(high >> shift, n / divisor, "{n} / {divisor}, with {twos} factors of 2 shifted out");
                     }
                 }
             }
         }
-        assert!(short > 1000, "{short} short ones");
+        assert!(short > 1000, "only {short} quotients with a 64-bit multiplier");
     }
 }

@@ -1,5 +1,5 @@
-//! Float operations that devices compute incorrectly: fused multiply-add without fusing, `rsqrt` of doubles and
-//! halves, `trunc` and `rint` of doubles, and conversions of doubles to halves.
+//! Lowers float operations that devices compute incorrectly: `fma` that is not fused, `rsqrt` of doubles and halves,
+//! `trunc` and `rint` of doubles, and conversions from `double` to `half`.
 //!
 //! `fma` is emulated in the next wider type, in which the product is exact. The sum is rounded to odd: if it is
 //! inexact, its last bit is set. Rounding it again to the requested type then gives the result of a single rounding
@@ -11,7 +11,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Func, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
-    /// The value of `fma`, if the device's own is not fused.
+    /// Lowers `fma`. `None` if the device has a fused `fma`.
     pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         if self.target.language.fused_fma {
@@ -35,9 +35,9 @@ impl Lower<'_> {
         Some(self.cast(CastOp::FToF, sum, scalar))
     }
 
-    /// `rsqrt` of doubles and halves. NVIDIA's `rsqrt` of doubles only checks the high word, and treats a NaN with
-    /// its payload in the low word as infinity. lavapipe's `rsqrt` of halves has an error of 1.33 ulp; 1 ulp is
-    /// allowed.
+    /// Lowers `rsqrt` of doubles and halves; `None` for other types. NVIDIA's `rsqrt` of doubles only checks the high
+    /// word, and treats a NaN with its payload in the low word as infinity. lavapipe's `rsqrt` of halves has an error
+    /// of 1.33 ulp; 1 ulp is allowed.
     pub(super) fn reciprocal_sqrt(&mut self, x: Value) -> Option<Value> {
         match self.ty(x).scalar()? {
             Scalar::F64 => {}
@@ -53,8 +53,8 @@ impl Lower<'_> {
         Some(self.select(nan, x, root))
     }
 
-    /// Whether a value is a double that the driver rounds to an integer incorrectly.
-    pub(super) fn rounds_doubles(&self, x: Value) -> bool {
+    /// Whether a value is a double, and the driver rounds doubles to integers incorrectly.
+    pub(super) fn must_round_double(&self, x: Value) -> bool {
         self.target.shaders.defects.double_rounding && self.ty(x).scalar() == Some(Scalar::F64)
     }
 
@@ -86,7 +86,7 @@ impl Lower<'_> {
         self.cast(CastOp::Bitcast, rounded, Scalar::F64)
     }
 
-    /// Calls a helper (software `fma` in the same type) for each lane.
+    /// Calls a helper (software `fma` in the same type) for each lane. `None` if there is no helper.
     fn fma_calls(&mut self, helper: Option<Func>, a: Value, b: Value, c: Value) -> Option<Value> {
         let function = helper?;
         let ty = self.ty(a);
@@ -115,20 +115,22 @@ impl Lower<'_> {
         let zero = self.bits(float, 0);
         // Comparisons are false for NaN, which is the error of an infinite sum.
         let (below, above) = (self.cmp(CmpOp::FLt, error, zero), self.cmp(CmpOp::FGt, error, zero));
-        self.odd(sum, below, above, integer)
+        self.nearest_to_odd(sum, below, above, integer)
     }
 
-    /// A double as a half. Drivers convert through a float with double rounding; here the first rounding is to odd.
+    /// Converts a double to a half. Drivers convert through `float` and round twice. Here, the first rounding is to
+    /// odd.
     pub(super) fn double_to_half(&mut self, x: Value) -> Value {
         let nearest = self.cast(CastOp::FToF, x, Scalar::F32);
         let back = self.cast(CastOp::FToF, nearest, Scalar::F64);
         let (below, above) = (self.cmp(CmpOp::FLt, x, back), self.cmp(CmpOp::FGt, x, back));
-        let odd = self.odd(nearest, below, above, Scalar::I32);
+        let odd = self.nearest_to_odd(nearest, below, above, Scalar::I32);
         self.cast(CastOp::FToF, odd, Scalar::F16)
     }
 
-    /// Changes rounding to nearest into rounding to odd: the exact value is below or above `nearest`, or neither.
-    fn odd(&mut self, nearest: Value, below: Value, above: Value, integer: Scalar) -> Value {
+    /// Corrects a number that was rounded to nearest to the number rounded to odd. `below`, `above`: whether the exact
+    /// value is below or above `nearest`.
+    fn nearest_to_odd(&mut self, nearest: Value, below: Value, above: Value, integer: Scalar) -> Value {
         let float = self.ty(nearest);
         let inexact = self.bin(BinOp::Or, below, above);
         let bits = self.cast(CastOp::Bitcast, nearest, integer);
@@ -136,7 +138,7 @@ impl Lower<'_> {
         let even = self.cmp_bits(CmpOp::Eq, last, 0);
         let adjust = self.bin(BinOp::And, inexact, even);
         let negative = self.cmp_bits(CmpOp::SLt, bits, 0);
-        // Towards the error: away from zero if the error has the sign of the sum.
+        // Step towards the exact value: away from zero if the error has the sign of the sum.
         let inwards = self.bin(BinOp::Xor, negative, below);
         let integers = self.ty(bits);
         let (up, down) = (self.bits(integers, 1), self.bits(integers, u64::MAX));

@@ -1,12 +1,12 @@
-//! Division and square root in forms that a driver compiles well
+//! Lowers division and square root to forms for which drivers generate better code
 //! ([`Costs::approximate_division`](crate::target::Costs::approximate_division),
 //! [`Costs::fused_double_division`](crate::target::Costs::fused_double_division)).
 //!
-//! Doubles: the `float` instruction gives a reciprocal of 22 bits. Two Newton steps give the correctly rounded
-//! reciprocal, except if the significand of the divisor is all ones. The quotient is then corrected by its exact
-//! remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal of
-//! Research and Development 34, 1990). The square root is found in the same way. The driver's
-//! operation is used for operands whose intermediate results could overflow, underflow or be denormal.
+//! For doubles, the `float` instruction computes a reciprocal with 22 correct bits. Two Newton steps give the correctly
+//! rounded reciprocal, except if all bits of the divisor's significand are set. The quotient is then corrected by its
+//! exact remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal
+//! of Research and Development 34, 1990). The square root is computed in the same way. If an intermediate result could
+//! overflow, underflow or be denormal, the driver's operation is used.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value};
@@ -17,7 +17,7 @@ const BIAS: u64 = 1023;
 const HIGH_FRACTION: u64 = 0xf_ffff;
 
 impl Lower<'_> {
-    /// The value of `a / b`, if the driver compiles another form better.
+    /// Lowers `a / b`; `None` if the driver's division is better.
     pub(super) fn float_division(&mut self, a: Value, b: Value) -> Option<Value> {
         match self.ty(a).scalar()? {
             Scalar::F32 if self.target.shaders.costs.approximate_division => self.float_quotient(a, b),
@@ -26,7 +26,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Whether the type is `double`, and sequences of `fma` are faster than the driver's operations.
+    /// Whether the type is `double`, and `fma` sequences are faster than the driver's division and square root.
     pub(super) fn has_fused_doubles(&self, value: Value) -> bool {
         self.target.shaders.costs.fused_double_division
             && self.target.language.fused_fma
@@ -35,8 +35,9 @@ impl Lower<'_> {
             && self.ty(value) == Type::Scalar(Scalar::F64)
     }
 
-    /// The reciprocal of a divisor of more than 2^126 is a denormal, which the device treats as zero. From 2^126 on, a
-    /// divisor and its dividend are scaled. `None` if the divisor is known to be smaller.
+    /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, it is a
+    /// denormal, which the device treats as zero. If the divisor is at least 2^126, both operands are therefore scaled.
+    /// `None` if the divisor is known to be smaller.
     fn float_quotient(&mut self, a: Value, b: Value) -> Option<Value> {
         const LARGE: u64 = 0x7e80_0000;
         let ty = self.ty(b);
@@ -86,7 +87,7 @@ impl Lower<'_> {
         let high = self.high_word(x);
         let low_exponent = (BIAS - 120) << 20;
         let above = self.bin_bits(BinOp::Sub, high, low_exponent);
-        // A sign bit makes the difference large.
+        // The difference is also large if the sign bit is set.
         let is_usual = self.cmp_bits(CmpOp::ULt, above, 240 << 20);
         self.choose(
             is_usual,
@@ -111,7 +112,7 @@ impl Lower<'_> {
         )
     }
 
-    /// `if condition { usual } else { other }`, of doubles.
+    /// Emits `if condition { usual } else { other }`, which yields a double.
     fn choose(&mut self, condition: Value, usual: impl FnOnce(&mut Self) -> Value, other: impl FnOnce(&mut Self) -> Value) -> Value {
         let then = self.yielding(usual);
         let els = self.yielding(other);

@@ -1,8 +1,8 @@
-//! `fma` in a type without a wider type for the product: a function of the module, called per lane.
+//! Software `fma` for types without a wider type that holds the product: a function of the module, called per lane.
 //!
-//! The operands are scaled to near 1. The product, and its sum with the addend, are kept as pairs of floats (Dekker's
-//! product, Knuth's sum). The sum of the pair's low parts is rounded to odd (see [`super::float`]). If the result is
-//! a denormal, which has fewer bits, the unrounded sum is prepared so that the last scaling is the only rounding.
+//! The operands are scaled to near 1. The product, and its sum with the addend, are represented as sums of two floats
+//! (Dekker's product, Knuth's sum). The sum of the low parts is rounded to odd (see [`super::float`]). If the result is
+//! a denormal, which has fewer bits, the unrounded sum is adjusted so that the last scaling is the only rounding.
 
 use super::{FmaHelpers, Lower};
 use crate::analysis::definitions::Constants;
@@ -18,15 +18,16 @@ struct Format {
     /// Stored bits of the significand.
     fraction: u64,
     bias: i64,
-    /// If product and addend differ by more than this number of binary orders, the exact distance does not matter.
-    distant: i64,
-    /// `2^s + 1` with `s` half the significand's size, as the type's bits: splits a float in two.
+    /// If the exponents of product and addend differ by more than this, the exact difference does not matter.
+    max_distance: i64,
+    /// The bits of the float `2^s + 1`, where `s` is half the size of the significand. Splits a float in two.
     splitter: u64,
 }
 
-const SINGLE: Format = Format { float: Scalar::F32, integer: Scalar::I32, fraction: 23, bias: 127, distant: 56, splitter: 0x4580_0800 };
+const SINGLE: Format =
+    Format { float: Scalar::F32, integer: Scalar::I32, fraction: 23, bias: 127, max_distance: 56, splitter: 0x4580_0800 };
 const DOUBLE: Format =
-    Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, distant: 120, splitter: 0x41a0_0000_0200_0000 };
+    Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, max_distance: 120, splitter: 0x41a0_0000_0200_0000 };
 
 /// The function `fma(x, y, z)` of a float type; `None` for types that do not need one.
 pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
@@ -118,7 +119,7 @@ impl Fma<'_, '_> {
         (self.real(significand), exponent)
     }
 
-    /// A float as the sum of two floats with half the significand each.
+    /// Splits a float into two floats whose significands have half as many bits. Their sum is exact.
     fn split(&mut self, x: Value) -> (Value, Value) {
         let c = self.l.bin_bits(BinOp::FMul, x, self.format.splitter);
         let rest = self.l.bin(BinOp::FSub, c, x);
@@ -127,7 +128,7 @@ impl Fma<'_, '_> {
         (high, low)
     }
 
-    /// A product and its error.
+    /// A rounded product, and its exact error.
     fn product(&mut self, a: Value, b: Value) -> (Value, Value) {
         let p = self.l.bin(BinOp::FMul, a, b);
         let ((ah, al), (bh, bl)) = (self.split(a), self.split(b));
@@ -140,7 +141,7 @@ impl Fma<'_, '_> {
         (p, error)
     }
 
-    /// A sum and its error.
+    /// A rounded sum, and its exact error.
     fn sum(&mut self, a: Value, b: Value) -> (Value, Value) {
         let s = self.l.bin(BinOp::FAdd, a, b);
         let b_part = self.l.bin(BinOp::FSub, s, a);
@@ -180,15 +181,15 @@ impl Fma<'_, '_> {
     /// The result for finite non-zero operands.
     fn finite(&mut self, x: Value, y: Value, z: Value) -> Value {
         let ((xs, xe), (ys, ye), (zs, ze)) = (self.frexp(x), self.frexp(y), self.frexp(z));
-        let distant = self.format.distant;
+        let max_distance = self.format.max_distance;
         let product_exponent = self.l.bin(BinOp::Add, xe, ye);
         let above = self.l.bin(BinOp::Sub, ze, product_exponent);
-        // Smaller numbers are multiples of 2^scale.
+        // The computation is in units of 2^scale.
         let near_scale = product_exponent;
-        let distant_scale = self.l.bin_bits(BinOp::Sub, ze, distant as u64);
-        let dominated = self.l.cmp_bits(CmpOp::SGt, above, distant as u64);
+        let distant_scale = self.l.bin_bits(BinOp::Sub, ze, max_distance as u64);
+        let dominated = self.l.cmp_bits(CmpOp::SGt, above, max_distance as u64);
         let scale = self.l.select(dominated, distant_scale, near_scale);
-        let shift = self.clamp(above, -distant, distant);
+        let shift = self.clamp(above, -max_distance, max_distance);
         let factor = self.power(shift);
         let addend = self.l.bin(BinOp::FMul, zs, factor);
         let (ph, pl) = self.product(xs, ys);
@@ -205,7 +206,7 @@ impl Fma<'_, '_> {
         let biased = self.biased(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
-        // Number of bits that a denormal result has fewer than `hi`.
+        // The number of bits by which a denormal result is shorter than `hi`.
         let least = self.l.bits(Type::I32, (1 - self.format.bias) as u64);
         let lost = self.l.bin(BinOp::Sub, least, exponent);
         let denormal = self.l.cmp_bits(CmpOp::SGt, lost, 0);
@@ -214,14 +215,14 @@ impl Fma<'_, '_> {
         let odd = self.l.cmp_bits(CmpOp::Ne, last, 0);
         // If two or more bits are lost, `hi` must become odd; if one is lost, an odd `hi` is a tie, which `lo`
         // decides.
-        let right = self.l.bin(BinOp::Xor, one_lost, odd);
-        let wrong = self.l.push(Type::BOOL, Op::Un(UnOp::Not, right));
+        let is_correct = self.l.bin(BinOp::Xor, one_lost, odd);
+        let is_wrong = self.l.push(Type::BOOL, Op::Un(UnOp::Not, is_correct));
         let inexact = {
             let (below, above) = (self.l.cmp_bits(CmpOp::FLt, lo, 0), self.l.cmp_bits(CmpOp::FGt, lo, 0));
             self.l.bin(BinOp::Or, below, above)
         };
         let adjust = self.l.bin(BinOp::And, denormal, inexact);
-        let adjust = self.l.bin(BinOp::And, adjust, wrong);
+        let adjust = self.l.bin(BinOp::And, adjust, is_wrong);
         let lo_raw = self.raw(lo);
         let differ = self.l.bin(BinOp::Xor, raw, lo_raw);
         let opposite = self.l.cmp_bits(CmpOp::SLt, differ, 0);
@@ -230,13 +231,13 @@ impl Fma<'_, '_> {
         let step = self.l.select(opposite, down, up);
         let step = self.l.select(adjust, step, none);
         let raw = self.l.bin(BinOp::Add, raw, step);
-        // A step may reach the next power of two, so the exponent is read again.
+        // The step may have changed the exponent.
         let biased = self.biased(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         let significand = self.with_exponent(raw, 0);
         let significand = self.real(significand);
-        // In two steps, of which only the last one can round or overflow.
+        // Scale in two steps, of which only the second one can round or overflow.
         let limit = 2 * self.format.bias - 4;
         let exponent = self.clamp(exponent, -limit, limit);
         let first = self.l.bin_bits(BinOp::AShr, exponent, 1);

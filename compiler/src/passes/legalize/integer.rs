@@ -1,4 +1,4 @@
-//! High halves of products, saturating arithmetic, and rotations.
+//! Lowers high halves of products, saturating arithmetic, and rotations.
 //!
 //! Example: `uadd_sat %0, %1` becomes `%2 = add %0, %1; %3 = ult %2, %0; select %3, -1, %2`.
 
@@ -6,7 +6,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// The value of a derived integer operation.
+    /// Lowers an integer operation; `None` if it is not one of these.
     pub(super) fn integer(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         let bits = scalar.bits();
@@ -30,7 +30,7 @@ impl Lower<'_> {
             }
             BinOp::SAddSat => {
                 let sum = self.bin(BinOp::Add, a, b);
-                // Overflow: both operands have the sign that the sum lacks.
+                // The sum overflows if both operands have the other sign.
                 let (x, y) = (self.bin(BinOp::Xor, a, sum), self.bin(BinOp::Xor, b, sum));
                 self.saturate(x, y, a, sum, top)
             }
@@ -48,21 +48,21 @@ impl Lower<'_> {
                     return Some(self.rotate_words(a, amount % 64));
                 }
                 // Shift amounts are taken modulo the width, so the other shift is by the negated amount.
-                let back = if let Some(amount) = self.known.bits(b) {
+                let complement = if let Some(amount) = self.known.bits(b) {
                     self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
                 } else {
                     let zero = self.bits(ty, 0);
                     self.bin(BinOp::Sub, zero, b)
                 };
-                let (high, low) = (self.bin(BinOp::Shl, a, b), self.bin(BinOp::LShr, a, back));
+                let (high, low) = (self.bin(BinOp::Shl, a, b), self.bin(BinOp::LShr, a, complement));
                 self.bin(BinOp::Or, high, low)
             }
             _ => return None,
         })
     }
 
-    /// A 64-bit rotation. Each word of the result is the low word of a right shift of the number, or of the number
-    /// with exchanged words: devices have an instruction for this (funnel shift).
+    /// A 64-bit rotation as two funnel shifts, for which devices have an instruction. Each word of the result is the
+    /// low word of a right shift of the number, or of the number with exchanged words.
     fn rotate_words(&mut self, x: Value, amount: u64) -> Value {
         let (down, up) = (self.bin_bits(BinOp::LShr, x, 32), self.bin_bits(BinOp::Shl, x, 32));
         let exchanged = self.bin(BinOp::Or, up, down);
@@ -79,7 +79,7 @@ impl Lower<'_> {
         self.bin(BinOp::Or, high, low)
     }
 
-    /// `result`, or the limit with the sign of `a` if `x & y` is negative.
+    /// Emits `result`, or the limit with the sign of `a` if `x & y` is negative.
     fn saturate(&mut self, x: Value, y: Value, a: Value, result: Value, top: u64) -> Value {
         let both = self.bin(BinOp::And, x, y);
         let overflow = self.cmp_bits(CmpOp::SLt, both, 0);
@@ -120,7 +120,8 @@ impl Lower<'_> {
         if !signed {
             return sum;
         }
-        // A negative operand adds 2^bits times the other operand too much.
+        // As an unsigned number, a negative operand is too large by 2^bits, so the high half is too large by the other
+        // operand.
         let top = u64::from(scalar.bits()) - 1;
         let correction = |l: &mut Self, sign, other| {
             let all = l.bin_bits(BinOp::AShr, sign, top);
@@ -131,8 +132,8 @@ impl Lower<'_> {
         self.bin(BinOp::Sub, sum, y)
     }
 
-    /// The low and the high half of an integer. Halves of 64 bits are zero-extended words: devices have one
-    /// instruction for the product of two of them.
+    /// The low and the high half of an integer. The halves of 64-bit integers are zero-extended words: devices have an
+    /// instruction for the product of two such values.
     pub(super) fn halves(&mut self, scalar: Scalar, x: Value) -> (Value, Value) {
         let half = u64::from(scalar.bits()) / 2;
         let mask = (1_u64 << half) - 1;

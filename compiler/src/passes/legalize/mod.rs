@@ -1,6 +1,6 @@
-//! Rewrites operations that naga or some device lacks in terms of simpler ones.
+//! Lowers operations that naga or some devices do not have to simpler ones.
 //!
-//! Runs after [`SHADER`](super::SHADER). Before and after, for a 16-bit `mul_hi`:
+//! Runs after [`SHADER`](super::SHADER). Example for a 16-bit `mul_hi`:
 //!
 //! ```text
 //! %2 = umulhi %0, %1          %3 = zext %0 : i32
@@ -9,8 +9,8 @@
 //!                             %6 = lshr %5, 16
 //!                             %7 = trunc %6 : i16
 //! ```
-//! Emission supports: basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma`
-//! only if the device's is fused; integer atomics, and native float addition in storage.
+//! Emission supports basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma` if
+//! the device has a fused one; integer atomics, and atomic float addition in global memory if the device has it.
 
 mod atomic;
 mod bits;
@@ -69,7 +69,7 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
-/// The functions that compute `fma` in the same type, where they are needed.
+/// The functions of the module that compute `fma` in the same type; `None` if they are not needed.
 #[derive(Clone, Copy, Default)]
 struct FmaHelpers {
     float: Option<Func>,
@@ -114,19 +114,19 @@ struct Lower<'a> {
     fma_helpers: FmaHelpers,
     /// The bits of constants; for vectors only with equal lanes.
     known: Constants,
-    /// Dividends and divisors that need both quotient and remainder.
+    /// Dividends and divisors for which both quotient and remainder are needed.
     pairs: FxHashSet<(Value, Value)>,
-    /// Available quotients, by signedness and operands.
+    /// Quotients that dominate the current instruction, by signedness and operands.
     quotients: FxHashMap<(bool, Value, Value), Value>,
 }
 
 impl Lower<'_> {
     fn region(&mut self, region: &mut Region) {
-        if !region.insts.iter().any(|inst| self.concerns(inst)) {
+        if !region.insts.iter().any(|inst| self.may_lower(inst)) {
             return;
         }
         let outer = std::mem::take(&mut self.out);
-        // Values found in this region are only available in it.
+        // Quotients in this region do not dominate the code after it.
         let outer_quotients = self.quotients.clone();
         for mut inst in std::mem::take(&mut region.insts) {
             for nested in inst.op.regions_mut() {
@@ -146,8 +146,8 @@ impl Lower<'_> {
         self.quotients = outer_quotients;
     }
 
-    /// Whether an instruction or a nested one may need rewriting.
-    fn concerns(&self, inst: &Inst) -> bool {
+    /// Whether an instruction or a nested one may be lowered.
+    fn may_lower(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
                 let wide = self.ty(*b).scalar() == Some(Scalar::I64);
@@ -159,7 +159,7 @@ impl Lower<'_> {
             }
             Op::Bin(op, ..) => is_derived(*op),
             Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_doubles(x)),
-            Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.rounds_doubles(x)),
+            Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.must_round_double(x)),
             Op::Math(op, _) => {
                 matches!(
                     op,
@@ -168,7 +168,7 @@ impl Lower<'_> {
             }
             Op::Cast(CastOp::FToF, x) => self.is_double_to_half(inst, *x),
             Op::Atomic { .. } | Op::CmpXchg { .. } => true,
-            op => op.regions().into_iter().any(|region| region.insts.iter().any(|inst| self.concerns(inst))),
+            op => op.regions().into_iter().any(|region| region.insts.iter().any(|inst| self.may_lower(inst))),
         }
     }
 
@@ -177,8 +177,8 @@ impl Lower<'_> {
         (self.ty(x).scalar(), result) == (Some(Scalar::F64), Some(Scalar::F16))
     }
 
-    /// The value that replaces an instruction's result (`Some(None)` without a result); `None` if it is not
-    /// rewritten.
+    /// Lowers an instruction and returns the value that replaces its result: `Some(None)` if it has no result, `None`
+    /// if it is not lowered.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
             Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {
@@ -200,7 +200,7 @@ impl Lower<'_> {
             },
             Op::Math(op @ (MathOp::FTrunc | MathOp::Rint), args) => {
                 let x = *args.first()?;
-                self.rounds_doubles(x).then(|| Some(self.round_double(*op, x)))
+                self.must_round_double(x).then(|| Some(self.round_double(*op, x)))
             }
             Op::Math(MathOp::RSqrt, args) => self.reciprocal_sqrt(*args.first()?).map(Some),
             Op::Cast(CastOp::FToF, x) if self.is_double_to_half(inst, *x) => Some(Some(self.double_to_half(*x))),
@@ -228,7 +228,7 @@ impl Build for Lower<'_> {
     }
 }
 
-/// Whether emission supports an operation only in terms of others.
+/// Whether emission does not support an integer operation.
 const fn is_derived(op: BinOp) -> bool {
     matches!(op, BinOp::SMulHi | BinOp::UMulHi | BinOp::SAddSat | BinOp::UAddSat | BinOp::SSubSat | BinOp::USubSat | BinOp::Rotate)
 }

@@ -9,7 +9,7 @@
 //!                              %6 = feq %5, 0
 //!                              %4 = select %6, 0, %5
 //! ```
-//! They fold a sum with zero to the other number, which is wrong only for a negative zero.
+//! The drivers also fold `x + 0` to `x`, which is only wrong if `x` is a negative zero.
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
@@ -74,7 +74,7 @@ impl Zeros<'_> {
                 self.region(nested);
             }
             match inst.op {
-                Op::Bin(op @ (BinOp::FMul | BinOp::FDiv), a, b) if self.has(a, false) || self.has(b, false) => {
+                Op::Bin(op @ (BinOp::FMul | BinOp::FDiv), a, b) if self.has_zero(a, false) || self.has_zero(b, false) => {
                     self.product(&mut out, inst, op, (a, b));
                 }
                 Op::Bin(op @ (BinOp::FAdd | BinOp::FSub), a, b) if self.is_sum_with_zero(op, a, b) => self.sum(&mut out, inst),
@@ -89,7 +89,7 @@ impl Zeros<'_> {
         let Some(scalar) = self.function.ty(a).scalar() else { return out.push(inst) };
         let count = usize::from(self.function.ty(a).lanes());
         let mut flipped = vec![false; count];
-        let mut side = |this: &mut Self, value: Value| {
+        let mut replace_zeros = |this: &mut Self, value: Value| {
             let Some(mut lanes) = this.constants.get(&value).cloned() else { return value };
             for (bits, flipped) in lanes.iter_mut().zip(&mut flipped).filter(|(bits, _)| **bits == 0) {
                 *bits = sign(scalar);
@@ -97,7 +97,7 @@ impl Zeros<'_> {
             }
             this.constant(out, inst.span, this.function.ty(value), &lanes)
         };
-        let (a, b) = (side(self, a), side(self, b));
+        let (a, b) = (replace_zeros(self, a), replace_zeros(self, b));
         let ty = self.function.ty(a);
         let changed = self.function.emit(out, inst.span, ty, Op::Bin(op, a, b));
         let op = if flipped.iter().all(|&flipped| flipped) {
@@ -110,15 +110,15 @@ impl Zeros<'_> {
         out.push(Inst { op, ..inst });
     }
 
-    /// Whether a value is a constant with zeros of this sign among its lanes.
-    fn has(&self, value: Value, negative: bool) -> bool {
+    /// Whether a value is a constant with zeros of the given sign among its lanes.
+    fn has_zero(&self, value: Value, negative: bool) -> bool {
         let Some(scalar) = self.function.ty(value).scalar() else { return false };
         self.constants.get(&value).is_some_and(|lanes| lanes.contains(&if negative { sign(scalar) } else { 0 }))
     }
 
     /// Whether an addition or subtraction adds positive zeros in some lanes and negative zeros in none.
     fn is_sum_with_zero(&self, op: BinOp, a: Value, b: Value) -> bool {
-        let adds = |value: Value, negated: bool| self.has(value, negated) && !self.has(value, !negated);
+        let adds = |value: Value, negated: bool| self.has_zero(value, negated) && !self.has_zero(value, !negated);
         adds(a, false) || adds(b, op == BinOp::FSub)
     }
 

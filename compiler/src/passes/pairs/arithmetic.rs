@@ -16,15 +16,15 @@ impl Pairs<'_> {
             BinOp::Add => self.sum(x, y),
             BinOp::Sub => self.difference(x, y),
             BinOp::Mul => self.product(x, y),
-            BinOp::Shl => self.shifted_left(x, y.0),
-            BinOp::LShr | BinOp::AShr => self.shifted_right(op, x, y.0),
-            BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem => self.divided(op, x, y)?,
+            BinOp::Shl => self.shift_left(x, y.0),
+            BinOp::LShr | BinOp::AShr => self.shift_right(op, x, y.0),
+            BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem => self.emit_division(op, x, y)?,
             BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => {
                 let below = if matches!(op, BinOp::SMin | BinOp::SMax) { CmpOp::SLt } else { CmpOp::ULt };
-                let less = self.ordered(below, x, y);
-                if matches!(op, BinOp::SMin | BinOp::UMin) { self.choose(less, x, y) } else { self.choose(less, y, x) }
+                let less = self.emit_less(below, x, y);
+                if matches!(op, BinOp::SMin | BinOp::UMin) { self.select_pair(less, x, y) } else { self.select_pair(less, y, x) }
             }
-            _ => return Err(self.refused("an operation that was not legalized")),
+            _ => return Err(self.unsupported("this operation on 64-bit integers")),
         })
     }
 
@@ -59,7 +59,7 @@ impl Pairs<'_> {
         (low, self.bin(BinOp::Sub, high, borrow))
     }
 
-    pub(super) fn negated(&mut self, a: Pair) -> Pair {
+    pub(super) fn negate(&mut self, a: Pair) -> Pair {
         let ty = self.type_of(a.0);
         let zero = self.bits(ty, 0);
         self.difference((zero, zero), a)
@@ -100,7 +100,7 @@ impl Pairs<'_> {
     }
 
     /// Left shift by the low six bits of `amount`.
-    pub(super) fn shifted_left(&mut self, a: Pair, amount: Value) -> Pair {
+    pub(super) fn shift_left(&mut self, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         if let Some(&amount) = self.known.get(&amount) {
             let amount = amount % (2 * BITS);
@@ -125,8 +125,8 @@ impl Pairs<'_> {
         (self.select(is_at_least_32, zero, low), self.select(is_at_least_32, low, below_32))
     }
 
-    /// Right shift with zeros or sign bits shifted in.
-    pub(super) fn shifted_right(&mut self, op: BinOp, a: Pair, amount: Value) -> Pair {
+    /// Right shift by the low six bits of `amount`: `LShr` shifts in zeros, `AShr` sign bits.
+    pub(super) fn shift_right(&mut self, op: BinOp, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         let fill = if op == BinOp::AShr { self.bin_bits(BinOp::AShr, a.1, 31) } else { self.bits(ty, 0) };
         if let Some(&amount) = self.known.get(&amount) {
@@ -151,7 +151,8 @@ impl Pairs<'_> {
         (self.select(is_at_least_32, high, below_32), self.select(is_at_least_32, fill, high))
     }
 
-    /// Whether an amount modulo 64 is at least 32, and 31 minus the amount modulo 32.
+    /// Emits two values: whether an amount modulo 64 is at least 32, and a shift amount that is 31 minus the amount,
+    /// modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());
         let is_at_least_32 = self.cmp_bits(CmpOp::Ne, bit, 0);
@@ -159,7 +160,7 @@ impl Pairs<'_> {
     }
 
     /// Emits `a < b`. `op` is `SLt` or `ULt`.
-    pub(super) fn ordered(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
+    pub(super) fn emit_less(&mut self, op: CmpOp, a: Pair, b: Pair) -> Value {
         let high_less = self.cmp(op, a.1, b.1);
         if self.is_zero(b.0) {
             return high_less;
@@ -170,7 +171,7 @@ impl Pairs<'_> {
         self.bin(BinOp::Or, high_less, low_less)
     }
 
-    pub(super) fn compared(&mut self, op: CmpOp, a: Value, b: Value) -> Result<Op, PassError> {
+    pub(super) fn emit_comparison(&mut self, op: CmpOp, a: Value, b: Value) -> Result<Op, PassError> {
         let (x, y) = (self.pair(a)?, self.pair(b)?);
         let strict = |op| if matches!(op, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe) { CmpOp::SLt } else { CmpOp::ULt };
         Ok(match op {
@@ -190,13 +191,13 @@ impl Pairs<'_> {
                 let low_less = self.cmp(CmpOp::ULt, x.0, y.0);
                 Op::Bin(BinOp::Or, high_less, self.bin(BinOp::And, same, low_less))
             }
-            CmpOp::ULe | CmpOp::SLe => Op::Un(UnOp::Not, self.ordered(strict(op), y, x)),
-            CmpOp::UGe | CmpOp::SGe => Op::Un(UnOp::Not, self.ordered(strict(op), x, y)),
-            _ => return Err(self.refused("a `double` comparison")),
+            CmpOp::ULe | CmpOp::SLe => Op::Un(UnOp::Not, self.emit_less(strict(op), y, x)),
+            CmpOp::UGe | CmpOp::SGe => Op::Un(UnOp::Not, self.emit_less(strict(op), x, y)),
+            _ => return Err(self.unsupported("this comparison")),
         })
     }
 
-    /// Leading zeros of a pair; 64 for zero.
+    /// The number of leading zeros of a pair; 64 for zero.
     pub(super) fn leading_zeros(&mut self, a: Pair) -> Value {
         let (low, high) = (self.math(MathOp::Clz, a.0), self.math(MathOp::Clz, a.1));
         let below = self.bin_bits(BinOp::Add, low, BITS.into());
@@ -215,8 +216,8 @@ impl Pairs<'_> {
         self.difference(flipped, (sign, sign))
     }
 
-    /// A word constant with the shape of `value`.
-    pub(super) fn like(&mut self, value: Value, bits: u32) -> Value {
+    /// A constant with the given bits in each lane, and as many lanes as `value`.
+    pub(super) fn word_like(&mut self, value: Value, bits: u32) -> Value {
         let ty: Type = self.type_of(value).with_scalar(Scalar::I32);
         self.bits(ty, bits.into())
     }

@@ -1,9 +1,9 @@
-//! Quotients and remainders of pairs: a function of the module, called per lane.
+//! Division of pairs by a function of the module, which is called per lane.
 //!
 //! ```text
-//! divide(n, d):    both words                     quotient and remainder of words
-//!                  d is a word                    n.high by it, then the remainder and n.low by two 16-bit digits
-//!                  otherwise                      n / 2 by the upper bits of d, which is at most one too large
+//! divide(n, d):    n and d fit a word             division of words
+//!                  d fits a word                  divides n.high, then the remainder and n.low by two 16-bit digits
+//!                  otherwise                      divides n / 2 by the upper bits of d; this is at most one too large
 //! ```
 //! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division
 //! of words). There are no loops. The result of a division by zero is unspecified.
@@ -24,7 +24,7 @@ pub(super) fn divides(function: &Function) -> bool {
     found
 }
 
-/// `(n.low, n.high, d.low, d.high) -> (q.low, q.high, r.low, r.high)`, unsigned.
+/// The function `(n.low, n.high, d.low, d.high) -> (q.low, q.high, r.low, r.high)`, for unsigned integers.
 pub(super) fn function() -> Function {
     let mut function = Function::new("divide_pairs", Type::Void);
     function.returns = vec![Type::I32; 4];
@@ -35,7 +35,7 @@ pub(super) fn function() -> Function {
         span: Span::default(),
         pairs: FxHashMap::default(),
         known: FxHashMap::default(),
-        places: FxHashMap::default(),
+        addresses: FxHashMap::default(),
         divide: None,
     };
     let results = pairs.division((Value(0), Value(1)), (Value(2), Value(3)));
@@ -46,9 +46,9 @@ pub(super) fn function() -> Function {
 }
 
 impl Pairs<'_> {
-    /// A quotient or remainder, lane by lane.
-    pub(super) fn divided(&mut self, op: BinOp, n: Pair, d: Pair) -> Result<Pair, PassError> {
-        let callee = self.divide.ok_or_else(|| self.refused("a division"))?;
+    /// Emits a quotient or remainder: one call per lane.
+    pub(super) fn emit_division(&mut self, op: BinOp, n: Pair, d: Pair) -> Result<Pair, PassError> {
+        let callee = self.divide.ok_or_else(|| self.unsupported("this division of 64-bit integers"))?;
         let signs = matches!(op, BinOp::SDiv | BinOp::SRem).then(|| (self.sign(n), self.sign(d)));
         let (n, d, sign) = match signs {
             None => (n, d, None),
@@ -80,8 +80,13 @@ impl Pairs<'_> {
         })
     }
 
-    /// An `if` whose regions yield four words each.
-    fn either(&mut self, cond: Value, then: impl FnOnce(&mut Self) -> Vec<Value>, els: impl FnOnce(&mut Self) -> Vec<Value>) -> Vec<Value> {
+    /// Emits an `if` whose regions yield four words each.
+    fn if_else(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> Vec<Value>,
+        els: impl FnOnce(&mut Self) -> Vec<Value>,
+    ) -> Vec<Value> {
         let outer = std::mem::take(&mut self.out);
         let values = then(self);
         self.effect(Op::Yield(values));
@@ -98,7 +103,7 @@ impl Pairs<'_> {
     fn division(&mut self, n: Pair, d: Pair) -> Vec<Value> {
         let highs = self.bin(BinOp::Or, n.1, d.1);
         let short = self.cmp_bits(CmpOp::Eq, highs, 0);
-        self.either(
+        self.if_else(
             short,
             |pairs| {
                 let zero = pairs.word(0);
@@ -107,11 +112,12 @@ impl Pairs<'_> {
             },
             |pairs| {
                 let is_word = pairs.cmp_bits(CmpOp::Eq, d.1, 0);
-                pairs.either(is_word, |pairs| pairs.by_word(n, d.0), |pairs| pairs.by_pair(n, d))
+                pairs.if_else(is_word, |pairs| pairs.by_word(n, d.0), |pairs| pairs.by_pair(n, d))
             },
         )
     }
 
+    /// Divides a pair by a word.
     fn by_word(&mut self, n: Pair, d: Value) -> Vec<Value> {
         let high = self.bin(BinOp::UDiv, n.1, d);
         let rest = self.bin(BinOp::URem, n.1, d);
@@ -122,32 +128,32 @@ impl Pairs<'_> {
     /// Divides a pair by a pair larger than a word.
     fn by_pair(&mut self, n: Pair, d: Pair) -> Vec<Value> {
         let zeros = self.math(MathOp::Clz, d.1);
-        let (_, top) = self.shifted_left(d, zeros);
+        let (_, top) = self.shift_left(d, zeros);
         let one = self.word(1);
-        let half = self.shifted_right(BinOp::LShr, n, one);
+        let half = self.shift_right(BinOp::LShr, n, one);
         let (estimate, _) = self.by_digits(half.1, half.0, top);
         let all = self.word(31);
         let shift = self.bin(BinOp::Sub, all, zeros);
         let estimate = self.bin(BinOp::LShr, estimate, shift);
-        // After subtracting one, the estimate is too small by at most one.
+        // The estimate is correct or too large by one. After subtracting one, it is correct or too small by one.
         let least = self.bin_bits(BinOp::UMax, estimate, 1);
         let q = self.bin_bits(BinOp::Sub, least, 1);
         let zero = self.word(0);
         let product = self.product((q, zero), d);
         let rest = self.difference(n, product);
-        let less = self.ordered(CmpOp::ULt, rest, d);
+        let less = self.emit_less(CmpOp::ULt, rest, d);
         let next = self.bin_bits(BinOp::Add, q, 1);
         let next_rest = self.difference(rest, d);
         let q = self.select(less, q, next);
-        let rest = self.choose(less, rest, next_rest);
+        let rest = self.select_pair(less, rest, next_rest);
         vec![q, zero, rest.0, rest.1]
     }
 
-    /// Divides `high:low` by `d`, which is greater than `high`: quotient and remainder.
+    /// Divides `high:low` by `d`, which must be greater than `high`. Returns quotient and remainder.
     fn by_digits(&mut self, high: Value, low: Value, d: Value) -> (Value, Value) {
         let zeros = self.math(MathOp::Clz, d);
         let d = self.bin(BinOp::Shl, d, zeros);
-        let (n_low, n_high) = self.shifted_left_within((low, high), zeros);
+        let (n_low, n_high) = self.shift_left_within((low, high), zeros);
         let digits = (self.bin_bits(BinOp::LShr, d, 16), self.bin_bits(BinOp::And, d, 0xffff));
         let next = self.bin_bits(BinOp::LShr, n_low, 16);
         let (first, rest) = self.digit(n_high, next, d, digits);
@@ -157,17 +163,17 @@ impl Pairs<'_> {
         (self.bin(BinOp::Or, first, second), self.bin(BinOp::LShr, rest, zeros))
     }
 
-    /// A pair shifted left by less than a word.
-    fn shifted_left_within(&mut self, a: Pair, amount: Value) -> Pair {
+    /// Shifts a pair left by less than 32.
+    fn shift_left_within(&mut self, a: Pair, amount: Value) -> Pair {
         let (low, high) = (self.bin(BinOp::Shl, a.0, amount), self.bin(BinOp::Shl, a.1, amount));
-        let back = self.bin_bits(BinOp::Xor, amount, 31);
+        let complement = self.bin_bits(BinOp::Xor, amount, 31);
         let over = self.bin_bits(BinOp::LShr, a.0, 1);
-        let over = self.bin(BinOp::LShr, over, back);
+        let over = self.bin(BinOp::LShr, over, complement);
         (low, self.bin(BinOp::Or, high, over))
     }
 
-    /// One digit of the quotient, and the remainder: divides `rest` followed by the next digit by `d`, whose top bit
-    /// is set.
+    /// Divides `rest`, followed by the 16-bit digit `next`, by `d`. The top bit of `d` must be set. Returns one digit
+    /// of the quotient, and the remainder.
     fn digit(&mut self, rest: Value, next: Value, d: Value, (upper, lower): (Value, Value)) -> (Value, Value) {
         let mut q = self.bin(BinOp::UDiv, rest, upper);
         let mut left = self.bin(BinOp::URem, rest, upper);

@@ -6,7 +6,8 @@ use super::{Pair, Pairs};
 use crate::ir::{BinOp, Build, Op, Scalar, Type, Value};
 use crate::passes::PassError;
 
-/// Splits a number of lanes into parts that fit a vector of words: the first lane and the number of lanes of each.
+/// Splits a number of lanes into parts that fit a vector of words. Returns the first lane and the number of lanes of
+/// each part.
 fn parts(lanes: u8) -> &'static [(u8, u8)] {
     match lanes {
         1 => &[(0, 1)],
@@ -24,8 +25,8 @@ fn alignment(align: u32, lane: u8) -> u32 {
 }
 
 impl Pairs<'_> {
-    /// The low and high words of the first lanes of a vector of pairs.
-    pub(super) fn apart(&mut self, words: Value, lanes: u8) -> Pair {
+    /// Extracts the low words and the high words of the first `lanes` pairs from a vector of words.
+    pub(super) fn split_words(&mut self, words: Value, lanes: u8) -> Pair {
         let half = |pairs: &mut Self, first: u8| {
             if lanes == 1 {
                 return pairs.extract(words, first);
@@ -36,8 +37,8 @@ impl Pairs<'_> {
         (half(self, 0), half(self, 1))
     }
 
-    /// A vector with the pairs of some lanes of a value.
-    fn joined(&mut self, (low, high): Pair, (first, count): (u8, u8)) -> Value {
+    /// Builds a vector of words from `count` lanes of a pair, starting at lane `first`.
+    fn join_lanes(&mut self, (low, high): Pair, (first, count): (u8, u8)) -> Value {
         let lanes = self.type_of(low).lanes();
         let ty = Type::Vector(Scalar::I32, 2 * count);
         if lanes == 1 {
@@ -51,26 +52,27 @@ impl Pairs<'_> {
         self.push(ty, Op::Shuffle(low, high, chosen))
     }
 
-    /// A vector with all pairs of a value; three lanes take the size of four.
-    pub(super) fn together(&mut self, value: Value) -> Result<Value, PassError> {
+    /// Builds a vector of words from all lanes of a value. Three lanes get the size of four.
+    pub(super) fn join_words(&mut self, value: Value) -> Result<Value, PassError> {
         let (low, high) = self.pair(value)?;
         match self.type_of(low).lanes() {
-            16 => Err(self.refused("a vector of sixteen 64-bit integers here")),
+            16 => Err(self.unsupported("a vector of sixteen 64-bit integers in a `printf` or bitcast")),
             3 => {
                 let chosen = [0, 3, 1, 4, 2, 5].map(Some).into_iter().chain([None, None]).collect();
                 Ok(self.push(Type::Vector(Scalar::I32, 8), Op::Shuffle(low, high, chosen)))
             }
-            lanes => Ok(self.joined((low, high), (0, lanes))),
+            lanes => Ok(self.join_lanes((low, high), (0, lanes))),
         }
     }
 
-    fn place(&mut self, ptr: Value, lane: u8) -> Value {
+    /// The address of pair number `lane` after `ptr`.
+    fn pair_address(&mut self, ptr: Value, lane: u8) -> Value {
         if lane == 0 {
             return ptr;
         }
         let further = self.word(u32::from(lane) * 8);
-        // Each access is one step from the start of its memory.
-        match self.places.get(&ptr).copied() {
+        // The pointer of an access must be a single `ptr_add` of its root.
+        match self.addresses.get(&ptr).copied() {
             Some((start, offset)) => {
                 let offset = self.bin(BinOp::Add, offset, further);
                 self.ptr_add(start, offset)
@@ -82,10 +84,10 @@ impl Pairs<'_> {
     pub(super) fn load(&mut self, ptr: Value, lanes: u8, align: u32, volatile: bool) -> Pair {
         let mut loaded: Vec<Pair> = Vec::new();
         for &(first, count) in parts(lanes) {
-            let ptr = self.place(ptr, first);
+            let ptr = self.pair_address(ptr, first);
             let align = alignment(align, first);
             let words = self.push(Type::Vector(Scalar::I32, 2 * count), Op::Load { ptr, align, volatile });
-            loaded.push(self.apart(words, count));
+            loaded.push(self.split_words(words, count));
         }
         let &[(low, high), ref rest @ ..] = loaded.as_slice() else { return (ptr, ptr) };
         let Some(&(next_low, next_high)) = rest.first() else { return (low, high) };
@@ -104,8 +106,8 @@ impl Pairs<'_> {
         let pair = self.pair(value)?;
         let lanes = self.type_of(pair.0).lanes();
         for &(first, count) in parts(lanes) {
-            let value = self.joined(pair, (first, count));
-            let ptr = self.place(ptr, first);
+            let value = self.join_lanes(pair, (first, count));
+            let ptr = self.pair_address(ptr, first);
             self.effect(Op::Store { ptr, value, align: alignment(align, first), volatile });
         }
         Ok(())

@@ -1,19 +1,20 @@
 //! Emulates 64-bit integers with pairs of words, for devices without them
 //! ([`Shaders::int64`](crate::target::Shaders::int64)).
 //!
-//! Each such value becomes two values of 32 bits, the low and the high word; a vector becomes two vectors. The
-//! results of every operation are those of 64-bit arithmetic.
+//! Each 64-bit value becomes two values of 32 bits, the low and the high word. A vector becomes two vectors. Every
+//! operation has the result of 64-bit arithmetic.
 //!
 //! ```text
 //! %2: i64 = load %p align 8         %3: i32x2 = load %p align 8; %4 = extract %3, 0; %5 = extract %3, 1
 //! %6: i64 = add %2, %2        =>    %7 = add %4, %4; %8: bool = ult %7, %4; %9 = zext %8
 //!                                   %10 = add %5, %5; %11 = add %10, %9
 //! ```
-//! In memory and in kernel arguments a pair stays as it is: two words, the low one first. Functions take and return
-//! both words. Runs after `legalize`, which has reduced all other operations to the supported ones.
+//! The layout in memory and in kernel arguments does not change: two words, the low one first. Both words are
+//! parameters and results of functions. The pass runs after `legalize`, which has lowered other operations to the
+//! supported ones.
 //!
-//! Not supported are 64-bit atomics, which these devices do not report, and conversions from and to `double`, which
-//! is already emulated with integers (`crate::doubles`). Subgroup sums are already expanded to shuffles
+//! The pass does not support 64-bit atomics, which these devices do not have, and conversions from and to `double`,
+//! which is emulated with integers before (`crate::doubles`). Subgroup reductions are expanded to shuffles before
 //! (`passes::groups`).
 
 mod arithmetic;
@@ -33,7 +34,7 @@ use crate::ir::{
 
 pub(crate) const PASS: Pass = Pass::module("pairs", |module, _| run(module));
 
-/// Removes the 64-bit integers from a module; returns whether there were any.
+/// Removes the 64-bit integers from a module. Returns whether there were any.
 fn run(module: &mut Module) -> Result<bool, PassError> {
     let divides = module.functions.iter().any(divide::divides);
     let found = module.functions.iter().any(has_pairs);
@@ -53,7 +54,7 @@ fn run(module: &mut Module) -> Result<bool, PassError> {
     Ok(true)
 }
 
-/// Whether a type consists of 64-bit integers.
+/// Whether a type is a 64-bit integer or a vector of these.
 fn is_pair(ty: Type) -> bool {
     ty.scalar() == Some(Scalar::I64)
 }
@@ -62,7 +63,7 @@ fn has_pairs(function: &Function) -> bool {
     function.values.iter().any(|data| is_pair(data.ty))
 }
 
-/// The low and the high word.
+/// The low and the high word of a 64-bit integer.
 type Pair = (Value, Value);
 
 fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassError> {
@@ -74,7 +75,7 @@ fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassErro
         span,
         pairs: FxHashMap::default(),
         known: FxHashMap::default(),
-        places: FxHashMap::default(),
+        addresses: FxHashMap::default(),
         divide,
     };
     pairs.parameters();
@@ -84,7 +85,7 @@ fn rewrite(function: &mut Function, divide: Option<Func>) -> Result<(), PassErro
     function.body = body;
     function.returns =
         function.returns.iter().flat_map(|&ty| if is_pair(ty) { vec![ty.with_scalar(Scalar::I32); 2] } else { vec![ty] }).collect();
-    // The replaced values are unused now. Their types must not count as requirements of the function.
+    // The replaced values are unused now. Their types must not make the function require 64-bit integers.
     for data in &mut function.values {
         if is_pair(data.ty) {
             data.ty = data.ty.with_scalar(Scalar::I32);
@@ -102,8 +103,8 @@ struct Pairs<'a> {
     pairs: FxHashMap<Value, Pair>,
     /// The bits of constant words with equal lanes.
     known: FxHashMap<Value, u32>,
-    /// The parts of addresses: the start of the memory, and the offset in bytes.
-    places: FxHashMap<Value, (Value, Value)>,
+    /// The base pointer and the byte offset of each `ptr_add`.
+    addresses: FxHashMap<Value, (Value, Value)>,
     /// The division function.
     divide: Option<Func>,
 }
@@ -121,8 +122,8 @@ impl Build for Pairs<'_> {
         value
     }
 
-    /// Folds operations on constants: WGSL rejects shifts that lose bits of constants. Half of the words of masks and
-    /// exponents are zeros.
+    /// Emits an operation, unless it can be folded. WGSL rejects shifts that lose bits of constants, and half of the
+    /// words of masks and exponents are zero.
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.function.ty(a);
         let known = |value: Value| self.known.get(&value).map(|&bits| u64::from(bits));
@@ -141,8 +142,8 @@ impl Build for Pairs<'_> {
 }
 
 impl Pairs<'_> {
-    fn refused(&self, what: &str) -> PassError {
-        PassError::Unsupported { function: self.function.name.clone(), what: format!("{what} on a device without 64-bit integers") }
+    fn unsupported(&self, what: &str) -> PassError {
+        PassError::Unsupported { function: self.function.name.clone(), what: format!("{what}, on a device without 64-bit integers,") }
     }
 
     fn is_pair(&self, value: Value) -> bool {
@@ -153,11 +154,11 @@ impl Pairs<'_> {
         self.pairs.get(&value).copied().ok_or_else(|| PassError::Internal {
             function: self.function.name.clone(),
             pass: PASS.name,
-            message: format!("{value} has no words yet"),
+            message: format!("the use of the 64-bit integer {value} precedes its definition"),
         })
     }
 
-    /// New values for both words of one.
+    /// Creates new values for both words of a 64-bit integer.
     fn declare(&mut self, value: Value) -> Pair {
         let ty = self.function.ty(value).with_scalar(Scalar::I32);
         let pair = (self.function.new_value(ty), self.function.new_value(ty));
@@ -165,8 +166,8 @@ impl Pairs<'_> {
         pair
     }
 
-    /// A list of operands with both words of each 64-bit integer.
-    fn uses(&self, list: &[Value]) -> Result<Vec<Value>, PassError> {
+    /// Replaces each 64-bit integer in a list of operands by both words.
+    fn expand_uses(&self, list: &[Value]) -> Result<Vec<Value>, PassError> {
         let mut all = Vec::with_capacity(list.len());
         for &value in list {
             if self.is_pair(value) {
@@ -179,8 +180,8 @@ impl Pairs<'_> {
         Ok(all)
     }
 
-    /// A list of definitions with both words of each 64-bit integer.
-    fn defines(&mut self, list: &[Value]) -> Vec<Value> {
+    /// Replaces each 64-bit integer in a list of definitions by new values for both words.
+    fn expand_definitions(&mut self, list: &[Value]) -> Vec<Value> {
         let mut all = Vec::with_capacity(list.len());
         for &value in list {
             if self.is_pair(value) {
@@ -193,12 +194,12 @@ impl Pairs<'_> {
         all
     }
 
-    /// Parameters of helpers become two parameters. Parameters of kernels stay one, with the same size, and are split
-    /// at the start.
+    /// Rewrites 64-bit parameters. A parameter of a kernel remains one parameter of the same size, which is split at
+    /// the start of the kernel. A parameter of another function becomes two parameters.
     fn parameters(&mut self) {
         let params = self.function.params.clone();
         let Some(kernel) = &self.function.kernel else {
-            self.function.params = self.defines(&params);
+            self.function.params = self.expand_definitions(&params);
             return;
         };
         let kinds = kernel.params.clone();
@@ -209,7 +210,7 @@ impl Pairs<'_> {
             }
             let lanes = ty.lanes();
             let taken = if lanes == 16 {
-                // No vector has that many words.
+                // Vectors have at most 16 words.
                 let changed = self.function.new_value(Type::Ptr(Space::Constant));
                 if let Some(kernel) = &mut self.function.kernel {
                     kernel.params[index] = KernelParam::Bytes { size: 128, align: 128 };
@@ -217,10 +218,10 @@ impl Pairs<'_> {
                 self.function.params[index] = changed;
                 self.load(changed, lanes, 128, false)
             } else {
-                // Three lanes take the memory of four.
+                // A vector of three lanes has the size of four lanes.
                 let changed = self.function.new_value(Type::Vector(Scalar::I32, if lanes == 3 { 8 } else { 2 * lanes }));
                 self.function.params[index] = changed;
-                self.apart(changed, lanes)
+                self.split_words(changed, lanes)
             };
             self.pairs.insert(param, taken);
         }
@@ -243,49 +244,51 @@ impl Pairs<'_> {
                 self.region(els)?;
             }
             Op::Loop { init, params, body, .. } => {
-                *init = self.uses(init)?;
-                *params = self.defines(params);
+                *init = self.expand_uses(init)?;
+                *params = self.expand_definitions(params);
                 self.region(body)?;
             }
             Op::Switch { selector, cases, default } => {
                 if self.is_pair(*selector) {
-                    *selector = self.choice(*selector, cases)?;
+                    *selector = self.word_selector(*selector, cases)?;
                 }
                 for (_, case) in cases {
                     self.region(case)?;
                 }
                 self.region(default)?;
             }
-            Op::Yield(list) | Op::Break(list) | Op::Continue(list) | Op::Return(list) | Op::Call(_, list) => *list = self.uses(list)?,
+            Op::Yield(list) | Op::Break(list) | Op::Continue(list) | Op::Return(list) | Op::Call(_, list) => {
+                *list = self.expand_uses(list)?
+            }
             Op::Printf { args, .. } => {
                 for arg in args {
                     if self.is_pair(*arg) {
-                        *arg = self.together(*arg)?;
+                        *arg = self.join_words(*arg)?;
                     }
                 }
             }
             op => {
                 let op = op.clone();
-                return self.plain(op, inst);
+                return self.simple_inst(op, inst);
             }
         }
-        inst.results = self.defines(&inst.results);
+        inst.results = self.expand_definitions(&inst.results);
         self.out.push(inst);
         Ok(())
     }
 
-    /// An operation without regions and with at most one result.
-    fn plain(&mut self, op: Op, mut inst: Inst) -> Result<(), PassError> {
+    /// Rewrites an operation without regions and with at most one result.
+    fn simple_inst(&mut self, op: Op, mut inst: Inst) -> Result<(), PassError> {
         let result = inst.results.first().copied();
         if let Some(result) = result.filter(|&result| self.is_pair(result)) {
             let pair = self.value(&op, self.function.ty(result))?;
             self.pairs.insert(result, pair);
             return Ok(());
         }
-        let mut concerned = false;
-        op.for_each_operand(|value| concerned |= self.is_pair(value));
-        if concerned {
-            match self.narrower(op, result)? {
+        let mut has_pair_operand = false;
+        op.for_each_operand(|value| has_pair_operand |= self.is_pair(value));
+        if has_pair_operand {
+            match self.with_pair_operands(op, result)? {
                 Some(op) => inst.op = op,
                 None => return Ok(()),
             }
@@ -296,13 +299,13 @@ impl Pairs<'_> {
             self.known.insert(result, bits as u32);
         }
         if let (&Op::PtrAdd(ptr, offset), Some(result)) = (&inst.op, result) {
-            self.places.insert(result, (ptr, offset));
+            self.addresses.insert(result, (ptr, offset));
         }
         self.out.push(inst);
         Ok(())
     }
 
-    /// The words of an operation's result of this type.
+    /// Emits both words of the result of an operation. `ty` is the 64-bit type of the result.
     fn value(&mut self, op: &Op, ty: Type) -> Result<Pair, PassError> {
         let words = ty.with_scalar(Scalar::I32);
         Ok(match *op {
@@ -313,13 +316,13 @@ impl Pairs<'_> {
             }
             Op::Un(UnOp::Neg, a) => {
                 let a = self.pair(a)?;
-                self.negated(a)
+                self.negate(a)
             }
             Op::Bin(op, a, b) => self.binary(op, a, b)?,
-            Op::Cast(op, a) => self.widened(op, a, ty)?,
+            Op::Cast(op, a) => self.convert_to_pair(op, a, ty)?,
             Op::Select(condition, a, b) => {
                 let (a, b) = (self.pair(a)?, self.pair(b)?);
-                self.choose(condition, a, b)
+                self.select_pair(condition, a, b)
             }
             Op::Construct(ref list) => self.each(list, words, |_, parts| Op::Construct(parts.to_vec()))?,
             Op::Splat(a) => self.each(&[a], words, |_, parts| Op::Splat(parts[0]))?,
@@ -329,17 +332,17 @@ impl Pairs<'_> {
             Op::InsertDyn(a, index, b) => self.each(&[a, b], words, |_, parts| Op::InsertDyn(parts[0], index, parts[1]))?,
             Op::Shuffle(a, b, ref lanes) => self.each(&[a, b], words, |_, parts| Op::Shuffle(parts[0], parts[1], lanes.clone()))?,
             Op::Load { ptr, align, volatile } => self.load(ptr, ty.lanes(), align, volatile),
-            Op::Group { sub: true, op, ref args } if moves(op) => {
-                let (&first, rest) = args.split_first().ok_or_else(|| self.refused("an operation of a subgroup"))?;
+            Op::Group { sub: true, op, ref args } if moves_bits(op) => {
+                let (&first, rest) = args.split_first().ok_or_else(|| self.unsupported("this subgroup operation"))?;
                 self.each(&[first], words, |_, parts| Op::Group { sub: true, op, args: parts.iter().chain(rest).copied().collect() })?
             }
-            Op::Group { .. } => return Err(self.refused("a subgroup operation that was not legalized")),
-            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
-            _ => return Err(self.refused("an operation that was not legalized")),
+            Op::Group { .. } => return Err(self.unsupported("this subgroup operation on 64-bit integers")),
+            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.unsupported("an atomic operation on 64-bit integers")),
+            _ => return Err(self.unsupported("this operation on 64-bit integers")),
         })
     }
 
-    /// The same operation on the low words and on the high words.
+    /// Emits the same operation on the low words and on the high words.
     fn each(&mut self, operands: &[Value], words: Type, op: impl Fn(&Self, &[Value]) -> Op) -> Result<Pair, PassError> {
         let pairs = operands.iter().map(|&value| self.pair(value)).collect::<Result<Vec<_>, _>>()?;
         let low: Vec<Value> = pairs.iter().map(|pair| pair.0).collect();
@@ -363,47 +366,49 @@ impl Pairs<'_> {
         }
     }
 
-    /// An operation with 64-bit operands and another result; `None` if it was emitted.
-    fn narrower(&mut self, op: Op, result: Option<Value>) -> Result<Option<Op>, PassError> {
+    /// Rewrites an operation with 64-bit operands and a result of another type. Returns the new operation, or `None` if
+    /// it is already emitted.
+    fn with_pair_operands(&mut self, op: Op, result: Option<Value>) -> Result<Option<Op>, PassError> {
         Ok(Some(match op {
-            Op::Cmp(op, a, b) => self.compared(op, a, b)?,
+            Op::Cmp(op, a, b) => self.emit_comparison(op, a, b)?,
             Op::Cast(op, a) => {
                 let ty = result.map_or(Type::Void, |result| self.function.ty(result));
-                self.narrowed(op, a, ty)?
+                self.convert_from_pair(op, a, ty)?
             }
             Op::PtrAdd(ptr, offset) => Op::PtrAdd(ptr, self.pair(offset)?.0),
             Op::Store { ptr, value, align, volatile } => {
                 self.store(ptr, value, align, volatile)?;
                 return Ok(None);
             }
-            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.refused("an atomic operation on 64-bit integers")),
-            _ => return Err(self.refused("an operation that was not legalized")),
+            Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.unsupported("an atomic operation on 64-bit integers")),
+            _ => return Err(self.unsupported("this operation on 64-bit integers")),
         }))
     }
 
     /// Selects one of two pairs.
-    fn choose(&mut self, condition: Value, a: Pair, b: Pair) -> Pair {
+    fn select_pair(&mut self, condition: Value, a: Pair, b: Pair) -> Pair {
         (self.select(condition, a.0, b.0), self.select(condition, a.1, b.1))
     }
 
-    /// A word selector for the cases of a 64-bit selector; the cases get new values, their numbers.
-    fn choice(&mut self, selector: Value, cases: &mut [(Vec<u64>, Region)]) -> Result<Value, PassError> {
+    /// Emits a 32-bit selector that replaces a 64-bit one: the index of the matching case. Changes the values of the
+    /// cases to their indices.
+    fn word_selector(&mut self, selector: Value, cases: &mut [(Vec<u64>, Region)]) -> Result<Value, PassError> {
         let (low, high) = self.pair(selector)?;
         let mut chosen = self.word(cases.len() as u32);
         for (number, (values, _)) in cases.iter_mut().enumerate() {
             for value in std::mem::replace(values, vec![number as u64]) {
                 let (is_low, is_high) = (self.cmp_bits(CmpOp::Eq, low, value & 0xffff_ffff), self.cmp_bits(CmpOp::Eq, high, value >> 32));
-                let is_it = self.bin(BinOp::And, is_low, is_high);
+                let is_match = self.bin(BinOp::And, is_low, is_high);
                 let number = self.word(number as u32);
-                chosen = self.select(is_it, number, chosen);
+                chosen = self.select(is_match, number, chosen);
             }
         }
         Ok(chosen)
     }
 }
 
-/// Subgroup operations that move values without interpreting them.
-const fn moves(op: GroupOp) -> bool {
+/// Whether a subgroup operation copies values between lanes without computing with them.
+const fn moves_bits(op: GroupOp) -> bool {
     matches!(
         op,
         GroupOp::Broadcast | GroupOp::BroadcastFirst | GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown
