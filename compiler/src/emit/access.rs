@@ -18,16 +18,16 @@ use crate::target::{Defects, Limits};
 use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// Limit in bytes for the factors and constants of sums that are used without a mask: see [`Emitter::index`].
+/// Maximum absolute value in bytes of the factors and constants of sums without a mask, see [`Emitter::object_index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
-/// The target of an access: an object, and the byte offset in it.
+/// The target of an access: an object, and the byte offset in the object.
 pub(super) struct Address {
     pub(super) object: usize,
     linear: Linear,
-    /// The address of the object, if it has one.
+    /// The address of the object, if it is accessed by address.
     begin: Option<Expr>,
-    /// The variable offset as one value, without the root's base.
+    /// The part of the byte offset from the root that is not constant. It is one value.
     offset: Option<Value>,
     /// Byte offset of the root in its object.
     base: u32,
@@ -38,12 +38,12 @@ pub(super) struct Address {
 enum Index {
     Const(u32),
     Expr(Expr),
-    /// The address of the element, if there is no array to index.
+    /// The address of the element, for memory that is accessed by address.
     Address(Expr),
 }
 
 impl<'a> Emitter<'a, '_> {
-    /// The target of a pointer.
+    /// Returns the target of a pointer.
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
         let (root, offset) =
             self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}: the pointer has no root")))?;
@@ -67,24 +67,25 @@ impl<'a> Emitter<'a, '_> {
         Ok(Address { object: place.object, linear, begin, offset: variable, base: place.base })
     }
 
-    /// An integer value as `u32`.
+    /// Returns an integer value as `u32`.
     fn word(&mut self, value: Value) -> Result<Expr, EmitError> {
         let expr = self.one(value)?;
         Ok(if self.function.ty(value) == Type::I64 { self.b.convert(expr, Scalar::U32) } else { expr })
     }
 
-    /// The byte offset or 64-bit address of an access plus `extra` bytes.
+    /// Returns the byte offset of an access in its object plus `extra` bytes. For memory that is accessed by address,
+    /// it is the 64-bit address.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
         if let Some(base) = address.begin {
-            let first = self.physical(address, base, 1)?;
+            let first = self.element_address(address, base, 1)?;
             return Ok(Index::Address(self.add_bytes(first, extra)));
         }
         let Some(offset) = address.offset else { return Ok(Index::Const(address.linear.constant.wrapping_add(extra))) };
         let offset = self.word(offset)?;
-        Ok(Index::Expr(self.plus(offset, address.base.wrapping_add(extra))))
+        Ok(Index::Expr(self.add_constant(offset, address.base.wrapping_add(extra))))
     }
 
-    /// An address plus a number of bytes.
+    /// Adds a number of bytes to an address.
     fn add_bytes(&mut self, address: Expr, bytes: u32) -> Expr {
         if bytes == 0 {
             return address;
@@ -93,14 +94,14 @@ impl<'a> Emitter<'a, '_> {
         self.b.add(address, bytes)
     }
 
-    /// The address of an access in the memory at `base`, with elements of `stride` bytes.
-    fn physical(&mut self, address: &Address, base: Expr, stride: u32) -> Result<Expr, EmitError> {
+    /// Returns the address of an access in the memory at `base`, which has elements of `stride` bytes.
+    fn element_address(&mut self, address: &Address, base: Expr, stride: u32) -> Result<Expr, EmitError> {
         if let Some(offset) = address.offset.filter(|&offset| self.function.ty(offset) == Type::I64) {
             let offset = self.one(offset)?;
             let sum = self.b.add(base, offset);
             return Ok(self.add_bytes(sum, address.base));
         }
-        let index = match self.relative(address, stride)? {
+        let index = match self.object_index(address, stride)? {
             Index::Expr(index) => index,
             Index::Const(index) => return Ok(self.add_bytes(base, index.wrapping_mul(stride))),
             Index::Address(address) => return Ok(address),
@@ -113,7 +114,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.b.add(base, bytes))
     }
 
-    fn plus(&mut self, index: Expr, constant: u32) -> Expr {
+    fn add_constant(&mut self, index: Expr, constant: u32) -> Expr {
         if constant == 0 {
             return index;
         }
@@ -121,26 +122,26 @@ impl<'a> Emitter<'a, '_> {
         self.b.add(index, constant)
     }
 
-    /// An index plus `extra` elements of `stride` bytes.
+    /// Adds `extra` elements of `stride` bytes to an index.
     fn offset_index(&mut self, index: Index, extra: u32, stride: u32) -> Index {
         match index {
             Index::Const(constant) => Index::Const(constant.wrapping_add(extra)),
-            Index::Expr(expr) => Index::Expr(self.plus(expr, extra)),
+            Index::Expr(expr) => Index::Expr(self.add_constant(expr, extra)),
             Index::Address(address) => Index::Address(self.add_bytes(address, extra.wrapping_mul(stride))),
         }
     }
 
-    /// The index of an access in elements of `stride` bytes (a power of two). The byte offset must be a multiple of
-    /// `stride`.
+    /// Returns the index of an access in elements of `stride` bytes (a power of two). The byte offset must be a
+    /// multiple of `stride`.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
         match address.begin {
-            Some(base) => self.physical(address, base, stride).map(Index::Address),
-            None => self.relative(address, stride),
+            Some(base) => self.element_address(address, base, stride).map(Index::Address),
+            None => self.object_index(address, stride),
         }
     }
 
-    /// The index within an object.
-    fn relative(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
+    /// Like [`Self::index`], but the index is relative to the start of the object.
+    fn object_index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
         let linear = &address.linear;
         if linear.terms.is_empty() {
             return Ok(Index::Const(linear.constant / stride));
@@ -150,7 +151,7 @@ impl<'a> Emitter<'a, '_> {
         if !divides {
             let Some(offset) = address.offset else { return Ok(Index::Const(linear.constant / stride)) };
             let offset = self.word(offset)?;
-            let bytes = self.plus(offset, address.base);
+            let bytes = self.add_constant(offset, address.base);
             if shift == 0 {
                 return Ok(Index::Expr(bytes));
             }
@@ -177,7 +178,7 @@ impl<'a> Emitter<'a, '_> {
             });
         }
         let total = match total {
-            Some(total) => self.plus(total, ((linear.constant as i32) >> shift) as u32),
+            Some(total) => self.add_constant(total, ((linear.constant as i32) >> shift) as u32),
             None => return Ok(Index::Const(linear.constant / stride)),
         };
         // The index is correct modulo 2^(32 - shift). If all factors are at most MAX_PLAIN_SCALE, no term overflows for
@@ -191,7 +192,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(Index::Expr(self.b.and(total, mask)))
     }
 
-    /// A pointer to an element of a view.
+    /// Returns a pointer to an element of a view.
     fn element(&mut self, object: usize, key: ViewKey, index: Index) -> Result<Expr, EmitError> {
         let data = self.object(object)?;
         let view = data.view(key).ok_or_else(|| EmitError::Internal(format!("object {} has no view {key:?}", data.name)))?;
@@ -216,14 +217,14 @@ impl<'a> Emitter<'a, '_> {
                     .get(&object)
                     .ok_or_else(|| EmitError::Internal(format!("{} has no scratch offset for this work-item", data.name)))?;
                 Index::Expr(match index {
-                    Index::Const(constant) => self.plus(first, constant),
+                    Index::Const(constant) => self.add_constant(first, constant),
                     Index::Expr(expr) | Index::Address(expr) => self.b.add(first, expr),
                 })
             }
             _ => index,
         };
-        // Unreachable code may have out-of-bounds indices, which naga rejects; for arrays without a length it rejects
-        // the largest index.
+        // naga rejects constant out-of-bounds indices, which unreachable code may have. In an array without a length it
+        // rejects the largest index.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
             Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
@@ -239,11 +240,11 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// Hides the origin of the index of a private array from the driver ([`Defects::late_indices`]). The driver would
-    /// replace the index by a variable of a loop or condition, even through copies and arithmetic. With 16-bit
-    /// integers, the index is converted to 16 bits and back: the driver neither removes nor moves a conversion, and
-    /// [`Limits::function_memory`] keeps indices below 2^16. Without them, the index is combined with a zero that the
-    /// driver does not know.
+    /// Hides the origin of the index of a private array from the driver ([`Defects::late_indices`]). Otherwise the
+    /// driver replaces the index with a variable of a loop or condition, even through copies and arithmetic. With
+    /// 16-bit integers, the index is converted to 16 bits and back. The driver neither removes nor moves the
+    /// conversions, and [`Limits::function_memory`] ensures that indices are below 2^16. Without 16-bit integers, the
+    /// index is combined with a zero that is opaque to the driver.
     fn opaque_index(&mut self, index: Expr) -> Result<Expr, EmitError> {
         if self.cx.target.shaders.int16 {
             let short = self.b.convert(index, naga_u16());
@@ -259,8 +260,8 @@ impl<'a> Emitter<'a, '_> {
         self.cx.plan.objects.get(index).ok_or_else(|| EmitError::Internal(format!("no object {index}")))
     }
 
-    /// An element's value as a raw lane: `u32` or `u64`.
-    fn raw_of_slot(&mut self, key: ViewKey, x: Expr) -> Expr {
+    /// Converts the value of an element to a raw lane, `u32` or `u64`.
+    fn element_to_raw(&mut self, key: ViewKey, x: Expr) -> Expr {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, Scalar::U32),
             (ScalarKind::Uint, _) => x,
@@ -268,7 +269,7 @@ impl<'a> Emitter<'a, '_> {
         }
     }
 
-    fn slot_of_raw(&mut self, key: ViewKey, x: Expr) -> Expr {
+    fn raw_to_element(&mut self, key: ViewKey, x: Expr) -> Expr {
         match (key.slot.kind, key.slot.width) {
             (_, 2) => self.b.convert(x, naga_u16()),
             (ScalarKind::Uint, _) => x,
@@ -295,7 +296,7 @@ impl<'a> Emitter<'a, '_> {
         self.lanes_of_raw(&raw, ty)
     }
 
-    /// The value of a load from a constant global at a known offset.
+    /// Returns the value of a load from a constant global at a constant offset. `None` for other loads.
     fn constant_load(&mut self, pointer: Value, ty: Type) -> Result<Option<Val>, EmitError> {
         let Some((Root::Global(global), offset)) = self.defs.pointer(pointer) else { return Ok(None) };
         let Some(data) = self.cx.globals.get(global.index()).filter(|data| data.space == crate::ir::Space::Constant) else {
@@ -341,10 +342,10 @@ impl<'a> Emitter<'a, '_> {
                 (3, 2, 1) => self.b.lane(x, 2, 0),
                 _ => x,
             };
-            let x = self.raw_of_slot(key, x);
+            let x = self.element_to_raw(key, x);
             parts.push(x);
         }
-        // Combines scalars or vectors of two lanes to one chunk.
+        // Combines scalars, or vectors of two lanes, to chunks.
         let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
         let chunk_lanes = super::builder::chunk_lanes(lanes);
         let chunks: Val = parts
@@ -360,7 +361,7 @@ impl<'a> Emitter<'a, '_> {
         chunks.into_iter().map(|chunk| self.chunk_of_raw(scalar, chunk_lanes, chunk)).collect()
     }
 
-    /// Loads with word accesses; the result is raw lanes.
+    /// Loads words or parts of words. Returns raw lanes.
     fn load_raw(&mut self, address: &Address, shape: AccessShape) -> Result<Scalars, EmitError> {
         let piece = u32::from(shape.piece());
         let bytes = shape.bytes();
@@ -412,7 +413,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.join(&pieces, piece, u32::from(shape.size), u32::from(shape.lanes)))
     }
 
-    /// Splits a byte offset or address into the index of the word and the shift of the byte in bits.
+    /// Splits a byte offset or address into the index or address of the word, and the shift of the byte in bits.
     fn split_offset(&mut self, byte: Expr, is_address: bool) -> (Index, Expr) {
         let (index, low) = if is_address {
             let mask = self.b.scalar(Scalar::U64, !3);
@@ -450,17 +451,17 @@ impl<'a> Emitter<'a, '_> {
         let key = data.words();
         let pointer = self.element(object, key, index)?;
         let x = self.b.load(pointer);
-        Ok(self.raw_of_slot(key, x))
+        Ok(self.element_to_raw(key, x))
     }
 
-    /// Loads four words of a uniform buffer: the vector that is `extra / 4` vectors after the one at word `first`.
+    /// Loads four words of a uniform buffer: the vector that is `extra / 4` vectors after the one with word `first`.
     fn uniform_vector(&mut self, object: usize, first: Index, extra: u32) -> Result<Expr, EmitError> {
         let index = match first {
             Index::Const(word) => Index::Const((word + extra) / 4),
             Index::Expr(word) => {
                 let two = self.b.u32(2);
                 let vector = self.b.shr(word, two);
-                Index::Expr(self.plus(vector, extra / 4))
+                Index::Expr(self.add_constant(vector, extra / 4))
             }
             Index::Address(_) => return Err(EmitError::Internal("uniform buffers have no address".to_owned())),
         };
@@ -468,7 +469,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(self.b.load(pointer))
     }
 
-    /// Loads words of the argument buffer, for by-value parameters and hidden values.
+    /// Loads a value from the argument buffer: a by-value parameter or a hidden value.
     pub(super) fn load_argument(&mut self, object: usize, offset: u32, ty: Type) -> Result<Val, EmitError> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
         let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
@@ -503,9 +504,9 @@ impl<'a> Emitter<'a, '_> {
         let per = lanes.div_ceil(key.lanes);
         for (c, &chunk) in chunks.iter().enumerate() {
             let raw = self.raw_of_chunk(scalar, lanes, chunk)?;
-            let slot = self.slot_of_raw(key, raw);
+            let slot = self.raw_to_element(key, raw);
             if lanes == 3 && key.lanes == 4 {
-                // The fourth lane must not be written.
+                // The fourth lane must not be overwritten.
                 let pointer = self.element(address.object, key, first)?;
                 for lane in 0..3 {
                     let place = self.b.element_at(pointer, lane);
@@ -528,7 +529,7 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Stores raw lanes with word accesses.
+    /// Stores raw lanes as words or parts of words.
     fn store_raw(&mut self, address: &Address, shape: AccessShape, raw: &[Expr]) -> Result<(), EmitError> {
         let piece = u32::from(shape.piece());
         let size = u32::from(shape.size);
@@ -549,7 +550,7 @@ impl<'a> Emitter<'a, '_> {
             return Ok(());
         }
         for (i, &part) in pieces.iter().enumerate() {
-            // A single byte with an alignment of two must not overwrite its neighbour.
+            // A single byte with an alignment of two must not overwrite the next byte.
             let count = (bytes - i as u32 * piece).min(piece);
             let low = (1_u32 << (count * 8)) - 1;
             match self.byte_offset(address, i as u32 * piece)? {
@@ -575,7 +576,7 @@ impl<'a> Emitter<'a, '_> {
     fn store_word(&mut self, object: usize, index: Index, word: Expr) -> Result<(), EmitError> {
         let key = self.object(object)?.words();
         let pointer = self.element(object, key, index)?;
-        let word = self.slot_of_raw(key, word);
+        let word = self.raw_to_element(key, word);
         self.b.store(pointer, word);
         Ok(())
     }

@@ -1,26 +1,26 @@
 //! Memory that is accessed by address (SPV_KHR_physical_storage_buffer).
 //!
-//! naga does not support such pointers. A view is emitted as an array without a length, tagged in its binding number
-//! ([`tag`]), and indexed with 64-bit addresses. In naga's SPIR-V the variable is removed, and an index becomes a
-//! pointer:
+//! naga does not support such pointers. A view is emitted as an array without a length that is indexed with 64-bit
+//! addresses. Its binding number has a tag ([`tag`]). In naga's SPIR-V the variable is removed, and an access to an
+//! element becomes an access through a pointer:
 //!
 //! ```text
 //! %p = OpAccessChain %ptr_uint %var %0 %address        %p = OpConvertUToPtr %physical_uint %address
 //! %x = OpLoad %uint %p                           =>    %x = OpLoad %uint %p Aligned 4
 //! ```
-//! Elements of a view are aligned to their size. Bytes are emitted as words, as in [`super::bytes`], and converted.
+//! Elements of a view are aligned to their size. Bytes are emitted as words and then converted, as in [`super::bytes`].
 //! Accesses that fences must make visible to other work-groups are volatile, because a pointer cannot be coherent.
 
 use super::views::ViewKey;
 use super::words::{BINDING, COHERENT, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Set in the binding number of such a view; no device has that many bindings.
+/// Bit in the binding number of a view that is accessed by address. No device has that many bindings.
 const TAG: u32 = 1 << 28;
-/// Set in addition if its elements are bytes.
+/// Additional bit for a view whose elements are bytes.
 const BYTES: u32 = 1 << 27;
 
-/// The tag of a view.
+/// The tag in the binding number of a view.
 pub(super) const fn tag(key: ViewKey) -> u32 {
     if key.width == 1 && key.slot.width == 4 { TAG | BYTES } else { TAG }
 }
@@ -31,20 +31,20 @@ const PHYSICAL_STORAGE_BUFFER: u32 = 5349;
 const VOLATILE: u32 = 1;
 const ALIGNED: u32 = 2;
 
-/// A view's variable.
+/// The variable of a view.
 #[derive(Clone, Copy, Default)]
 struct View {
     is_bytes: bool,
     is_volatile: bool,
-    /// The type of its elements, once it is known.
+    /// The type of its elements. 0 until the variable is processed.
     element: u32,
 }
 
-/// The properties of a converted pointer.
+/// Properties of the accesses through a converted pointer.
 #[derive(Clone, Copy)]
 struct PhysicalPointer {
     is_bytes: bool,
-    /// The memory operands of an access.
+    /// The memory operands: mask and alignment.
     operands: [u32; 2],
 }
 
@@ -52,20 +52,20 @@ struct Rewriter {
     out: Vec<u32>,
     next: u32,
     views: FxHashMap<u32, View>,
-    /// Size in bytes of a value of each type.
+    /// Size in bytes of the values of each type.
     sizes: FxHashMap<u32, u32>,
-    /// Element types of arrays, of structures with one array, and of pointers.
+    /// Element types of arrays, of structures with one member, and of pointers.
     inner: FxHashMap<u32, u32>,
-    /// Pointer types that were added, by their pointee.
+    /// Pointer types that were added, by the type to which they point.
     pointers: FxHashMap<u32, u32>,
     byte: Option<u32>,
-    /// Pointers to whole views.
+    /// Ids of pointers to whole views.
     arrays: FxHashMap<u32, View>,
     places: FxHashMap<u32, PhysicalPointer>,
 }
 
-/// Converts the tagged variables to addresses; `None` if the SPIR-V does not have naga's form.
-pub(super) fn reach(words: Vec<u32>) -> Option<Vec<u32>> {
+/// Converts the accesses to tagged variables. Returns `None` if the SPIR-V does not have the form that naga writes.
+pub(super) fn convert_views(words: Vec<u32>) -> Option<Vec<u32>> {
     let views = tagged(&words);
     if views.is_empty() {
         return Some(words);
@@ -99,7 +99,7 @@ pub(super) fn reach(words: Vec<u32>) -> Option<Vec<u32>> {
     Some(rewriter.out)
 }
 
-/// The variables of views.
+/// The tagged variables.
 fn tagged(words: &[u32]) -> FxHashMap<u32, View> {
     let mut views: FxHashMap<u32, View> = FxHashMap::default();
     for (_, inst) in instructions(words).filter(|(code, _)| *code == op::DECORATE) {
@@ -134,10 +134,10 @@ impl Rewriter {
         self.views.values().any(|view| view.is_bytes)
     }
 
-    /// Declares the used capabilities that are not declared yet: some drivers reject duplicates.
-    fn capabilities(&mut self, there: &FxHashSet<u32>) {
+    /// Declares the required capabilities that are not in `declared`. Some drivers reject duplicates.
+    fn capabilities(&mut self, declared: &FxHashSet<u32>) {
         let bytes = if self.has_bytes() { &[INT8, STORAGE_BUFFER_8_BIT_ACCESS][..] } else { &[] };
-        for capability in [ADDRESSES].iter().chain(bytes).filter(|capability| !there.contains(capability)) {
+        for capability in [ADDRESSES].iter().chain(bytes).filter(|capability| !declared.contains(capability)) {
             self.put(op::CAPABILITY, &[*capability]);
         }
     }
@@ -151,7 +151,7 @@ impl Rewriter {
             (op::NAME | op::DECORATE, [_, id, ..]) if self.views.contains_key(id) => return Some(()),
             (op::VARIABLE, &[_, ty, id, ..]) if self.views.contains_key(&id) => return self.variable(ty, id),
             (op::ACCESS_CHAIN | op::IN_BOUNDS_ACCESS_CHAIN, [_, ty, id, base, indices @ ..]) => {
-                // The first index of a variable selects the array in its structure.
+                // The first index selects the array in the structure of the variable.
                 match (self.views.get(base), self.arrays.get(base), indices) {
                     (Some(&view), _, [_]) => {
                         self.arrays.insert(*id, view);
@@ -173,14 +173,14 @@ impl Rewriter {
                     return Some(());
                 }
             }
-            _ => self.note_type(code, inst),
+            _ => self.record_type(code, inst),
         }
         self.out.extend_from_slice(inst);
         Some(())
     }
 
-    /// Records the size of a type's values and its components.
-    fn note_type(&mut self, code: u32, inst: &[u32]) {
+    /// Records the size of a type's values, and the type of its elements.
+    fn record_type(&mut self, code: u32, inst: &[u32]) {
         match (code, inst) {
             (op::TYPE_INT | op::TYPE_FLOAT, &[_, id, bits, ..]) => {
                 self.sizes.insert(id, bits / 8);
@@ -202,7 +202,7 @@ impl Rewriter {
         }
     }
 
-    /// Replaces a variable by the types of pointers to its elements, and to their parts.
+    /// Removes a variable. Declares the types of pointers to its elements and to their lanes instead.
     fn variable(&mut self, ty: u32, id: u32) -> Option<()> {
         let mut element = ty;
         while let Some(&inner) = self.inner.get(&element) {

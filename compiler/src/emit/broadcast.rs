@@ -1,12 +1,13 @@
-//! Makes branches uniform for WGSL's analysis: one work-item broadcasts its condition to the work-group.
+//! Makes branches uniform for the uniformity analysis of WGSL: one work-item broadcasts its condition to the
+//! work-group.
 //!
 //! ```text
 //! while (m[0] > 0)                %c = m[0] > 0
 //!     barrier                     if (local_invocation_index == 0) { answer = %c }
 //!                                 if (workgroupUniformLoad(&answer)) ...
 //! ```
-//! `workgroupUniformLoad` has a barrier before and after it. All work-items reach it, because control flow is uniform
-//! up to the branch, or becomes uniform first.
+//! `workgroupUniformLoad` has a barrier before and after it. All work-items execute it, because the control flow at the
+//! branch is uniform, or is made uniform first.
 
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle, Literal, Module,
@@ -17,24 +18,26 @@ use super::EmitError;
 use super::uniform::{self, Failure, Level, StatementAddress, address_of};
 use crate::diag::Span as SourceSpan;
 
-/// Size in bytes of a broadcast value in work-group memory.
+/// Size in bytes of a broadcast variable in work-group memory.
 const BYTES: u32 = 4;
 
-/// Makes control flow uniform for WGSL wherever barriers are, with at most `budget` bytes of additional work-group
-/// memory; returns the number of bytes.
+/// Makes the control flow of all barriers uniform for WGSL. Uses at most `budget` bytes of additional work-group
+/// memory, and returns the number of bytes that it uses.
 ///
 /// # Errors
 ///
-/// The control flow of a barrier may depend on the work-item.
+/// Fails if the control flow of a barrier may depend on the work-item, or if `budget` is too small.
 pub(super) fn make_uniform(module: &mut Module, budget: u32) -> Result<u32, EmitError> {
-    let mut answers = Answers::default();
-    // Each branch is broadcast once and is uniform afterwards.
+    let mut variables = BroadcastVariables::default();
+    // A branch is uniform after its selector has been broadcast. So each branch is broadcast only once.
     while let Some(failure) = uniform::failure(module) {
-        let Some((branch, _)) = failure.taint.branch.filter(|_| failure.taint.level == Level::Read) else { return Err(refusal(&failure)) };
+        let Some((branch, _)) = failure.taint.branch.filter(|_| failure.taint.level == Level::Read) else {
+            return Err(not_uniform(&failure));
+        };
         let Module { types, global_variables, entry_points, .. } = module;
         let Some(entry) = entry_points.first_mut() else { return Ok(0) };
         let Some(kind) = find(&mut entry.function.body, branch, &mut |block, index| kind(&block[index])).flatten() else {
-            return Err(refusal(&failure));
+            return Err(not_uniform(&failure));
         };
         let scalar = match kind {
             Kind::Flag => Scalar::BOOL,
@@ -43,7 +46,7 @@ pub(super) fn make_uniform(module: &mut Module, budget: u32) -> Result<u32, Emit
         };
         let ty = types.insert(Type { name: None, inner: TypeInner::Scalar(scalar) }, Span::UNDEFINED);
         let word = types.insert(Type { name: None, inner: TypeInner::Scalar(Scalar::U32) }, Span::UNDEFINED);
-        let variable = *answers.0[kind as usize].get_or_insert_with(|| {
+        let variable = *variables.0[kind as usize].get_or_insert_with(|| {
             let variable = GlobalVariable {
                 name: Some("answer".to_owned()),
                 space: AddressSpace::WorkGroup,
@@ -54,27 +57,27 @@ pub(super) fn make_uniform(module: &mut Module, budget: u32) -> Result<u32, Emit
             };
             global_variables.append(variable, Span::UNDEFINED)
         });
-        if answers.bytes() > budget {
-            return Err(refusal(&failure));
+        if variables.bytes() > budget {
+            return Err(not_uniform(&failure));
         }
-        let answer = Answer { variable, ty, index: local_index(&mut entry.function, word) };
+        let broadcast = Broadcast { variable, ty, index: local_index(&mut entry.function, word) };
         let Function { expressions, body, .. } = &mut entry.function;
-        find(body, branch, &mut |block, index| answer.give(expressions, block, index));
+        find(body, branch, &mut |block, index| broadcast.insert(expressions, block, index));
     }
-    Ok(answers.bytes())
+    Ok(variables.bytes())
 }
 
 /// The broadcast variables, by type.
 #[derive(Default)]
-struct Answers([Option<Handle<GlobalVariable>>; 3]);
+struct BroadcastVariables([Option<Handle<GlobalVariable>>; 3]);
 
-impl Answers {
+impl BroadcastVariables {
     fn bytes(&self) -> u32 {
         self.0.iter().flatten().count() as u32 * BYTES
     }
 }
 
-/// The selector of a branch.
+/// The type of a branch selector.
 #[derive(Clone, Copy)]
 enum Kind {
     Flag,
@@ -93,17 +96,17 @@ fn kind(statement: &Statement) -> Option<Kind> {
     }
 }
 
-/// The parameters of one broadcast.
-struct Answer {
+/// The operands of a broadcast.
+struct Broadcast {
     variable: Handle<GlobalVariable>,
     ty: Handle<Type>,
-    /// The index of the work-item in its group.
+    /// The index of the work-item in its work-group.
     index: Handle<Expression>,
 }
 
-impl Answer {
-    /// Makes the branch at a position of a block use the value of one work-item.
-    fn give(&self, expressions: &mut naga::Arena<Expression>, block: &mut Block, at: usize) {
+impl Broadcast {
+    /// Replaces the selector of the branch at index `at` of a block with the value of the first work-item.
+    fn insert(&self, expressions: &mut naga::Arena<Expression>, block: &mut Block, at: usize) {
         let span = block.span_iter().nth(at).map_or(Span::UNDEFINED, |(_, span)| *span);
         let mut add = |expression| expressions.append(expression, span);
         let (pointer, zero) = (add(Expression::GlobalVariable(self.variable)), add(Expression::Literal(Literal::U32(0))));
@@ -122,7 +125,7 @@ impl Answer {
     }
 }
 
-/// The index within the work-group, as an input of the entry point.
+/// The index of the work-item in its work-group, as an input of the entry point.
 fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> {
     let binding = Some(Binding::BuiltIn(BuiltIn::LocalInvocationIndex));
     let known = function.arguments.iter().position(|argument| argument.binding == binding);
@@ -133,7 +136,8 @@ fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> 
     function.expressions.append(Expression::FunctionArgument(index as u32), Span::UNDEFINED)
 }
 
-/// Calls `with` for the statement at `wanted`, with its block and its index in the block.
+/// Calls `with` for the statement with address `wanted`, with its block and its index in the block. Returns `None` if
+/// there is no such statement.
 fn find<T>(block: &mut Block, wanted: StatementAddress, with: &mut impl FnMut(&mut Block, usize) -> T) -> Option<T> {
     if let Some(index) = block.iter().position(|statement| address_of(statement) == wanted) {
         return Some(with(block, index));
@@ -147,8 +151,8 @@ fn find<T>(block: &mut Block, wanted: StatementAddress, with: &mut impl FnMut(&m
     })
 }
 
-/// The error for a barrier.
-fn refusal(failure: &Failure) -> EmitError {
+/// The error for a barrier in non-uniform control flow.
+fn not_uniform(failure: &Failure) -> EmitError {
     let source = |span: Span| span.to_range().map_or(SourceSpan::NONE, |range| SourceSpan { lo: range.start as u32, hi: range.end as u32 });
     EmitError::NotUniform { at: source(failure.span), branch: failure.taint.branch.map_or(SourceSpan::NONE, |(_, span)| source(span)) }
 }

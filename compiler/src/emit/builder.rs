@@ -1,9 +1,9 @@
 //! Builds naga functions: types, literals, and expressions.
 //!
 //! naga evaluates most expressions at the `Emit` statement that covers them. [`Builder::expr`] appends an expression
-//! and records the range that is not covered yet; [`Builder::stmt`] covers this range before it adds a statement.
-//! Literals, constants and references to variables need no `Emit` and exist once per function. Every expression is
-//! emitted once, at its first use.
+//! and records the range that is not covered yet. [`Builder::stmt`] covers this range before it adds a statement.
+//! Literals, constants and references to variables need no `Emit`, and a function has each of them only once. Every
+//! expression is emitted once, before its first use.
 
 use crate::ir;
 use naga::{
@@ -14,14 +14,14 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::num::NonZeroU32;
 
-/// An expression of the function being built.
+/// An expression of the function that is built.
 pub(super) type Expr = Handle<Expression>;
 
-/// The naga expressions of one IR value: one for scalars and up to four lanes, chunks of four lanes for 8 and 16
-/// lanes.
+/// The naga expressions of one IR value. A value with 8 or 16 lanes consists of chunks of four lanes, other values of
+/// one chunk.
 pub(super) type Val = SmallVec<[Expr; 4]>;
 
-/// The scalar that a value is kept in: integers below 64 bits are zero-extended in `u32`.
+/// The naga scalar of an IR scalar. Integers of less than 64 bits are zero-extended to `u32`.
 pub(super) const fn register(scalar: ir::Scalar) -> Scalar {
     match scalar {
         ir::Scalar::Bool => Scalar::BOOL,
@@ -33,7 +33,7 @@ pub(super) const fn register(scalar: ir::Scalar) -> Scalar {
     }
 }
 
-/// Lanes per chunk of a value with `lanes` lanes.
+/// Number of lanes in each chunk of a value with `lanes` lanes.
 pub(super) const fn chunk_lanes(lanes: u8) -> u8 {
     if lanes > 4 { 4 } else { lanes }
 }
@@ -52,7 +52,7 @@ pub(super) const fn vector_size(lanes: u8) -> VectorSize {
     }
 }
 
-/// The module under construction, and its types and constants.
+/// The module that is built, with its types and constants.
 pub(super) struct Shared {
     pub(super) module: Module,
     types: FxHashMap<(Scalar, u8), Handle<Type>>,
@@ -73,7 +73,7 @@ impl Shared {
         })
     }
 
-    /// An array type over scalars, vectors or atomics; run-time sized if `len` is `None`.
+    /// The array type with these elements. It has a run-time size if `len` is `None`.
     pub(super) fn array(&mut self, scalar: Scalar, lanes: u8, atomic: bool, len: Option<u32>) -> Handle<Type> {
         let (base, stride) = if atomic {
             let inner = TypeInner::Atomic(scalar);
@@ -89,7 +89,7 @@ impl Shared {
         self.module.types.insert(Type { name: None, inner: TypeInner::Array { base, size, stride } }, Span::UNDEFINED)
     }
 
-    /// A constant vector as a module constant; the lanes must be finite.
+    /// A module constant for a vector. Its lanes must be finite.
     fn vector_constant(&mut self, scalar: Scalar, lanes: &[u64]) -> Handle<Constant> {
         let key = (scalar, SmallVec::from_slice(lanes));
         if let Some(&found) = self.constants.get(&key) {
@@ -107,7 +107,7 @@ impl Shared {
     }
 }
 
-/// The literal of a register scalar with these bits.
+/// The literal of a scalar with these bits.
 fn literal(scalar: Scalar, bits: u64) -> Literal {
     match (scalar.kind, scalar.width) {
         (ScalarKind::Bool, _) => Literal::Bool(bits & 1 != 0),
@@ -123,7 +123,7 @@ fn literal(scalar: Scalar, bits: u64) -> Literal {
     }
 }
 
-/// Whether a float with these bits is finite; true for every integer.
+/// Whether a scalar with these bits is finite. True for all integers.
 fn is_finite(scalar: Scalar, bits: u64) -> bool {
     match (scalar.kind, scalar.width) {
         (ScalarKind::Float, 2) => bits & 0x7c00 != 0x7c00,
@@ -133,11 +133,11 @@ fn is_finite(scalar: Scalar, bits: u64) -> bool {
     }
 }
 
-/// A naga function under construction.
+/// A naga function that is being built.
 pub(super) struct Builder<'m> {
     pub(super) shared: &'m mut Shared,
     pub(super) function: Function,
-    /// The source location of the statements that are added.
+    /// The source location of new statements.
     pub(super) span: Span,
     blocks: Vec<Block>,
     pending: Option<usize>,
@@ -189,7 +189,7 @@ impl<'m> Builder<'m> {
         self.function.expressions.append(expression, Span::UNDEFINED)
     }
 
-    /// Appends an expression without `Emit`: literals, references, results of statements.
+    /// Appends an expression that needs no `Emit`: a literal, a reference, or the result of a statement.
     pub(super) fn bare(&mut self, expression: Expression) -> Expr {
         self.flush();
         self.function.expressions.append(expression, Span::UNDEFINED)
@@ -201,13 +201,13 @@ impl<'m> Builder<'m> {
         self.push_raw(statement);
     }
 
-    /// Starts a nested block.
+    /// Opens a nested block.
     pub(super) fn open(&mut self) {
         self.flush();
         self.blocks.push(Block::new());
     }
 
-    /// Ends the innermost block and returns it.
+    /// Closes the innermost block and returns it.
     pub(super) fn close(&mut self) -> Block {
         self.flush();
         self.blocks.pop().unwrap_or_default()
@@ -215,7 +215,7 @@ impl<'m> Builder<'m> {
 
     // Constants
 
-    /// A scalar literal by its bits. NaN and infinities are bitcasts, since naga has no literals for them.
+    /// A scalar literal. NaNs and infinities are bitcasts of integers, since naga has no literals for them.
     pub(super) fn scalar(&mut self, scalar: Scalar, bits: u64) -> Expr {
         if !is_finite(scalar, bits) {
             let integer = self.scalar(Scalar { kind: ScalarKind::Uint, width: scalar.width }, bits);
@@ -233,7 +233,7 @@ impl<'m> Builder<'m> {
         self.scalar(Scalar::U32, u64::from(value))
     }
 
-    /// A constant chunk; `bits` has one entry per lane.
+    /// A constant chunk. `bits` has one entry per lane.
     pub(super) fn lanes(&mut self, scalar: Scalar, bits: &[u64]) -> Expr {
         if let [one] = bits {
             return self.scalar(scalar, *one);
@@ -256,13 +256,13 @@ impl<'m> Builder<'m> {
         made
     }
 
-    /// A constant chunk with equal lanes.
+    /// A constant chunk with the same bits in every lane.
     pub(super) fn same(&mut self, scalar: Scalar, bits: u64, lanes: u8) -> Expr {
         let all = [bits; 4];
         self.lanes(scalar, &all[..usize::from(lanes.clamp(1, 4))])
     }
 
-    /// Zero of a type, also used for unspecified values.
+    /// A zero chunk. It also represents unspecified values.
     pub(super) fn zero(&mut self, scalar: Scalar, lanes: u8) -> Expr {
         self.same(scalar, 0, lanes)
     }
@@ -361,7 +361,7 @@ impl<'m> Builder<'m> {
         if lanes == 1 { value } else { self.expr(Expression::Splat { size: vector_size(lanes), value }) }
     }
 
-    /// A chunk from its scalars, or a scalar unchanged.
+    /// Composes a chunk from scalars. A single scalar is returned unchanged.
     pub(super) fn compose(&mut self, scalar: Scalar, parts: &[Expr]) -> Expr {
         if let [one] = parts {
             return *one;
@@ -370,12 +370,12 @@ impl<'m> Builder<'m> {
         self.expr(Expression::Compose { ty, components: parts.to_vec() })
     }
 
-    /// One lane of a chunk with `lanes` lanes.
+    /// Extracts one lane of a chunk with `lanes` lanes. Returns the chunk if it is a scalar.
     pub(super) fn lane(&mut self, chunk: Expr, lanes: u8, index: u8) -> Expr {
         if lanes == 1 { chunk } else { self.expr(Expression::AccessIndex { base: chunk, index: u32::from(index) }) }
     }
 
-    /// The first lanes of a chunk, or any lanes in any order.
+    /// Selects lanes of a chunk.
     pub(super) fn swizzle(&mut self, vector: Expr, pattern: &[u8]) -> Expr {
         let component = |i: usize| match pattern.get(i) {
             Some(0) | None => SwizzleComponent::X,
@@ -387,7 +387,7 @@ impl<'m> Builder<'m> {
         self.expr(Expression::Swizzle { size: vector_size(pattern.len() as u8), vector, pattern: pattern_full })
     }
 
-    /// An element of an array or a member of a structure.
+    /// Returns a pointer to an element of an array, or the element, depending on `base`.
     pub(super) fn element(&mut self, base: Expr, index: Expr) -> Expr {
         self.expr(Expression::Access { base, index })
     }
@@ -397,7 +397,7 @@ impl<'m> Builder<'m> {
     }
 }
 
-/// A module-level variable.
+/// Adds a module-level variable.
 pub(super) fn global(
     shared: &mut Shared,
     name: &str,
@@ -418,7 +418,7 @@ pub(super) fn global(
     )
 }
 
-/// One expression as a value.
+/// A value that consists of one expression.
 pub(super) fn single(expr: Expr) -> Val {
     smallvec![expr]
 }

@@ -1,8 +1,7 @@
 //! Bytes in storage buffers, if the device supports them (SPV_KHR_8bit_storage).
 //!
-//! naga does not support 8-bit integers. A view of bytes is emitted as an array of words, tagged in its binding
-//! number ([`TAG`]). In naga's SPIR-V the variable becomes an array of bytes, and loaded and stored values are
-//! converted:
+//! naga does not support 8-bit integers. A view of bytes is emitted as an array of words. Its binding number has a tag
+//! ([`TAG`]). In naga's SPIR-V the variable becomes an array of bytes, and loaded and stored values are converted:
 //!
 //! ```text
 //! %p = OpAccessChain %ptr_uint %var %0 %i        %p = OpAccessChain %ptr_uchar %var %0 %i
@@ -13,14 +12,14 @@
 use super::words::{BINDING, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op, tagged};
 use rustc_hash::FxHashMap;
 
-/// Set in the binding number of a view of bytes; no device has that many bindings.
+/// Bit in the binding number of a view of bytes. No device has that many bindings.
 pub(super) const TAG: u32 = 1 << 30;
 
 const BLOCK: u32 = 2;
 const ARRAY_STRIDE: u32 = 6;
 const OFFSET: u32 = 35;
 
-/// The target of a pointer into a view of bytes.
+/// The target type of a pointer into a view of bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pointee {
     Struct,
@@ -28,7 +27,7 @@ enum Pointee {
     Byte,
 }
 
-/// The ids of the new types.
+/// The ids of the added types.
 struct Ids {
     byte: u32,
     array: u32,
@@ -72,8 +71,9 @@ impl Ids {
     }
 }
 
-/// Converts the tagged variables to arrays of bytes; `None` if the SPIR-V does not have naga's form.
-pub(super) fn narrow(words: Vec<u32>) -> Option<Vec<u32>> {
+/// Converts the tagged variables to arrays of bytes. Returns `None` if the SPIR-V does not have the form that naga
+/// writes.
+pub(super) fn convert_views(words: Vec<u32>) -> Option<Vec<u32>> {
     let tagged = tagged(&words, TAG);
     if tagged.is_empty() {
         return Some(words);
@@ -98,7 +98,7 @@ pub(super) fn narrow(words: Vec<u32>) -> Option<Vec<u32>> {
         }
         let start = out.len();
         match code {
-            // The capability may be declared already; some drivers reject duplicates.
+            // The capability may already be declared. Some drivers reject duplicates.
             op::CAPABILITY if inst.get(1) == Some(&INT8) => continue,
             op::LOAD if pointers.get(inst.get(3)?) == Some(&Pointee::Byte) => {
                 let (ty, result) = (inst[1], inst[2]);

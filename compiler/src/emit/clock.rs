@@ -1,7 +1,7 @@
 //! Clocks (SPV_KHR_shader_clock).
 //!
-//! naga does not support clocks. A kernel that reads one calls a function that returns two unique numbers; in naga's
-//! SPIR-V this function reads the clock instead:
+//! naga does not support clocks. A kernel that reads a clock calls a function that returns a unique number twice. In
+//! naga's SPIR-V this function is changed to read the clock:
 //!
 //! ```text
 //! %c = OpCompositeConstruct %uint2 %mark %mark     =>    %c = OpReadClockKHR %uint2 %scope
@@ -14,12 +14,12 @@ use rustc_hash::FxHashMap;
 use super::builder::{Builder, Expr, Shared};
 use super::words::{HEADER, instructions, op};
 
-/// The number that marks the device's clock; the next number marks the subgroup's.
+/// The number that identifies the device's clock. The next number identifies the subgroup's clock.
 const MARK: u32 = 0x9d3c_5a71;
 
-/// Names of the functions.
+/// Names of the functions for the device's and the subgroup's clock.
 const NAMES: [&str; 2] = ["clock_of_device", "clock_of_subgroup"];
-/// SPIR-V's scopes `Device` and `Subgroup`.
+/// The scopes `Device` and `Subgroup` of SPIR-V.
 const SCOPES: [u32; 2] = [1, 3];
 /// The capability `ShaderClockKHR`.
 const SHADER_CLOCK: u32 = 5055;
@@ -30,7 +30,7 @@ const COMPOSITE_CONSTRUCT: u32 = 80;
 const RETURN_VALUE: u32 = 254;
 const READ_CLOCK: u32 = 5056;
 
-/// The function that reads a clock, created when first needed.
+/// Returns the function that reads a clock. The first call creates it.
 pub(super) fn function(shared: &mut Shared, sub: bool) -> Handle<Function> {
     let name = NAMES[usize::from(sub)];
     let known = shared.module.functions.iter().find(|(_, function)| function.name.as_deref() == Some(name));
@@ -46,16 +46,16 @@ pub(super) fn function(shared: &mut Shared, sub: bool) -> Handle<Function> {
     shared.module.functions.append(function, Span::UNDEFINED)
 }
 
-/// Whether a module has one of these functions.
+/// Whether a module reads a clock.
 pub(super) fn is_read(module: &naga::Module) -> bool {
     module.functions.iter().any(|(_, function)| function.name.as_deref().is_some_and(|name| NAMES.contains(&name)))
 }
 
-/// Makes the functions read clocks; `None` if the SPIR-V does not have naga's form.
-pub(super) fn read(words: Vec<u32>) -> Option<Vec<u32>> {
+/// Changes the functions to read clocks. Returns `None` if the SPIR-V does not have the form that naga writes.
+pub(super) fn insert_reads(words: Vec<u32>) -> Option<Vec<u32>> {
     let mut next = *words.get(3)?;
     let mut out = words.get(..HEADER)?.to_vec();
-    // The scope by the id of a mark; the type and the scope by the id of a pair of marks.
+    // `marks`: the scope of each constant with a unique number. `pairs`: the type and the scope of each pair of them.
     let (mut marks, mut pairs) = (FxHashMap::default(), FxHashMap::default());
     let (mut capability, mut extension) = (false, false);
     for (code, inst) in instructions(&words) {

@@ -1,8 +1,9 @@
 //! Translates one IR function to one naga function: values, control flow, calls.
 //!
-//! naga has no results of `if` and `switch`, and no loop parameters. They become variables of the function, stored at
-//! the end of a region and loaded after it. A `break` in the IR leaves the innermost loop, also from within a
-//! `switch`. In naga it leaves the `switch`: it sets a flag, and a test after the `switch` leaves the loop.
+//! In naga, `if` and `switch` have no results, and loops have no parameters. These become variables of the function
+//! that are stored at the end of a region and loaded after it. In the IR, a `break` leaves the innermost loop, even
+//! from within a `switch`. In naga it leaves the `switch`. So it sets a flag, and a test after the `switch` leaves the
+//! loop.
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
@@ -22,7 +23,7 @@ use naga::{
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// The variables of one value, one per chunk.
+/// The variables for one value, one per chunk.
 type Slots = SmallVec<[Handle<LocalVariable>; 4]>;
 
 /// The state that all functions of a kernel share.
@@ -37,26 +38,26 @@ pub(super) struct Context<'a> {
     pub(super) printf: &'a crate::printf::Table,
     /// Functions that replace some bits of a word, by object and view.
     pub(super) masked_stores: FxHashMap<(usize, ViewKey), Handle<Function>>,
-    /// The emitted helpers, by their index in the IR module.
+    /// The naga functions of helpers, by the index of the IR function. `None` until they are emitted.
     pub(super) functions: Vec<Option<Handle<Function>>>,
-    /// Private variables that pass items from the kernel to helpers.
+    /// Private variables in which the kernel passes items to helpers.
     pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
-    /// Set if the driver may stop loops.
-    pub(super) watch: Option<super::loop_watchdog::Watch>,
+    /// The variables of the watchdog. `None` if the driver cannot stop a loop.
+    pub(super) watch: Option<super::loop_watchdog::WatchdogVariables>,
 }
 
 struct Loop {
     params: Vec<Slots>,
     results: Vec<Slots>,
-    /// Number of enclosing `switch`es inside this loop.
+    /// Number of `switch`es in this loop that enclose the current position.
     switches: u32,
-    /// Set by a `break` inside a `switch`.
+    /// The variable that a `break` in a `switch` sets. `None` until there is one.
     flag: Option<Handle<LocalVariable>>,
-    /// The number of this execution, if loops are watched.
+    /// The number of this execution of the loop, if loops are watched.
     number: Option<Expr>,
 }
 
-/// A function being emitted.
+/// The state while a function is emitted.
 pub(super) struct Emitter<'a, 'm> {
     pub(super) b: Builder<'m>,
     pub(super) cx: &'a Context<'a>,
@@ -66,11 +67,11 @@ pub(super) struct Emitter<'a, 'm> {
     pub(super) is_kernel: bool,
     values: Vec<Option<Val>>,
     loops: Vec<Loop>,
-    /// The number of the last loop with an additional exit.
-    pub(super) other_exits: u32,
-    /// Emitted private arrays, by object.
+    /// Number of the last extra loop exit in this function.
+    pub(super) extra_exits: u32,
+    /// Variables of private arrays, by object.
     pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
-    /// First element of this work-item's share of an object.
+    /// Index of the first element of this work-item in scratch memory, by object.
     pub(super) scratch_offsets: FxHashMap<usize, Expr>,
     pub(super) items: FxHashMap<Item, Expr>,
     /// Addresses of the objects that are accessed by address.
@@ -87,7 +88,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             is_kernel: index == 0,
             values: vec![None; function.values.len()],
             loops: Vec::new(),
-            other_exits: first_loop(index),
+            extra_exits: first_loop(index),
             arrays: FxHashMap::default(),
             scratch_offsets: FxHashMap::default(),
             items: FxHashMap::default(),
@@ -95,7 +96,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
     }
 
-    /// Emits the body and finishes the function, after parameters and items.
+    /// Emits the body and finishes the function. The parameters and items must have been created.
     pub(super) fn finish(mut self) -> Result<Function, EmitError> {
         let function = self.function;
         self.region(&function.body, &[])?;
@@ -106,7 +107,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         self.values.get(value.index()).and_then(Clone::clone).ok_or_else(|| EmitError::Internal(format!("{value} is used but not defined")))
     }
 
-    /// A value of one chunk.
+    /// Returns a value that has one chunk.
     pub(super) fn one(&self, value: Value) -> Result<Expr, EmitError> {
         match self.values.get(value.index()) {
             Some(Some(chunks)) if chunks.len() == 1 => Ok(chunks[0]),
@@ -139,13 +140,13 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    /// The naga type of a chunk, and the number of chunks.
+    /// The naga type of each chunk, and the number of chunks.
     fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer chosen at run time"))?;
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 
-    /// The naga return type of a function: a struct of chunks if there are several.
+    /// The naga return type of a function. It is a struct if there are several chunks.
     fn result_type(&mut self, returns: &[Type]) -> Result<Option<Handle<naga::Type>>, EmitError> {
         let mut chunks = Vec::new();
         for &ty in returns {
@@ -156,7 +157,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         if chunks.len() < 2 {
             return Ok(chunks.first().map(|&(chunk, _)| chunk));
         }
-        // 32 bytes align every chunk; the struct is never in memory.
+        // Each member has the size of the largest chunk, which aligns every chunk. The struct is never in memory.
         let place = chunks.iter().map(|&(_, width)| width).max().unwrap_or(16);
         let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember {
             name: Some(format!("s{i}")),
@@ -201,7 +202,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         }
     }
 
-    /// Emits a region into the current block; `targets` receive its yielded values.
+    /// Emits a region into the current block. A `yield` stores its values in `targets`.
     fn region(&mut self, region: &'a Region, targets: &[Slots]) -> Result<(), EmitError> {
         for inst in &region.insts {
             self.b.span = Span::new(inst.span.lo, inst.span.hi);
@@ -215,7 +216,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    /// `break`, `continue`, `return`, `unreachable`.
+    /// Emits a `break`, `continue`, `return` or `unreachable`.
     fn leave(&mut self, op: &Op) -> Result<(), EmitError> {
         let outside = || EmitError::Internal("a jump outside of a loop".to_owned());
         match op {
@@ -245,7 +246,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.end_watchdog()?;
                 self.b.stmt(Statement::Return { value });
             }
-            // Unreachable; where the language needs a return value, zero is returned.
+            // An unreachable end of the function. If the function returns a value, it returns zero.
             _ if self.loops.is_empty() => {
                 if let Some(ty) = self.result_type(&self.function.returns)? {
                     let value = self.b.bare(Expression::ZeroValue(ty));
@@ -291,11 +292,11 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 let (carried, results) = (self.slots(params)?, self.slots(&inst.results)?);
                 self.put(&carried, init)?;
                 let number = self.begin_loop();
-                let otherwise = self.other_exit(&inst.op)?;
+                let otherwise = self.extra_exit_condition(&inst.op)?;
                 self.b.open();
                 self.take(&carried, params);
                 if let Some(condition) = otherwise {
-                    self.exit_otherwise(condition);
+                    self.emit_extra_exit(condition);
                 }
                 self.loops.push(Loop { params: carried, results, switches: 0, flag: None, number });
                 let done = self.region(body, &[]);
@@ -364,7 +365,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    /// The flag of the innermost loop.
+    /// Returns the flag of the innermost loop, and creates it if necessary.
     fn break_flag(&mut self) -> Option<Handle<LocalVariable>> {
         let existing = self.loops.last()?.flag;
         let flag = match existing {
@@ -378,7 +379,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Some(flag)
     }
 
-    /// A 32-bit selector: the value itself, or the case's number for a 64-bit value.
+    /// Returns a 32-bit selector: the value itself, or the number of the selected case for a 64-bit value.
     fn selector(&mut self, selector: Value, cases: &[(Vec<u64>, Region)]) -> Result<Selector, EmitError> {
         let value = self.one(selector)?;
         if self.function.ty(selector) != Type::I64 {
@@ -418,7 +419,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::InsertDyn(a, index, scalar) => self.insert_dyn(*a, *index, *scalar)?,
             Op::Shuffle(a, b, picks) => self.shuffle(*a, *b, picks)?,
             Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
-            // Accesses look up their root.
+            // The accesses through these pointers find the root and the offset.
             Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
             Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
             Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),
@@ -519,7 +520,7 @@ enum Selector {
 
 fn barrier_flags(fence: ir::Fence) -> Barrier {
     let mut flags = Barrier::empty();
-    // A barrier without a memory flag still needs one in naga.
+    // naga requires a memory flag, even for a barrier without one.
     flags.set(Barrier::WORK_GROUP, fence.local || !(fence.global || fence.image));
     flags.set(Barrier::STORAGE, fence.global);
     flags.set(Barrier::TEXTURE, fence.image);

@@ -1,4 +1,4 @@
-//! Subgroup operations that `passes::groups` does not expand: votes, ballots, shuffles of words, and arithmetic on
+//! Subgroup operations that `passes::groups` does not expand: votes, ballots, shuffles of words, and arithmetic with
 //! words.
 
 use super::EmitError;

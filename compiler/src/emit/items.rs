@@ -1,6 +1,6 @@
 //! Work-item functions: ids and sizes, from naga's built-in inputs, the launch key and the argument buffer.
 //!
-//! The kernel computes every item that it or its helpers use at its start; helpers get them through private
+//! The kernel computes every item that it or its helpers use at its start. It passes items to helpers in private
 //! variables.
 
 use super::EmitError;
@@ -21,14 +21,14 @@ use rustc_hash::FxHashMap;
 pub(super) enum Item {
     /// A query of the IR.
     Work(WorkItem),
-    /// The index within the work-group.
+    /// The index of the work-item in its work-group.
     LocalIndex,
-    /// The index within the dispatch.
+    /// The index of the work-item in the dispatch.
     DispatchIndex,
 }
 
 impl Item {
-    /// Whether its value needs the argument buffer.
+    /// Whether the item is computed from the argument buffer.
     pub(super) fn needs_arguments(self, key: &LaunchKey) -> bool {
         match self {
             Self::Work(WorkItem::GlobalId(_)) => !key.kernel.zero_offset || !key.binding.single_dispatch,
@@ -52,16 +52,16 @@ impl Item {
     }
 }
 
-/// The source of a zero that the driver does not know: a number of dimensions, whose upper half is zero.
+/// The source of a zero that is opaque to the driver: the upper half of the number of dimensions.
 pub(super) const OPAQUE_ZERO: Item = Item::Work(WorkItem::WorkDim);
 
-/// The item that hides the origin of indices of private arrays. It is needed if the driver reads indices late and has
-/// no 16-bit integers.
+/// The item that hides the origin of indices of private arrays. `None` unless the driver reads indices late and has no
+/// 16-bit integers.
 pub(super) fn index_hiding_item(function: &ir::Function, target: &Target) -> Option<Item> {
     (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(OPAQUE_ZERO)
 }
 
-/// The items that a function uses directly.
+/// The items that the instructions of a function use.
 pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     let mut items = Vec::new();
     function.body.walk(&mut |inst| {
@@ -75,7 +75,7 @@ pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     items
 }
 
-/// The item for private memory of a function that is not in function variables.
+/// The item that a function needs for private arrays in scratch memory. `None` if it has none there.
 pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     let is_shared = |(root, place): (&Root, &RootPlace)| {
         matches!(root, Root::Var(function, _) if *function == index)
@@ -84,23 +84,23 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
-/// The declared work-group size: one dimension with all work-items, if the language only supports subgroup queries in
-/// such groups, or the device answers them incorrectly for other groups. Work-items have the same index in the group
-/// in both cases, and therefore the same position in subgroups.
+/// The work-group size that the shader declares. It is one-dimensional if the language supports subgroup queries only
+/// in such work-groups, or if the device answers them incorrectly in others. Each work-item has the same index in the
+/// work-group for both sizes, and thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let takes = target.shaders.spirv;
     let knows = !target.shaders.defects.subgroups_within_dimension_0 || local_size[0].is_multiple_of(target.language.subgroup_size);
-    if takes && knows || !items.iter().flatten().any(asks) { local_size } else { row(local_size) }
+    if takes && knows || !items.iter().flatten().any(asks) { local_size } else { one_dimension(local_size) }
 }
 
-/// One dimension with the same number of work-items.
-pub(super) fn row(local_size: [u32; 3]) -> [u32; 3] {
+/// The one-dimensional size with the same number of work-items.
+pub(super) fn one_dimension(local_size: [u32; 3]) -> [u32; 3] {
     [local_size.iter().fold(1, |product, &n| product.saturating_mul(n)), 1, 1]
 }
 
-/// A private variable per item that a helper uses.
-pub(super) fn pass(shared: &mut Shared, items: &[Item]) -> FxHashMap<Item, Handle<naga::GlobalVariable>> {
+/// Creates a private variable for each item that helpers use.
+pub(super) fn create_passed_items(shared: &mut Shared, items: &[Item]) -> FxHashMap<Item, Handle<naga::GlobalVariable>> {
     let ty = shared.ty(Scalar::U32, 1);
     items.iter().enumerate().map(|(i, &item)| (item, global(shared, &format!("item{i}"), AddressSpace::Private, None, ty))).collect()
 }
@@ -110,8 +110,8 @@ impl Emitter<'_, '_> {
         self.items.get(&item).copied().ok_or_else(|| EmitError::Internal(format!("{item:?} is not computed")))
     }
 
-    /// Loads the items of a helper from the variables that the kernel has stored.
-    pub(super) fn receive(&mut self, items: &[Item]) -> Result<(), EmitError> {
+    /// Loads the items of a helper from the variables in which the kernel has passed them.
+    pub(super) fn load_passed_items(&mut self, items: &[Item]) -> Result<(), EmitError> {
         for &item in items {
             let variable = *self.cx.passed.get(&item).ok_or_else(|| EmitError::Internal(format!("{item:?} is not passed to helpers")))?;
             let pointer = self.b.global_ptr(variable);
@@ -121,10 +121,10 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Computes the items of the kernel, and stores those that helpers use.
-    pub(super) fn prepare(&mut self, items: &[Item], arguments: Option<usize>) -> Result<(), EmitError> {
+    /// Computes the items of the kernel, and passes those that helpers use.
+    pub(super) fn compute_items(&mut self, items: &[Item], arguments: Option<usize>) -> Result<(), EmitError> {
         let mut inputs = Inputs { arguments, builtins: FxHashMap::default() };
-        // Inputs come first, so that the function's arguments are declared in one place.
+        // All items are computed before the guard, so that the inputs of the entry point are declared in one place.
         for &item in items {
             let value = self.compute(item, &mut inputs)?;
             self.items.insert(item, value);
@@ -139,7 +139,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Returns from work-items outside of the NDRange, if groups extend beyond it.
+    /// If work-groups extend beyond the NDRange, returns from the work-items outside of it.
     fn guard(&mut self, inputs: &mut Inputs) -> Result<(), EmitError> {
         let mut beyond: Option<Expr> = None;
         for (dimension, _) in (0_u8..3).zip(self.cx.key.kernel.guard).filter(|(_, guarded)| *guarded) {
@@ -167,7 +167,7 @@ impl Emitter<'_, '_> {
 
     /// The global id minus the global offset.
     fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
-        if self.cx.key.binding.single_dispatch && !self.lies_in_row() {
+        if self.cx.key.binding.single_dispatch && !self.is_declared_linear() {
             return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));
         }
         let group = self.compute(Item::Work(WorkItem::GroupId(dimension)), inputs)?;
@@ -177,14 +177,14 @@ impl Emitter<'_, '_> {
         Ok(self.b.add(first, local))
     }
 
-    /// Whether the group has several dimensions but is declared with one.
-    fn lies_in_row(&self) -> bool {
+    /// Whether the work-group has several dimensions but the shader declares one.
+    fn is_declared_linear(&self) -> bool {
         let size = self.cx.key.kernel.local_size;
         self.cx.declared_size[0] > size[0].max(1)
     }
 
     fn local_id(&mut self, dimension: u8, inputs: &mut Inputs) -> Expr {
-        if !self.lies_in_row() {
+        if !self.is_declared_linear() {
             return self.input_lane(inputs, BuiltIn::LocalInvocationId, dimension);
         }
         let size = self.cx.key.kernel.local_size.map(|n| n.max(1));
@@ -196,7 +196,7 @@ impl Emitter<'_, '_> {
         self.b.binary(BinaryOperator::Modulo, of_dimension, size)
     }
 
-    /// Computes the offsets of this work-item's private arrays in scratch memory.
+    /// Computes the offsets of this work-item's private arrays in scratch memory, for the function with this index.
     pub(super) fn compute_scratch_offsets(&mut self, index: u32) -> Result<(), EmitError> {
         let plan = self.cx.plan;
         let mut mine: Vec<usize> =
@@ -250,8 +250,8 @@ impl Emitter<'_, '_> {
         value.first().copied().ok_or_else(|| EmitError::Internal("an empty hidden value".to_owned()))
     }
 
-    /// A word of the identity of a pointer argument.
-    fn of_argument(&mut self, inputs: &Inputs, index: u32, word: u32) -> Result<Expr, EmitError> {
+    /// Returns the word at byte offset `word` of the identity of a pointer argument.
+    fn identity_word(&mut self, inputs: &Inputs, index: u32, word: u32) -> Result<Expr, EmitError> {
         let place = self.cx.args.identities.get(index as usize).copied().flatten();
         let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no identity in the argument buffer")))?;
         self.hidden(inputs, place + word)
@@ -308,10 +308,10 @@ impl Emitter<'_, '_> {
             WorkItem::GlobalOffset(_) if key.kernel.zero_offset => self.b.u32(0),
             WorkItem::GlobalOffset(d) => self.hidden(inputs, hidden::GLOBAL_OFFSET + u32::from(d) * 4)?,
             WorkItem::WorkDim => self.hidden(inputs, hidden::WORK_DIM)?,
-            WorkItem::ArgIdentity(index) => self.of_argument(inputs, index, 0)?,
-            WorkItem::ArgBase(index) => self.of_argument(inputs, index, 4)?,
-            WorkItem::ArgSize(index) => self.of_argument(inputs, index, 8)?,
-            WorkItem::ArgSizeHigh(index) => self.of_argument(inputs, index, 16)?,
+            WorkItem::ArgIdentity(index) => self.identity_word(inputs, index, 0)?,
+            WorkItem::ArgBase(index) => self.identity_word(inputs, index, 4)?,
+            WorkItem::ArgSize(index) => self.identity_word(inputs, index, 8)?,
+            WorkItem::ArgSizeHigh(index) => self.identity_word(inputs, index, 16)?,
             WorkItem::ArgAddress { param, high } => {
                 let place = self.cx.args.addresses.get(param as usize).copied().flatten();
                 let place = place.ok_or_else(|| EmitError::Internal(format!("argument {param} has no address in the argument buffer")))?;
@@ -322,7 +322,7 @@ impl Emitter<'_, '_> {
                 let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no offset in the argument buffer")))?;
                 self.hidden(inputs, place)?
             }
-            WorkItem::ArgStart(index) => self.of_argument(inputs, index, 12)?,
+            WorkItem::ArgStart(index) => self.identity_word(inputs, index, 12)?,
             WorkItem::ArgImage { param, word } => {
                 let place = self.cx.args.images.get(param as usize).copied().flatten();
                 let place =
@@ -356,7 +356,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The inputs of the entry point that were added until now.
+/// The inputs of the entry point that have been added.
 struct Inputs {
     arguments: Option<usize>,
     builtins: FxHashMap<BuiltIn, Expr>,

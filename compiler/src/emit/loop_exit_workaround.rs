@@ -1,10 +1,10 @@
 //! Adds an exit to loops, for drivers that lose values that are used after a loop
 //! ([`Defects::loop_values`](crate::target::Defects::loop_values)).
 //!
-//! Such a driver executes the iterations of several work-items together until the last one has left the loop, and
-//! masks those that left earlier. A value that is computed in an iteration and used after the loop is taken from the
-//! last iteration, for all of them. Only if control flow joins from two exits does the driver keep the value in a
-//! variable per work-item:
+//! Such a driver executes iterations of several work-items together until all of them have left the loop. Work-items
+//! that left earlier are masked. A value that is computed in the loop and used after it is taken from the last
+//! iteration, for all of these work-items. Only if control flow joins from two exits does the driver store the value in
+//! a variable per work-item:
 //!
 //! ```text
 //! loop {                                    loop {
@@ -13,10 +13,10 @@
 //! }                                           if %c { break %f }
 //! ... %f                                    }
 //! ```
-//! The condition never holds. No compiler may find this out, or that the conditions of two loops are equal, because
-//! then it would know the inner one. Each loop therefore compares with a different number: a word of memory, if
-//! there is one ([`super::loop_watchdog`]), or the product of the index in the work-group and an odd number, modulo
-//! 2^32.
+//! The condition `never` is false. If a compiler knew this, it would remove the exit. If it knew that the conditions of
+//! nested loops are equal, it would remove the exit of the inner loop. So each loop compares a different number with a
+//! word of memory, if there is one ([`super::loop_watchdog`]). Otherwise the comparison is with the product of the
+//! index in the work-group and an odd number, modulo 2^32.
 
 use super::EmitError;
 use super::builder::Expr;
@@ -28,39 +28,40 @@ use crate::target::Target;
 use naga::{BinaryOperator, Block, Statement};
 use rustc_hash::FxHashSet;
 
-/// An odd number: multiplication by it is injective.
+/// An odd number, so that multiplication by it modulo 2^32 is injective.
 const ODD: u32 = 0x9e37_79b1;
 
-/// Greater than any index in a work-group.
+/// A number that is greater than every index in a work-group.
 const BEYOND: u32 = 1 << 31;
 
-/// Number of loops per function that have distinct numbers.
+/// Maximum number of loops per function whose conditions have distinct numbers.
 const LOOPS: u32 = 1 << 20;
 
-/// The number of the first loop of a function.
+/// The number before that of the first loop of a function.
 pub(super) const fn first_loop(function: u32) -> u32 {
     function.wrapping_mul(LOOPS)
 }
 
-/// The item that a function needs for additional exits of its loops.
+/// The item that a function needs for extra exits of its loops. `None` if it needs none.
 pub(super) fn used(function: &Function, target: &Target) -> Option<Item> {
     let mut loops = false;
-    // Some atomics become loops.
+    // Some atomic operations become loops.
     function.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. } | Op::Atomic { .. }));
     (loops && target.shaders.defects.loop_values).then_some(Item::LocalIndex)
 }
 
 impl Emitter<'_, '_> {
-    /// Before a loop: the condition of its additional exit, if it needs one.
-    pub(super) fn other_exit(&mut self, op: &Op) -> Result<Option<Expr>, EmitError> {
+    /// Returns the condition of the extra exit of a loop. `None` if the loop needs no extra exit. Must be called before
+    /// the loop.
+    pub(super) fn extra_exit_condition(&mut self, op: &Op) -> Result<Option<Expr>, EmitError> {
         let needed = self.cx.watch.is_some() || (self.cx.target.shaders.defects.loop_values && leaves_values(self.function, op));
-        if needed { self.never().map(Some) } else { Ok(None) }
+        if needed { self.false_condition().map(Some) } else { Ok(None) }
     }
 
-    /// A condition that never holds.
-    pub(super) fn never(&mut self) -> Result<Expr, EmitError> {
-        self.other_exits += 1;
-        let number = self.other_exits;
+    /// Returns a condition that is false, but opaque to the driver's compiler.
+    pub(super) fn false_condition(&mut self) -> Result<Expr, EmitError> {
+        self.extra_exits += 1;
+        let number = self.extra_exits;
         let (known, other) = match self.zero() {
             Some(zero) => (zero, number),
             None => {
@@ -72,10 +73,10 @@ impl Emitter<'_, '_> {
         Ok(self.b.binary(BinaryOperator::Equal, known, other))
     }
 
-    /// At the start of a loop's body: the additional `break`.
-    pub(super) fn exit_otherwise(&mut self, condition: Expr) {
+    /// Emits the extra exit. Must be called at the start of the loop's body.
+    pub(super) fn emit_extra_exit(&mut self, condition: Expr) {
         self.b.open();
-        self.before_workaround_break();
+        self.before_extra_break();
         self.b.stmt(Statement::Break);
         let accept = self.b.close();
         self.b.stmt(Statement::If { condition, accept, reject: Block::new() });
@@ -85,8 +86,8 @@ impl Emitter<'_, '_> {
 /// Whether a value that an iteration computes or stores may be used after the loop.
 fn leaves_values(function: &Function, op: &Op) -> bool {
     let Op::Loop { body, .. } = op else { return false };
-    // An exit at the start of an iteration passes parameters, which are variables, or values that can be computed
-    // from them.
+    // A loop whose exit is at the start of an iteration passes only parameters, which are variables, or values that can
+    // be computed from them.
     if PlainLoop::of(op).is_some_and(|plain| Counted::of(function, &plain).is_some()) {
         return false;
     }
@@ -102,7 +103,7 @@ fn leaves_values(function: &Function, op: &Op) -> bool {
     leaves
 }
 
-/// Whether an instruction changes private memory, which the driver may promote to variables.
+/// Whether an instruction changes private memory. The driver may promote private memory to variables.
 fn stores(function: &Function, inst: &Inst) -> bool {
     let private = |ptr: Value| function.ty(ptr) == Type::Ptr(Space::Private);
     let here = match inst.op {
@@ -121,7 +122,7 @@ fn breaks(inst: &Inst) -> bool {
     }
 }
 
-/// Whether a region has a `break` of the enclosing loop.
+/// Whether a region contains a `break` of the enclosing loop.
 pub(super) fn contains_break(region: &Region) -> bool {
     let mut found = false;
     region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));

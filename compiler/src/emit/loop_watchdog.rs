@@ -2,19 +2,20 @@
 //! ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), so that the launch fails instead
 //! of computing wrong results.
 //!
-//! A loop is only left by `break`, or by `return` from within. Each execution of a loop has a number, which its
-//! `break` records:
+//! A loop can be left only by a `break` or by a `return`. Each execution of a loop has a number, which its `break`
+//! records:
 //!
 //! ```text
 //! begun += 1; number = begun
 //! loop { if zero == 7 { left = 0; break }; ... left = number; break; ... }
 //! stopped |= left ^ number
 //! ```
-//! At its end, a work-item with a stopped loop sets a word that the host reads when the launch is complete
-//! ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped: after a loop with
-//! one `break` it assumes that the `break` was executed. An additional `break` ([`super::loop_exit_workaround`])
-//! prevents this. It is not executed, because `zero` is 0. The driver's compiler keeps it, because it loads `zero` from
-//! memory. A kernel is not watched if its loops are known to run fewer iterations in total than the limit.
+//! If the driver has stopped a loop of a work-item, the work-item sets a word before it returns. The host reads the
+//! word after the launch ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped:
+//! after a loop with one `break` it assumes that the `break` was executed. An extra `break`
+//! ([`super::loop_exit_workaround`]) prevents this. It is not executed, because `zero` is 0. The driver's compiler does
+//! not remove it, because it loads `zero` from memory. A kernel is not watched if its loops are known to run fewer
+//! iterations in total than the limit.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -33,8 +34,8 @@ pub(super) const SHAPES: [AccessShape; 2] = [
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
 ];
 
-/// Whether the driver may stop a loop of the kernel.
-pub(super) fn watched(module: &Module, target: &Target) -> bool {
+/// Whether the driver may stop a loop of the kernel. True if a helper contains a loop.
+pub(super) fn needs_watchdog(module: &Module, target: &Target) -> bool {
     let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.max_loop_iterations, module.functions.split_first()) else {
         return false;
     };
@@ -45,15 +46,15 @@ pub(super) fn watched(module: &Module, target: &Target) -> bool {
     loops || Trips::of(kernel).total().is_none_or(|iterations| iterations >= u64::from(limit))
 }
 
-/// Variables of a work-item that all functions share.
-pub(super) struct Watch {
+/// Private variables that all functions share.
+pub(super) struct WatchdogVariables {
     begun: Handle<GlobalVariable>,
     left: Handle<GlobalVariable>,
     stopped: Handle<GlobalVariable>,
     zero: Handle<GlobalVariable>,
 }
 
-impl Watch {
+impl WatchdogVariables {
     pub(super) fn new(shared: &mut Shared) -> Self {
         let ty = shared.ty(Scalar::U32, 1);
         let mut make = |name| global(shared, name, AddressSpace::Private, None, ty);
@@ -62,12 +63,12 @@ impl Watch {
 }
 
 impl Emitter<'_, '_> {
-    fn watch_load(&mut self, variable: Handle<GlobalVariable>) -> Expr {
+    fn load_watchdog_variable(&mut self, variable: Handle<GlobalVariable>) -> Expr {
         let pointer = self.b.global_ptr(variable);
         self.b.load(pointer)
     }
 
-    fn watch_store(&mut self, variable: Handle<GlobalVariable>, value: Expr) {
+    fn store_watchdog_variable(&mut self, variable: Handle<GlobalVariable>, value: Expr) {
         let pointer = self.b.global_ptr(variable);
         self.b.store(pointer, value);
     }
@@ -80,62 +81,62 @@ impl Emitter<'_, '_> {
         Ok(Some(self.b.element_at(words, index)))
     }
 
-    /// Emits the start of the kernel.
+    /// Emits the initialisation at the start of the kernel. Without a watchdog, emits nothing.
     pub(super) fn begin_watchdog(&mut self) -> Result<(), EmitError> {
         if let (Some(watch), Some(word)) = (&self.cx.watch, self.watchdog_word(1)?) {
             let zero = self.b.u32(0);
-            self.watch_store(watch.begun, zero);
-            self.watch_store(watch.stopped, zero);
+            self.store_watchdog_variable(watch.begun, zero);
+            self.store_watchdog_variable(watch.stopped, zero);
             let zero = self.b.load(word);
-            self.watch_store(watch.zero, zero);
+            self.store_watchdog_variable(watch.zero, zero);
         }
         Ok(())
     }
 
-    /// Emits the start of a loop. Returns the number of this execution.
+    /// Emits the code before a loop. Returns the number of this execution. `None` without a watchdog.
     pub(super) fn begin_loop(&mut self) -> Option<Expr> {
         let watch = self.cx.watch.as_ref()?;
-        let (begun, one) = (self.watch_load(watch.begun), self.b.u32(1));
+        let (begun, one) = (self.load_watchdog_variable(watch.begun), self.b.u32(1));
         let number = self.b.add(begun, one);
-        self.watch_store(watch.begun, number);
+        self.store_watchdog_variable(watch.begun, number);
         Some(number)
     }
 
-    /// A zero that is opaque to the driver's compiler.
+    /// Returns a zero that is opaque to the driver's compiler. `None` without a watchdog.
     pub(super) fn zero(&mut self) -> Option<Expr> {
         let watch = self.cx.watch.as_ref()?;
-        Some(self.watch_load(watch.zero))
+        Some(self.load_watchdog_variable(watch.zero))
     }
 
-    /// Emits the code before the additional `break`.
-    pub(super) fn before_workaround_break(&mut self) {
+    /// Emits the code before an extra `break`.
+    pub(super) fn before_extra_break(&mut self) {
         if let Some(watch) = &self.cx.watch {
             let zero = self.b.u32(0);
-            self.watch_store(watch.left, zero);
+            self.store_watchdog_variable(watch.left, zero);
         }
     }
 
-    /// Emits the code before a `break`.
+    /// Emits the code before a `break` of the execution `number` of a loop.
     pub(super) fn leave_loop(&mut self, number: Option<Expr>) {
         if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
-            self.watch_store(watch.left, number);
+            self.store_watchdog_variable(watch.left, number);
         }
     }
 
-    /// Emits the end of a loop.
+    /// Emits the code after the execution `number` of a loop.
     pub(super) fn end_loop(&mut self, number: Option<Expr>) {
         if let (Some(number), Some(watch)) = (number, &self.cx.watch) {
-            let (left, stopped) = (self.watch_load(watch.left), self.watch_load(watch.stopped));
+            let (left, stopped) = (self.load_watchdog_variable(watch.left), self.load_watchdog_variable(watch.stopped));
             let differs = self.b.binary(BinaryOperator::ExclusiveOr, left, number);
             let stopped = self.b.or(stopped, differs);
-            self.watch_store(watch.stopped, stopped);
+            self.store_watchdog_variable(watch.stopped, stopped);
         }
     }
 
-    /// Emits the code before the kernel's `return`.
+    /// Emits the report before a `return` of the kernel.
     pub(super) fn end_watchdog(&mut self) -> Result<(), EmitError> {
         if let (true, Some(watch), Some(word)) = (self.is_kernel, &self.cx.watch, self.watchdog_word(0)?) {
-            let (stopped, zero, one) = (self.watch_load(watch.stopped), self.b.u32(0), self.b.u32(1));
+            let (stopped, zero, one) = (self.load_watchdog_variable(watch.stopped), self.b.u32(0), self.b.u32(1));
             let condition = self.b.binary(BinaryOperator::NotEqual, stopped, zero);
             self.b.open();
             self.b.store(word, one);

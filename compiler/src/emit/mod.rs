@@ -1,10 +1,10 @@
 //! Emission: IR to naga, and naga to SPIR-V or text.
 //!
-//! The input is one kernel and its helpers from [`crate::specialise`], in SSA form, with a known base object
-//! for every access. [`plan`] chooses the variables for memory; [`function`] and its siblings ([`ops`], [`vector`],
-//! [`access`], [`items`]) translate the code; [`spirv`] validates and writes the result.
+//! The input is one kernel and its helpers from [`crate::specialise`], in SSA form. The base object of every access is
+//! known. [`plan`] selects the variables for memory. [`function`] and its siblings ([`ops`], [`vector`], [`access`],
+//! [`items`]) translate the code. [`spirv`] validates and writes the result.
 //!
-//! naga's writers panic on unexpected input; [`contain`] converts a panic to an error that names the kernel.
+//! naga's writers panic on unexpected input. [`contain`] converts a panic to an error with the name of the kernel.
 
 mod access;
 mod addresses;
@@ -49,15 +49,15 @@ use items::Item;
 use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Emission of deeper nesting uses a separate stack.
+/// Maximum nesting that is emitted on the caller's stack. Deeper kernels use a separate thread.
 const DEEP: usize = 48;
-/// Size of that stack in bytes.
+/// Stack size of that thread in bytes.
 const DEEP_STACK: usize = 256 << 20;
 
-/// The limit of naga for the work-items of a group in one dimension. The limits of devices are lower.
+/// naga's limit for the number of work-items in one dimension of a work-group. Devices have lower limits.
 const MOST_ITEMS: u32 = 1 << 14;
 
-/// Why emission failed; becomes a [`LaunchError`] with the kernel's name.
+/// The reason for which emission failed. It is converted to a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum EmitError {
     Unsupported(String),
@@ -88,7 +88,7 @@ impl EmitError {
     }
 }
 
-/// Emits function 0 of a module after all passes.
+/// Emits a kernel, function 0 of a module after all passes.
 ///
 /// # Errors
 ///
@@ -97,7 +97,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
     let limit = target.shaders.defects.nested_conditions;
-    // Drivers with a limit inline calls.
+    // Drivers with a limit for the nesting inline calls.
     let depth = match limit {
         Some(_) => depth_with_calls(module),
         None => module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0),
@@ -116,7 +116,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     })
 }
 
-/// Runs code that may panic in naga; a panic becomes an error.
+/// Runs code that may panic in naga. Converts a panic to an error.
 fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T, EmitError>) -> LaunchResult<T> {
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
         .unwrap_or_else(|panic| {
@@ -139,7 +139,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let mut plan = plan::plan(&inputs)?;
     let mut shared = Shared::new();
     if module.functions.iter().flat_map(|function| &function.values).any(|data| data.ty.scalar() == Some(ir::Scalar::F64)) {
-        // Expressions in a module have no types: this type records that there are doubles, for printers.
+        // Expressions of a naga module have no types. This type shows printers that the module uses doubles.
         shared.ty(naga::Scalar::F64, 1);
     }
     plan::bind(&mut plan, &mut shared, &inputs)?;
@@ -191,11 +191,11 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     Ok(shader)
 }
 
-/// The work-group size, and the size that naga validates.
+/// The work-group size, and the size with which naga validates the module.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
-    // naga only supports subgroup queries in groups of one dimension, because WGSL defines the neighbours of a
-    // work-item only there. OpenCL does not define them.
-    let checked_size = if target.shaders.spirv { items::row(local_size) } else { local_size };
+    // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines the members of a
+    // subgroup only there. OpenCL does not define them.
+    let checked_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
         return Err(EmitError::Limit { what: "work-items in a work-group", needed: items, limit: most });
@@ -208,7 +208,7 @@ fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 
     }
 }
 
-/// The bindings of unaliased memory that has one view, or is only read.
+/// The bindings of memory that no other binding accesses, and that has one view or is only read.
 fn unaliased_bindings(plan: &Plan) -> FxHashSet<u32> {
     let is_unaliased = |object: &&views::Object| object.unaliased && (object.views.len() == 1 || object.is_only_read());
     let binding = |object: &views::Object| match object.backing {
@@ -218,9 +218,9 @@ fn unaliased_bindings(plan: &Plan) -> FxHashSet<u32> {
     plan.objects.iter().filter(is_unaliased).filter_map(binding).collect()
 }
 
-/// The work-item queries that functions use.
+/// The items that functions use.
 struct Queries {
-    /// The queries of each function.
+    /// The items of each function.
     of_function: Vec<Vec<Item>>,
     /// Whether by-value arguments or hidden values may be read.
     arguments: bool,
@@ -239,8 +239,8 @@ impl Queries {
                 items
             })
             .collect();
-        // Browsers derive the layout of a pipeline from the bindings that the shader uses. An argument buffer that the
-        // shader does not use must therefore not be declared.
+        // Browsers derive the layout of a pipeline from the bindings that the shader uses. So an argument buffer that
+        // the shader does not use must not be declared.
         let mut read = FxHashSet::default();
         kernel.body.walk(&mut |inst| inst.op.for_each_operand(|operand| read.extend(kernel.params.contains(&operand).then_some(operand))));
         let by_value = kernel.params.iter().zip(kernel.kernel.iter().flat_map(|kernel| &kernel.params)).any(|(param, kind)| match kind {
@@ -282,8 +282,8 @@ fn functions(
             for_helpers.push(item);
         }
     }
-    let passed = items::pass(shared, &for_helpers);
-    let watch = plan.loop_watchdog.map(|_| loop_watchdog::Watch::new(shared));
+    let passed = items::create_passed_items(shared, &for_helpers);
+    let watch = plan.loop_watchdog.map(|_| loop_watchdog::WatchdogVariables::new(shared));
     let functions = vec![None; module.functions.len()];
     let declared_size = queries.declared_size;
     let mut cx =
@@ -292,7 +292,7 @@ fn functions(
         let function = &module.functions[index];
         let mut emitter = Emitter::new(&cx, shared, function, index as u32);
         emitter.signature()?;
-        emitter.receive(&items(index))?;
+        emitter.load_passed_items(&items(index))?;
         emitter.compute_scratch_offsets(index as u32)?;
         let made = emitter.finish()?;
         cx.functions[index] = Some(shared.module.functions.append(made, naga::Span::UNDEFINED));
@@ -306,7 +306,7 @@ fn functions(
         }
     }
     emitter.begin_watchdog()?;
-    emitter.prepare(&all, arguments)?;
+    emitter.compute_items(&all, arguments)?;
     emitter.load_addresses(arguments)?;
     emitter.compute_scratch_offsets(0)?;
     for ((&param, kind), place) in kernel.params.iter().zip(kernel.kernel.iter().flat_map(|k| &k.params)).zip(&args.values) {
@@ -318,7 +318,7 @@ fn functions(
     emitter.finish()
 }
 
-/// The functions that the kernel calls, callees first; the kernel (function 0) is the last one.
+/// The functions that the kernel calls, directly or indirectly, callees first. The last one is the kernel (function 0).
 fn emission_order(module: &ir::Module) -> Result<Vec<usize>, EmitError> {
     let order = callees_first(module, [ir::Func(0)]).map_err(|error| match error {
         CallError::Recursive(_) => EmitError::unsupported("recursion"),

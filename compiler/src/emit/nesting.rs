@@ -1,16 +1,17 @@
-//! Names expressions whose printed text would nest too deep.
+//! Names expressions whose text would otherwise nest too deeply.
 //!
-//! Printers inline an expression that is used once, so a long sum becomes nested parentheses. Compilers limit these
-//! to 256 (clang, and therefore Metal and Direct3D; WGSL compilers similarly). A named expression becomes a variable.
+//! Printers inline an expression that is used once. So a long sum becomes nested parentheses, whose depth compilers
+//! limit to 256 (clang, and therefore Metal and Direct3D; WGSL compilers similarly). A named expression becomes a
+//! variable.
 //!
 //! Example: `a + b + ... + z` becomes `let e32 = ((a + b) + ...); e32 + z`.
 
 use naga::{Expression, Function, Handle};
 
-/// Limit for nested operations in one expression.
+/// Maximum nesting of operations in one expression.
 const DEEPEST: u32 = 32;
 
-/// Names each expression at the limit.
+/// Names each expression whose nesting reaches the limit.
 pub(super) fn name_deep(function: &mut Function) {
     let mut depths: Vec<u32> = Vec::with_capacity(function.expressions.len());
     for (handle, expression) in function.expressions.iter() {
@@ -24,7 +25,7 @@ pub(super) fn name_deep(function: &mut Function) {
     }
 }
 
-/// Whether an expression has a value that a variable can hold, and is not a variable.
+/// Whether an expression is an operation, whose value a variable can hold.
 const fn has_value(expression: &Expression) -> bool {
     matches!(
         expression,

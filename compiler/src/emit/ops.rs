@@ -1,8 +1,8 @@
 //! Element-wise operations, chunk by chunk.
 //!
-//! 8- and 16-bit integers are `u32` with zero upper bits: results that may overflow are masked, and operands of
-//! signed operations are extended first. 64-bit integers are `u64`; signed operations use bitcasts. Example: `add i8
-//! %0, %1` becomes `(a + b) & 0xff`.
+//! 8- and 16-bit integers are `u32` with zero upper bits. Results that may overflow are masked, and operands of signed
+//! operations are sign-extended first. 64-bit integers are `u64`; signed operations use bitcasts. Example: `add i8 %0,
+//! %1` becomes `(a + b) & 0xff`.
 
 use super::EmitError;
 use super::builder::{Expr, Val, chunk_count, chunk_lanes, register};
@@ -10,7 +10,7 @@ use super::function::Emitter;
 use crate::ir::{self, BinOp, CastOp, CmpOp, MathOp, Type, UnOp, Value};
 use naga::{BinaryOperator, Expression, MathFunction, Scalar, ScalarKind, UnaryOperator};
 
-/// A chunk's scalar and number of lanes.
+/// The scalar and the number of lanes of a chunk.
 #[derive(Clone, Copy)]
 pub(super) struct Lanes {
     pub(super) scalar: ir::Scalar,
@@ -31,7 +31,7 @@ impl Lanes {
         self.scalar.bits()
     }
 
-    /// 8- or 16-bit integers, which are kept in wider registers.
+    /// Whether the integers have 8 or 16 bits, and are represented by wider ones.
     fn is_narrow(self) -> bool {
         matches!(self.scalar, ir::Scalar::I8 | ir::Scalar::I16)
     }
@@ -61,12 +61,12 @@ impl Emitter<'_, '_> {
         left.into_iter().zip(right).map(|(x, y)| f(self, lanes, x, y)).collect()
     }
 
-    /// A constant in each lane of a chunk.
+    /// A constant with the same bits in each lane of a chunk.
     pub(super) fn splat_bits(&mut self, lanes: Lanes, bits: u64) -> Expr {
         self.b.same(lanes.register(), bits, lanes.count)
     }
 
-    /// Clears the register's bits above a narrow integer.
+    /// Clears the bits above a narrow integer.
     pub(super) fn mask(&mut self, lanes: Lanes, x: Expr) -> Expr {
         if !lanes.is_narrow() {
             return x;
@@ -75,7 +75,7 @@ impl Emitter<'_, '_> {
         self.b.and(x, mask)
     }
 
-    /// The integer as a signed one: `i32` (narrow ones are extended) or `i64`.
+    /// Converts an integer to a signed one: `i64`, or `i32` with sign extension of narrow integers.
     fn signed(&mut self, lanes: Lanes, x: Expr) -> Expr {
         if !lanes.is_narrow() {
             return self.b.bitcast(x, ScalarKind::Sint);
@@ -86,7 +86,7 @@ impl Emitter<'_, '_> {
         self.b.shr(high, amount)
     }
 
-    /// Converts a signed integer to the register's form.
+    /// Converts a signed integer to its unsigned representation.
     fn unsigned(&mut self, lanes: Lanes, x: Expr) -> Expr {
         let x = self.b.bitcast(x, ScalarKind::Uint);
         self.mask(lanes, x)
@@ -157,10 +157,10 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Returns the other operand if one is a NaN.
+    /// A minimum or maximum of floats. If one operand is a NaN, the result is the other operand.
     fn float_extreme(&mut self, maximum: bool, x: Expr, y: Expr) -> Expr {
         if self.cx.target.shaders.spirv {
-            // Post-processing converts this to NMin or NMax in SPIR-V, which have this rule.
+            // In SPIR-V, post-processing converts this to NMin or NMax, which have this semantics.
             return self.b.math(if maximum { MathFunction::Max } else { MathFunction::Min }, &[x, y]);
         }
         let operator = if maximum { BinaryOperator::Greater } else { BinaryOperator::Less };
@@ -170,7 +170,7 @@ impl Emitter<'_, '_> {
         self.b.select(number, r, y)
     }
 
-    /// Division never traps: a divisor that might trap becomes 1.
+    /// An integer division or remainder. A divisor that might trap is replaced with 1.
     fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let operator = if matches!(op, BinOp::SDiv | BinOp::UDiv) { BinaryOperator::Divide } else { BinaryOperator::Modulo };
@@ -208,7 +208,7 @@ impl Emitter<'_, '_> {
                 e.b.select(bad, one, y)
             };
             if op == BinOp::SRem && !e.cx.target.shaders.spirv {
-                // GLSL does not define remainders of negative numbers.
+                // GLSL does not define remainders of negative numbers, so they are computed from the quotient.
                 let quotient = e.b.binary(BinaryOperator::Divide, x, y);
                 let product = e.b.binary(BinaryOperator::Multiply, quotient, y);
                 let r = e.b.binary(BinaryOperator::Subtract, x, product);
@@ -254,7 +254,7 @@ impl Emitter<'_, '_> {
                 CmpOp::Ne => (BinaryOperator::NotEqual, false),
                 CmpOp::FNe if e.cx.target.shaders.spirv => (BinaryOperator::NotEqual, false),
                 CmpOp::FNe => {
-                    // naga's own inequality is false for NaN.
+                    // naga's inequality is false for NaNs.
                     let equal = e.b.binary(BinaryOperator::Equal, x, y);
                     return Ok(e.b.unary(UnaryOperator::LogicalNot, equal));
                 }
@@ -271,7 +271,7 @@ impl Emitter<'_, '_> {
                 return Ok(e.b.binary(operator, x, y));
             }
             if lanes.scalar == ir::Scalar::I64 && e.cx.target.shaders.defects.long_comparisons {
-                // Unsigned integers compare like signed ones after flipping the signs.
+                // After their sign bits are inverted, unsigned integers have the order of the signed ones.
                 let sign = e.b.same(Scalar::U64, 1 << 63, lanes.count);
                 let [x, y] = [x, y].map(|side| e.b.binary(BinaryOperator::ExclusiveOr, side, sign));
                 return Ok(e.b.binary(operator, x, y));
@@ -281,7 +281,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// A signed integer that compares like the value: narrow ones only need a shift to the sign bit.
+    /// Returns a signed integer with the order of the value. Narrow integers only need a shift to the sign bit.
     fn ordered(&mut self, lanes: Lanes, x: Expr) -> Expr {
         let x = if lanes.is_narrow() {
             let amount = self.b.same(Scalar::U32, u64::from(32 - lanes.bits()), lanes.count);
@@ -382,7 +382,7 @@ impl Emitter<'_, '_> {
             _ => None,
         };
         if let Some(function) = native(op) {
-            // Only 32- and 16-bit variants exist.
+            // These functions have only 32- and 16-bit variants.
             if lanes.scalar != ir::Scalar::F64 {
                 return Ok(self.b.math(function, args));
             }
@@ -427,7 +427,7 @@ impl Emitter<'_, '_> {
         Ok(self.b.math(function, args))
     }
 
-    /// `all` or `any` of a `bool` value.
+    /// Emits `all` or `any` of a `bool` value.
     pub(super) fn reduce(&mut self, all: bool, a: Value) -> Result<Val, EmitError> {
         let lanes = self.function.ty(a).lanes();
         let chunks = self.value(a)?;

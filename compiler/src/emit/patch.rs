@@ -1,4 +1,4 @@
-//! Emits stores to a part of a word if other work-items may write its other bytes. Each view with such stores gets one
+//! Emits stores to a part of a word if other work-items may write its other bytes. Each view with such stores has one
 //! function `patch`.
 //!
 //! Example: an `i8` store becomes `patch(index, 0xff << shift, value << shift)`.
@@ -10,8 +10,8 @@ use crate::target::Target;
 use naga::{AtomicFunction, Expression, FunctionArgument, Handle, ScalarKind, Span, Statement, UnaryOperator};
 use rustc_hash::FxHashMap;
 
-/// Creates `patch(index, mask, bits)` for every view with stores of parts of words. It replaces the bits of `mask`
-/// with a compare-and-exchange loop, so that concurrent stores to the rest of the word are never lost.
+/// Creates `patch(index, mask, bits)` for every view with stores to parts of words. A compare-and-exchange loop
+/// replaces the bits of `mask`, so that concurrent stores to the rest of the word are not lost.
 pub(super) fn functions(plan: &Plan, shared: &mut Shared, target: &Target) -> FxHashMap<(usize, ViewKey), Handle<naga::Function>> {
     let mut made = FxHashMap::default();
     for (number, object) in plan.objects.iter().enumerate() {

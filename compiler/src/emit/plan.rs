@@ -1,8 +1,8 @@
-//! Chooses the objects and views through which a kernel accesses memory.
+//! Selects the objects and views through which a kernel accesses memory.
 //!
-//! Every access in the IR names a root: a buffer argument, a global, or a private variable. Roots that share memory
-//! (all constants of the program, all its `__global` variables) are one [`Object`]. The plan collects the shapes of
-//! all accesses to an object, which determine its views ([`super::views`]). Example: a buffer with `f32` and `f32x4`
+//! Every access in the IR has a root: a buffer argument, a global, or a private variable. Roots that share memory form
+//! one [`Object`], for example all constants or all `__global` variables of the program. The plan collects the shapes
+//! of all accesses to an object, which determine its views ([`super::views`]). Example: a buffer with `f32` and `f32x4`
 //! loads gets two aliased views.
 
 use super::EmitError;
@@ -19,7 +19,7 @@ use crate::target::{AtomicOrder, Target};
 use naga::Scalar;
 use rustc_hash::FxHashMap;
 
-/// The memory of a root: an object, and the root's offset in it.
+/// The memory of a root: an object, and the byte offset of the root in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RootPlace {
     pub(super) object: usize,
@@ -32,25 +32,25 @@ pub(super) struct Plan {
     pub(super) objects: Vec<Object>,
     pub(super) places: FxHashMap<Root, RootPlace>,
     pub(super) bindings: Vec<Binding>,
-    /// The object of the argument buffer.
+    /// The object of the argument buffer, if it is used.
     pub(super) arguments: Option<usize>,
-    /// The object for memory at arbitrary addresses.
+    /// The object for memory at arbitrary addresses, if there is such an access.
     pub(super) memory: Option<usize>,
-    /// The object of the printf buffer.
+    /// The object of the printf buffer, if it is used.
     pub(super) printf: Option<usize>,
-    /// The object with the words of the loop watchdog, if the driver may stop a loop.
+    /// The object with the words of the watchdog. `None` if the driver cannot stop a loop.
     pub(super) loop_watchdog: Option<usize>,
-    /// Size of work-group memory in bytes.
+    /// Size of the work-group memory in bytes.
     pub(super) local_memory: u32,
-    /// Size of one work-item's private arrays in bytes.
+    /// Size of the private arrays of a work-item in bytes.
     pub(super) private_memory: u32,
-    /// Size of one work-item's scratch memory in bytes.
+    /// Size of the scratch memory of a work-item in bytes.
     pub(super) scratch: u32,
     /// Whether a fence makes stores to buffers visible to other work-groups.
     pub(super) coherent: bool,
 }
 
-/// The pointer and shape of an instruction that accesses memory.
+/// The pointer and the shape of a memory access. `None` for other instructions.
 fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Option<(Value, AccessShape)> {
     match &inst.op {
         Op::Load { ptr, align, volatile } => {
@@ -66,21 +66,21 @@ fn access(function: &Function, inst: &crate::ir::Inst, pointer_size: u32) -> Opt
     }
 }
 
-/// The input of planning.
+/// The input of [`plan`].
 pub(super) struct Inputs<'a> {
     pub(super) module: &'a Module,
     pub(super) key: &'a LaunchKey,
     pub(super) target: &'a Target,
     pub(super) args: &'a ArgLayout,
     pub(super) layout: &'a ProgramLayout,
-    /// Whether anything may be read from the argument buffer.
+    /// Whether the argument buffer may be read.
     pub(super) arguments: bool,
 }
 
 /// Size in bytes of `long16` and `double16`.
 const LARGEST_TYPE: u32 = 128;
 
-/// Collects the accesses of all functions and chooses objects and views. [`bind`] creates the variables.
+/// Collects the accesses of all functions, and selects objects and views. [`bind`] then creates the variables.
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
@@ -89,7 +89,7 @@ pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     for (index, function) in inputs.module.functions.iter().enumerate() {
         planner.function(function, index as u32)?;
     }
-    if super::loop_watchdog::watched(inputs.module, inputs.target) {
+    if super::loop_watchdog::needs_watchdog(inputs.module, inputs.target) {
         planner.loop_watchdog();
     }
     planner.decide()?;
@@ -114,7 +114,7 @@ fn check_limits(plan: &Plan, target: &Target) -> Result<(), EmitError> {
 struct Planner<'a> {
     inputs: &'a Inputs<'a>,
     plan: Plan,
-    /// Objects that several roots share.
+    /// Objects that several roots may share.
     shared: FxHashMap<BindingSource, usize>,
     next_binding: u32,
 }
@@ -165,7 +165,7 @@ impl Planner<'_> {
             }
             Root::Global(global) => self.global(global)?,
             Root::Param(index) => self.param(function, index)?,
-            Root::Address(_) => RootPlace { object: self.anywhere(), base: 0 },
+            Root::Address(_) => RootPlace { object: self.arbitrary_memory(), base: 0 },
         };
         self.plan.places.insert(root, place);
         Ok(place)
@@ -186,7 +186,8 @@ impl Planner<'_> {
     }
 
     fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        // Without gaps: wgpu renumbers the bindings of a layout on Vulkan, but not in SPIR-V that is passed through.
+        // Numbers have no gaps: on Vulkan, wgpu renumbers the bindings of a layout, but not those in SPIR-V from other
+        // sources.
         let binding = self.next_binding;
         self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });
@@ -206,7 +207,7 @@ impl Planner<'_> {
         self.object(name.to_owned(), Backing::Storage { binding }, size)
     }
 
-    /// The memory of a parameter, by binding or by address.
+    /// Creates the object of a parameter, with a binding or an address.
     fn memory(&mut self, name: &str, index: u32) -> usize {
         match self.inputs.args.addresses.get(index as usize).copied().flatten() {
             Some(place) => {
@@ -217,8 +218,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The object for memory at arbitrary addresses.
-    fn anywhere(&mut self) -> usize {
+    /// Returns the object for memory at arbitrary addresses.
+    fn arbitrary_memory(&mut self) -> usize {
         if let Some(object) = self.plan.memory {
             return object;
         }
@@ -243,7 +244,7 @@ impl Planner<'_> {
         self.plan.loop_watchdog = Some(object);
     }
 
-    /// The words that report failed launches, followed by the locks.
+    /// Returns the object for the words that report failed launches, and the locks after them.
     fn failures(&mut self) -> usize {
         if let Some(&object) = self.shared.get(&BindingSource::Failures) {
             return object;
@@ -253,7 +254,7 @@ impl Planner<'_> {
         object
     }
 
-    /// The printf buffer: words, one of which is a counter.
+    /// Creates the object of the printf buffer: words, one of which is a counter.
     fn printf(&mut self) {
         if self.plan.printf.is_some() {
             return;
@@ -336,7 +337,7 @@ impl Planner<'_> {
     }
 
     /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other
-    /// drivers align them in this way, so applications that allocate too little work there.
+    /// drivers do the same, so some applications allocate too little memory without a failure there.
     fn add_slack(&mut self) {
         let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
@@ -354,7 +355,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Chooses a rule for every object, and moves large private arrays out of the function.
+    /// Selects a rule for every object, and moves large private arrays to scratch memory.
     fn decide(&mut self) -> Result<(), EmitError> {
         let target = self.inputs.target;
         for widen in [true, false] {
@@ -392,7 +393,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// One scratch buffer for all objects that [`super::private`] places there, in sequence.
+    /// Creates one scratch buffer for all objects that [`super::private`] has moved to scratch memory.
     fn place_scratch(&mut self) {
         let mut end = 0_u32;
         let mut bases = FxHashMap::default();

@@ -9,12 +9,12 @@ use crate::launch::{LaunchError, LaunchResult};
 use crate::target::Target;
 use naga::back::{glsl, hlsl, msl, wgsl};
 
-/// A language to print in.
+/// The language of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// naga's own data structures.
+    /// Debug output of naga's data structures.
     Naga,
-    /// Disassembly of the SPIR-V for the driver.
+    /// Disassembly of the SPIR-V that the driver receives.
     Spirv,
     /// WebGPU Shading Language.
     Wgsl,
@@ -26,13 +26,12 @@ pub enum Format {
     Glsl,
 }
 
-/// Prints a shader. A shader for a target with `spirv` can only be printed as `Naga` and `Spirv`: the other languages
-/// do not support its aliased views.
+/// Prints a shader. If the target has `spirv`, only `Naga` and `Spirv` are possible: the other languages do not support
+/// aliased views.
 ///
 /// # Errors
 ///
-/// The language does not support a construct of the shader.
-/// The language does not support a construct of the shader.
+/// Fails if the language does not support a construct of the shader.
 pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<String> {
     let entry = shader.entry_point.clone();
     super::contain(&entry, "printing", || match format {

@@ -76,7 +76,7 @@ impl Emitter<'_, '_> {
         Ok(single(self.b.bitcast(value, naga::ScalarKind::Uint)))
     }
 
-    /// The buffer as counters and as words.
+    /// Pointers to the buffer as counters and as words.
     fn printf_views(&mut self, object: usize) -> Result<(Expr, Expr), EmitError> {
         let data = self.object(object)?;
         let shape = |kind| AccessShape { size: 4, lanes: 1, align: 4, kind, volatile: false };

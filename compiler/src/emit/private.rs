@@ -1,12 +1,12 @@
-//! Places private arrays in function variables or in scratch memory.
+//! Decides which private arrays are in function variables and which are in scratch memory.
 //!
-//! Example: with a limit of 8 KiB, a 64-byte array stays in the function and a 16 KiB array moves to scratch memory.
+//! Example: with a limit of 8 KiB, a 64-byte array is a function variable and a 16 KiB array is in scratch memory.
 
 use super::views::{Backing, Object, Rule, ViewKey};
 use crate::target::Target;
 
-/// Decides for all objects that are in function variables; returns whether some move to scratch memory. The smallest
-/// ones stay: they are the most likely to be indexed often, or to be promoted to registers.
+/// Moves private arrays to scratch memory until the others fit the limit. Returns whether any was moved. Small arrays
+/// are not moved, because they are most likely to be indexed often, or to be promoted to registers.
 pub(super) fn place(objects: &mut [Object], target: &Target) -> bool {
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()

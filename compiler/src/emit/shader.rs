@@ -9,22 +9,22 @@ use crate::binding::ArgLayout;
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
-    /// The buffer for the kernel's parameter with this index. Extra buffers follow the parameters, and the additional
-    /// [`SplitBindings`](crate::launch::SplitBindings) follow those.
+    /// The buffer of the kernel's parameter with this index. Extra buffers have the next indices, then the additional
+    /// [`SplitBindings`](crate::launch::SplitBindings).
     Param(u32),
-    /// The program's constant data, which all kernels of a module share.
+    /// The constant data of the program, which all kernels of a module share.
     ConstantData,
-    /// The program's `__global` variables: one buffer per program and device, initialised once from `ProgramData`.
+    /// The `__global` variables of the program: one buffer per program and device, initialised once from `ProgramData`.
     GlobalVariables,
-    /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes; the first word is zero
+    /// The printf buffer (see [`crate::printf`]) of [`crate::printf::BUFFER_SIZE`] bytes. The first word must be zero
     /// before the launch.
     Printf,
-    /// [`crate::passes::locks::TABLE_BYTES`] zero bytes that all launches share. A work-item changes the first word
-    /// if the driver has stopped one of its loops
-    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). It also changes it after
-    /// waiting too long for a lock.
+    /// A buffer of [`crate::passes::locks::TABLE_BYTES`] bytes that all launches share. It is zero initially. A
+    /// work-item changes the first word if the driver has stopped one of its loops
+    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or if it has waited too long
+    /// for a lock.
     Failures,
-    /// Scratch memory for private variables that are too large for registers: `bytes_per_item` for each work-item of
+    /// Scratch memory for private variables that do not fit function variables, `bytes_per_item` for each work-item of
     /// a dispatch.
     Scratch {
         /// Size in bytes for one work-item.
@@ -37,7 +37,7 @@ pub enum BindingSource {
 pub enum BindingKind {
     /// A uniform buffer of at least `size` bytes.
     Uniform { size: u32 },
-    /// A storage buffer, always read-write (one buffer may be bound twice).
+    /// A read-write storage buffer. A buffer may be bound several times.
     Storage,
 }
 
@@ -49,36 +49,36 @@ pub struct Binding {
     pub source: BindingSource,
 }
 
-/// A kernel compiled for a launch.
+/// A kernel that is compiled for a launch.
 #[derive(Clone, Debug)]
 pub struct Shader {
-    /// The naga module; passes full validation if `Target::spirv` is false.
+    /// The naga module. If `Target::spirv` is false, it passes full validation.
     pub naga: naga::Module,
-    /// Post-processed SPIR-V, if `Target::spirv` is set.
+    /// The post-processed SPIR-V. `None` if `Target::spirv` is false.
     pub spirv: Option<Vec<u32>>,
-    /// Name of the entry point in both.
+    /// Name of the entry point in both modules.
     pub entry_point: String,
-    /// The entries of bind group 0 that the shader uses, in order of their numbers, without gaps.
+    /// The bindings of group 0 that the shader uses, in the order of their numbers, which have no gaps.
     pub bindings: Vec<Binding>,
-    /// Offsets of the by-value arguments.
+    /// The layout of the argument buffer.
     pub args: ArgLayout,
     /// Size of work-group memory in bytes.
     pub local_memory: u32,
-    /// Size of a work-item's private memory in bytes, as known at this point.
+    /// Size of the private arrays of a work-item in bytes. Registers of the driver are not included.
     pub private_memory: u32,
-    /// Work-items of dimension 0 per invocation: a dispatch has fewer invocations by this factor.
+    /// Number of work-items of dimension 0 per invocation. A dispatch has fewer invocations by this factor.
     pub coarse: u32,
-    /// The subgroup size that the kernel requires, one of the device's sizes.
+    /// The subgroup size that the kernel requires, one of the device's sizes. `None` if the kernel requires none.
     pub subgroup_size: Option<u32>,
-    /// The format of the records in the printf buffer; empty without printf.
+    /// The format of the records in the printf buffer. Empty without printf.
     pub printf: crate::printf::Table,
-    /// Whether the shader is the same for every work-group size except for the declared size
-    /// ([`Shader::set_local_size`]).
+    /// Whether the shader depends on the work-group size only through the declared size, which
+    /// [`Shader::set_local_size`] can change.
     pub any_local_size: bool,
 }
 
 impl Shader {
-    /// Declares another size of work-groups.
+    /// Changes the declared work-group size.
     pub fn set_local_size(&mut self, local_size: [u32; 3]) {
         let local_size = local_size.map(|n| n.max(1));
         for entry_point in &mut self.naga.entry_points {

@@ -3,17 +3,18 @@
 //! naga's writer does not support contraction control, unordered comparisons or aliasing. Post-processing changes its
 //! output:
 //!
-//! * Every floating-point operation is decorated `NoContraction`. Fusing is already decided in the IR, and some
-//!   drivers treat a missing decoration as permission for arbitrary algebraic changes. This includes `Fma`, which
-//!   otherwise may become a product and a sum. It includes `OpFConvert`: Mesa 26.2 folds a conversion to a narrower
-//!   type and back to the unrounded value;
+//! * Every floating-point operation is decorated `NoContraction`. The IR already contains the fused operations, and
+//!   some drivers perform arbitrary algebraic changes if the decoration is missing. This includes `Fma`, which could
+//!   otherwise become a product and a sum. It includes `OpFConvert`: Mesa 26.2 replaces a conversion to a narrower type
+//!   and back by the unrounded value;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source, and all if the launch binds
-//!   no memory twice;
-//! * Private arrays lose their zero initialiser, which OpenCL C does not require. lavapipe's compiler takes quadratic
-//!   time in their length for it, and GPUs store the zeros;
-//! * Preservation of signed zeros, infinities and NaN is requested if the device supports it, and rounding to nearest
-//!   even, except for `float` with [`Costs::approximate_division`](crate::target::Costs::approximate_division).
+//! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source. None is decorated if the
+//!   launch binds no memory twice;
+//! * The zero initialisers of private arrays are removed, because OpenCL C does not require them. The time that
+//!   lavapipe's compiler needs for one is quadratic in the length of the array, and GPUs store the zeros;
+//! * Preservation of signed zeros, infinities and NaNs, and rounding to nearest even are requested if the device
+//!   supports them. With [`Costs::approximate_division`](crate::target::Costs::approximate_division), this rounding is
+//!   not requested for `float`.
 
 use super::EmitError;
 use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};
@@ -23,7 +24,7 @@ use naga::back::spv;
 use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
 use rustc_hash::FxHashSet;
 
-/// The capabilities that a target's shaders may use.
+/// The naga capabilities that the shaders of a target may use.
 pub(super) fn capabilities(target: &Target) -> Capabilities {
     let mut all = Capabilities::MEMORY_DECORATION_COHERENT;
     all.set(Capabilities::FLOAT64, target.shaders.fp64);
@@ -36,7 +37,7 @@ pub(super) fn capabilities(target: &Target) -> Capabilities {
     all
 }
 
-/// Validates a module: in full if aliasing is not allowed, otherwise without the rule that bindings differ.
+/// Validates a module. If the target allows aliasing, bindings need not differ; otherwise validation is full.
 pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, EmitError> {
     let mut flags = ValidationFlags::all();
     if target.shaders.spirv {
@@ -49,7 +50,7 @@ pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, E
         .map_err(|error| EmitError::Internal(describe(module, &error.into_inner())))
 }
 
-/// An error and its causes on one line.
+/// An error and its causes, on one line.
 fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -61,7 +62,7 @@ fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Options without additional code from naga: no bounds checks, no loop bounds, no initialisation.
+/// Options with which naga adds no code: no bounds checks, no loop bounds, no initialisation.
 fn options(debug: bool) -> spv::Options<'static> {
     let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
     spv::Options {
@@ -96,10 +97,10 @@ pub(super) fn write(
     let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
     let reads_clock = super::clock::is_read(module);
     finish(&words, unaliased, target)
-        .and_then(|words| if reads_clock { super::clock::read(words) } else { Some(words) })
-        .and_then(super::bytes::narrow)
-        .and_then(super::addresses::reach)
-        .ok_or_else(|| EmitError::Internal("SPIR-V that is cut off".to_owned()))
+        .and_then(|words| if reads_clock { super::clock::insert_reads(words) } else { Some(words) })
+        .and_then(super::bytes::convert_views)
+        .and_then(super::addresses::convert_views)
+        .ok_or_else(|| EmitError::Internal("naga's SPIR-V does not have the expected form".to_owned()))
 }
 
 mod decoration {
@@ -115,7 +116,7 @@ mod glsl {
     pub(super) const N_MAX: u32 = 80;
 }
 
-/// Post-processes naga's SPIR-V as the module documentation describes; `None` if it is malformed.
+/// Post-processes naga's SPIR-V as described in the module documentation. Returns `None` if it is malformed.
 fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<Vec<u32>> {
     let mut out = Vec::with_capacity(words.len() + words.len() / 8);
     out.extend_from_slice(words.get(..HEADER)?);
@@ -124,7 +125,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     let mut restricted = FxHashSet::default();
     let (mut arrays, mut private_arrays) = (FxHashSet::default(), FxHashSet::default());
     let mut entry = None;
-    // The positions in `out` for new instructions of each kind.
+    // Positions in `out` at which instructions of each kind are inserted.
     let (mut after_capabilities, mut extensions_at, mut modes_at, mut annotations_at) = (HEADER, None, None, None);
     let mut at = HEADER;
     while at < words.len() {
@@ -184,7 +185,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
         .chain(aliased.iter().map(|&id| (id, decoration::ALIASED)))
         .flat_map(|(id, what)| [3 << 16 | op::DECORATE, id, what])
         .collect();
-    // From the end to the start, so that earlier positions stay valid.
+    // Inserts from the end to the start, so that the earlier positions remain valid.
     let annotations_at = annotations_at?;
     out.splice(annotations_at..annotations_at, annotations);
     let controls = FloatControls::of(target);
@@ -198,7 +199,7 @@ fn finish(words: &[u32], unaliased: &FxHashSet<u32>, target: &Target) -> Option<
     Some(out)
 }
 
-/// Declares another work-group size.
+/// Changes the declared work-group size.
 pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
     const LOCAL_SIZE: u32 = 17;
     let mut at = HEADER;
@@ -214,7 +215,7 @@ pub(crate) fn set_local_size(words: &mut [u32], local_size: [u32; 3]) {
     }
 }
 
-/// An instruction with a string as its only operand.
+/// An instruction whose only operand is a string.
 pub(super) fn string_instruction(code: u32, text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.push(0);
@@ -224,7 +225,7 @@ pub(super) fn string_instruction(code: u32, text: &str) -> Vec<u32> {
     [length << 16 | code].into_iter().chain(words).collect()
 }
 
-/// Execution modes of SPV_KHR_float_controls: pairs of an execution mode and a width.
+/// Execution modes of SPV_KHR_float_controls: pairs of an execution mode and a width in bits.
 struct FloatControls(Vec<(u32, u32)>);
 
 impl FloatControls {

@@ -1,8 +1,8 @@
-//! WGSL's uniformity analysis: barriers must be in uniform control flow.
+//! The uniformity analysis of WGSL: barriers must be in uniform control flow.
 //!
 //! Browsers reject a shader with a barrier unless their analysis (WGSL, section 15.2 "Uniformity") proves that all
-//! work-items of a group reach it together. This module performs a more conservative analysis on the naga module, so
-//! browsers accept every barrier that it accepts.
+//! work-items of a work-group execute it together. This module performs a more conservative analysis on the naga
+//! module, so browsers accept every shader that it accepts.
 //!
 //! ```text
 //! if (get_group_id(0) < n) barrier        uniform: group ids, arguments, read-only memory
@@ -11,14 +11,15 @@
 //! ```
 //! # Taints
 //! Each value, each variable at each position, and control flow at each position is uniform or tainted. Taint comes
-//! from operands, from the variable's last value, and from the control flow at the position. After an `if`, control
-//! flow is as before it, unless it contains a `break`, `continue` or `return`; after a loop, unless it contains a
-//! `return`. Loops are visited until nothing changes; taint only increases, so a few iterations suffice.
+//! from operands, from the last value of a variable, and from the control flow at the position. After an `if`, control
+//! flow has its taint from before, unless the `if` contains a `break`, `continue` or `return`. After a loop, it has its
+//! taint from before, unless the loop contains a `return`. Loops are analysed until there is no change. Taint only
+//! increases, so a few iterations suffice.
 //!
 //! # Loaded values
-//! OpenCL C requires that all work-items of a group reach a barrier together, and leaves it to the program to ensure
-//! this. If only a load from memory makes control flow non-uniform for WGSL (each work-item reads the same address),
-//! one work-item's value is broadcast ([`super::broadcast`]). If the work-item's own id takes part, the kernel is
+//! OpenCL C requires that all work-items of a work-group execute a barrier together, and the program must ensure this.
+//! If control flow is non-uniform for WGSL only because of a load for which each work-item reads the same address, one
+//! work-item's value is broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the kernel is
 //! rejected.
 
 use naga::{
@@ -32,20 +33,20 @@ use super::nesting::operands;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Same,
-    /// Computed from memory that each work-item reads at the same address.
+    /// Computed from memory that all work-items read at the same address.
     Read,
-    /// May differ between work-items.
+    /// Possibly different in each work-item.
     Item,
 }
 
-/// The address of a statement, in a function that does not change during the analysis.
+/// The machine address of a statement. The function must not change during the analysis.
 pub(super) type StatementAddress = usize;
 
-/// Uniformity with its cause.
+/// Uniformity, and the cause of non-uniform control flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Taint {
     pub(super) level: Level,
-    /// For control flow: the branch that caused it, and its source location.
+    /// The branch that caused the taint of control flow, and its source location.
     pub(super) branch: Option<(StatementAddress, Span)>,
 }
 
@@ -59,21 +60,22 @@ impl Taint {
     }
 }
 
-/// A barrier that browsers would reject.
+/// A barrier or subgroup operation that browsers would reject.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failure {
-    /// Its source location.
+    /// The source location of the operation.
     pub(super) span: Span,
-    /// The taint of its control flow.
+    /// The taint of the control flow.
     pub(super) taint: Taint,
 }
 
-/// The first barrier of the entry point in non-uniform control flow.
+/// Returns a barrier or subgroup operation of the entry point in control flow with the highest level of taint. `None`
+/// if control flow is uniform at all of them.
 pub(super) fn failure(module: &Module) -> Option<Failure> {
     let entry = module.entry_points.first()?;
     let mut returned: Vec<Taint> = Vec::new();
     for (_, function) in module.functions.iter() {
-        // Callees come first. Taint of arguments is added at the call.
+        // Callees come first. A call adds the taint of the arguments.
         let mut walk = Walk::new(module, function, vec![SAME; function.arguments.len()], &returned);
         walk.function();
         let taint = walk.result;
@@ -110,38 +112,38 @@ impl Ends {
     }
 }
 
-/// Control flow and variables at a position.
+/// The taint of control flow and of each variable at a position.
 #[derive(Clone, Debug)]
 struct State {
     control: Taint,
     variables: Vec<Taint>,
 }
 
-/// Joins variables where control flow joins.
-fn meet(into: &mut Option<Vec<Taint>>, variables: &[Taint]) {
+/// Joins the variables of two paths where control flow joins.
+fn join_variables(into: &mut Option<Vec<Taint>>, variables: &[Taint]) {
     match into {
         Some(known) => known.iter_mut().zip(variables).for_each(|(known, taint)| *known = known.join(*taint)),
         None => *into = Some(variables.to_vec()),
     }
 }
 
-/// An enclosing loop or switch, with the variables at its exits.
-struct Around {
+/// An enclosing loop or switch, with the variables at its jumps.
+struct Enclosing {
     is_loop: bool,
     breaks: Option<Vec<Taint>>,
     continues: Option<Vec<Taint>>,
 }
 
-/// The analysis of one function.
+/// The analysis of a function.
 struct Walk<'m> {
     module: &'m Module,
     function: &'m Function,
     arguments: Vec<Taint>,
-    /// Taint of the results of functions, independent of their arguments.
+    /// The taint of each function's result if its arguments are uniform.
     returned: &'m [Taint],
-    /// Taint of evaluated expressions.
+    /// The taint of evaluated expressions.
     values: Vec<Taint>,
-    around: Vec<Around>,
+    enclosing: Vec<Enclosing>,
     result: Taint,
     failure: Option<Failure>,
 }
@@ -149,7 +151,7 @@ struct Walk<'m> {
 impl<'m> Walk<'m> {
     fn new(module: &'m Module, function: &'m Function, arguments: Vec<Taint>, returned: &'m [Taint]) -> Self {
         let values = vec![SAME; function.expressions.len()];
-        Self { module, function, arguments, returned, values, around: Vec::new(), result: SAME, failure: None }
+        Self { module, function, arguments, returned, values, enclosing: Vec::new(), result: SAME, failure: None }
     }
 
     fn function(&mut self) {
@@ -177,7 +179,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// The taint of a value loaded through a pointer.
+    /// The taint of a value that is loaded through a pointer.
     fn loaded(&self, pointer: Handle<Expression>, state: &State) -> Taint {
         match self.root(pointer) {
             Some(Root::Local(variable)) => state.variables[variable.index()],
@@ -191,7 +193,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// The root object of a pointer.
+    /// The variable to which a pointer belongs.
     fn root(&self, mut pointer: Handle<Expression>) -> Option<Root> {
         loop {
             pointer = match self.function.expressions[pointer] {
@@ -211,7 +213,7 @@ impl<'m> Walk<'m> {
             let ends = self.statement(statement, *span, state);
             all = Ends { next: ends.next, ..all.or(ends) };
             if !ends.next {
-                // The rest is unreachable.
+                // The following statements are unreachable.
                 break;
             }
         }
@@ -226,24 +228,24 @@ impl<'m> Walk<'m> {
                 return self.branch((statement, span), *condition, [(accept, true), (reject, true)].into_iter(), state);
             }
             Statement::Switch { selector, cases } => {
-                self.around.push(Around { is_loop: false, breaks: None, continues: None });
+                self.enclosing.push(Enclosing { is_loop: false, breaks: None, continues: None });
                 let arms = cases.iter().map(|case| (&case.body, !case.fall_through));
                 let ends = self.branch((statement, span), *selector, arms, state);
-                let left = self.around.pop().and_then(|around| around.breaks);
+                let left = self.enclosing.pop().and_then(|enclosing| enclosing.breaks);
                 return leave(ends, left, state);
             }
             Statement::Loop { body, continuing, break_if } => {
                 return self.loop_body((statement, span), (body, continuing), *break_if, state);
             }
             Statement::Break => {
-                if let Some(around) = self.around.last_mut() {
-                    meet(&mut around.breaks, &state.variables);
+                if let Some(enclosing) = self.enclosing.last_mut() {
+                    join_variables(&mut enclosing.breaks, &state.variables);
                 }
                 return Ends { breaks: true, ..Ends::default() };
             }
             Statement::Continue => {
-                if let Some(around) = self.around.iter_mut().rev().find(|around| around.is_loop) {
-                    meet(&mut around.continues, &state.variables);
+                if let Some(enclosing) = self.enclosing.iter_mut().rev().find(|enclosing| enclosing.is_loop) {
+                    join_variables(&mut enclosing.continues, &state.variables);
                 }
                 return Ends { continues: true, ..Ends::default() };
             }
@@ -257,12 +259,12 @@ impl<'m> Walk<'m> {
         Ends::NEXT
     }
 
-    /// A statement without nested control flow.
+    /// Analyses a statement without nested control flow.
     fn plain(&mut self, statement: &Statement, span: Span, state: &mut State) {
         match statement {
-            Statement::ControlBarrier(_) => self.demand(span, state.control),
+            Statement::ControlBarrier(_) => self.require_uniform(span, state.control),
             Statement::WorkGroupUniformLoad { pointer, result } => {
-                self.demand(span, state.control.join(self.value(*pointer)));
+                self.require_uniform(span, state.control.join(self.value(*pointer)));
                 self.values[result.index()] = SAME;
             }
             Statement::Store { pointer, value } => {
@@ -277,7 +279,7 @@ impl<'m> Walk<'m> {
             Statement::Atomic { result: Some(result), .. } => self.values[result.index()] = ITEM,
             Statement::Call { function, arguments, result } => {
                 for &argument in arguments {
-                    // The effect of a callee on memory that it gets a pointer to is not analysed.
+                    // The effect of a callee on memory to which it gets a pointer is not analysed.
                     if let Some(Root::Local(variable)) = self.root(argument) {
                         state.variables[variable.index()] = ITEM;
                     }
@@ -290,21 +292,21 @@ impl<'m> Walk<'m> {
             Statement::SubgroupBallot { result, .. }
             | Statement::SubgroupGather { result, .. }
             | Statement::SubgroupCollectiveOperation { result, .. } => {
-                self.demand(span, state.control);
+                self.require_uniform(span, state.control);
                 self.values[result.index()] = ITEM;
             }
             _ => {}
         }
     }
 
-    /// Requires uniform control flow at this position.
-    fn demand(&mut self, span: Span, taint: Taint) {
+    /// Records a failure if control flow is not uniform at this position.
+    fn require_uniform(&mut self, span: Span, taint: Taint) {
         if taint.level > Level::Same && self.failure.is_none_or(|known| known.taint.level < taint.level) {
             self.failure = Some(Failure { span, taint });
         }
     }
 
-    /// An `if` or `switch`; per arm, whether control flow continues after it.
+    /// Analyses an `if` or `switch`. For each arm, the Boolean is false if it falls through to the next arm.
     fn branch(
         &mut self,
         (statement, span): (&Statement, Span),
@@ -312,13 +314,13 @@ impl<'m> Walk<'m> {
         arms: impl Iterator<Item = (&'m Block, bool)>,
         state: &mut State,
     ) -> Ends {
-        let within = inside(state.control, self.value(selector), (statement, span));
+        let within = branch_control(state.control, self.value(selector), (statement, span));
         let (mut all, mut control, mut after) = (Ends::default(), SAME, None);
         for (arm, is_followed) in arms {
             let mut own = State { control: within, variables: state.variables.clone() };
             let ends = self.block(arm, &mut own);
             if ends.next && is_followed {
-                meet(&mut after, &own.variables);
+                join_variables(&mut after, &own.variables);
             }
             (all, control) = (all.or(ends), control.join(own.control));
         }
@@ -341,21 +343,21 @@ impl<'m> Walk<'m> {
     ) -> Ends {
         let mut start = state.clone();
         let (ends, left) = loop {
-            self.around.push(Around { is_loop: true, breaks: None, continues: None });
+            self.enclosing.push(Enclosing { is_loop: true, breaks: None, continues: None });
             let mut iteration = start.clone();
             let mut ends = self.block(body, &mut iteration);
-            let around = self.around.pop();
-            let (mut left, continues) = around.map_or((None, None), |around| (around.breaks, around.continues));
+            let enclosing = self.enclosing.pop();
+            let (mut left, continues) = enclosing.map_or((None, None), |enclosing| (enclosing.breaks, enclosing.continues));
             let mut again = continues;
             if ends.next {
-                meet(&mut again, &iteration.variables);
+                join_variables(&mut again, &iteration.variables);
             }
             if let Some(variables) = again {
                 iteration.variables = variables;
                 self.block(continuing, &mut iteration);
                 if let Some(condition) = break_if {
-                    meet(&mut left, &iteration.variables);
-                    iteration.control = inside(iteration.control, self.value(condition), (statement, span));
+                    join_variables(&mut left, &iteration.variables);
+                    iteration.control = branch_control(iteration.control, self.value(condition), (statement, span));
                     ends.breaks = true;
                 }
             }
@@ -378,14 +380,14 @@ impl<'m> Walk<'m> {
     }
 }
 
-/// The root object of a pointer.
+/// The variable to which a pointer belongs.
 enum Root {
     Local(Handle<LocalVariable>),
     Global(Handle<GlobalVariable>),
 }
 
-/// Control flow within a branch.
-fn inside(control: Taint, selector: Taint, (statement, span): (&Statement, Span)) -> Taint {
+/// The taint of control flow in a branch.
+fn branch_control(control: Taint, selector: Taint, (statement, span): (&Statement, Span)) -> Taint {
     if selector.level > control.level { Taint { level: selector.level, branch: Some((address_of(statement), span)) } } else { control }
 }
 
@@ -394,12 +396,12 @@ pub(super) fn address_of(statement: &Statement) -> StatementAddress {
     std::ptr::from_ref(statement).addr()
 }
 
-/// The state after the exits of a loop or switch, with their variables.
+/// Updates the state after a loop or switch. `left` are the variables at its exits.
 fn leave(ends: Ends, left: Option<Vec<Taint>>, state: &mut State) -> Ends {
     if let Some(left) = left {
         if ends.next {
             let mut after = Some(std::mem::take(&mut state.variables));
-            meet(&mut after, &left);
+            join_variables(&mut after, &left);
             state.variables = after.unwrap_or_default();
         } else {
             state.variables = left;

@@ -9,19 +9,19 @@ use crate::ir::{self, Type, Value};
 use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind};
 use smallvec::SmallVec;
 
-/// The lanes of a value, one scalar expression each.
+/// The lanes of a value, one scalar expression per lane.
 pub(super) type Scalars = SmallVec<[Expr; 16]>;
 
-/// The source of a lane of a shuffle.
+/// The lane that a lane of a shuffle selects.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Source {
-    /// Index among the chunks of both operands.
+    /// Index of the chunk among the chunks of both operands.
     chunk: usize,
     lane: u8,
 }
 
 impl Emitter<'_, '_> {
-    /// The lanes of a value with `lanes` lanes.
+    /// Splits a value with `lanes` lanes into scalars.
     pub(super) fn scalars(&mut self, chunks: &[Expr], lanes: u8) -> Scalars {
         let per = chunk_lanes(lanes);
         let mut all = Scalars::new();
@@ -34,7 +34,7 @@ impl Emitter<'_, '_> {
         all
     }
 
-    /// A value from its lanes, which have a naga scalar type.
+    /// Composes a value from its lanes, which have the naga type `scalar`.
     pub(super) fn gather(&mut self, scalar: Scalar, scalars: &[Expr]) -> Val {
         scalars.chunks(4).map(|part| self.b.compose(scalar, part)).collect()
     }
@@ -74,7 +74,7 @@ impl Emitter<'_, '_> {
         Ok(chunks)
     }
 
-    /// The index of a lane as a `u32`.
+    /// Converts the index of a lane to `u32`.
     fn lane_index(&mut self, index: Value) -> Result<Expr, EmitError> {
         let expr = self.one(index)?;
         Ok(if self.function.ty(index) == Type::I64 { self.b.convert(expr, Scalar::U32) } else { expr })
@@ -97,7 +97,7 @@ impl Emitter<'_, '_> {
         if lanes == 1 {
             return Ok(single(vector));
         }
-        // A lane out of range is unspecified, but the access must be defined.
+        // A lane that is out of range is unspecified, but the access must be valid.
         let index = if lanes == 3 {
             let last = self.b.u32(2);
             self.b.math(MathFunction::Min, &[index, last])
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
                 let mut places: SmallVec<[Source; 4]> = SmallVec::new();
                 let any = part.iter().flatten().next().map_or(Source { chunk: 0, lane: 0 }, |&pick| find(pick));
                 for (i, pick) in part.iter().enumerate() {
-                    // Unspecified lanes repeat the lane that keeps the pattern simple.
+                    // An unspecified lane is the one with which the pattern is simplest.
                     let keep = Source { chunk: any.chunk, lane: if (i as u8) < per { i as u8 } else { any.lane } };
                     places.push(pick.map_or(keep, find));
                 }
@@ -173,7 +173,7 @@ impl Emitter<'_, '_> {
 
     // Raw bits
 
-    /// A chunk's bits as unsigned integers: `u64` for 64-bit scalars, otherwise zero-extended in `u32`.
+    /// The bits of a chunk as unsigned integers: `u64` for 64-bit scalars, otherwise `u32` with zero-extended lanes.
     pub(super) fn raw_of_chunk(&mut self, scalar: ir::Scalar, lanes: u8, chunk: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(chunk, ScalarKind::Uint),
@@ -198,7 +198,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// The reverse of [`Self::raw_of_chunk`]; the bits above a narrow scalar must be zero.
+    /// The reverse of [`Self::raw_of_chunk`]. The bits above a narrow scalar must be zero.
     pub(super) fn chunk_of_raw(&mut self, scalar: ir::Scalar, lanes: u8, raw: Expr) -> Result<Expr, EmitError> {
         Ok(match scalar {
             ir::Scalar::F32 | ir::Scalar::F64 => self.b.bitcast(raw, ScalarKind::Float),
@@ -222,7 +222,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Splits raw lanes of `size` bytes into pieces of `piece` bytes (1, 2 or 4), lowest first.
+    /// Splits raw lanes of `size` bytes into pieces of `piece` bytes (1, 2 or 4), the lowest first.
     pub(super) fn split(&mut self, raw: &[Expr], size: u32, piece: u32) -> Scalars {
         let mut pieces = Scalars::new();
         if size <= piece {
@@ -259,7 +259,7 @@ impl Emitter<'_, '_> {
         pieces
     }
 
-    /// Bytes `at..at + count` of a zero-extended value of `size` bytes.
+    /// Extracts bytes `at..at + count` of a zero-extended value of `size` bytes.
     pub(super) fn bits_of(&mut self, word: Expr, size: u32, at: u32, count: u32) -> Expr {
         let mut part = word;
         if at > 0 {
@@ -273,7 +273,7 @@ impl Emitter<'_, '_> {
         part
     }
 
-    /// Raw lanes of `size` bytes from pieces of `piece` bytes (1, 2 or 4), lowest first: the reverse of
+    /// Joins pieces of `piece` bytes (1, 2 or 4), the lowest first, to raw lanes of `size` bytes. The reverse of
     /// [`Self::split`].
     pub(super) fn join(&mut self, pieces: &[Expr], piece: u32, size: u32, lanes: u32) -> Scalars {
         let mut raw = Scalars::new();
@@ -308,7 +308,7 @@ impl Emitter<'_, '_> {
         word
     }
 
-    /// A `u64` from its words.
+    /// Combines two words to a `u64`.
     fn pair(&mut self, low: Expr, high: Expr) -> Expr {
         let (low, high) = (self.b.convert(low, Scalar::U64), self.b.convert(high, Scalar::U64));
         let amount = self.b.u32(32);
@@ -316,7 +316,7 @@ impl Emitter<'_, '_> {
         self.b.or(high, low)
     }
 
-    /// A value of type `ty` from its raw lanes.
+    /// Converts raw lanes to a value of type `ty`.
     pub(super) fn lanes_of_raw(&mut self, raw: &[Expr], ty: Type) -> Result<Val, EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("a {ty} from bits")))?;
         let raw_scalar = if scalar.size() == 8 { Scalar::U64 } else { Scalar::U32 };
@@ -325,7 +325,7 @@ impl Emitter<'_, '_> {
         chunks.into_iter().map(|chunk| self.chunk_of_raw(scalar, lanes, chunk)).collect()
     }
 
-    /// The raw lanes of a value.
+    /// Converts a value to raw lanes.
     pub(super) fn raw_of_lanes(&mut self, chunks: &[Expr], ty: Type) -> Result<Scalars, EmitError> {
         let scalar = ty.scalar().ok_or_else(|| EmitError::Internal(format!("the bits of a {ty}")))?;
         let lanes = chunk_lanes(ty.lanes());

@@ -1,13 +1,13 @@
-//! Objects and their views: derives the naga arrays for an object from its accesses, which [`super::plan`] collects.
+//! Objects and their views. A view is a naga array for the memory of an object. The views are derived from the accesses
+//! to
+//! the object, which [`super::plan`] collects.
 //!
-//! * Storage buffers on Vulkan have one view per kind of access: aliased arrays at one binding. An access with
-//!   sufficient alignment uses an array with its own width and lanes; all others use words. If aliasing is not
-//!   allowed
-//! * (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view: an array of the element
-//!   that
-//! * all accesses have in common, otherwise words. Bytes and 16-bit integers in work-group and private memory take
-//!   one word each if all accesses have the same size. Stores then need not preserve neighbours; the layout is not
-//!   visible.
+//! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
+//!   uses an array whose elements have its width and lanes. All other accesses use words.
+//! * If aliasing is not allowed (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view. If
+//!   all accesses consist of the same element, it is an array of this element, otherwise of words. In work-group and
+//!   private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then stores need not
+//!   preserve other elements, and programs cannot observe the layout.
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;
@@ -20,13 +20,13 @@ use naga::{Scalar, ScalarKind};
 pub(super) enum Kind {
     Load,
     Store,
-    /// Integer atomics without signedness.
+    /// Integer atomics that do not depend on signedness.
     Atomic,
     /// Signed minimum and maximum.
     SignedAtomic,
     /// Unsigned minimum and maximum.
     UnsignedAtomic,
-    /// Native addition of `f32`.
+    /// Atomic operations on floats.
     FloatAtomic,
 }
 
@@ -45,13 +45,13 @@ impl Kind {
     }
 }
 
-/// The form of an access, without its address.
+/// The properties of an access, except for its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct AccessShape {
     /// Size of one lane in bytes.
     pub(super) size: u8,
     pub(super) lanes: u8,
-    /// In bytes, at most 32.
+    /// Alignment in bytes, at most 32.
     pub(super) align: u8,
     pub(super) kind: Kind,
     pub(super) volatile: bool,
@@ -68,13 +68,13 @@ impl AccessShape {
         u32::from(self.size) * u32::from(self.lanes)
     }
 
-    /// Lanes of the widest elements that this access consists of; `None` if a lane is not aligned to its size.
+    /// Lanes of the widest elements of which the access consists. `None` if a lane is not aligned to its size.
     fn natural_lanes(self) -> Option<u8> {
         let (size, align) = (self.size, self.align);
         if align < size {
             return None;
         }
-        // An element has at most four lanes; three lanes take the memory of four.
+        // An element has at most four lanes. Three lanes occupy the memory of four.
         let full = |lanes: u8| u32::from(align) >= u32::from(size) * u32::from(lanes);
         Some(match self.lanes {
             1 => 1,
@@ -88,12 +88,12 @@ impl AccessShape {
         })
     }
 
-    /// Size in bytes of the largest pieces, at most a word, of an access with words.
+    /// Size in bytes of the pieces, at most a word, of an access through words.
     pub(super) fn piece(self) -> u8 {
         self.align.min(4)
     }
 
-    /// Whether a store with words leaves a part of a word unchanged.
+    /// Whether a store through words does not overwrite every byte of a word.
     pub(super) fn is_partial(self) -> bool {
         self.piece() < 4 || !self.bytes().is_multiple_of(4)
     }
@@ -104,9 +104,9 @@ impl AccessShape {
 pub(super) struct ViewKey {
     /// The scalar of the array's elements.
     pub(super) slot: Scalar,
-    /// Bytes of memory per scalar of the array: fewer than the scalar's size if bytes are widened.
+    /// Number of bytes in memory per scalar of the array. It is smaller than the scalar if the scalar is widened.
     pub(super) width: u8,
-    /// 1, 2 or 4.
+    /// Number of lanes of an element: 1, 2 or 4.
     pub(super) lanes: u8,
     pub(super) atomic: bool,
 }
@@ -115,28 +115,28 @@ impl ViewKey {
     pub(super) const WORDS: Self = Self { slot: Scalar::U32, width: 4, lanes: 1, atomic: false };
     pub(super) const ATOMIC_WORDS: Self = Self { atomic: true, ..Self::WORDS };
 
-    /// Bytes of a storage buffer: words until post-processing (see [`super::bytes`]).
+    /// The bytes of a storage buffer. They are words before post-processing (see [`super::bytes`]).
     pub(super) const BYTES: Self = Self { width: 1, ..Self::WORDS };
 
-    /// Distance between elements in memory, in bytes.
+    /// Distance between elements in memory in bytes.
     pub(super) const fn stride(self) -> u32 {
         self.width as u32 * self.lanes as u32
     }
 
-    /// Size of an element in the shader, in bytes.
+    /// Size of an element of the shader's array in bytes.
     pub(super) const fn stored(self) -> u32 {
         self.slot.width as u32 * self.lanes as u32
     }
 }
 
-/// How the views of an object are chosen.
+/// How the views of an object are selected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
-    /// One per shape.
+    /// One view per shape.
     Many,
     /// A single view.
     One(ViewKey),
-    /// `vec4<u32>` elements, read-only.
+    /// One read-only view with `vec4<u32>` elements.
     Uniform,
 }
 
@@ -150,14 +150,15 @@ pub(super) enum Backing {
     Storage {
         binding: u32,
     },
-    /// Memory whose address is at this byte of the argument buffer, or for which each access has an address.
+    /// Memory whose address is at this byte offset of the argument buffer. If `place` is `None`, each access has an
+    /// address.
     Address {
         place: Option<u32>,
     },
     Workgroup,
-    /// An array of the function with this index.
+    /// A variable of the function with this index.
     Function(u32),
-    /// A share of the scratch buffer.
+    /// Part of the scratch buffer.
     Scratch {
         binding: u32,
     },
@@ -167,7 +168,7 @@ pub(super) enum Backing {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Variable {
     Global(naga::Handle<naga::GlobalVariable>),
-    /// A variable of the function, created with the function.
+    /// A variable of a function. It is created with the function.
     Function(naga::Handle<naga::Type>),
 }
 
@@ -183,19 +184,19 @@ pub(super) struct View {
 pub(super) struct Object {
     pub(super) name: String,
     pub(super) backing: Backing,
-    /// Size in bytes; 0 if only the host knows it.
+    /// Size in bytes. 0 if only the host knows it.
     pub(super) size: u32,
-    /// The memory may be larger, because the application chose the size.
+    /// The memory may be larger than the application requested.
     pub(super) has_slack: bool,
     pub(super) shapes: Vec<AccessShape>,
     pub(super) rule: Rule,
     pub(super) views: Vec<View>,
-    /// No other object shares the memory: `restrict`, or the launch key says so.
+    /// No other object shares the memory, because of `restrict` or the launch key.
     pub(super) unaliased: bool,
 }
 
 impl Object {
-    /// The view for a shape that consists of its whole elements; otherwise `None`, and words are used.
+    /// Returns the view for an access that consists of whole elements. Returns `None` if the access must use words.
     pub(super) fn natural(&self, shape: AccessShape, target: &Target) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
@@ -209,7 +210,7 @@ impl Object {
                     8 => Scalar::U64,
                     4 => Scalar::U32,
                     2 if target.shaders.int16 => naga_u16(),
-                    // Whole words are better.
+                    // An access to whole words is faster.
                     1 if target.shaders.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
                         return Some(ViewKey::BYTES);
                     }
@@ -223,8 +224,8 @@ impl Object {
         }
     }
 
-    /// Whether it may be declared read-only: drivers read such buffers through other caches. On an H100 this is
-    /// slower for loads of more than 16 bytes.
+    /// Whether the object may be declared read-only. Drivers read such buffers through other caches. On an H100, this
+    /// is slower for loads of more than 16 bytes.
     pub(super) fn is_only_read(&self) -> bool {
         let is_read = |shape: &AccessShape| shape.kind == Kind::Load && shape.size * shape.lanes <= 16;
         self.unaliased && self.shapes.iter().all(is_read)
@@ -234,11 +235,11 @@ impl Object {
         self.shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size <= 4)
     }
 
-    /// The view for an atomic operation.
+    /// Returns the view for an atomic operation. `None` if the object has none.
     pub(super) fn atomic(&self, shape: AccessShape) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
-            // Halves are in words.
+            // A half is part of a word.
             Rule::One(key) => (key.atomic && key.width == shape.size.max(4)).then_some(key),
             Rule::Many if shape.size < 4 => Some(ViewKey::ATOMIC_WORDS),
             Rule::Many => {
@@ -252,7 +253,7 @@ impl Object {
         }
     }
 
-    /// The view for accesses to whole words.
+    /// The view for accesses to words.
     pub(super) fn words(&self) -> ViewKey {
         match self.rule {
             Rule::One(key) => key,
@@ -260,7 +261,8 @@ impl Object {
         }
     }
 
-    /// The view for parts of words that other work-items may write at the same time; `None` if this is not possible.
+    /// The view for stores to parts of words that other work-items may write concurrently. `None` if no other work-item
+    /// can access the memory.
     pub(super) fn partial_words(&self) -> Option<ViewKey> {
         match (self.backing, self.rule) {
             (Backing::Storage { .. } | Backing::Workgroup, Rule::One(key)) => Some(key),
@@ -269,12 +271,12 @@ impl Object {
         }
     }
 
-    /// The view with this key.
+    /// Returns the view with this key. `None` if the object has none.
     pub(super) fn view(&self, key: ViewKey) -> Option<View> {
         self.views.iter().copied().find(|view| view.key == key)
     }
 
-    /// Every view that the shapes need.
+    /// The views that the accesses need.
     pub(super) fn keys(&self, target: &Target) -> Vec<ViewKey> {
         let mut keys = Vec::new();
         let mut want = |key: Option<ViewKey>| {
@@ -303,7 +305,7 @@ impl Object {
         keys
     }
 
-    /// Number of elements of an array of this view that contains the object.
+    /// Number of elements of an array of this view that contains the whole object.
     pub(super) fn elements(&self, key: ViewKey) -> u32 {
         self.size.div_ceil(key.stride()).max(1)
     }
@@ -313,14 +315,13 @@ pub(super) const fn naga_u16() -> Scalar {
     Scalar { kind: ScalarKind::Uint, width: 2 }
 }
 
-/// Like [`AccessShape::natural_lanes`], for views where a byte or half word may be widened and is then always
-/// aligned.
+/// Like [`AccessShape::natural_lanes`], but 1 for a view whose elements are scalars.
 fn natural_lanes_in(shape: AccessShape, key: ViewKey) -> Option<u8> {
     let lanes = shape.natural_lanes()?;
     Some(if key.lanes == 1 { 1 } else { lanes })
 }
 
-/// The single view of an object that cannot have several.
+/// Selects the view of an object that has only one. `widen`: whether 8- and 16-bit integers may occupy a word.
 pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Result<ViewKey, EmitError> {
     let shapes = &object.shapes;
     let private = matches!(object.backing, Backing::Function(_) | Backing::Scratch { .. });
@@ -329,7 +330,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let atomic = !private && shapes.iter().any(|shape| shape.kind.is_atomic());
     let uniform = uniform && !(atomic && size < 4);
     let signed = shapes.iter().any(|shape| shape.kind == Kind::SignedAtomic);
-    // With minima and maxima of both signs, those of the other sign use compare-and-exchange.
+    // If there are minima and maxima of both signs, the signed ones use compare-and-exchange.
     let unsigned = shapes.iter().any(|shape| shape.kind == Kind::UnsignedAtomic);
     let kind = if atomic && signed && !unsigned { ScalarKind::Sint } else { ScalarKind::Uint };
     if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
@@ -341,7 +342,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
-        // Caches hold little private memory; half words need half of it.
+        // Caches hold little private memory, and half words need half as much of it as words.
         1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),

@@ -1,4 +1,4 @@
-//! SPIR-V as words, for post-processing: numbers of the specification, and an iterator over instructions.
+//! SPIR-V as words, for post-processing: constants of the specification, and an iterator over instructions.
 //!
 //! Example: `instructions(&words)` yields `(op::CAPABILITY, [CAPABILITY | 2 << 16, 1])` for `OpCapability Shader`.
 
@@ -49,18 +49,18 @@ pub(super) mod op {
 pub(super) const INT8: u32 = 39;
 /// The capability for 8-bit storage.
 pub(super) const STORAGE_BUFFER_8_BIT_ACCESS: u32 = 4448;
-/// The decoration of a variable with changes by other work-groups.
+/// The decoration of a variable that other work-groups may change.
 pub(super) const COHERENT: u32 = 23;
-/// The decoration of a variable's binding.
+/// The decoration with the binding number of a variable.
 pub(super) const BINDING: u32 = 33;
-/// The storage class of a function's variables.
+/// The storage class of variables of a function.
 pub(super) const FUNCTION: u32 = 7;
 /// The storage class of storage buffers.
 pub(super) const STORAGE_BUFFER: u32 = 12;
-/// Words before the first instruction; the fourth is the bound of ids.
+/// Number of words before the first instruction. The fourth word is the bound of the ids.
 pub(super) const HEADER: usize = 5;
 
-/// Iterates over instructions: opcode and words.
+/// Iterates over instructions. The items are the opcode and all words of an instruction.
 pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
     let mut rest = words.get(HEADER..).unwrap_or_default();
     std::iter::from_fn(move || {
@@ -71,7 +71,7 @@ pub(super) fn instructions(words: &[u32]) -> impl Iterator<Item = (u32, &[u32])>
     })
 }
 
-/// The variables whose binding number has a bit set.
+/// The variables whose binding number has the bit `tag`.
 pub(super) fn tagged(words: &[u32], tag: u32) -> FxHashSet<u32> {
     instructions(words)
         .filter(|(code, inst)| {

@@ -1,4 +1,4 @@
-//! Atomic operations: native ones, and compare-and-exchange loops for the rest.
+//! Atomic operations. Operations without a native instruction are compare-and-exchange loops.
 //!
 //! Example: a signed minimum on a view with unsigned elements becomes a compare-and-exchange loop.
 
@@ -23,10 +23,10 @@ impl Emitter<'_, '_> {
         if shape.size < 4 && op == AtomicOp::Load {
             return self.load_half(&address, shape).map(single);
         }
-        let (key, pointer) = self.atomic_place(&address, shape)?;
+        let (key, pointer) = self.atomic_element(&address, shape)?;
         if op == AtomicOp::Load {
             let x = self.b.load(pointer);
-            return Ok(single(self.raw_of_slot(key, x)));
+            return Ok(single(self.element_to_raw(key, x)));
         }
         let operand = operand.ok_or_else(need)?;
         let other_sign = match op {
@@ -35,9 +35,9 @@ impl Emitter<'_, '_> {
             _ => false,
         };
         if other_sign {
-            return self.exchange_extreme(op, key, pointer, operand).map(single);
+            return self.exchange_min_max(op, key, pointer, operand).map(single);
         }
-        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.slot_of_raw(key, operand) };
+        let operand = if key.slot.kind == ScalarKind::Float { operand } else { self.raw_to_element(key, operand) };
         let fun = match op {
             AtomicOp::Store => {
                 self.b.store(pointer, operand);
@@ -58,12 +58,12 @@ impl Emitter<'_, '_> {
         let ty = self.b.shared.ty(key.slot, 1);
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: false });
         self.b.stmt(Statement::Atomic { pointer, fun, value: operand, result: Some(result) });
-        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.raw_of_slot(key, result) }))
+        Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.element_to_raw(key, result) }))
     }
 
-    /// A minimum or maximum of the other signedness than the view's. Raw in and out.
-    fn exchange_extreme(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
-        self.exchange_until_alone(key, pointer, |this, raw| {
+    /// A minimum or maximum whose signedness differs from that of the view. Operands and result are raw.
+    fn exchange_min_max(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
+        self.exchange_loop(key, pointer, |this, raw| {
             let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
             if matches!(op, AtomicOp::SMin | AtomicOp::SMax) {
                 let (a, b) = (this.b.bitcast(raw, ScalarKind::Sint), this.b.bitcast(operand, ScalarKind::Sint));
@@ -75,9 +75,9 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Replaces an element by the result of `change`, with a compare-and-exchange loop; returns the old element. Raw
-    /// in and out.
-    pub(super) fn exchange_until_alone(
+    /// Replaces an element with the result of `change`, in a compare-and-exchange loop. Returns the old element. The
+    /// operand and the result of `change` and the returned element are raw.
+    pub(super) fn exchange_loop(
         &mut self,
         key: ViewKey,
         pointer: Expr,
@@ -87,15 +87,15 @@ impl Emitter<'_, '_> {
         let seen = self.b.local(None, ty);
         let first = self.b.load(pointer);
         self.b.store_local(seen, first);
-        let never = if self.cx.target.shaders.defects.loop_values { Some(self.never()?) } else { None };
+        let never = if self.cx.target.shaders.defects.loop_values { Some(self.false_condition()?) } else { None };
         self.b.open();
         if let Some(never) = never {
-            self.exit_otherwise(never);
+            self.emit_extra_exit(never);
         }
         let old = self.b.load_local(seen);
-        let raw = self.raw_of_slot(key, old);
+        let raw = self.element_to_raw(key, old);
         let new = change(self, raw);
-        let new = self.slot_of_raw(key, new);
+        let new = self.raw_to_element(key, new);
         let found = self.exchange(key, pointer, old, new);
         self.b.store_local(seen, found);
         let same = self.b.binary(BinaryOperator::Equal, found, old);
@@ -106,10 +106,10 @@ impl Emitter<'_, '_> {
         let body = self.b.close();
         self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
         let found = self.b.load_local(seen);
-        Ok(self.raw_of_slot(key, found))
+        Ok(self.element_to_raw(key, found))
     }
 
-    /// Compare and exchange of an element; returns the old value.
+    /// Compares and exchanges an element. Returns the old element.
     fn exchange(&mut self, key: ViewKey, pointer: Expr, expected: Expr, desired: Expr) -> Expr {
         let ty = self.b.shared.module.generate_predeclared_type(naga::PredeclaredType::AtomicCompareExchangeWeakResult(key.slot));
         let result = self.b.bare(Expression::AtomicResult { ty, comparison: true });
@@ -122,7 +122,7 @@ impl Emitter<'_, '_> {
         self.b.element_at(result, 0)
     }
 
-    fn atomic_place(&mut self, address: &Address, shape: AccessShape) -> Result<(ViewKey, Expr), EmitError> {
+    fn atomic_element(&mut self, address: &Address, shape: AccessShape) -> Result<(ViewKey, Expr), EmitError> {
         let key = self
             .object(address.object)?
             .atomic(shape)
@@ -153,13 +153,13 @@ impl Emitter<'_, '_> {
         if shape.size < 4 {
             return self.exchange_half(&address, shape, (expected, desired)).map(single);
         }
-        let (key, pointer) = self.atomic_place(&address, shape)?;
-        let (expected, desired) = (self.slot_of_raw(key, expected), self.slot_of_raw(key, desired));
+        let (key, pointer) = self.atomic_element(&address, shape)?;
+        let (expected, desired) = (self.raw_to_element(key, expected), self.raw_to_element(key, desired));
         let old = self.exchange(key, pointer, expected, desired);
-        Ok(single(self.raw_of_slot(key, old)))
+        Ok(single(self.element_to_raw(key, old)))
     }
 
-    /// Private memory needs no atomic operations.
+    /// An atomic operation in private memory, which needs no atomic instructions.
     fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Option<Expr>) -> Result<Val, EmitError> {
         if op == AtomicOp::Store {
             let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;
@@ -190,7 +190,7 @@ impl Emitter<'_, '_> {
         Ok(single(old))
     }
 
-    /// One integer of private memory, with any view.
+    /// Loads one integer of private memory through the view of its object.
     fn load_raw_any(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
         let plain = AccessShape { kind: Kind::Load, ..shape };
         let object = self.object(address.object)?;
@@ -198,7 +198,7 @@ impl Emitter<'_, '_> {
             let index = self.index(address, key.stride())?;
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            return Ok(self.raw_of_slot(key, x));
+            return Ok(self.element_to_raw(key, x));
         }
         let raw = self.load_raw(address, plain)?;
         raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
@@ -210,7 +210,7 @@ impl Emitter<'_, '_> {
         if let Some(key) = object.natural(plain, self.cx.target) {
             let index = self.index(address, key.stride())?;
             let pointer = self.element(address.object, key, index)?;
-            let x = self.slot_of_raw(key, value);
+            let x = self.raw_to_element(key, value);
             self.b.store(pointer, x);
             return Ok(());
         }
