@@ -166,7 +166,11 @@ fn affinity_domains_partition_all_of_a_device() {
         assert!(parts.len() > 1);
         assert_eq!(parts.iter().map(|part| units(part.0)).sum::<isize>(), units(device));
         assert_eq!(list(parts[0].0, CL_DEVICE_PARTITION_TYPE), [BY_AFFINITY_DOMAIN, *domain, 0]);
-        assert_eq!(query::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain, 0, "the sub-device is in one of them");
+        assert_eq!(
+            query::<u64>(parts[0].0, CL_DEVICE_PARTITION_AFFINITY_DOMAIN) as isize & domain,
+            0,
+            "a sub-device cannot be partitioned by its own domain again"
+        );
     }
     if let Some(first) = known.first() {
         let parts = partition(device, &[BY_AFFINITY_DOMAIN, NEXT_PARTITIONABLE, 0]).expect("parts");

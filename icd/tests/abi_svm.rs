@@ -78,7 +78,7 @@ fn set(kernel: &Kernel, index: cl_uint, pointer: *const c_void) {
     assert_eq!(target().cl.clSetKernelArgSVMPointer(kernel.0, index, pointer), CL_SUCCESS, "clSetKernelArgSVMPointer({index})");
 }
 
-fn reach(kernel: &Kernel, pointers: &[*mut c_void]) -> cl_int {
+fn set_svm_pointers(kernel: &Kernel, pointers: &[*mut c_void]) -> cl_int {
     target().cl.clSetKernelExecInfo(kernel.0, CL_KERNEL_EXEC_INFO_SVM_PTRS, size_of_val(pointers), pointers.as_ptr().cast())
 }
 
@@ -227,7 +227,7 @@ fn memory_reached_only_through_pointers_is_listed() {
         });
         set(&pairs, 0, holder.start);
         pairs.set_mem(1, &out);
-        assert_eq!(reach(&pairs, &[a.start, b.at(100)]), CL_SUCCESS);
+        assert_eq!(set_svm_pointers(&pairs, &[a.start, b.at(100)]), CL_SUCCESS);
         assert_eq!(queue.launch(&pairs, &[16], None), CL_SUCCESS);
         let factor = if offset == 0 { 3 } else { 7 };
         let want: Vec<u32> = (0..16).map(|k| factor * (k + offset as u32 / 4)).collect();
@@ -395,7 +395,7 @@ fn invalid_arguments_are_rejected() {
     assert_eq!(info(0xdead, 8, (&raw const own).cast()), CL_INVALID_VALUE);
     assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()), CL_INVALID_VALUE);
     assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 7, (&raw const own).cast()), CL_INVALID_VALUE);
-    assert_eq!(reach(&walk, &[memory.start]), CL_SUCCESS);
+    assert_eq!(set_svm_pointers(&walk, &[memory.start]), CL_SUCCESS);
     assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()), CL_SUCCESS, "the earlier ones are taken back");
     let mut status = 1;
     let larger = cl.clCreateBuffer(context.0, CL_MEM_USE_HOST_PTR, 65, memory.start, &mut status);

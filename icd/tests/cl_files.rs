@@ -326,7 +326,7 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
             Outcome::Failed { crashed }
         }
         None => {
-            report.push_str(&format!("no end after {} s\n", limit.as_secs()));
+            report.push_str(&format!("the time limit of {} s was exceeded\n", limit.as_secs()));
             Outcome::Failed { crashed: true }
         }
     };

@@ -177,18 +177,18 @@ fn convert(from: Value, to: Type, direction: Option<Round>, saturate: bool) -> O
     }
 }
 
-/// Equal, all NaNs being alike; zeros of floats have signs.
-fn same(wanted: Value, got: Value) -> bool {
+/// Whether two values are equal. All NaNs are equal, but zeros of different signs are not.
+fn are_equal(wanted: Value, got: Value) -> bool {
     match (wanted, got) {
         (Value::Real(x), Value::Real(y)) => x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan(),
         (x, y) => x == y,
     }
 }
 
-/// As [`same`], or the result of a device that flushes denormals.
-fn good(from: Type, to: Type, input: Value, got: Value, direction: Option<Round>, saturate: bool) -> bool {
+/// Whether a result is correct, or correct for a device that flushes denormals.
+fn is_permitted(from: Type, to: Type, input: Value, got: Value, direction: Option<Round>, saturate: bool) -> bool {
     let Some(wanted) = convert(input, to, direction, saturate) else { return true };
-    if same(wanted, got) {
+    if are_equal(wanted, got) {
         return true;
     }
     let flushes = |ty: Type, value: Value| match (ty, value) {
@@ -200,7 +200,7 @@ fn good(from: Type, to: Type, input: Value, got: Value, direction: Option<Round>
         return true;
     }
     flushes(from, input)
-        && [0.0, -0.0].iter().any(|&x| convert(Value::Real(x), to, direction, saturate).is_some_and(|wanted| same(wanted, got)))
+        && [0.0, -0.0].iter().any(|&x| convert(Value::Real(x), to, direction, saturate).is_some_and(|wanted| are_equal(wanted, got)))
 }
 
 fn to_bytes(values: &[u64], size: usize) -> Vec<u8> {
@@ -286,7 +286,9 @@ fn conversions_are_exact() {
                 let wrong: Vec<(u64, u64)> = inputs
                     .iter()
                     .zip(results)
-                    .filter(|&(&input, &got)| !good(from, to, from.decode(input), to.decode(got), variant.direction, variant.saturate))
+                    .filter(|&(&input, &got)| {
+                        !is_permitted(from, to, from.decode(input), to.decode(got), variant.direction, variant.saturate)
+                    })
                     .map(|(&input, &got)| (input, got))
                     .collect();
                 if let Some(&(input, got)) = wrong.first() {
@@ -336,7 +338,7 @@ fn halves_are_stored_exactly() {
                 let wanted = convert(value, Type::Real(HALF), *direction, false);
                 let flushed =
                     matches!(value, Value::Real(x) if format.is_subnormal(x)) && !device::keeps_denormals(&format) && stored == 0.0;
-                !flushed && !wanted.is_some_and(|wanted| same(wanted, Value::Real(stored)))
+                !flushed && !wanted.is_some_and(|wanted| are_equal(wanted, Value::Real(stored)))
             });
             let wrong: Vec<_> = wrong.collect();
             if let Some(&(&input, &got)) = wrong.first() {
@@ -363,6 +365,6 @@ fn halves_are_loaded_exactly() {
                   (global const half *)a);\n}\n";
     let results = run(&queue, &context, source, (&inputs, 2), 4, 1).concat();
     let wrong =
-        inputs.iter().zip(&results).filter(|&(&input, &got)| !same(Value::Real(HALF.decode(input)), Value::Real(FLOAT.decode(got))));
+        inputs.iter().zip(&results).filter(|&(&input, &got)| !are_equal(Value::Real(HALF.decode(input)), Value::Real(FLOAT.decode(got))));
     assert_eq!(wrong.count(), 0, "vload_half");
 }

@@ -153,7 +153,7 @@ impl Format {
         difference.to_f64().abs()
     }
 
-    /// The adjacent values of the format; finite numbers only.
+    /// The value whose magnitude is `by` steps of the format larger, at most infinity. `value` must be finite.
     pub fn step(&self, value: f64, by: i64) -> f64 {
         let bits = self.encode(value.abs());
         let bits = bits.saturating_add_signed(by).min(self.encode(f64::INFINITY));

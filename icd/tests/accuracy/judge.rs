@@ -85,7 +85,7 @@ fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: 
     }
 }
 
-/// One result against one value.
+/// Judges a result against one correct value.
 fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribed: bool, got: f64) -> Verdict {
     if exact.is_nan() || got.is_nan() {
         return if exact.is_nan() == got.is_nan() { Ok(0.0) } else { Err(f64::INFINITY) };

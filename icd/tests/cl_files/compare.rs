@@ -36,17 +36,17 @@ pub fn compare(
         let Some(input) = inputs.get(name) else { continue };
         let element = input.element;
         let count = bytes.len() / element.size();
-        let mut spoken_of = vec![false; count];
+        let mut is_covered = vec![false; count];
         // Results of an earlier run may contain pointers, which differ between devices.
         let left = run.arguments.iter().any(|argument| argument.name == name && matches!(argument.kind, ArgumentKind::Same { .. }));
         let mut exact = vec![!left; count];
         for expect in run.expects.iter().filter(|expect| expect.name == name) {
-            problems.extend(compare_one(expect, inputs, element, bytes, &mut spoken_of, &mut exact)?);
+            problems.extend(compare_one(expect, inputs, element, bytes, &mut is_covered, &mut exact)?);
         }
         let size = element.size();
-        for index in (0..count).filter(|&index| !spoken_of[index]) {
+        for index in (0..count).filter(|&index| !is_covered[index]) {
             if bytes[index * size..][..size] != input.bytes[index * size..][..size] {
-                problems.push(format!("{name}[{index}] was changed, which no expect allows"));
+                problems.push(format!("{name}[{index}] was changed, but no `expect` covers it"));
                 break;
             }
         }
@@ -61,12 +61,12 @@ fn compare_one(
     inputs: &HashMap<String, Input>,
     element: Element,
     bytes: &[u8],
-    spoken_of: &mut [bool],
+    is_covered: &mut [bool],
     exact: &mut [bool],
 ) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     let mut count = 0;
-    for (index, (spoken_of, exact)) in spoken_of.iter_mut().zip(exact).enumerate() {
+    for (index, (is_covered, exact)) in is_covered.iter_mut().zip(exact).enumerate() {
         let scope = Scope { index: index as i128, inputs: Some(inputs), ..Scope::default() };
         let at = |error: NotationError| format!("line {}: {error}", expect.line);
         if let Some(condition) = &expect.condition
@@ -74,7 +74,7 @@ fn compare_one(
         {
             continue;
         }
-        *spoken_of = true;
+        *is_covered = true;
         let want = expect.value.evaluate(&scope).map_err(at)?;
         *exact &= matches!(expect.tolerance, Tolerance::Exact) && want != Value::Any;
         let have = element.load(bytes, index).unwrap_or(Value::Any);

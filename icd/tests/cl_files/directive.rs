@@ -209,8 +209,8 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
         }
         "run" => variant.runs.push(run(line.number, text)?),
         "arg" | "expect" => {
-            let run = variant.runs.last_mut().ok_or("is before any run")?;
-            let (head, body) = text.split_once(" : ").ok_or("a colon is missing")?;
+            let run = variant.runs.last_mut().ok_or("must follow a `run` directive")?;
+            let (head, body) = text.split_once(" : ").ok_or("a colon is missing after the name")?;
             if line.keyword == "arg" {
                 require_types(body, false, requires);
                 if ["image", "sampler "].iter().any(|word| body.trim().starts_with(word)) {
@@ -260,7 +260,7 @@ fn expect(line: usize, head: &str, body: &str) -> Result<Expect, String> {
         [] => Tolerance::Exact,
         ["within", amount, "ulp"] => Tolerance::Ulp(number(amount)?),
         ["within", amount] => Tolerance::Relative(number(amount)?),
-        _ => return Err(format!("`{}` is not a directive of an argument", rest.join(" "))),
+        _ => return Err(format!("expected `within AMOUNT` or `if CONDITION` after the name, found `{}`", rest.join(" "))),
     };
     let value = Init::parse(body).map_err(|error| error.to_string())?;
     Ok(Expect { line, name, tolerance, condition, value })

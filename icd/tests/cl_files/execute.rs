@@ -119,7 +119,7 @@ struct Kept {
 /// A part of a buffer.
 fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
     if whole.image.is_some() {
-        return Err("a part of an image".to_owned());
+        return Err("an image cannot have a sub-buffer".to_owned());
     }
     let size = whole.element.size();
     let region = cl_buffer_region { origin: first * size, size: count * size };
