@@ -62,20 +62,20 @@ impl Options {
 
     /// Whether the kernel sanitizer is enabled.
     pub fn is_checked(&self) -> bool {
-        ["1", "fatal", "nan"].into_iter().any(|word| self.check_has(word))
+        ["1", "fatal", "nan"].into_iter().any(|word| self.check_contains(word))
     }
 
     /// Whether any error that the sanitizer reports fails the launch.
     pub fn fails_on_findings(&self) -> bool {
-        self.check_has("fatal")
+        self.check_contains("fatal")
     }
 
     /// Whether the sanitizer reports operations that create a NaN from operands that are not NaN.
     pub fn checks_nans(&self) -> bool {
-        self.check_has("nan")
+        self.check_contains("nan")
     }
 
-    fn check_has(&self, word: &str) -> bool {
+    fn check_contains(&self, word: &str) -> bool {
         self.check.iter().flat_map(|list| list.split(',')).any(|part| part.trim() == word)
     }
 

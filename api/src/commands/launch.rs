@@ -146,7 +146,7 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     ensure!(
         offset.iter().zip(&global).all(|(&offset, &size)| offset.checked_add(size).is_some_and(|end| end <= max_size)),
         InvalidGlobalOffset,
-        "the global offset {offset:?} and size {global:?} exceed 32 bits"
+        "the sum of global offset {offset:?} and global size {global:?} exceeds 32 bits"
     );
     Ok((offset, global))
 }

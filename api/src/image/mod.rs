@@ -187,7 +187,7 @@ impl Image {
         // "CL_INVALID_OPERATION if there are no devices in context that support images."
         check_support(context)?;
         // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name." OpenCL has none.
-        ensure!(property_list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "images have no properties");
+        ensure!(property_list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "the property list of an image must be empty");
         // "CL_INVALID_VALUE if values specified in flags are not valid."
         let flags = MemFlags::parse(flags)?;
         let source = desc.and_then(|desc| desc.source.as_ref());

@@ -192,7 +192,11 @@ impl Kernel {
             other.args.len() == first.args.len()
                 && other.args.iter().zip(&first.args).all(|(a, b)| a.type_name == b.type_name && a.size == b.size)
         };
-        ensure!(found.all(|other| other.is_some_and(same)), InvalidKernelDefinition, "kernel `{name}` differs among the program's devices");
+        ensure!(
+            found.all(|other| other.is_some_and(same)),
+            InvalidKernelDefinition,
+            "the definition of kernel `{name}` differs among the devices of the program"
+        );
         for executable in executables.iter().flatten() {
             precompile(executable, name);
         }
@@ -321,7 +325,7 @@ impl Kernel {
                 ensure!(
                     *size != 0 || newest() >= opencl_version::VERSION_3_1,
                     InvalidArgSize,
-                    "argument {index} of kernel `{}`: a local argument needs a size other than 0",
+                    "argument {index} of kernel `{}`: the size of a local argument must not be 0",
                     self.name
                 );
             }
@@ -385,7 +389,7 @@ impl Kernel {
         ensure!(
             fits,
             InvalidMemObject,
-            "argument {index} of `{}` has type {}, which does not match an image of type {}",
+            "argument {index} of kernel `{}` has type {}, which does not match an image of type {}",
             self.name,
             info.type_name,
             image.image_type()
@@ -401,7 +405,7 @@ impl Kernel {
         ensure!(
             !image.flags().intersects(excluded),
             InvalidArgValue,
-            "argument {index} of `{}`: the access qualifier does not match an image with the flags {}",
+            "argument {index} of kernel `{}`: the access qualifier does not match an image with the flags {}",
             self.name,
             image.flags()
         );
@@ -412,7 +416,7 @@ impl Kernel {
         ensure!(
             supported,
             InvalidMemObject,
-            "argument {index} of `{}`: the access qualifier is not supported for the format of the image",
+            "argument {index} of kernel `{}`: the access qualifier is not supported for the format of the image",
             self.name
         );
         Ok(())
@@ -508,10 +512,10 @@ impl Kernel {
         let mut captured = Vec::with_capacity(args.len());
         for (index, arg) in args.iter().enumerate() {
             let released =
-                || Error::InvalidKernelArgs(format!("the memory object of argument {index} of `{}` was released", self.name).into());
+                || Error::InvalidKernelArgs(format!("the memory object of argument {index} of kernel `{}` was released", self.name).into());
             captured.push(match arg {
                 // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
-                None => Err(Error::InvalidKernelArgs(format!("argument {index} of `{}` is not set", self.name).into())),
+                None => Err(Error::InvalidKernelArgs(format!("argument {index} of kernel `{}` is not set", self.name).into())),
                 Some(ArgValue::Value(bytes)) => Ok(Argument::Value(ValueBytes::from_slice(bytes))),
                 Some(ArgValue::Null) => Ok(Argument::Buffer(None)),
                 Some(ArgValue::Buffer(buffer)) => buffer.upgrade().map(|buffer| Argument::Buffer(Some(buffer))).ok_or_else(released),

@@ -154,7 +154,7 @@ impl MemFlags {
         ensure!(
             has_contents || !self.contains(Self::IMMUTABLE),
             InvalidValue,
-            "CL_MEM_IMMUTABLE_EXT needs initial contents (CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR)"
+            "CL_MEM_IMMUTABLE_EXT requires initial contents (CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR)"
         );
         Ok(())
     }
@@ -181,7 +181,11 @@ impl MemFlags {
     pub fn check_host_read(self) -> Result<()> {
         // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_WRITE_ONLY or
         // CL_MEM_HOST_NO_ACCESS."
-        ensure!(!self.intersects(Self::HOST_WRITE_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not read this object");
+        ensure!(
+            !self.intersects(Self::HOST_WRITE_ONLY | Self::HOST_NO_ACCESS),
+            InvalidOperation,
+            "the memory flags do not permit the host to read this object"
+        );
         Ok(())
     }
 
@@ -192,7 +196,11 @@ impl MemFlags {
     pub fn check_host_write(self) -> Result<()> {
         // "CL_INVALID_OPERATION if [it] is called on buffer which has been created with CL_MEM_HOST_READ_ONLY or
         // CL_MEM_HOST_NO_ACCESS."
-        ensure!(!self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS), InvalidOperation, "the host may not write this object");
+        ensure!(
+            !self.intersects(Self::HOST_READ_ONLY | Self::HOST_NO_ACCESS),
+            InvalidOperation,
+            "the memory flags do not permit the host to write this object"
+        );
         self.check_write()
     }
 

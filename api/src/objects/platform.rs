@@ -123,10 +123,10 @@ impl Platform {
 
 /// Whether `WGCL_DEVICE` selects a device by its name.
 pub fn names_device(choice: &str, name: &str) -> bool {
-    choice.split(',').map(str::trim).any(|part| !part.is_empty() && part.parse::<usize>().is_err() && is_part(part, name))
+    choice.split(',').map(str::trim).any(|part| !part.is_empty() && part.parse::<usize>().is_err() && name_contains(part, name))
 }
 
-fn is_part(part: &str, name: &str) -> bool {
+fn name_contains(part: &str, name: &str) -> bool {
     name.to_lowercase().contains(&part.to_lowercase())
 }
 
@@ -136,7 +136,7 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
     for part in choice.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let found: Vec<_> = match part.parse::<usize>() {
             Ok(index) => all.get(index).into_iter().collect(),
-            Err(_) => all.iter().filter(|d| is_part(part, d.name())).collect(),
+            Err(_) => all.iter().filter(|d| name_contains(part, d.name())).collect(),
         };
         if found.is_empty() {
             tracing::warn!("WGCL_DEVICE: no device has the name or index `{part}`");

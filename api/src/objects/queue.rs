@@ -105,7 +105,7 @@ impl Context {
     }
 }
 
-/// The kind of a command with regard to the order of a queue.
+/// How a command is ordered relative to the other commands of an out-of-order queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     /// An ordinary command.
@@ -152,11 +152,7 @@ impl Queue {
         // "If CL_QUEUE_ON_DEVICE is set, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE must also be set."
         // CL_QUEUE_ON_DEVICE_DEFAULT "can only be used with CL_QUEUE_ON_DEVICE."
         let whole = QueueProperties::ON_DEVICE | QueueProperties::OUT_OF_ORDER;
-        ensure!(
-            properties.contains(whole),
-            InvalidValue,
-            "on-device queue: CL_QUEUE_ON_DEVICE needs CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE"
-        );
+        ensure!(properties.contains(whole), InvalidValue, "CL_QUEUE_ON_DEVICE requires CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
         ensure!(device.has_device_queues(), InvalidQueueProperties, "the device has no on-device queues");
         let size = size.unwrap_or(PREFERRED_SIZE);
         ensure!(

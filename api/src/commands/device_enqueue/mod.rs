@@ -262,8 +262,8 @@ impl KernelTree {
     /// kernel may enqueue kernels. Fails if the program does not have the kernel, or if it needs too much local memory.
     fn child(&self, Request { record, args }: &Request, captures_at: u32) -> BackendResult<(Launch, bool)> {
         let name = kernel_name(record.kernel);
-        let info =
-            find_kernel(&self.executable, &name).ok_or_else(|| BackendError::Other("the program does not have this block".into()))?;
+        let info = find_kernel(&self.executable, &name)
+            .ok_or_else(|| BackendError::Other("the program does not have a block that a kernel enqueues".into()))?;
         let properties = self.device.properties();
         let value = LaunchArg::Value(captures_at.to_ne_bytes().as_slice().into());
         let passed = info.args.iter().skip(1).zip(&record.parameters).map(|(param, &word)| argument(&param.passing, word, args));

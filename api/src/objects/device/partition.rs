@@ -145,7 +145,11 @@ impl Device {
                 // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
                 // they do not accept a sub-device with all compute units of its parent.
                 let all = self.compute_units();
-                ensure!(units <= all, InvalidDevicePartitionCount, "sub-devices of {units} compute units: the device has {all}");
+                ensure!(
+                    units <= all,
+                    InvalidDevicePartitionCount,
+                    "sub-devices of {units} compute units are requested; the device has {all}"
+                );
                 ensure!(units < all, DevicePartitionFailed, "the sub-device would have every compute unit of the device");
                 consecutive_indices((0..self.compute_units() / units).map(|_| units))
             }

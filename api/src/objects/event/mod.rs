@@ -268,7 +268,7 @@ impl Event {
                     BlockerStatus::Blocked => {
                         // A command of another device stays in that device's batch until a flush. This event depends
                         // on it, so flush here.
-                        if !self.same_device(blocker) {
+                        if !self.is_on_same_device(blocker) {
                             blocker.flush();
                         }
                     }
@@ -297,7 +297,7 @@ impl Event {
         self.blockers.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    fn same_device(&self, other: &Self) -> bool {
+    fn is_on_same_device(&self, other: &Self) -> bool {
         match (&self.queue, &other.queue) {
             (Some(a), Some(b)) => Arc::ptr_eq(a.device(), b.device()),
             _ => false,
@@ -308,7 +308,7 @@ impl Event {
         let mut state = self.state.lock();
         if state.status.is_done() {
             BlockerStatus::Done(state.failure.clone())
-        } else if state.issued && self.same_device(dependent) {
+        } else if state.issued && self.is_on_same_device(dependent) {
             BlockerStatus::Issued
         } else {
             state.dependents.push(Dependent { event: dependent.clone(), explicit });
@@ -395,7 +395,7 @@ impl Event {
         if self.generation == process::generation() || self.queue.is_none() || self.status().is_done() {
             return;
         }
-        let failure = self.report(Error::OutOfResources("the command belongs to the parent process, from before fork".into()));
+        let failure = self.report(Error::OutOfResources("the command was enqueued by the parent process, before fork".into()));
         run(Transition::Finish(self.clone(), Err(Termination::first(failure)), Vec::new()), true);
     }
 
@@ -471,7 +471,7 @@ impl Event {
     pub fn set_user_status(self: &Arc<Self>, status: Status) -> Result<()> {
         ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
         ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
-        ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event was set before");
+        ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event is already set");
         let outcome = if status.is_failed() { Err(Termination::first(Failure::new(status))) } else { Ok(None) };
         run(Transition::Finish(self.clone(), outcome, Vec::new()), true);
         Ok(())
@@ -570,7 +570,8 @@ impl Event {
                 let (dependents, flush_on_issue) = {
                     let mut state = self.state.lock();
                     state.issued = true;
-                    let dependents = state.dependents.extract_if(.., |dependent| self.same_device(&dependent.event)).collect::<Vec<_>>();
+                    let dependents =
+                        state.dependents.extract_if(.., |dependent| self.is_on_same_device(&dependent.event)).collect::<Vec<_>>();
                     (dependents, state.flush_on_issue)
                 };
                 if flush_on_issue {

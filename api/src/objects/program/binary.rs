@@ -187,7 +187,7 @@ pub fn decode(bytes: &[u8]) -> Result<(Object, BinaryKind)> {
     let refuse = |why: &'static str| Error::InvalidBinary(why.into());
     let mut reader = Reader(bytes);
     if reader.bytes(8) != Some(MAGIC.as_slice()) {
-        return Err(refuse("not a binary of wgcl"));
+        return Err(refuse("the data is not a program binary of wgcl"));
     }
     let truncated = || refuse("the binary is truncated");
     if reader.u32().ok_or_else(truncated)? != FORMAT {

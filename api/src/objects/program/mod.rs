@@ -435,7 +435,7 @@ impl Program {
                         let object = builds.get(index).and_then(|build| build.object.clone());
                         object
                             .map(|object| (index, object, Units::new()))
-                            .ok_or_else(|| Error::InvalidBinary("a device has no binary".into()))
+                            .ok_or_else(|| Error::InvalidBinary("no program binary is loaded for one of the devices".into()))
                     })
                     .collect::<Result<Vec<_>>>()?
             }
@@ -487,7 +487,7 @@ impl Program {
         let devices = devices.unwrap_or(context.devices());
         // "CL_INVALID_CONTEXT if the context associated with programs in input_programs is not the same as context."
         ensure!(inputs.iter().all(|input| Arc::ptr_eq(&input.context, context)), InvalidContext, "an input belongs to another context");
-        ensure!(!inputs.is_empty(), InvalidValue, "there is nothing to link");
+        ensure!(!inputs.is_empty(), InvalidValue, "the list of input programs is empty");
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
         ensure!(devices.iter().all(|d| context.device_index(d).is_some()), InvalidDevice, "a device does not belong to the context");
         let kind = build::parse_link_options(options)?;
