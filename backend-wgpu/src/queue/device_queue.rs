@@ -2,9 +2,10 @@
 //! the submission thread.
 //!
 //! Waking a thread takes longer than recording a launch. The engine is therefore protected by a mutex, and a caller
-//! that finds it free records its command, submits or waits itself. Long work goes to the submission thread: large
-//! transfers that the caller does not wait for, kernels to be compiled, work of the host. While messages to that
-//! thread are pending, all commands go there, which keeps them in order. Only that thread ever blocks on the mutex.
+//! that finds it unlocked records its command, submits or waits itself. The submission thread executes long work: large
+//! transfers that the caller does not wait for, launches whose kernel is not compiled, functions of the host. While
+//! messages to that thread are pending, it executes all commands, which keeps their order. Only the submission thread
+//! blocks on the mutex.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
@@ -27,9 +28,9 @@ pub(crate) struct DeviceQueue {
     /// `None` once the submission thread has ended.
     engine: Mutex<Option<Engine>>,
     thread: Sender<Message>,
-    /// Commands and flushes that the submission thread has not received yet.
+    /// Number of commands and flushes that the submission thread has not processed yet.
     pending: AtomicUsize,
-    /// The thread that enqueued the last command.
+    /// Token of the thread that enqueued the last command.
     last_thread: AtomicUsize,
     completions: Arc<CompletionQueue>,
     limits: LaunchLimits,
@@ -46,14 +47,15 @@ impl DeviceQueue {
         queue
     }
 
-    /// Sends a command or flush in order. Fails if the thread has ended.
+    /// Sends a command or flush to the submission thread. Fails if the thread has ended.
     #[expect(clippy::result_large_err, reason = "the caller handles the unsent message, at most once per device")]
     fn send(&self, message: Message) -> Result<(), SendError<Message>> {
         self.pending.fetch_add(1, Ordering::AcqRel);
         self.thread.send(message)
     }
 
-    /// Calls `f` with the engine if the engine is free and no messages are pending.
+    /// Calls `f` with the engine. Returns `None` without the call if another thread uses the engine, if messages are
+    /// pending, or if the submission thread has ended.
     fn with_engine<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Option<R> {
         if self.pending.load(Ordering::Acquire) != 0 {
             return None;
@@ -74,12 +76,12 @@ impl DeviceQueue {
         let mut parts = Some((command, profile, progress));
         let taken = self.with_engine(|engine| {
             let path = parts.as_ref().map(|(command, ..)| engine.path(command))?;
-            // An error is reported at once. A thread that waits for its transfer may as well do it: waking the
+            // This thread also reports errors. If it waits for its transfer, it executes the transfer: waking the
             // submission thread takes 50 us on an H100's host.
             let is_awaited = parts.as_ref().is_some_and(|(.., progress)| progress.is_awaited_by_this_thread());
             let is_short = path.as_ref().map_or(true, |path| path.is_short() || (is_awaited && *path != CommandPath::HostWork));
             let (command, profile, progress) = if is_short { parts.take() } else { None }?;
-            let may_retire = engine.take(command, path, profile, progress);
+            let may_retire = engine.execute(command, path, profile, progress);
             let batch = engine.batch();
             if batch.is_full() && batch.submits_at_once() {
                 batch.submit();
@@ -91,7 +93,7 @@ impl DeviceQueue {
                 self.completions.retire();
             }
             if is_full {
-                // The submission may have to wait for the previous one.
+                // This submission may have to wait for the previous one, so the submission thread does it.
                 let _ = self.send(Message::Flush);
             }
         }
@@ -115,7 +117,8 @@ impl DeviceQueue {
         }
     }
 
-    /// Submits the open batch, and waits until `done` returns true or no batch is in flight.
+    /// Submits the open batch, and waits until `done` returns true or no batch is in flight. If the engine is in use,
+    /// it only requests the submission, and does not wait.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
@@ -133,8 +136,9 @@ impl DeviceQueue {
         self.with_engine(|engine| engine.batch().was_awaited());
     }
 
-    /// Submits what the calling thread enqueued on other devices, so that they work while it waits for this one.
-    /// Otherwise, if a program finishes one GPU after the other, the second would start when the first is done.
+    /// Submits the commands that the calling thread enqueued on other devices, so that these devices work while the
+    /// thread waits for this one. Otherwise, if a program waits for several GPUs in sequence, they would also run in
+    /// sequence.
     fn flush_other_queues(&self) {
         let others: Vec<_> = QUEUES.lock().iter().filter(|queue| !std::ptr::eq(queue.as_ptr(), self)).filter_map(Weak::upgrade).collect();
         others.iter().filter(|queue| queue.last_thread.load(Ordering::Relaxed) == thread::token()).for_each(|queue| queue.flush());
@@ -149,9 +153,9 @@ impl DeviceQueue {
             let mut may_retire = false;
             match message {
                 Message::Command { command, profile, progress } => {
-                    // The path is chosen again, as memory may be in use now.
+                    // The path is chosen again, because memory may be in use now.
                     let path = engine.path(&command);
-                    may_retire = engine.take(command, path, profile, progress);
+                    may_retire = engine.execute(command, path, profile, progress);
                 }
                 Message::Flush => engine.batch().submit(),
                 Message::Forget(id) => engine.forget(id),

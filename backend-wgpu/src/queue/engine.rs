@@ -1,5 +1,4 @@
-//! The engine of a device: takes commands in order and records or performs them. [`crate::queue::device_queue`] calls
-//! it.
+//! The engine of a device: records or performs commands in order, for [`crate::queue::device_queue`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -39,7 +38,7 @@ impl CommandPath {
     }
 }
 
-/// The enqueuing thread records command buffers of up to this many commands.
+/// Maximum number of commands of a command buffer that the enqueuing thread records.
 const MAX_SHORT_REPLAY: usize = 256;
 
 pub(crate) struct Engine {
@@ -49,7 +48,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` leads to the completion thread. `eager`: an idle device gets the first command after a wait at once.
+    /// `batches` sends to the completion thread. `eager`: whether to submit the first command after a wait at once if
+    /// the device is idle.
     pub(crate) fn new(completions: Arc<CompletionQueue>, batches: Sender<u64>, limits: LaunchLimits, eager: bool) -> Self {
         Self {
             batch: OpenBatch::new(Arc::clone(&limits.gpu), completions, batches, eager),
@@ -101,14 +101,20 @@ impl Engine {
         }
     }
 
-    /// Records or performs a command. Returns whether commands may be complete, so that [`CompletionQueue::retire`]
+    /// Records or performs a command. Returns true if commands may be complete, so that [`CompletionQueue::retire`]
     /// should be called.
-    pub(crate) fn take(&mut self, command: Command, path: BackendResult<CommandPath>, profile: bool, progress: Arc<dyn Progress>) -> bool {
+    pub(crate) fn execute(
+        &mut self,
+        command: Command,
+        path: BackendResult<CommandPath>,
+        profile: bool,
+        progress: Arc<dyn Progress>,
+    ) -> bool {
         let recorded = clock::now();
         let is_read = matches!(&command, Command::Once(Action::Read { .. }));
         let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
         let completion = completion.unwrap_or_else(|_| {
-            // A batch that the panic left half recorded cannot be submitted.
+            // The panic may have left a command half recorded, so the batch cannot be submitted.
             self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
             Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
         });
@@ -155,7 +161,7 @@ impl Engine {
         }
     }
 
-    /// Records or performs the actions of a command buffer. Only the first and the last one are timed.
+    /// Records or performs the actions of a command buffer. With `profile`, the first and the last one are timed.
     fn replay(&mut self, actions: &[Arc<Action>], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Completion> {
         let mut list = Box::<CommandList>::default();
         for (index, action) in actions.iter().enumerate() {

@@ -21,7 +21,7 @@ pub(crate) struct BatchEncoder {
     pass: Option<wgpu::ComputePass<'static>>,
     /// The pipeline that is set in the pass.
     pipeline: u64,
-    /// Commands in the batch.
+    /// Number of commands in the batch.
     pub(crate) commands: u32,
     /// The end query of a command that has begun.
     open_query: Option<u32>,
@@ -59,7 +59,7 @@ impl BatchEncoder {
         Ok(self.recorder.as_mut())
     }
 
-    /// The encoder, with the compute pass ended.
+    /// Ends the compute pass, and returns the encoder.
     fn encoder(&mut self, gpu: &Gpu) -> &mut wgpu::CommandEncoder {
         self.pass = None;
         self.raw_encoder(gpu)
@@ -69,7 +69,7 @@ impl BatchEncoder {
         self.encoder.get_or_insert_with(|| gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
     }
 
-    /// The compute pass, begun if necessary.
+    /// Returns the compute pass, and begins it if necessary.
     fn pass(&mut self, gpu: &Gpu) -> &mut wgpu::ComputePass<'static> {
         if self.pass.is_none() {
             let pass = self.raw_encoder(gpu).begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
@@ -80,7 +80,7 @@ impl BatchEncoder {
         self.pass.get_or_insert_with(|| unreachable!("the compute pass was begun above"))
     }
 
-    /// Copies bytes between buffers. Offsets and size are multiples of 4.
+    /// Copies bytes between buffers. Offsets and size must be multiples of 4.
     pub(crate) fn copy(
         &mut self,
         gpu: &Gpu,
@@ -98,7 +98,7 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Clears bytes. Offset and size are multiples of 4.
+    /// Clears bytes. Offset and size must be multiples of 4.
     pub(crate) fn clear(&mut self, gpu: &Gpu, buffer: &Buffer, offset: u64, size: u64) -> BackendResult<()> {
         check(buffer, offset, size)?;
         if let Some(recorder) = self.recorder(gpu)? {
@@ -109,7 +109,8 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Fills a range with a word. Returns false if there is no command for it.
+    /// Fills a range with a word. Offset and size must be multiples of 4. Returns false if wgpu records the batch,
+    /// because it has no such command.
     pub(crate) fn fill(&mut self, gpu: &Gpu, buffer: &Buffer, (offset, size): (u64, u64), word: u32) -> BackendResult<bool> {
         check(buffer, offset, size)?;
         match self.recorder(gpu)? {
@@ -148,7 +149,7 @@ impl BatchEncoder {
     /// Writes the first timestamp of a command. With `in_pass` the compute pass stays open.
     pub(crate) fn begin_timestamps(&mut self, gpu: &Gpu, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
         if let (Some(end), Some(timestamp_set)) = (self.open_query.take(), self.timestamp_set.clone()) {
-            // A command failed after it had begun. wgpu cannot resolve a query that was never written.
+            // The previous command failed after it had begun. wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, in_pass)?;
         }
         if let Some(timestamps) = timestamps {
@@ -186,7 +187,7 @@ impl BatchEncoder {
         Ok(())
     }
 
-    /// Ends the batch and submits it. `None` if it is empty.
+    /// Ends the batch and submits it. Returns `None` if it is empty.
     pub(crate) fn submit(&mut self, gpu: &Gpu, serial: u64) -> BackendResult<Option<Submission>> {
         if let (Some(timestamp_set), Some(end)) = (self.timestamp_set.clone(), self.open_query.take()) {
             // The command continues in the next batch. wgpu cannot resolve a query that was never written.
@@ -243,7 +244,7 @@ impl BatchEncoder {
     }
 }
 
-/// Fails if a range is not inside the buffer. No code below checks it.
+/// Fails if a range is not inside the buffer. The recorder and wgpu-hal do not check it.
 fn check(buffer: &Buffer, offset: u64, size: u64) -> BackendResult<()> {
     if offset.checked_add(size).is_some_and(|end| end <= buffer.size()) {
         Ok(())

@@ -1,9 +1,9 @@
 //! Waits for submissions, and reports the completion of commands in order.
 //!
 //! Commands in flight are in one list, in the order of `enqueue`. Each has the serial number of the batch that must be
-//! complete first; a command of the host has that of the last batch before it. The thread that learns of a complete
-//! batch removes complete commands from the front of the list and calls back. This is the completion thread, or a
-//! thread that waited for the batch. One thread at a time does so, without holding a lock.
+//! complete first. For a command of the host, this is the last batch before it. The completion thread, or another
+//! thread that waited for a batch, then removes complete commands from the front of the list and runs their callbacks.
+//! Only one thread at a time does so, without holding a lock.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +40,7 @@ impl Completion {
         matches!(self, Self::Batch { .. })
     }
 
-    /// The first batch with commands of this one, if that is not the last one.
+    /// Returns the first batch with commands of a command buffer, or `None` for other commands.
     pub(crate) fn first_batch(&self) -> Option<u64> {
         match self {
             Self::List(list) => list.first_batch,
@@ -60,16 +60,16 @@ impl Completion {
 /// The commands of a command buffer, which are one command to the application.
 #[derive(Default)]
 pub(crate) struct CommandList {
-    /// The first batch that contains one of them.
+    /// The first batch that contains one of the commands. `None` if the host executed all of them.
     first_batch: Option<u64>,
     first: Option<Timing>,
-    /// `None` if there is only one.
+    /// `None` if there is only one command.
     last: Option<Timing>,
     post_work: PostWork,
 }
 
 impl CommandList {
-    /// Adds a command. `serial` is the open batch.
+    /// Adds a command. `serial` is the serial number of the open batch.
     pub(crate) fn add(&mut self, completion: Completion, serial: u64) {
         let timing = match completion {
             Completion::Marker | Completion::List(_) => return,
@@ -109,16 +109,17 @@ impl Timing {
 
 /// A command whose completion was not reported yet.
 pub(crate) struct PendingCommand {
-    /// The first and the last batch that must be complete.
+    /// Serial number of the first batch whose failure is a failure of this command.
     pub(crate) first_batch: u64,
+    /// Serial number of the batch that must be complete.
     pub(crate) last_batch: u64,
-    /// When it was taken. The driver cannot have started it earlier.
+    /// Host time in nanoseconds at which it was dequeued. The device cannot have started it earlier.
     pub(crate) recorded: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) completion: BackendResult<Completion>,
 }
 
-/// Work of the host once a command is complete.
+/// Work that the host does once a command is complete.
 #[derive(Default)]
 pub(crate) struct PostWork {
     /// `printf` output, in order.
@@ -148,13 +149,13 @@ impl PostWork {
 #[derive(Default)]
 struct State {
     entries: VecDeque<PendingCommand>,
-    /// Whether a thread is calling back.
+    /// Whether a thread runs callbacks.
     busy: bool,
     /// Submissions in flight, in the order of their serial numbers.
     submissions: VecDeque<(u64, Submission)>,
     /// Batches that failed and whose commands are not all reported.
     failed: FxHashMap<u64, BackendError>,
-    /// The end of the last command, for estimated times.
+    /// The end time of the last reported command, for estimated times.
     last_end: u64,
 }
 
@@ -169,7 +170,7 @@ impl CompletionQueue {
         Self { gpu, state: Mutex::default() }
     }
 
-    /// The last batch that is known to be complete.
+    /// Returns the serial number of the last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
         self.gpu.completed()
     }
@@ -189,7 +190,7 @@ impl CompletionQueue {
         self.state.lock().failed.insert(serial, error);
     }
 
-    /// Waits until a batch is complete or has failed.
+    /// Waits until a batch is complete. Fails if the device is lost.
     pub(crate) fn wait(&self, serial: u64) -> BackendResult<()> {
         if self.completed() >= serial {
             return self.gpu.check_alive();
@@ -222,7 +223,7 @@ impl CompletionQueue {
         result
     }
 
-    /// Waits for the oldest batch in flight. Returns whether there was one.
+    /// Waits for the oldest batch in flight. Returns false if no batch is in flight.
     pub(crate) fn wait_for_next(&self) -> bool {
         let completed = self.completed();
         let next = self.state.lock().submissions.iter().map(|(serial, _)| *serial).find(|serial| *serial > completed);
@@ -234,7 +235,8 @@ impl CompletionQueue {
         next.is_some()
     }
 
-    /// Reports all commands at the front of the list that are complete.
+    /// Reports all complete commands at the front of the list. Returns at once if another thread is reporting: that
+    /// thread reports them.
     pub(crate) fn retire(&self) {
         let mut holding = false;
         loop {
@@ -286,7 +288,7 @@ impl CompletionQueue {
         }
     }
 
-    /// Delivers the output of a complete command.
+    /// Delivers the `printf` output of a complete command.
     fn print(&self, output: &Output, progress: &dyn Progress) {
         match output.text(&self.gpu) {
             Ok(text) if text.is_empty() => {}

@@ -1,4 +1,4 @@
-//! The open batch, into which commands are recorded, and the batches that were submitted before it.
+//! Records commands into the open batch, and submits it.
 //!
 //! Batches have serial numbers. All batches before the open one are submitted, and those up to
 //! [`OpenBatch::completed`] are complete. Memory objects store the serial numbers of the batches that use them.
@@ -20,23 +20,23 @@ use crate::submit::completion::{Completion, CompletionQueue, PendingCommand};
 use crate::submit::timestamps::{CommandTimestamps, TimestampPool};
 use crate::vulkan::semaphores;
 
-/// An idle device gets a batch once it has this many commands.
+/// The open batch is submitted to an idle device once it has this many commands.
 const EAGER_BATCH: u32 = 64;
-/// An idle Vulkan device gets the open batch once it has this many commands. Each time the number doubles, up to
-/// [`EAGER_BATCH`], until a thread waits for the device: submissions cost more than short kernels.
+/// The open batch is submitted to an idle Vulkan device once it has this many commands. The number doubles each time,
+/// up to [`EAGER_BATCH`], because submissions take longer than short kernels. A wait for the device resets it.
 const EARLY_BATCH: u32 = 4;
-/// Maximal number of commands in a batch.
+/// Maximum number of commands in a batch.
 const LARGEST_BATCH: u32 = 1024;
 
 pub(crate) struct OpenBatch {
     gpu: Arc<Gpu>,
     completions: Arc<CompletionQueue>,
-    /// Leads to the completion thread.
+    /// Sends serial numbers of submitted batches to the completion thread.
     batches: Sender<u64>,
     encoder: BatchEncoder,
     /// Serial number of the open batch.
     serial: u64,
-    /// The last batch that the completion thread was sent.
+    /// The last serial number that was sent to the completion thread.
     notified_serial: u64,
     /// Whether to submit the first command after a wait at once if the device is idle. On such devices a submission is
     /// quick.
@@ -50,7 +50,7 @@ pub(crate) struct OpenBatch {
 }
 
 impl OpenBatch {
-    /// `batches` leads to the completion thread. For `eager` see the field.
+    /// `batches` sends to the completion thread. For `eager` see the field.
     pub(crate) fn new(gpu: Arc<Gpu>, completions: Arc<CompletionQueue>, batches: Sender<u64>, eager: bool) -> Self {
         Self {
             gpu,
@@ -81,7 +81,7 @@ impl OpenBatch {
         self.serial
     }
 
-    /// The last batch that is known to be complete.
+    /// Returns the serial number of the last batch that is known to be complete.
     pub(crate) fn completed(&self) -> u64 {
         self.completions.completed()
     }
@@ -96,7 +96,7 @@ impl OpenBatch {
         self.is_largest() || (self.encoder.commands >= EAGER_BATCH && self.is_idle())
     }
 
-    /// Whether the open batch has its maximal size.
+    /// Whether the open batch has the maximum number of commands.
     pub(crate) const fn is_largest(&self) -> bool {
         self.encoder.commands >= LARGEST_BATCH
     }
@@ -106,7 +106,8 @@ impl OpenBatch {
         self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }
 
-    /// Notes that a thread has waited for the device. The next command is submitted at once.
+    /// Records that a thread has waited for the device. If the device is still idle and `eager` is set, the next
+    /// command is submitted at once.
     pub(crate) fn was_awaited(&mut self) {
         self.awaited = true;
         self.early_batch = EARLY_BATCH;
@@ -124,7 +125,7 @@ impl OpenBatch {
         }
         self.encoder.idle();
         if shutdown::is_ending() {
-            // Dropping the sender ends the completion thread, for which the end of the process waits.
+            // Dropping the sender ends the completion thread. The exit handler waits for that.
             self.batches = std::sync::mpsc::channel().0;
             process_exit::leak((self, rest));
         } else {
@@ -132,7 +133,7 @@ impl OpenBatch {
         }
     }
 
-    /// Submits the open batch, and has the completion thread wait for it.
+    /// Submits the open batch, and makes the completion thread wait for it.
     pub(crate) fn submit(&mut self) {
         self.submit_unnotified();
         if self.notified_serial + 1 < self.serial {
@@ -229,8 +230,8 @@ impl OpenBatch {
         Ok(slot)
     }
 
-    /// Writes parameters of a built-in kernel to the argument ring. If it waits, the open batch is submitted before
-    /// the next command is recorded.
+    /// Writes parameters of a built-in kernel to the argument ring. If the ring is full, this waits for a batch, and
+    /// may submit the open one.
     pub(crate) fn place_parameters(&mut self, bytes: &[u8]) -> BackendResult<Slot> {
         let align = u64::from(self.gpu.limits.min_uniform_buffer_offset_alignment);
         loop {
@@ -248,7 +249,7 @@ impl OpenBatch {
     /// Allocates timestamps for a command, if `wanted` and supported. May submit the open batch, so call this before
     /// recording the command.
     pub(crate) fn timestamps(&mut self, wanted: bool) -> BackendResult<Option<CommandTimestamps>> {
-        if !wanted || !TimestampPool::supported(&self.gpu) {
+        if !wanted || !TimestampPool::is_supported(&self.gpu) {
             return Ok(None);
         }
         let previous = self.encoder.last_query.take();
@@ -276,17 +277,18 @@ impl OpenBatch {
         self.encoder.end_timestamps(&self.gpu, timestamps, in_pass)
     }
 
-    /// Copies bytes between buffers. Offsets and size are multiples of 4.
+    /// Copies bytes between buffers. Offsets and size must be multiples of 4.
     pub(crate) fn copy(&mut self, from: (&Buffer, u64), to: (&Buffer, u64), size: u64) -> BackendResult<()> {
         self.encoder.copy(&self.gpu, from, to, size)
     }
 
-    /// Clears bytes. Offset and size are multiples of 4.
+    /// Clears bytes. Offset and size must be multiples of 4.
     pub(crate) fn clear(&mut self, buffer: &Buffer, at: u64, size: u64) -> BackendResult<()> {
         self.encoder.clear(&self.gpu, buffer, at, size)
     }
 
-    /// Fills a range with a word. Returns false if there is no command for it.
+    /// Fills a range with a word. Offset and size must be multiples of 4. Returns false if wgpu records the batch,
+    /// because it has no such command.
     pub(crate) fn fill(&mut self, buffer: &Buffer, range: (u64, u64), word: u32) -> BackendResult<bool> {
         self.encoder.fill(&self.gpu, buffer, range, word)
     }
@@ -295,9 +297,8 @@ impl OpenBatch {
         self.encoder.dispatch(&self.gpu, dispatch)
     }
 
-    /// Reports that the host starts a command, and returns the time. Its memory is unused, but commands before it may
-    /// still run on other memory. The command then is not reported as running here; [`crate::submit::completion`]
-    /// does so in order.
+    /// Reports that the host starts a command, and returns the time. If earlier commands still run on other memory, the
+    /// command is only reported as submitted. [`crate::submit::completion`] then reports it as running, in order.
     pub(crate) fn begin(&self, progress: &Arc<dyn Progress>) -> u64 {
         let now = clock::now();
         progress.submitted(now);
@@ -307,7 +308,7 @@ impl OpenBatch {
         now
     }
 
-    /// Counts a command if it was recorded.
+    /// Counts a command of the open batch. Does nothing for commands that the host executed.
     pub(crate) fn count(&mut self, completion: &Completion) {
         if let Completion::Batch { timestamps, .. } = completion {
             if timestamps.is_none() {
@@ -317,7 +318,7 @@ impl OpenBatch {
         }
     }
 
-    /// Adds a command to the commands in flight. `recorded` is the time at which it was taken. Returns whether
+    /// Adds a command to the commands in flight. `recorded` is the time at which it was dequeued. Returns true if
     /// commands may be complete, so that [`CompletionQueue::retire`] should be called.
     pub(crate) fn add_command(&mut self, completion: BackendResult<Completion>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
         let last = if self.encoder.is_empty() { self.serial - 1 } else { self.serial };
@@ -346,13 +347,13 @@ impl OpenBatch {
         last <= self.completed()
     }
 
-    /// Whether the device should get the open batch although it is small: it has nothing to do. (OpenMM enqueues 29
-    /// kernels of 8 us per step, and then waits. On an H100 all of them but the first began with the wait.)
+    /// Whether to submit the open batch although it is small, because the device is idle. (OpenMM enqueues 29 kernels
+    /// of 8 us per step, and then waits. Without this, only the first kernel began before the wait on an H100.)
     fn is_early(&mut self) -> bool {
         if std::mem::take(&mut self.awaited) && self.is_idle() {
             return true;
         }
-        // The driver answers in less than 1 us.
+        // Querying the timeline semaphore takes less than 1 us.
         let is_early = self.encoder.commands.is_multiple_of(self.early_batch)
             && self.gpu.vulkan_queue.as_ref().is_some_and(|queue| queue.completed().is_ok_and(|number| number + 1 >= self.serial));
         if is_early {
@@ -362,7 +363,7 @@ impl OpenBatch {
     }
 
     /// Submits the open batch after a read by the host, which will probably wait for it. In a batch with later
-    /// commands, the read would end with them.
+    /// commands, the read would complete only with them.
     pub(crate) fn submit_read(&mut self) {
         if self.eager && self.gpu.vulkan_queue.is_some() {
             self.submit_unnotified();

@@ -14,11 +14,11 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 use crate::vulkan::command_buffer;
 use crate::vulkan::queue;
 
-/// Queries of a set: wgpu's maximum.
+/// Number of queries of a set: wgpu's maximum.
 const QUERIES: u32 = 4096;
-/// Bytes of a resolved query.
+/// Size of a resolved query in bytes.
 const BYTES: u64 = 8;
-/// Nanoseconds until the clocks are compared again, as they drift apart.
+/// Nanoseconds until the clocks are compared again. They drift apart.
 const VALIDITY: u64 = 50_000_000;
 /// Number of clock comparisons; the one with the least uncertainty is used.
 const PROBES: usize = 5;
@@ -27,7 +27,7 @@ const PROBES: usize = 5;
 #[derive(Clone, Copy, Debug)]
 struct Conversion {
     period: f64,
-    /// Host time minus device time.
+    /// Host time minus device time, in nanoseconds.
     offset: i64,
 }
 
@@ -68,8 +68,8 @@ impl TimestampSet {
         Ok(Self { queries, used: AtomicU32::new(0), conversion, values: OnceLock::new() })
     }
 
-    /// Allocates the two queries of a command. A command that directly follows another one begins at that one's end,
-    /// `previous`. `None` if the set is full.
+    /// Allocates the start and the end query of a command. If the command directly follows a profiled one, its start
+    /// query is that command's end query, `previous`. Returns `None` if the set is full.
     pub(crate) fn take(&self, previous: Option<u32>) -> Option<(u32, u32)> {
         let used = self.used.load(Ordering::Relaxed);
         let (start, end) = previous.map_or((used, used + 1), |previous| (previous, used));
@@ -79,7 +79,7 @@ impl TimestampSet {
         })
     }
 
-    /// Records the copy of the values to the host, at the end of a wgpu batch.
+    /// Records the copy of the query results to the host, at the end of a wgpu batch.
     pub(crate) fn resolve(&self, encoder: &mut wgpu::CommandEncoder) {
         let used = self.used.load(Ordering::Relaxed);
         if let (Queries::Wgpu { set, resolved, down }, true) = (&self.queries, used > 0) {
@@ -116,7 +116,7 @@ pub(crate) struct CommandTimestamps {
 }
 
 impl CommandTimestamps {
-    /// The times of the command, whose batch is complete.
+    /// Returns the times of the command. Its batch must be complete.
     pub(crate) fn times(&self, gpu: &Gpu) -> BackendResult<Times> {
         let values = self.set.values(gpu).as_ref().map_err(Clone::clone)?;
         match (values.get(self.start as usize), values.get(self.end as usize)) {
@@ -126,7 +126,7 @@ impl CommandTimestamps {
     }
 }
 
-/// The timestamp sets of a device. A set is reused when nothing refers to it.
+/// The timestamp sets of a device. A set is reused once all commands with its queries are complete.
 #[derive(Debug, Default)]
 pub(crate) struct TimestampPool {
     /// The conversion, and the time at which the clocks were compared.
@@ -136,7 +136,7 @@ pub(crate) struct TimestampPool {
 
 impl TimestampPool {
     /// Whether the device supports timestamps between any two commands.
-    pub(crate) fn supported(gpu: &Gpu) -> bool {
+    pub(crate) fn is_supported(gpu: &Gpu) -> bool {
         gpu.features.contains(
             wgpu::Features::TIMESTAMP_QUERY
                 | wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS
@@ -144,11 +144,11 @@ impl TimestampPool {
         )
     }
 
-    /// An unused set. The first call waits for the device to compare the clocks.
+    /// Returns an unused set. The first call compares the clocks, and may wait for the device.
     pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<TimestampSet>> {
         let now = clock::now();
         let conversion = match self.conversion {
-            // Repeated only if the driver can compare the clocks, which costs nothing.
+            // The comparison is repeated only if the driver can do it, which needs no wait.
             Some((conversion, compared)) if now < compared + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
             _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };
@@ -166,7 +166,7 @@ impl TimestampPool {
     }
 }
 
-/// Whether the driver compares the clocks.
+/// Whether the driver can compare the clocks.
 fn can_compare(gpu: &Gpu) -> bool {
     gpu.vulkan_queue.as_ref().is_some_and(|queue| queue.calibrated_timestamps().is_some())
 }
@@ -198,7 +198,7 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
     Ok(best)
 }
 
-/// The device's clock, read by a wgpu submission.
+/// Reads the device's clock with a wgpu submission. Returns it in ticks.
 fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
     let timestamp_set = TimestampSet::new(gpu, conversion)?;
     let (Some((start, end)), Queries::Wgpu { set, .. }) = (timestamp_set.take(None), &timestamp_set.queries) else { return Ok(0) };

@@ -1,5 +1,5 @@
 //! Built-in kernels for copies and fills. wgpu's commands require multiples of four bytes, and a kernel is faster for
-//! large copies: on an H100 vkCmdCopyBuffer between two buffers of the device takes four times as long.
+//! large copies: on an H100 vkCmdCopyBuffer between two buffers in device memory takes four times as long.
 //!
 //! Each invocation writes whole words of the destination. No two invocations write the same word, and no bytes
 //! outside of the range change.
@@ -15,13 +15,13 @@ use crate::vulkan::queue::{self, BindingType};
 
 /// Work-items per group, for the kernels that write words.
 const GROUP: u64 = 64;
-/// Maximal number of groups of these kernels. Each work-item handles several words.
+/// Maximum number of groups of these kernels. Each work-item writes several words.
 const MAX_GROUPS: u32 = 4096;
 /// Vectors that a group of `copy_wide` moves per iteration, four per work-item.
 const WIDE_GROUP: u64 = 1024;
-/// Bytes of the parameters of all kernels, including the pattern.
+/// Size in bytes of the parameters of all kernels, including the pattern.
 pub(crate) const PARAMETERS: u64 = 16 + PATTERN_BYTES as u64;
-/// Bytes of an expanded pattern: four times OpenCL's longest pattern.
+/// Maximum size in bytes of an expanded pattern: four times OpenCL's longest pattern.
 pub(crate) const PATTERN_BYTES: usize = 512;
 
 const SOURCE: &str = "
@@ -148,8 +148,8 @@ impl Builtin {
         }
     }
 
-    /// The number of groups for `size` bytes of the destination (vectors for `copy_wide`), and their stride per
-    /// iteration.
+    /// Returns the number of groups for `size` bytes of the destination (vectors for `copy_wide`), and the number of
+    /// words (vectors) that all of them write per iteration.
     pub(crate) fn groups(self, size: u64, max_groups: u32) -> (u32, u32) {
         let (count, max_groups, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), max_groups, WIDE_GROUP),
@@ -189,14 +189,14 @@ fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
     naga::back::spv::write_vec(&module, &info, &options, Some(&stage)).map_err(|error| failed(error.to_string()))
 }
 
-/// Expands a pattern to whole words for the fill kernel, starting at the word that holds byte `offset`. Returns the
-/// number of words, too.
+/// Expands a pattern to whole words for the fill kernel, starting at the word that contains byte `offset` of the
+/// buffer. Also returns the number of words.
 pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES], u32) {
     debug_assert!((1..=PATTERN_BYTES / 4).contains(&pattern.len()), "pattern of {} bytes", pattern.len());
     let length = pattern.len();
     let words = if length.is_multiple_of(4) { length / 4 } else { length };
     let base = (offset & !3) as usize;
-    // The phase of the pattern at the first byte of that word. The range begins at a multiple of the pattern's size.
+    // Index of the pattern byte at the first byte of that word. `offset` is the first byte of a repetition.
     let phase = (length - (offset as usize - base) % length) % length;
     let mut bytes = [0; PATTERN_BYTES];
     for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {

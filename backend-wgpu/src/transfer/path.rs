@@ -5,7 +5,7 @@ use wgcl_api::backend::CopyRegion;
 
 use crate::buffer::WORD;
 
-/// The enqueuing thread moves up to this many bytes itself.
+/// Maximum number of bytes that the enqueuing thread moves itself.
 pub(crate) const MAX_SHORT_BYTES: u64 = 1 << 16;
 /// From this size on, the host fills mapped memory even if it must wait for the device first: a host fill is several
 /// times faster than a device fill.
@@ -41,9 +41,9 @@ pub(crate) enum TransferPath {
     Bar(Effort),
     /// The device copies to or from host memory that it can access.
     Pinned,
-    /// The device copies to staging memory, from which the host takes the bytes when the batch is complete.
+    /// The device copies to staging memory. The host reads that memory when the batch is complete.
     Readback,
-    /// The transfer uses the staging rings, in chunks. The host waits for chunks of a read.
+    /// The transfer uses the staging rings, in chunks. During a read, the host waits for each chunk.
     Staging(Effort),
     /// The device moves the bytes in its own memory, by commands or built-in kernels ([`DeviceCopy`]).
     Device(Effort),
@@ -67,7 +67,7 @@ pub(crate) enum TransferKind {
     Fill,
 }
 
-/// The facts that decide on the path of a transfer.
+/// The facts that determine the path of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TransferFacts {
     pub(crate) kind: TransferKind,
@@ -76,7 +76,7 @@ pub(crate) struct TransferFacts {
     pub(crate) mapped: bool,
     /// Whether the host can access the device memory across the bus (the PCIe BAR).
     pub(crate) bar: bool,
-    /// Whether the transfer must wait for a batch that is not known to be complete.
+    /// Whether a host access to the memory must wait for a batch that is not known to be complete.
     pub(crate) busy: bool,
     /// Whether the host memory is in a buffer that the device can access.
     pub(crate) pinned: bool,

@@ -23,11 +23,11 @@ use crate::submit::open_batch::OpenBatch;
 use crate::transfer::builtin_kernels::{Builtin, Builtins, PARAMETERS, PATTERN_BYTES, expand_pattern};
 use crate::transfer::path::{DeviceCopy, TransferFacts, TransferKind, TransferPath, VECTOR, device_copy, path_of};
 
-/// Maximal number of regions of a readback.
+/// Maximum number of regions of a readback.
 const MAX_READBACK_REGIONS: usize = 64;
-/// No device limits bindings to less.
+/// A binding size in bytes that all devices support.
 const SMALLEST_PART: u64 = 1 << 16;
-/// Bytes of a segment of a staging ring.
+/// Size in bytes of a segment of a staging ring.
 const STAGING_SEGMENT: u64 = 8 << 20;
 
 #[derive(Clone, Copy)]
@@ -68,7 +68,7 @@ pub(crate) struct Transfers {
     down: Ring,
     pending_reads: ReadbackPool,
     builtins: Builtins,
-    /// Maximal number of groups of a dispatch.
+    /// Maximum number of groups of a dispatch.
     max_groups: u32,
 }
 
@@ -122,7 +122,7 @@ impl Transfers {
         Ok(path_of(&facts))
     }
 
-    /// Records or performs a transfer on that path.
+    /// Records or performs a transfer on `path`.
     pub(crate) fn perform(
         &mut self,
         batch: &mut OpenBatch,
@@ -224,7 +224,7 @@ impl Transfers {
                     result =
                         regions.iter().try_for_each(|region| self.download(batch, memory, region.buffer, host_part_mut(bytes, *region)?));
                 });
-                // Releases the slots that an error left held.
+                // After an error, slots may still be held.
                 self.down.release(None, batch.serial());
                 start
             }
@@ -232,7 +232,7 @@ impl Transfers {
         result.map(|()| Completion::Done(Times { start, end: clock::now() }))
     }
 
-    /// Whether [`Transfers::read_back`] is possible for a read. It needs mapped staging memory.
+    /// Whether [`Transfers::read_back`] is possible for these regions. It requires mapped staging memory.
     fn can_read_back(&self, batch: &OpenBatch, regions: &[CopyRegion]) -> bool {
         let max_bytes = regions.iter().fold(0_u64, |sum, region| sum.saturating_add(region.size.saturating_add(2 * WORD + 8)));
         batch.gpu().vulkan_queue.is_some()
@@ -270,7 +270,7 @@ impl Transfers {
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // The offset within a word is the same as in the destination.
+            // The offset within a word must be the same as in the destination.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {
@@ -286,7 +286,7 @@ impl Transfers {
                 batch.copy((&slot.memory.buffer, slot.offset), (memory.buffer(), at), size)?;
             } else {
                 self.run_builtin(batch, BuiltinJob::Copy { unit: 1, first: slot.offset + lead }, &slot.memory.buffer, memory, (at, size))?;
-                // The slot for the kernel's parameters may have begun a new batch.
+                // Allocating the slot for the kernel's parameters may have begun a new batch.
                 self.up.touch(&slot, batch.serial());
             }
             memory.mark(batch.serial(), true);
@@ -299,7 +299,7 @@ impl Transfers {
     }
 
     /// Reads memory that the host cannot access, through the staging ring. The device copies the next chunk while the
-    /// host takes one out.
+    /// host reads the previous one.
     fn download(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
         let mut pending: Option<PendingDownload<'_>> = None;
         let mut at = offset;
@@ -315,14 +315,14 @@ impl Transfers {
             batch.submit();
             self.down.hold(&slot);
             if let Some(previous) = pending.replace(PendingDownload { slot, lead: (at - first) as usize, serial, target: part }) {
-                self.take_out(batch, previous)?;
+                self.finish_download(batch, previous)?;
             }
             at += size;
         }
-        pending.map_or(Ok(()), |last| self.take_out(batch, last))
+        pending.map_or(Ok(()), |last| self.finish_download(batch, last))
     }
 
-    fn take_out(&mut self, batch: &mut OpenBatch, piece: PendingDownload<'_>) -> BackendResult<()> {
+    fn finish_download(&mut self, batch: &mut OpenBatch, piece: PendingDownload<'_>) -> BackendResult<()> {
         let PendingDownload { slot, lead, serial, target } = piece;
         let result = batch.wait(serial).and_then(|()| {
             let gpu = batch.gpu();
@@ -432,7 +432,7 @@ impl Transfers {
         to: &WgpuMemory,
         (begin, size): (u64, u64),
     ) -> BackendResult<()> {
-        // Kernels count in 31 bits. The part size is a multiple of all pattern sizes.
+        // The kernels count bytes in 31 bits. The part size is a multiple of all pattern sizes.
         let max_part = batch.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
         let mut done = 0;
         while done < size {
@@ -443,7 +443,7 @@ impl Transfers {
         Ok(())
     }
 
-    /// One dispatch of [`Transfers::run_builtin`].
+    /// Records one dispatch of [`Transfers::run_builtin`]. `done` is the number of bytes before this part.
     fn run_part(
         &mut self,
         batch: &mut OpenBatch,
@@ -498,7 +498,7 @@ fn is_pinned(batch: &OpenBatch, found: Option<(Arc<dyn Memory>, u64)>) -> bool {
     found.is_some_and(|(memory, _)| downcast(&memory).is_ok_and(|memory| memory.is_of(batch.gpu())))
 }
 
-/// The host's address of the memory on this path, if the host moves the bytes.
+/// Returns the host's address of the memory, or `None` if the host does not move the bytes on this path.
 fn host_mapping(memory: &WgpuMemory, path: TransferPath) -> Option<Mapping> {
     match path {
         TransferPath::Mapped(_) => memory.mapping(),
@@ -516,14 +516,14 @@ enum BuiltinJob<'a> {
     Fill(&'a [u8]),
 }
 
-/// The offset and size of a binding that contains a range: aligned to the device's binding alignment and to whole
-/// vectors.
+/// Returns offset and size of a binding that contains a range. They are aligned to the device's binding alignment and
+/// to whole vectors, as far as the buffer extends.
 fn window(gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> (u64, u64) {
     let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(VECTOR);
     (first, (at + size - first).next_multiple_of(VECTOR).min(buffer.size() - first))
 }
 
-/// The word that a pattern repeats from an aligned offset on, if there is one.
+/// Returns the word that a fill with the pattern repeats from an aligned offset on, or `None` if words differ.
 fn repeated_word(pattern: &[u8]) -> Option<u32> {
     let mut word = [0; WORD as usize];
     for (place, byte) in word.iter_mut().zip(pattern.iter().cycle()) {
@@ -538,7 +538,7 @@ fn repeated_word(pattern: &[u8]) -> Option<u32> {
 /// A chunk that the device copies to the staging ring.
 struct PendingDownload<'a> {
     slot: Slot,
-    /// Bytes before the chunk in the slot.
+    /// Number of bytes in the slot before the chunk.
     lead: usize,
     serial: u64,
     target: &'a mut [u8],

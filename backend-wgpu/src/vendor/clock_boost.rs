@@ -1,9 +1,9 @@
 //! Keeps the clocks of a GPU high while a program uses it.
 //!
 //! NVIDIA's driver lowers the clocks of a GPU that is not always busy, unless a process has a CUDA context. A kernel
-//! of 2 ms ran every 20 ms. After 7 s it took 7.8 ms, at 510 MHz in place of 1,980 (H100, driver 580). Small
-//! submissions every 1 or 5 ms did not change that, nor did `cuInit`. The request that libcuda makes for its contexts
-//! does: the kernel kept its 2.0 ms. Other vendors' drivers have no such request.
+//! of 2 ms ran every 20 ms. After 7 s it took 7.8 ms, at 510 MHz instead of 1,980 (H100, driver 580). Small
+//! submissions every 1 or 5 ms did not change that, nor did `cuInit`. With the request that libcuda makes for its
+//! contexts, the kernel still took 2.0 ms. Other vendors' drivers have no such request.
 //!
 //! A request lasts [`DURATION`] seconds, so that an idle GPU saves power soon.
 
@@ -37,7 +37,8 @@ pub(crate) struct ClockBoost {
 }
 
 impl ClockBoost {
-    /// The boost of the GPU at a PCI address. `None` if the driver has no such request, or the user disabled it.
+    /// Returns the boost of the GPU at a PCI address, or `None` if the driver has no such request or the user disabled
+    /// it.
     pub(crate) fn new(vendor: u32, address: Option<[u32; 4]>) -> Option<Self> {
         let is_wanted = vendor == crate::vendor::NVIDIA && Options::get().boost.as_deref() != Some("0");
         #[cfg(target_os = "linux")]
@@ -62,7 +63,7 @@ impl ClockBoost {
             return;
         }
         let next_request = now.saturating_add(INTERVAL.as_nanos() as u64);
-        // One thread makes the request.
+        // Only one thread makes the request.
         if self.next.compare_exchange(next, next_request, Ordering::Relaxed, Ordering::Relaxed).is_ok()
             && let Err(error) = self.request()
         {

@@ -15,8 +15,8 @@ use wgcl_runtime::host;
 /// NVIDIA's PCI vendor ID.
 pub(crate) const NVIDIA: u32 = 0x10de;
 
-/// The facts of an adapter at this PCI address (domain, bus, device, function). Loads NVIDIA's management library for
-/// NVIDIA's devices, which takes about 20 ms.
+/// Returns the facts of an adapter at this PCI address (domain, bus, device, function). Loads NVIDIA's management
+/// library for NVIDIA's devices, which takes about 20 ms.
 pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, copy_queues: u32) -> HardwareFacts {
     if kind == DeviceKind::Cpu {
         return HardwareFacts { max_clock_mhz: host::clock_mhz(), ..HardwareFacts::default() };
@@ -40,8 +40,8 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
     HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
 }
 
-/// Programs multiply the clock by the compute units to choose the fastest device. With 0, they would not choose a GPU.
-/// The estimates are typical for GPUs of 2020 to 2025.
+/// Returns a typical clock of GPUs of 2020 to 2025. Programs multiply the clock by the number of compute units to
+/// choose the fastest device. With 0, they would not choose a GPU.
 const fn estimated_clock_mhz(kind: DeviceKind) -> u32 {
     match kind {
         DeviceKind::DiscreteGpu => 1800,
@@ -50,7 +50,8 @@ const fn estimated_clock_mhz(kind: DeviceKind) -> u32 {
     }
 }
 
-/// 32-bit registers of a thread block (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+/// Returns the number of 32-bit registers of a thread block (CUDA C++ Programming Guide, "Technical Specifications per
+/// Compute Capability").
 const fn registers_per_block(compute_capability: (u32, u32)) -> u32 {
     match compute_capability {
         (3, 2) | (5, 3) | (6, 2) => 32 << 10,

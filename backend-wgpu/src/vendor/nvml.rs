@@ -45,17 +45,16 @@ impl Nvml {
         (status == SUCCESS).then_some(Self { library })
     }
 
-    /// # Errors
-    /// `None` if the library does not have the function.
+    /// Returns `None` if the library does not have the function.
     ///
     /// # Safety
-    /// `T` is the type of the function with that name.
+    /// `T` must be the type of the function with that name.
     unsafe fn function<T>(&self, name: &[u8]) -> Option<Symbol<'_, T>> {
         // SAFETY: the caller names the type.
         unsafe { self.library.get(name) }.ok()
     }
 
-    /// The device at a PCI address.
+    /// Returns the device at a PCI address.
     fn device(&self, [domain, bus, device, function]: [u32; 4]) -> Option<Handle> {
         let name = CString::new(format!("{domain:08x}:{bus:02x}:{device:02x}.{function:x}")).ok()?;
         let mut handle = std::ptr::null_mut();
@@ -80,8 +79,8 @@ impl Nvml {
         (status == SUCCESS && mhz > 0).then_some(mhz)
     }
 
-    /// Two numbers that a function of NVML reports for a device.
-    fn two(&self, device: Handle, name: &[u8]) -> Option<(c_int, c_int)> {
+    /// Returns the two numbers that a function of NVML reports for a device.
+    fn query_two(&self, device: Handle, name: &[u8]) -> Option<(c_int, c_int)> {
         let (mut first, mut second): (c_int, c_int) = (0, 0);
         // SAFETY: the callers name functions of this type in NVML's header. The handle is the library's, and each
         // pointer receives one number.
@@ -116,16 +115,16 @@ impl Drop for Nvml {
     }
 }
 
-/// The facts of the GPU at a PCI address. `None` without the library, or if it does not know the GPU.
+/// Returns the facts of the GPU at a PCI address, or `None` if the library is missing or does not know the GPU.
 pub(super) fn query(pci: [u32; 4]) -> Option<Facts> {
     let nvml = Nvml::load()?;
     let device = nvml.device(pci)?;
-    let (major, minor) = nvml.two(device, b"nvmlDeviceGetCudaComputeCapability")?;
+    let (major, minor) = nvml.query_two(device, b"nvmlDeviceGetCudaComputeCapability")?;
     Some(Facts {
         max_clock_mhz: nvml.max_clock_mhz(device)?,
         compute_capability: (u32::try_from(major).ok()?, u32::try_from(minor).ok()?),
         // GPUs without error correction return an error.
-        error_correction: nvml.two(device, b"nvmlDeviceGetEccMode").is_some_and(|(current, _)| current == ENABLED),
+        error_correction: nvml.query_two(device, b"nvmlDeviceGetEccMode").is_some_and(|(current, _)| current == ENABLED),
         drives_display: nvml.drives_display(device),
     })
 }

@@ -28,7 +28,7 @@ const ROOT_CLASS: u32 = 0;
 const DEVICE_CLASS: u32 = 0x80;
 // `NV20_SUBDEVICE_0`
 const SUBDEVICE_CLASS: u32 = 0x2080;
-/// Names that this client chooses for its objects.
+/// Handles that this client chooses for its objects.
 const DEVICE: u32 = 0x7763_0001;
 const SUBDEVICE: u32 = 0x7763_0002;
 
@@ -162,7 +162,7 @@ impl Subdevice {
         self.control(SUBDEVICE, PERF_BOOST, &mut BoostParameters { flags: BOOST_ASYNC, seconds })
     }
 
-    /// Creates an object with this name, or with a name that the driver chooses for 0. Returns the name.
+    /// Creates an object with the handle `object`. If it is 0, the driver chooses the handle. Returns the handle.
     fn allocate<T>(&self, parent: u32, object: u32, class: u32, parameters: &mut T) -> io::Result<u32> {
         let address = if size_of::<T>() == 0 { 0 } else { std::ptr::from_mut(parameters).addr() as u64 };
         let mut call_parameters =
@@ -190,8 +190,8 @@ fn check(status: u32, what: u32) -> io::Result<()> {
     if status == 0 { Ok(()) } else { Err(io::Error::other(format!("NVIDIA's driver refused {what:#x} with status {status:#x}"))) }
 }
 
-/// A call of the driver. `parameters` has the layout that the driver expects for `number`, and so has everything to
-/// which it points.
+/// Calls the driver. `parameters`, and the structures that it points to, must have the layout that the driver expects
+/// for `number`.
 fn call<T>(file: &File, number: u32, parameters: &mut T) -> io::Result<()> {
     // The encoding of Linux: direction (read and write), size, type 'F', number.
     let request = 3_u32 << 30 | (size_of::<T>() as u32) << 16 | u32::from(b'F') << 8 | number;

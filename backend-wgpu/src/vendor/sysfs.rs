@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 /// The folder of the graphics devices that have no PCI address, such as those of systems on a chip.
 const DEVFREQ: &str = "/sys/class/devfreq";
 
-/// The highest clock in MHz of the GPU at a PCI address, or of the only GPU of a system on a chip.
+/// Returns the highest clock in MHz of the GPU at a PCI address, or, without an address, of the GPU of a system on a
+/// chip. Returns `None` if no file has it.
 pub(super) fn max_clock_mhz(pci: Option<[u32; 4]>) -> Option<u32> {
     match pci {
         Some([domain, bus, device, function]) => {
@@ -16,7 +17,7 @@ pub(super) fn max_clock_mhz(pci: Option<[u32; 4]>) -> Option<u32> {
     }
 }
 
-/// The highest clock of the PCI device with this folder.
+/// Returns the highest clock in MHz of the PCI device with this folder.
 fn pci_clock_mhz(device: &Path) -> Option<u32> {
     // amdgpu: one line for each clock, `1: 2475Mhz *`.
     if let Ok(text) = std::fs::read_to_string(device.join("pp_dpm_sclk")) {
@@ -29,14 +30,14 @@ fn pci_clock_mhz(device: &Path) -> Option<u32> {
     i915.chain(xe).filter_map(|file| number(&file)).find(|mhz| *mhz > 0)
 }
 
-/// The clock of a line `1: 2475Mhz *`.
+/// Parses the clock in a line `1: 2475Mhz *`.
 fn dpm_clock_mhz(line: &str) -> Option<u32> {
     let (_, clock) = line.split_once(':')?;
     let digits = clock.trim().split(|c: char| !c.is_ascii_digit()).next()?;
     digits.parse().ok().filter(|mhz| *mhz > 0)
 }
 
-/// The highest clock of the devfreq device whose name contains `gpu` or `mali`. Values are in Hz.
+/// Returns the highest clock in MHz of the devfreq device whose name contains `gpu` or `mali`. The files are in Hz.
 fn devfreq_clock_mhz(folder: &Path) -> Option<u32> {
     let is_gpu =
         |path: &PathBuf| path.file_name().is_some_and(|name| ["gpu", "mali"].iter().any(|word| name.to_string_lossy().contains(word)));
@@ -44,7 +45,7 @@ fn devfreq_clock_mhz(folder: &Path) -> Option<u32> {
     u32::try_from(hertz / 1_000_000).ok().filter(|mhz| *mhz > 0)
 }
 
-/// The paths in a folder whose names begin with `prefix`, in order of their names.
+/// Returns the paths in a folder whose names begin with `prefix`, sorted by name.
 fn entries(folder: &Path, prefix: &str) -> Vec<PathBuf> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut found: Vec<PathBuf> =

@@ -16,11 +16,11 @@ use crate::vulkan::error::{backend_error, missing_handle};
 use crate::vulkan::queue::{DescriptorSet, Pipeline, QUERIES_PER_RESET, TimestampQueries, VulkanQueue};
 use crate::vulkan::semaphores::Semaphore;
 
-/// Limit of tracked buffers between two barriers.
+/// Maximum number of tracked buffers between two barriers.
 const MAX_TRACKED_BUFFERS: usize = 24;
-/// Limit of deferred steps: several launches.
+/// Maximum number of deferred steps: those of several launches.
 const MAX_DEFERRED_STEPS: usize = 24;
-/// Limit of command buffers that can be submitted again.
+/// Maximum number of command buffers that can be submitted again.
 const MAX_TEMPLATES: usize = 4;
 
 /// Stages of all commands.
@@ -52,7 +52,7 @@ impl RetainedObjects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Location {
     buffer: vk::Buffer,
-    /// Unique, while a handle may be reused.
+    /// Unique. (Vulkan may reuse the handle of a destroyed buffer.)
     id: u64,
     offset: u64,
     host_visible: bool,
@@ -68,8 +68,8 @@ impl Location {
     }
 }
 
-/// A Vulkan command. Equal steps have equal effects: the command buffer retains the objects of their handles,
-/// or a unique number accompanies the handle.
+/// A Vulkan command. Equal steps have equal effects, because a handle in them always denotes the same object: templates
+/// retain pipelines and descriptor sets, and buffers and query pools have unique IDs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// Makes `wrote` accesses of the `from` stages visible to `reads` accesses of the `to` stages.
@@ -109,7 +109,7 @@ enum Step {
     },
 }
 
-/// The device clock, read by a separate submission. Requires that nothing else is submitted meanwhile.
+/// Reads the device clock with a separate submission, and returns it in ticks. Nothing else may be submitted meanwhile.
 pub(crate) fn probe(queue: &Arc<VulkanQueue>) -> BackendResult<u64> {
     let mut recorder = CommandRecorder::new(queue)?;
     let queries = TimestampQueries::new(queue, 1)?;
@@ -142,13 +142,13 @@ pub(crate) struct CommandRecorder {
     queue: Arc<VulkanQueue>,
     pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
-    /// Submitted command buffers, by submission number.
+    /// Command buffers of submissions in flight, in the order of their submission numbers.
     in_flight: VecDeque<(u64, vk::CommandBuffer, RetainedObjects)>,
-    /// The one that was submitted last is at the end.
+    /// The template that was submitted last is at the end.
     templates: VecDeque<Template>,
     state: State,
     deferred: Vec<Step>,
-    /// The steps of the last batch that was deferred to its end.
+    /// The steps of the last batch with at most [`MAX_DEFERRED_STEPS`] steps.
     last: Vec<Step>,
     retained: RetainedObjects,
     /// Empty lists for reuse.
@@ -211,8 +211,8 @@ impl CommandRecorder {
         self.pipeline = vk::Pipeline::null();
         self.bound = (vk::DescriptorSet::null(), None);
         if self.in_flight.is_empty() && self.templates.iter().all(|template| template.number <= completed) {
-            // Earlier submissions are complete, so their writes are available. They still have to be allocated visible,
-            // without a wait.
+            // Earlier submissions are complete, so their writes are available. This barrier makes them visible. It
+            // waits for no stage.
             self.used_since_barrier.clear();
             let from = vk::PipelineStageFlags::TOP_OF_PIPE;
             self.push_step(Step::Barrier { from, wrote: vk::AccessFlags::empty(), to: STAGES, reads: READS | WRITES })
@@ -316,17 +316,17 @@ impl CommandRecorder {
         Ok(())
     }
 
-    /// Separates all recorded commands from all later ones.
+    /// Records a barrier between all earlier and all later commands.
     pub(crate) fn separate_commands(&mut self) -> BackendResult<()> {
         self.begin()?;
         if self.used_since_barrier.is_empty() { Ok(()) } else { self.barrier() }
     }
 
-    /// Runs a pipeline. `uses` are the buffers that it uses.
+    /// Dispatches a pipeline. `uses` lists the buffers that it uses.
     ///
     /// # Safety
-    /// The set was created for the pipeline. `offset` is present if the pipeline has arguments, and lies inside their
-    /// buffer.
+    /// The set must have been created for the pipeline. If the pipeline has arguments, `offset` must be present and lie
+    /// inside their buffer.
     pub(crate) unsafe fn dispatch(
         &mut self,
         pipeline: &Arc<Pipeline>,
@@ -363,17 +363,17 @@ impl CommandRecorder {
         self.push_step(Step::Copy { from, to, size })
     }
 
-    /// Fills a range with a word. Offset and `size` are multiples of 4.
+    /// Fills a range with a word. Offset and `size` must be multiples of 4.
     ///
     /// # Safety
-    /// The range lies inside the buffer.
+    /// The range must lie inside the buffer.
     pub(crate) unsafe fn fill(&mut self, to: Location, size: u64, word: u32) -> BackendResult<()> {
         self.begin()?;
         self.order(&[to.used(true)])?;
         self.push_step(Step::Fill { to, size, word })
     }
 
-    /// Writes a timestamp when all earlier commands are complete. A submission writes the queries of a pool in order.
+    /// Writes a timestamp when all earlier commands are complete. The caller must use the queries of a pool in order.
     pub(crate) fn timestamp(&mut self, queries: &TimestampQueries, query: u32) -> BackendResult<()> {
         self.begin()?;
         if query.is_multiple_of(QUERIES_PER_RESET) {
@@ -422,13 +422,13 @@ impl CommandRecorder {
         Ok(Some(buffer))
     }
 
-    /// Submits the batch with a number that is larger than all before. Returns `false` if it is empty.
+    /// Submits the batch. `number` must be larger than that of each earlier submission. Returns `false` if it is empty.
     pub(crate) fn submit(&mut self, number: u64) -> BackendResult<bool> {
         if self.is_empty() {
             return Ok(false);
         }
-        // Makes writes visible to the host. Without host reads it is omitted: on an H100 it would take 2 of the 19 us
-        // of a launch with a wait.
+        // Makes writes visible to the host. The barrier is omitted if the host reads no written buffer: on an H100 it
+        // would take 2 of the 19 us of a launch with a wait.
         if std::mem::take(&mut self.writes_host_visible) {
             self.push_step(Step::Barrier {
                 from: STAGES,
@@ -456,7 +456,7 @@ impl CommandRecorder {
         Ok(true)
     }
 
-    /// Submits no commands, but waits for semaphores and signals semaphores.
+    /// Submits an empty batch that waits for and signals semaphores.
     pub(crate) fn submit_semaphores(&mut self, number: u64, waits: &[Arc<Semaphore>], signals: &[Arc<Semaphore>]) -> BackendResult<()> {
         let completed = self.queue.completed()?;
         self.semaphores.retain(|(other, _)| *other > completed);
@@ -481,8 +481,7 @@ impl CommandRecorder {
         Ok(())
     }
 
-    /// Keeps the number of templates within the limit. The buffer of an evicted template is freed like that of any
-    /// submission.
+    /// Evicts the oldest templates above the limit. Their command buffers are reused after their last submission.
     fn evict_templates(&mut self, last: u64) {
         while self.templates.len() > MAX_TEMPLATES {
             let Some(Template { buffer, retained, number, .. }) = self.templates.pop_front() else { return };

@@ -1,24 +1,24 @@
 //! Large buffers with a dedicated allocation, in the largest pages.
 //!
-//! wgpu-hal allocates memory in blocks that several buffers share. Where the host can write all device memory, it
-//! uses such memory. NVIDIA's driver maps that in pages of 64 KiB, and a kernel that accesses gigabytes then misses
-//! the TLB: on an H100 a copy of 8 GiB ran at 2.17 TB/s instead of 2.9. Dedicated memory that the host cannot access
-//! has pages of 2 MiB.
+//! wgpu-hal allocates memory in blocks that several buffers share. If the host can write all device memory, the blocks
+//! are host-visible. NVIDIA's driver maps host-visible memory in pages of 64 KiB. A kernel that accesses gigabytes then
+//! misses the TLB: on an H100 a copy of 8 GiB ran at 2.17 TB/s instead of 2.9. Dedicated memory that the host cannot
+//! access has pages of 2 MiB.
 
 use ash::vk;
 
-/// Buffers of this size and above are dedicated. Smaller ones stay accessible through the
-/// [BAR](crate::adapter::capabilities::Capabilities::bar). It makes writes of up to 1 MiB twice as fast, and writes of
-/// the whole buffer 1.5 times. Creating and freeing a dedicated buffer takes as long as three such writes (64 MiB: 3.4
-/// ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
+/// Buffers of this size in bytes and above have a dedicated allocation. The host can write smaller ones through the
+/// [BAR](crate::adapter::capabilities::Capabilities::bar), which makes writes of up to 1 MiB twice as fast, and writes
+/// of the whole buffer 1.5 times as fast. Creating and freeing a dedicated buffer takes as long as three such writes
+/// (64 MiB: 3.4 ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
 pub(crate) const MIN_SIZE: u64 = 64 << 20;
 
 /// Creates a buffer in device memory that the host cannot access. With `addressed` it has an address. Fails with
 /// ERROR_FEATURE_NOT_PRESENT if there is no such memory type.
 ///
 /// # Safety
-/// The size is not zero and within the device's limit. `properties` are the device's. Buffer addresses are enabled if
-/// requested.
+/// The size must not be zero, and be within the device's limit. `properties` must be those of the device. `addressed`
+/// requires that buffer addresses are enabled.
 pub(crate) unsafe fn create(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
@@ -58,7 +58,7 @@ pub(crate) unsafe fn create(
     unsafe { bind(device, buffer, memory) }.map(|()| (buffer, memory))
 }
 
-/// The usage of every buffer; with an address if `addressed`.
+/// Returns the usage flags of every buffer. With `addressed` they include that of an address.
 pub(crate) fn usage(addressed: bool) -> vk::BufferUsageFlags {
     let usage = vk::BufferUsageFlags::TRANSFER_SRC
         | vk::BufferUsageFlags::TRANSFER_DST
@@ -70,7 +70,7 @@ pub(crate) fn usage(addressed: bool) -> vk::BufferUsageFlags {
 /// Binds memory to a buffer, or destroys both if that fails.
 ///
 /// # Safety
-/// Nothing uses either of them yet. The memory has a type that the buffer supports, and the size that it requires.
+/// No command may use either of them yet. The memory must have a type and a size that the buffer requires.
 pub(crate) unsafe fn bind(device: &ash::Device, buffer: vk::Buffer, memory: vk::DeviceMemory) -> Result<(), vk::Result> {
     // SAFETY: the caller ensures the requirements, here and below.
     unsafe { device.bind_buffer_memory(buffer, memory, 0) }.inspect_err(|_| unsafe {

@@ -11,30 +11,30 @@ use crate::host::mapping::Mapping;
 use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::queue::VulkanQueue;
 
-/// A Vulkan device below wgpu. `hal_device` has the only implementation; on Apple's systems, where wgpu has no
-/// Vulkan, there is none.
+/// A Vulkan device below wgpu. The only implementation is in `hal_device`. Apple's systems have none, because wgpu has
+/// no Vulkan there.
 ///
-/// Sizes are not zero and within the device's limits.
+/// Sizes must not be zero, and be within the device's limits.
 pub(crate) trait VulkanDevice: Debug + Send + Sync {
-    /// Creates a buffer with undefined contents; wgpu clears its own buffers on first use. With `mapped` the host
-    /// gets an address that is valid for the buffer's lifetime.
+    /// Creates a buffer with undefined contents, unlike wgpu, which clears its buffers on first use. With `mapped`,
+    /// also returns a host address that is valid for the buffer's lifetime.
     fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)>;
 
-    /// Creates a buffer with a [dedicated allocation](crate::vulkan::dedicated_allocation). `None` if the device has
-    /// no memory type for it.
+    /// Creates a buffer with a [dedicated allocation](crate::vulkan::dedicated_allocation). Returns `None` if the
+    /// device has no memory type for it.
     fn dedicated_buffer(&self, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Option<Buffer>>;
 
-    /// Creates a buffer on memory that another API exported. The buffer owns `fd` afterwards, unless creation fails.
-    /// It may be larger than `size`.
+    /// Creates a buffer of at least `size` bytes on memory that another API exported. If it succeeds, the buffer owns
+    /// `fd`.
     fn import_fd(&self, kind: ExternalMemory, fd: i32, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Buffer>;
 
     /// Creates a buffer on `size` bytes of host memory at `start` ([`crate::vulkan::host_memory_import`]).
     ///
     /// # Safety
-    /// The device has [`DeviceFacts::host_import_alignment`]; `start` and `size` are multiples of it. The memory
-    /// stays valid while the buffer exists.
+    /// `start` and `size` must be multiples of the device's [`DeviceFacts::host_import_alignment`]. The memory must
+    /// stay valid while the buffer exists.
     unsafe fn import_host(&self, start: NonNull<u8>, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Buffer>;
 
-    /// Creates the [`VulkanQueue`] that submits to `queue`'s Vulkan queue. The device has timeline semaphores.
+    /// Creates the [`VulkanQueue`] that submits to `queue`'s Vulkan queue. The device must have timeline semaphores.
     fn queue(&self, queue: &wgpu::Queue, facts: &DeviceFacts, is_cpu: bool) -> BackendResult<Arc<VulkanQueue>>;
 }

@@ -2,14 +2,14 @@
 
 use wgcl_compiler::target::FloatControls;
 
-/// Facts about an adapter. The default, with nothing known or supported, holds for adapters of other APIs.
+/// Facts about an adapter. Adapters of other APIs have the default, in which nothing is known or supported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceFacts {
     /// Bytes of the largest device-local heap. Devices that share the host's memory count that memory here.
     pub(crate) memory: Option<u64>,
     /// The device UUID and the driver UUID.
     pub(crate) uuid: Option<([u8; 16], [u8; 16])>,
-    /// Streaming multiprocessors, on NVIDIA.
+    /// Number of streaming multiprocessors, on NVIDIA.
     pub(crate) multiprocessors: Option<u32>,
     pub(crate) float_controls: FloatControls,
     /// Nanoseconds per timestamp tick.
@@ -21,9 +21,9 @@ pub(crate) struct DeviceFacts {
     pub(crate) calibrated_timestamps: bool,
     /// Whether the host can map all of the device's own memory (Resizable BAR).
     pub(crate) bar: bool,
-    /// The queue family to use: one that computes and does not draw, where there is one.
+    /// The queue family to use: one without graphics if there is one.
     pub(crate) queue_family: u32,
-    /// Queues that copy and do not compute.
+    /// Number of queues that copy and do not compute.
     pub(crate) copy_queues: u32,
     /// Whether the host can reset queries.
     pub(crate) host_query_reset: bool,
@@ -44,15 +44,15 @@ pub(crate) struct DeviceFacts {
     /// Whether semaphores can be shared by opaque file descriptors.
     pub(crate) opaque_fd_semaphores: bool,
     pub(crate) size_limits: Option<SizeLimits>,
-    /// Work-groups of a dispatch, per dimension. wgpu reports one number for all three.
+    /// Maximum number of work-groups of a dispatch, per dimension. wgpu reports one number for all three.
     pub(crate) max_groups: Option<[u32; 3]>,
-    /// The subgroup sizes of which a pipeline may require one.
+    /// The subgroup sizes that a pipeline may require. `None` if it cannot require one.
     pub(crate) subgroups: Option<SubgroupSizes>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeLimits {
-    /// Bytes of the largest buffer; `u64::MAX` where the driver does not report it.
+    /// Size in bytes of the largest buffer. `u64::MAX` if the driver does not report it.
     pub(crate) buffer: u64,
     /// Bytes of the largest memory allocation.
     pub(crate) allocation: u64,
@@ -63,6 +63,6 @@ pub(crate) struct SizeLimits {
 pub(crate) struct SubgroupSizes {
     pub(crate) min: u32,
     pub(crate) max: u32,
-    /// Subgroups per work-group.
+    /// Maximum number of subgroups per work-group, if the pipeline requires a subgroup size.
     pub(crate) max_per_group: u32,
 }

@@ -12,7 +12,7 @@ pub(crate) fn backend_error(result: vk::Result) -> BackendError {
     }
 }
 
-/// A successful call returned fewer handles than requested.
+/// The error for a successful call that returned fewer handles than requested.
 pub(crate) fn missing_handle() -> BackendError {
     BackendError::Other("Vulkan driver: a call succeeded without returning a handle".to_owned())
 }

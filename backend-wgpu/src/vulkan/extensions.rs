@@ -4,8 +4,8 @@ use std::ffi::CStr;
 
 /// Compares the device clock with the host's.
 pub(super) const CALIBRATED_TIMESTAMPS: &CStr = ash::ext::calibrated_timestamps::NAME;
-/// Lets shaders access buffers by address. wgpu-hal enables the feature, and allocates memory for it, where the
-/// extension is in the list.
+/// Lets shaders access buffers by address. If the extension is in the list, wgpu-hal enables the feature and allocates
+/// memory with addresses.
 pub(super) const BUFFER_ADDRESSES: &CStr = ash::khr::buffer_device_address::NAME;
 /// Reports register counts of pipelines.
 pub(super) const PIPELINE_EXECUTABLES: &CStr = ash::khr::pipeline_executable_properties::NAME;

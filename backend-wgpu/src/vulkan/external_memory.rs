@@ -7,18 +7,18 @@ use crate::vulkan::dedicated_allocation;
 
 pub(crate) struct ExportedMemory {
     pub(crate) handle_type: vk::ExternalMemoryHandleTypeFlags,
-    /// The imported memory owns it.
+    /// The file descriptor. The imported memory owns it.
     pub(crate) fd: i32,
-    /// Bit mask of the memory types that it can be imported as.
+    /// Bit mask of the memory types as which the memory can be imported.
     pub(crate) memory_types: u32,
 }
 
-/// Creates a buffer of at least `size` bytes on exported memory. Returns the size, too. With `addressed` the buffer
-/// has an address.
+/// Creates a buffer of at least `size` bytes on exported memory. Also returns the size of the buffer. With `addressed`
+/// the buffer has an address.
 ///
 /// # Safety
-/// The size is not zero and within the device's limit. `properties` are the device's. The handle type is importable,
-/// and buffer addresses are enabled if requested.
+/// The size must not be zero, and be within the device's limit. `properties` must be those of the device. The handle
+/// type must be importable. `addressed` requires that buffer addresses are enabled.
 pub(crate) unsafe fn import(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
@@ -26,7 +26,7 @@ pub(crate) unsafe fn import(
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::DeviceMemory, u64), vk::Result> {
-    // The exporter's allocation was rounded up for a buffer, too, so the rounded size exists.
+    // The exporter also rounded its allocation up for a buffer, so the memory has the rounded size.
     // SAFETY: the caller ensures the requirements.
     let (buffer, requirements) = unsafe { buffer(device, exported, size, addressed) }?;
     let (buffer, requirements, size) = if requirements.size > size {
@@ -82,7 +82,7 @@ unsafe fn allocate(
     let local = vk::MemoryPropertyFlags::DEVICE_LOCAL;
     let types = properties.memory_types_as_slice().iter().zip(0_u32..);
     let mut usable: Vec<_> = types.filter(|(_, index)| requirements.memory_type_bits & exported.memory_types & (1 << index) != 0).collect();
-    // Exported memory usually is device memory that the host cannot access.
+    // Device memory that the host cannot access is tried first: exported memory usually has such a type.
     usable.sort_by_key(|(ty, _)| (!ty.property_flags.contains(local), ty.property_flags.contains(vk::MemoryPropertyFlags::HOST_VISIBLE)));
     let import = |fd: i32, index: u32| {
         let mut source = vk::ImportMemoryFdInfoKHR::default().handle_type(exported.handle_type).fd(fd);
@@ -94,8 +94,8 @@ unsafe fn allocate(
         // SAFETY: the device and the buffer support the memory type; a handle of another kind is an error.
         unsafe { device.allocate_memory(&info, None) }
     };
-    // NVIDIA's driver closes the file descriptor if the type is wrong, although it would still be the caller's.
-    // Further tries use duplicates.
+    // If the type is wrong, NVIDIA's driver closes the file descriptor, although the caller should still own it. Each
+    // further attempt therefore uses a duplicate.
     let mut spare = None;
     let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
     for (number, (_, index)) in usable.iter().enumerate() {

@@ -18,7 +18,7 @@ use crate::vulkan::host_memory_import;
 /// Instance extensions for windows. An instance with them connects to the display server, which may be absent.
 const WINDOW_EXTENSIONS: [&CStr; 3] = [ash::khr::xlib_surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::wayland_surface::NAME];
 
-/// Creates a Vulkan instance without window extensions. `None` if there is no Vulkan.
+/// Creates a Vulkan instance without window extensions. Returns `None` if there is no Vulkan driver.
 pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
     let hal_descriptor = hal::InstanceDescriptor {
         name: "wgcl",
@@ -28,8 +28,8 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
         telemetry: None,
         display: None,
     };
-    // SAFETY: the instance is as wgpu creates it on a machine whose Vulkan has no window extensions: wgpu looks for
-    // them in the list before it uses them.
+    // SAFETY: wgpu creates the same instance on a machine whose Vulkan has no window extensions. It uses them only if
+    // they are in the list.
     let instance = unsafe {
         hal::vulkan::Instance::init_with_callback(
             &hal_descriptor,
@@ -46,7 +46,7 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
     }
 }
 
-/// The largest buffer and the largest binding: wgpu counts in 32 bits in places.
+/// Maximum size in bytes of a buffer and of a binding: some code of wgpu counts in 32 bits.
 const MAX_BUFFER: u64 = u32::MAX as u64 & !255;
 
 /// Lists the adapters of a Vulkan instance. `wgpu::Instance::enumerate_adapters` would prepare each device for
@@ -74,7 +74,7 @@ pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
         .collect()
 }
 
-/// Queries the facts about an adapter. `None` if it is not a Vulkan adapter.
+/// Queries the facts about an adapter. Returns `None` if it is not a Vulkan adapter.
 pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
     let has_subgroups = adapter.features().contains(wgpu::Features::SUBGROUP);
     // SAFETY: the adapter is only queried, and none of its handles is destroyed.
@@ -95,7 +95,7 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         .max();
     facts.bar = memory.memory_types_as_slice().iter().any(|kind| {
         let size = memory.memory_heaps.get(kind.heap_index as usize).map(|heap| heap.size);
-        kind.property_flags.contains(WINDOW) && size == facts.memory
+        kind.property_flags.contains(BAR_MEMORY) && size == facts.memory
     });
     facts.max_groups = Some(capabilities.properties().limits.max_compute_work_group_count);
     // SAFETY: the physical device belongs to this instance.
@@ -162,15 +162,15 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
     Some(facts)
 }
 
-/// Device memory that the host can write.
-const WINDOW: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
+/// Properties of device memory that the host can write across the bus.
+const BAR_MEMORY: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
     vk::MemoryPropertyFlags::DEVICE_LOCAL.as_raw()
         | vk::MemoryPropertyFlags::HOST_VISIBLE.as_raw()
         | vk::MemoryPropertyFlags::HOST_COHERENT.as_raw(),
 );
 
-/// The first queue family that computes, does not draw, and has 64-bit timestamps; otherwise family 0, which is
-/// wgpu's choice. A command reaches an H100 2 to 4 us earlier through a compute-only queue.
+/// Returns the first queue family with compute, without graphics, and with 64-bit timestamps. If there is none, returns
+/// family 0, which wgpu uses. On an H100, commands on a compute-only queue start 2 to 4 us earlier.
 fn compute_queue_family(families: &[vk::QueueFamilyProperties]) -> u32 {
     let is_wanted = |family: &vk::QueueFamilyProperties| {
         family.queue_flags.contains(vk::QueueFlags::COMPUTE)
@@ -180,7 +180,7 @@ fn compute_queue_family(families: &[vk::QueueFamilyProperties]) -> u32 {
     (0..).zip(families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
 }
 
-/// The number of queues that copy, and neither compute nor draw nor process video.
+/// Returns the number of queues with transfer, and without compute, graphics and video.
 fn copy_queues(families: &[vk::QueueFamilyProperties]) -> u32 {
     let others = vk::QueueFlags::COMPUTE
         | vk::QueueFlags::GRAPHICS
@@ -192,7 +192,7 @@ fn copy_queues(families: &[vk::QueueFamilyProperties]) -> u32 {
     copies.map(|family| family.queue_count).sum()
 }
 
-/// Whether the device clock can be compared with CLOCK_MONOTONIC. The device has [`CALIBRATED_TIMESTAMPS`].
+/// Whether the device clock can be compared with CLOCK_MONOTONIC. The device must have [`CALIBRATED_TIMESTAMPS`].
 fn has_calibrated_clocks(instance: &hal::vulkan::InstanceShared, physical: vk::PhysicalDevice) -> bool {
     let functions = ash::ext::calibrated_timestamps::Instance::new(instance.entry(), instance.raw_instance());
     // SAFETY: the physical device has the extension of this function.
@@ -221,7 +221,8 @@ fn is_importable(instance: &ash::Instance, physical: vk::PhysicalDevice, handle_
     features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE) && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
 }
 
-/// The subgroup sizes that a compute pipeline may require. wgpu-hal enables the feature together with subgroups.
+/// Returns the subgroup sizes that a compute pipeline may require, or `None` if it cannot require one. wgpu-hal enables
+/// the feature together with subgroups.
 fn subgroup_sizes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<SubgroupSizes> {
     let mut control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
     let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut control);
@@ -280,8 +281,8 @@ fn query_vulkan12_features(instance: &ash::Instance, physical: vk::PhysicalDevic
     facts.buffer_addresses = addresses.buffer_device_address == vk::TRUE;
 }
 
-/// The modes that may be set for any subset of the widths that a shader uses. Where widths depend on each other,
-/// these are the modes that all dependent widths have.
+/// Returns the modes that a shader may set for each floating-point width. If the device cannot set a mode for some
+/// widths independently, returns only the modes that all these widths have.
 fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) -> FloatControls {
     let together = |[half, single, double]: [vk::Bool32; 3], independence: vk::ShaderFloatControlsIndependence| {
         let bits = [half, single, double].map(|has| has == vk::TRUE);
@@ -322,7 +323,8 @@ fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) ->
 }
 
 /// Opens a device with one queue, and with features that wgpu does not enable: 8-bit storage buffers, comparable
-/// clocks, queries that the host resets, buffer addresses, and sharing. `None` if the adapter is not a Vulkan adapter.
+/// clocks, queries that the host resets, buffer addresses, and sharing. Returns `None` if the adapter is not a Vulkan
+/// adapter.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,

@@ -33,14 +33,14 @@ impl fmt::Debug for HalDevice {
 }
 
 impl HalDevice {
-    /// `None` if the device is not a Vulkan device.
+    /// Returns `None` if the device is not a Vulkan device.
     pub(crate) fn open(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
         // SAFETY: the handle is not used.
         let is_vulkan = unsafe { device.as_hal::<Vulkan>() }.is_some();
         is_vulkan.then(|| Box::new(Self(device.clone())) as Box<dyn VulkanDevice>)
     }
 
-    /// The device below wgpu. It may be used only for calls that Vulkan lets any thread make at any time, such as
+    /// Returns the device below wgpu. Callers may use it only for calls that need no external synchronization, such as
     /// creating buffers and memory.
     fn hal(&self) -> BackendResult<impl Deref<Target = hal::vulkan::Device>> {
         // SAFETY: callers create buffers, memory and queues with it and destroy nothing that wgpu owns.
@@ -48,8 +48,8 @@ impl HalDevice {
             .ok_or_else(|| BackendError::Other("internal error: the device is not a Vulkan device".to_owned()))
     }
 
-    /// wgpu's buffer for a Vulkan buffer and its memory, which have `size` bytes and support `usage`. wgpu destroys
-    /// both.
+    /// Creates wgpu's buffer for a Vulkan buffer and its memory, which have `size` bytes and support `usage`. wgpu
+    /// destroys both.
     fn wrap(
         &self,
         hal_device: impl Deref<Target = hal::vulkan::Device>,
@@ -78,7 +78,7 @@ fn memory_properties(device: &hal::vulkan::Device) -> vk::PhysicalDeviceMemoryPr
     unsafe { device.shared_instance().raw_instance().get_physical_device_memory_properties(device.raw_physical_device()) }
 }
 
-/// The address of a buffer that was created to have one.
+/// Returns the address of a buffer that was created with one.
 fn device_address(device: &hal::vulkan::Device, buffer: vk::Buffer) -> u64 {
     // SAFETY: the feature is enabled, Vulkan 1.2 has the function, and the buffer has the usage and memory for it.
     unsafe { device.raw_device().get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) }
@@ -88,7 +88,7 @@ impl VulkanDevice for HalDevice {
     fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         let hal_device = self.hal()?;
         let mut uses = hal_usage(usage);
-        // gpu-allocator chooses cached memory by the flags: memory that the host only reads is better cached.
+        // gpu-allocator chooses cached memory by the usage. Only memory that the host reads should be cached.
         if mapped && !uses.contains(wgpu::wgt::BufferUses::MAP_READ) {
             uses |= wgpu::wgt::BufferUses::MAP_WRITE;
         }
@@ -117,8 +117,8 @@ impl VulkanDevice for HalDevice {
         let address = if has_address { device_address(&hal_device, handle) } else { 0 };
         drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
-        // SAFETY: the buffer is this device's and was created with these usages. Its contents are undefined: all that
-        // is read of it was written by the application, or is undefined in OpenCL as well.
+        // SAFETY: the buffer is this device's and was created with these usages. Its contents are undefined, as
+        // those of a new OpenCL buffer are.
         let wgpu = unsafe { self.0.create_buffer_from_hal::<Vulkan>(buffer, &descriptor) };
         Ok((Buffer::new(ContextLock::NONE.guard(wgpu), handle, address), mapping))
     }

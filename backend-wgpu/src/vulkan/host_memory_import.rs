@@ -11,7 +11,7 @@ const KIND: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlag
 /// Whether storage buffers can be created on host memory.
 ///
 /// # Safety
-/// The physical device is the instance's, has the extension, and supports Vulkan 1.2.
+/// The physical device must be the instance's, have the extension, and support Vulkan 1.2.
 pub(crate) unsafe fn is_supported(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
     let info = vk::PhysicalDeviceExternalBufferInfo::default().usage(dedicated_allocation::usage(false)).handle_type(KIND);
     let mut found = vk::ExternalBufferProperties::default();
@@ -23,9 +23,9 @@ pub(crate) unsafe fn is_supported(instance: &ash::Instance, physical: vk::Physic
 /// Creates a buffer on the `size` bytes at `start`. With `addressed` the buffer has an address.
 ///
 /// # Safety
-/// Both are multiples of minImportedHostPointerAlignment. The size is not zero and within the device's limit.
-/// `properties` are the device's. The extension is enabled, and buffer addresses are if requested. The memory stays
-/// valid while the buffer exists.
+/// `start` and `size` must be multiples of minImportedHostPointerAlignment. The size must not be zero, and be within
+/// the device's limit. `properties` must be those of the device. The extension must be enabled. `addressed` requires
+/// that buffer addresses are enabled. The memory must stay valid while the buffer exists.
 pub(crate) unsafe fn create(
     instance: &ash::Instance,
     device: &ash::Device,

@@ -1,12 +1,12 @@
 //! Register counts of compiled shaders on NVIDIA, from VK_KHR_pipeline_executable_properties. Other drivers use other
-//! names. Whether they compile for a group size is unknown.
+//! names for their statistics, and it is unknown whether they choose the register count by the group size.
 
 use ash::vk;
 use wgcl_api::backend::BackendResult;
 
 use crate::vulkan::error::backend_error;
 
-/// `None` where the driver reports nothing.
+/// Statistics of a compiled shader. `None` if the driver does not report the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Statistics {
     /// 32-bit registers per invocation.
@@ -15,17 +15,17 @@ pub(crate) struct Statistics {
     pub(crate) stack: Option<u32>,
 }
 
-/// Registers of a compute unit, which all invocations of a group share (CUDA C++ Programming Guide, Technical
+/// Number of registers of a compute unit, which all invocations of a group share (CUDA C++ Programming Guide, Technical
 /// Specifications, since compute capability 3.0).
 const REGISTER_FILE: u32 = 65_536;
-/// Maximal number of registers per invocation.
+/// Maximum number of registers per invocation.
 pub(crate) const MAX_REGISTERS: u32 = 255;
 /// Granularity of the register allocation for a subgroup.
 const PORTION: u32 = 256;
-/// Invocations of a subgroup.
+/// Number of invocations of a subgroup.
 const WARP: u32 = 32;
 
-/// The largest group size at this number of registers per invocation. 0 means unknown and gives `None`.
+/// Returns the largest group size at this number of registers per invocation, or `None` if the number is 0 (unknown).
 pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
     let each = (registers * WARP).next_multiple_of(PORTION);
     (registers > 0).then(|| REGISTER_FILE / each * WARP)
@@ -35,7 +35,7 @@ pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
 /// executable.
 ///
 /// # Safety
-/// The pipeline is of the functions' device, on which the extension and its feature are enabled.
+/// The pipeline must belong to the device of `functions`, on which the extension and its feature must be enabled.
 pub(crate) unsafe fn statistics(
     functions: &ash::khr::pipeline_executable_properties::Device,
     pipeline: vk::Pipeline,
@@ -56,7 +56,8 @@ pub(crate) unsafe fn statistics(
     Ok(found)
 }
 
-/// A statistic as an integer. Driver 580 leaves garbage in the upper half of some values.
+/// Returns a statistic as an integer, or `None` if it has another type. NVIDIA's driver 580 does not initialise the
+/// upper half of some values.
 fn number(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u32> {
     if statistic.format != vk::PipelineExecutableStatisticFormatKHR::UINT64 {
         return None;

@@ -3,8 +3,8 @@
 //!
 //! wgpu still finds and opens devices, and owns the memory of buffers. The
 //! [*recorder*](crate::vulkan::command_buffer) fills command buffers. Each submission signals its number on a
-//! timeline semaphore, for which any thread may wait. wgpu submits nothing on a device that has a [`VulkanQueue`], so
-//! the recorder has exclusive access to the queue.
+//! timeline semaphore, so that any thread can wait for it. wgpu submits nothing on a device that has a [`VulkanQueue`],
+//! so the recorder has exclusive access to the queue.
 //!
 //! # Order
 //! Commands see the effects of earlier commands. The recorder tracks which buffers were read and written since its
@@ -30,15 +30,15 @@ use crate::vulkan::pipeline_statistics::{self, Statistics};
 
 /// Descriptor sets per pool.
 const SETS_PER_POOL: u32 = 16;
-/// Queries per reset.
+/// Number of queries per reset.
 pub(crate) const QUERIES_PER_RESET: u32 = 64;
 
 /// A thread that waits for a GPU spins this long before it sleeps. Waking it takes 40 us, which matters less after a
-/// long wait. With a spin time of 0.2 ms, BabelStream's triad (0.27 ms on the device, one
-/// wait per launch) took 0.31 ms on an H100.
+/// long wait. With a spin time of 0.2 ms, BabelStream's triad (0.27 ms on the device, one wait per launch) took 0.31 ms
+/// on an H100.
 pub(crate) const SPIN_TIME: Duration = Duration::from_millis(2);
 
-/// Functions of optional extensions, where the driver has them.
+/// Functions of optional extensions that the driver has.
 pub(crate) struct ExtensionFunctions {
     pub(crate) clock: Option<ash::ext::calibrated_timestamps::Device>,
     pub(crate) pipeline_statistics: Option<ash::khr::pipeline_executable_properties::Device>,
@@ -85,8 +85,8 @@ pub(crate) enum SubgroupMode {
 }
 
 impl SubgroupMode {
-    /// The mode for a kernel that requires a size, which the device must support. Returns `self` unless pipelines of
-    /// the device request sizes.
+    /// Returns the mode for a kernel that requires `size`, which the device must support. Returns `self` if the kernel
+    /// requires none, or if pipelines of the device cannot request a size.
     pub(crate) fn required(self, size: Option<u32>) -> Self {
         match (self, size) {
             (Self::Required(_), Some(size)) => Self::Required(size),
@@ -107,9 +107,9 @@ impl BindingType {
 
 impl VulkanQueue {
     /// # Safety
-    /// `device` is `owner`'s device. `owner` submits nothing. `handle` is one of its queues, of that family. The
-    /// device has timeline semaphores. `functions` are the device's, and their features are enabled. With
-    /// `query_reset` the host may reset queries.
+    /// `device` must be the Vulkan device of `owner`, which must not submit commands. `handle` must be a queue of the
+    /// device, of family `family`. The device must have timeline semaphores. `functions` must belong to the device, and
+    /// their features must be enabled. `query_reset` requires that the host may reset queries.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
@@ -125,7 +125,7 @@ impl VulkanQueue {
         Ok(Arc::new(Self { device, handle, family, query_reset, timeline, functions, spin_time, _owner: owner }))
     }
 
-    /// The number of the last complete submission.
+    /// Returns the number of the last complete submission.
     pub(crate) fn completed(&self) -> BackendResult<u64> {
         // SAFETY: the semaphore lives as long as `self`.
         unsafe { self.device.get_semaphore_counter_value(self.timeline) }.map_err(backend_error)
@@ -163,13 +163,13 @@ impl VulkanQueue {
         self.functions.pipeline_statistics.is_some()
     }
 
-    /// Functions for shared semaphores.
+    /// Returns the functions for shared semaphores, if the extension is enabled.
     pub(crate) const fn semaphore_fds(&self) -> Option<&ash::khr::external_semaphore_fd::Device> {
         self.functions.semaphores.as_ref()
     }
 
-    /// Simultaneous readings of the device clock in ticks and of CLOCK_MONOTONIC in nanoseconds, if the driver
-    /// supports them.
+    /// Returns simultaneous readings of the device clock in ticks and of CLOCK_MONOTONIC in nanoseconds. Returns `None`
+    /// if the driver does not support this.
     pub(crate) fn calibrated_timestamps(&self) -> Option<(u64, u64)> {
         let domains = [vk::TimeDomainKHR::DEVICE, vk::TimeDomainKHR::CLOCK_MONOTONIC];
         let infos = domains.map(|domain| vk::CalibratedTimestampInfoKHR::default().time_domain(domain));
@@ -217,8 +217,8 @@ impl Pipeline {
     /// Creates the pipeline of a SPIR-V module. The driver compiles it, which may take seconds.
     ///
     /// # Safety
-    /// The module is valid for the device, has that entry point, and its bindings of set 0 are `bindings`. The device
-    /// supports the subgroup size and the number of subgroups per group.
+    /// The module must be valid for the device and have that entry point. Its bindings of set 0 must be `bindings`. The
+    /// device must support the subgroup size and the number of subgroups per group.
     pub(crate) unsafe fn new(
         queue: &Arc<VulkanQueue>,
         words: &[u32],
@@ -404,7 +404,7 @@ impl TimestampQueries {
         Ok(Self { queue: Arc::clone(queue), pool, id: NEXT.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// The first `count` values. The submission that wrote them must be complete.
+    /// Returns the first `count` values. The submission that wrote them must be complete.
     pub(crate) fn values(&self, count: u32) -> BackendResult<Vec<u64>> {
         let mut values = vec![0_u64; count as usize];
         if count > 0 {

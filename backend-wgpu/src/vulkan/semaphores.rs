@@ -18,12 +18,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct Semaphore {
     queue: Arc<VulkanQueue>,
     handle: vk::Semaphore,
-    /// Submitted signals that were not exported as sync files.
+    /// Number of submitted signals that were not exported as sync files.
     signals: Mutex<u64>,
     signalled: Condvar,
 }
 
-/// The backend's semaphores of API payloads.
+/// Returns the semaphores of these payloads. Fails if one belongs to another backend.
 pub(crate) fn downcast_all(payloads: &[Arc<dyn SharedPayload>]) -> BackendResult<Vec<Arc<Semaphore>>> {
     let of_one = |payload: &Arc<dyn SharedPayload>| payload.as_any().downcast_ref::<SharedSemaphore>().map(|shared| Arc::clone(&shared.0));
     let all: Option<Vec<_>> = payloads.iter().map(of_one).collect();
@@ -69,7 +69,7 @@ impl Semaphore {
         self.handle
     }
 
-    /// Notes that a signal was submitted.
+    /// Records that a signal was submitted.
     pub(crate) fn signal_submitted(&self) {
         *self.signals.lock() += 1;
         self.signalled.notify_all();
@@ -80,7 +80,7 @@ impl Semaphore {
     }
 
     fn import(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<()> {
-        // A sync file carries one signal. The import ends with the wait for it.
+        // A sync file contains one signal. The import lasts until the wait for it.
         let flags = if kind == ExternalSemaphore::SyncFd { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
         let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(self.handle).flags(flags).handle_type(kind_of(kind)).fd(fd);
         // SAFETY: the extension is enabled; a file descriptor of another kind is an error. The application ensures
