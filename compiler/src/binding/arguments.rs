@@ -70,8 +70,9 @@ impl ArgLayout {
     pub const ADDRESS: u32 = 8;
 }
 
-/// Computes the layout of the argument buffer: the by-value arguments with the alignment of their types, then
-/// identities, image descriptors, offsets of merged arguments, and the addresses of the parameters in `by_address`.
+/// Computes the layout of the argument buffer. The by-value arguments come first, with the alignment of their types.
+/// Identities, image descriptors and offsets of merged arguments follow. The addresses of the parameters in
+/// `by_address` are the last.
 pub fn arg_layout(function: &ir::Function, by_address: &[bool], target: &Target) -> ArgLayout {
     let mut end = ArgLayout::HEADER;
     let mut values = Vec::with_capacity(function.params.len());

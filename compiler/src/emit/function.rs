@@ -142,7 +142,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
 
     /// The naga type of each chunk, and the number of chunks.
     fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
-        let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer chosen at run time"))?;
+        let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer that is selected at run time"))?;
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 
@@ -450,7 +450,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
     fn clock(&mut self, sub: bool) -> Result<Val, EmitError> {
         let language = &self.cx.target.language;
         if !(if sub { language.subgroup_clock } else { language.device_clock }) {
-            return Err(EmitError::unsupported("a clock"));
+            return Err(EmitError::unsupported("a read of a clock"));
         }
         let function = super::clock::function(self.b.shared, sub);
         let read = self.b.bare(Expression::CallResult(function));

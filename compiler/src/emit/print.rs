@@ -38,7 +38,7 @@ pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<S
         Format::Naga => Ok(format!("{:#?}\n", shader.naga)),
         Format::Spirv => match &shader.spirv {
             Some(words) => disassemble(words),
-            None => Err(EmitError::unsupported("SPIR-V for a target without it")),
+            None => Err(EmitError::unsupported("SPIR-V output for this target")),
         },
         Format::Wgsl | Format::Msl | Format::Hlsl | Format::Glsl => text(shader, format, target),
     })
@@ -58,7 +58,7 @@ fn disassemble(words: &[u32]) -> Result<String, EmitError> {
 fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, EmitError> {
     let module = &shader.naga;
     let info = validate(module, target)?;
-    let failed = |error: &dyn std::error::Error| EmitError::Unsupported(format!("in this language: {error}"));
+    let failed = |error: &dyn std::error::Error| EmitError::Unsupported(format!("a construct in this language ({error})"));
     let unchecked = naga::proc::BoundsCheckPolicies {
         index: naga::proc::BoundsCheckPolicy::Unchecked,
         buffer: naga::proc::BoundsCheckPolicy::Unchecked,

@@ -1,6 +1,5 @@
 //! Objects and their views. A view is a naga array for the memory of an object. The views are derived from the accesses
-//! to
-//! the object, which [`super::plan`] collects.
+//! to the object, which [`super::plan`] collects.
 //!
 //! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
 //!   uses an array whose elements have its width and lanes. All other accesses use words.
@@ -335,7 +334,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let kind = if atomic && signed && !unsigned { ScalarKind::Sint } else { ScalarKind::Uint };
     if atomic && shapes.iter().any(|shape| shape.kind.is_atomic() && shape.size == 8) {
         if !uniform {
-            return Err(EmitError::unsupported("64-bit atomics on memory that is also accessed in other sizes"));
+            return Err(EmitError::unsupported("a 64-bit atomic operation on memory that is also accessed with other element sizes"));
         }
         return Ok(ViewKey { slot: Scalar { kind, width: 8 }, width: 8, lanes: 1, atomic });
     }

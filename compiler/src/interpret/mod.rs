@@ -4,8 +4,8 @@
 //! It runs a module at one of four stages ([`Stage`]): after `lower`, after `passes::build`, or after the passes of a
 //! launch, for the CPU or for shaders. It shares only the IR with the compiler: numbers, memory, control flow and
 //! work-groups are implemented independently, in the simplest exact way. Errors of the kernel end the launch with a
-//! [`Fault`], for example accesses out of bounds or with insufficient alignment, writes to constant memory, and
-//! barriers that not all work-items of a group execute.
+//! [`Fault`]. Examples are accesses out of bounds, writes to constant memory, and barriers that not all work-items of a
+//! group execute.
 //!
 //! ```text
 //! ir::Module ── translate ──▶ code, once       NDRange ── launch: group by group ── execute: work-item by work-item

@@ -11,10 +11,10 @@
 //!
 //! # Rules (the verifier checks them)
 //! * A value is defined once, before its uses, in the same region or in an enclosing one.
-//! * Every region ends in exactly one terminator: `yield` in the regions of `if` and `switch`; `break`, `continue`,
-//!   `return`, `unreachable` anywhere (the first two inside a loop; they refer to the innermost *loop*: a `switch` is
-//!   not a target of `break`, and cases never fall through). The body of a loop never ends in `yield`; the body of a
-//!   function ends in `return` or `unreachable`.
+//! * Every region ends in exactly one terminator. `yield` is only valid in the regions of `if` and `switch`, `break`
+//!   and `continue` only in a loop, `return` and `unreachable` anywhere. `break` and `continue` refer to the innermost
+//!   *loop*: a `switch` is not a target of `break`, and cases never fall through. The body of a loop does not end in
+//!   `yield`. The body of a function ends in `return` or `unreachable`.
 //! * The values of `yield`, `break`, `continue` and `return` match the results or parameters of their target in number
 //!   and type.
 //! * Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.

@@ -6,9 +6,8 @@
 //! while (x > 0) { A; middle: B; }    b3: A; goto b2           b2: B; goto b1              b4: the end
 //! ```
 //! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of it
-//! is
-//! lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the loop tests the
-//! flag.
+//! is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the loop tests
+//! the flag.
 
 use std::convert::Infallible;
 use std::rc::Rc;

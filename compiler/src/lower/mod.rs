@@ -151,8 +151,11 @@ impl Shared<'_> {
 }
 
 fn lower_global(program: &thir::Program, global: &thir::GlobalVar) -> Result<ir::GlobalVar, LowerError> {
-    let too_large = || LowerError { span: global.span, message: format!("variable `{}` is too large", global.name) };
     let (size, align) = program.types.layout(global.ty.ty).unwrap_or((0, 1));
+    let too_large = || LowerError {
+        span: global.span,
+        message: format!("variable `{}` of {size} bytes is too large; the limit is {} bytes", global.name, u32::MAX),
+    };
     Ok(ir::GlobalVar {
         name: global.name.to_string(),
         space: global.space,

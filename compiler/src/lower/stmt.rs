@@ -2,9 +2,10 @@
 //!
 //! # Jumps
 //! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
-//! is duplicated before each `continue`. The targets of other jumps are *ends* of statements: of a `switch` for
-//! `break`, of the body for `continue` in a loop with a long step, and of a `do ... while (0)` for both. Such a jump
-//! needs no instruction if no code is between it and the end. So a list of statements is rewritten while it is lowered:
+//! is duplicated before each `continue`. The targets of other jumps are *ends* of statements. A `break` may go to the
+//! end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to the end of a
+//! `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of statements
+//! is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```

@@ -134,7 +134,7 @@ impl Constants {
     pub(super) fn contents(&self, id: Id, ty: Id, types: &Types) -> Checked<(Vec<u8>, Vec<Reloc>)> {
         let size = types.size(ty)?;
         if size > LARGEST_CONTENTS {
-            return Err(unsupported!("a constant of {size} bytes"));
+            return Err(unsupported!("a constant of {size} bytes (the limit is {LARGEST_CONTENTS})"));
         }
         let (mut bytes, mut relocs) = (vec![0; size as usize], Vec::new());
         self.write(id, ty, types, 0, (&mut bytes, &mut relocs))?;

@@ -9,8 +9,7 @@
 //! ```
 //! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0);
 //! }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have no bytes, so a
-//! load of a
-//! captured image or sampler is rejected (`memory`).
+//! load of a captured image or sampler is rejected (`memory`).
 
 use rspirv::spirv::Op as Opcode;
 

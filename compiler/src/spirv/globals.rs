@@ -56,7 +56,7 @@ impl Globals {
         let space = if is_copied { Space::Constant } else { space };
         let size = types.size(ty)?;
         if u64::from(size) > MAX_GLOBAL_VARIABLE {
-            return Err(unsupported!("a variable of {size} bytes"));
+            return Err(unsupported!("a variable of {size} bytes (the limit is {MAX_GLOBAL_VARIABLE})"));
         }
         let (init, relocs) = match inst.operands.get(1) {
             Some(&initial) if space != Space::Local => match constants.known(Id(initial))?.1 {

@@ -127,7 +127,9 @@ impl Lowering<'_, '_, '_> {
     fn packet(&mut self, index: usize) -> Checked<String> {
         let (size, align) = (self.constant_operand(index)?, self.constant_operand(index + 1)?);
         if !(1..=LARGEST).contains(&size) || !align.is_power_of_two() || align > 128 {
-            return Err(unsupported!("a packet of {size} bytes with alignment {align}"));
+            return Err(unsupported!(
+                "a packet of {size} bytes with alignment {align} (expected 1 to {LARGEST} bytes and a power of two up to 128)"
+            ));
         }
         // The size of a structure is a multiple of its alignment, so the alignment is reduced if necessary.
         let align = align.min(1 << size.trailing_zeros());

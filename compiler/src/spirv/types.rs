@@ -144,7 +144,10 @@ impl Types {
     /// Returns the size of a type in bytes. Fails if it exceeds the limit.
     pub(super) fn size(&self, id: Id) -> Checked<u32> {
         let size = self.get(id)?.size;
-        u32::try_from(size).ok().filter(|_| size <= LARGEST).ok_or_else(|| unsupported!("an object of {size} bytes"))
+        u32::try_from(size)
+            .ok()
+            .filter(|_| size <= LARGEST)
+            .ok_or_else(|| unsupported!("an object of {size} bytes (the limit is {LARGEST})"))
     }
 
     /// The alignment of a type in bytes.

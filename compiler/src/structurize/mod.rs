@@ -1,8 +1,8 @@
 //! Converts control flow graphs to structured regions with `break` and `continue`.
 //!
-//! The algorithm does not depend on the contents of the blocks. The caller creates a [`graph::Graph`] from
-//! the jumps of its blocks. `lower::regions` lowers its [`structure::Structure`] to regions of the IR.
-//! [`graph`] finds the loops, and converts irreducible cycles to loops with one entry. [`structure`] nests the nodes.
+//! The algorithm does not depend on the contents of the blocks. The caller creates a [`graph::Graph`] from the jumps of
+//! its blocks. [`graph`] finds the loops, and converts irreducible cycles to loops with one entry. [`structure`] nests
+//! the nodes. `lower::regions` lowers the [`structure::Structure`] to regions of the IR.
 
 pub(crate) mod graph;
 pub(crate) mod structure;

@@ -103,8 +103,8 @@ pub(crate) struct Structure {
     /// Nodes with a flag. The value is true if the node runs only if its flag is set. The flag of a header means that
     /// its loop continues.
     pub(crate) flags: FxHashMap<Node, bool>,
-    /// For each loop: the targets of jumps out of it that need another `break` or `continue` after the loop, and
-    /// whether all jumps out of the loop have the same target.
+    /// For each loop, the targets of jumps out of it that need another `break` or `continue` after the loop. The value
+    /// is true if all jumps out of the loop have the same target.
     pub(crate) continued_exits: FxHashMap<Loop, (Vec<Node>, bool)>,
     /// The node whose pieces contain each node.
     scope: Vec<Option<Node>>,

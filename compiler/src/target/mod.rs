@@ -30,8 +30,8 @@ pub struct Target {
     pub inlining: Inlining,
     /// Whether kernels are compiled to machine code of the host ([`crate::vectorize`]) instead of to shaders.
     pub native: bool,
-    /// Whether kernels report operators and built-in functions that compute a NaN from
-    /// operands that are not NaN ([`crate::ir::Op::NanCheck`]).
+    /// Whether kernels report operators and built-in functions that compute a NaN from operands that are not NaN
+    /// ([`crate::ir::Op::NanCheck`]).
     pub nan_checks: bool,
     /// Memory that is zeroed before a kernel starts. The context of a program requests this (cl_khr_initialize_memory).
     /// It is not a property of the device.

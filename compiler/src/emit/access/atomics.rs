@@ -126,7 +126,7 @@ impl Emitter<'_, '_> {
         let key = self
             .object(address.object)?
             .atomic(shape)
-            .ok_or_else(|| EmitError::unsupported("atomics on memory that is also accessed in other sizes"))?;
+            .ok_or_else(|| EmitError::unsupported("an atomic operation on memory that is also accessed with other element sizes"))?;
         let index = self.index(address, key.stride())?;
         let pointer = self.element(address.object, key, index)?;
         Ok((key, pointer))

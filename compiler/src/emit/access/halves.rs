@@ -55,7 +55,7 @@ impl Emitter<'_, '_> {
         let key = self
             .object(address.object)?
             .atomic(shape)
-            .ok_or_else(|| EmitError::unsupported("atomics of halves in memory whose words are not atomic"))?;
+            .ok_or_else(|| EmitError::unsupported("an atomic operation on a `half` in this memory"))?;
         let (index, shift) = match self.byte_offset(address, 0)? {
             Index::Const(offset) => (Index::Const(offset / 4), self.b.u32(offset % 4 * 8)),
             Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.begin.is_some()),

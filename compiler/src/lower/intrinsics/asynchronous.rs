@@ -114,7 +114,8 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Lowers `async_work_group_copy_2D2D` and `_3D3D`. Copies units of 2 or 4 bytes if the element size is a constant
-    /// multiple of the unit, and both pointers are aligned to the unit at run time. Otherwise it copies bytes.
+    /// multiple of the unit. A run-time test checks that both pointers are aligned to the unit. Otherwise bytes are
+    /// copied.
     pub(super) fn async_copy_lines(&mut self, call: &Call<'p>, planes: bool) -> Value {
         let size_ty = self.pointer_int();
         let number = |this: &mut Self, index: usize, ty: Type| {
