@@ -17,10 +17,10 @@ use common::ffi::{
 };
 use common::objects::{Context, Event, Kernel, Mem, Program, Queue};
 use common::{info, target};
-use parking::serially;
+use serial::serially;
 
 /// Tests of one process use one device. The flush of one test would flush the commands of the others.
-mod parking {
+mod serial {
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
     static ONE: Mutex<()> = Mutex::new(());

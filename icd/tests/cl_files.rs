@@ -55,7 +55,7 @@ enum Outcome {
     Passed,
     Skipped,
     Failed {
-        /// Whether the process crashed or hung: never an expected failure.
+        /// Set for a crash, a hang, and an error of the test itself. Such a failure is never expected.
         crashed: bool,
     },
 }

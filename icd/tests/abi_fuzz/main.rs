@@ -139,7 +139,7 @@ impl Fuzzer {
         }
     }
 
-    /// A handle of that kind, or seldom of another, or null.
+    /// A handle of that kind; rarely a handle of another kind, or null.
     fn handle(&mut self, kind: usize) -> *mut c_void {
         let kind = if self.random.chance(3) { self.random.below(KINDS) } else { kind };
         if self.random.chance(2) || self.handles[kind].is_empty() {
@@ -304,7 +304,7 @@ impl Fuzzer {
             (_, true) => |cl, h| cl.clRetainDevice(h),
             (_, false) => |cl, h| cl.clReleaseDevice(h),
         };
-        // The fuzzer's own references keep undecided events alive; the application may release its own too often.
+        // Undecided events are not released here: too many releases would also drop the fuzzer's own reference.
         if retain || !self.undecided.contains(&handle) {
             call(cl, handle);
         }

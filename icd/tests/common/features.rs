@@ -18,7 +18,7 @@ pub fn emulates(name: &str) -> bool {
     std::env::var("WGCL_EMULATE").is_ok_and(|list| list.split(',').any(|part| part.trim() == name))
 }
 
-/// The name of the list for the device under test; `None` if it has none, as GPUs and other platforms.
+/// The name of the list for the device under test; `None` if it has none, for example a GPU or another platform.
 pub fn list_of_device() -> Result<Option<&'static str>, String> {
     let target = try_target()?;
     if !target.is_wgcl() {
@@ -45,8 +45,8 @@ fn lacks(list: &Path, feature: &str) -> bool {
 /// Returns whether a test can run that needs a feature, and reports a skipped test as `skips: FEATURE`.
 ///
 /// # Panics
-/// If wgcl's device has the feature although its list has an entry that it lacks it, or the other way round. A device
-/// without a list must have every feature that no list lacks.
+/// If the feature is present although the list of the device has `lacks FEATURE`, or absent although it has no such
+/// entry. A device without a list may lack only features for which some list has such an entry.
 pub fn require(feature: &str, present: bool) -> bool {
     if !present {
         println!("skips: {feature}");
