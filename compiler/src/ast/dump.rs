@@ -1,7 +1,7 @@
-//! The syntax tree as text: `wgclc --emit ast`.
+//! Writes the syntax tree as text, for `wgclc --emit ast`.
 //!
-//! One construct per line, indented by nesting. Types and expressions are on one line. Expressions are fully
-//! parenthesised in prefix form: `(+ a (* b c))`.
+//! Each declaration and statement is on one line with its types and expressions, indented by its nesting. Expressions
+//! are fully parenthesised in prefix form: `(+ a (* b c))`.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use super::{
     ScalarKind, StaticAssert, Stmt, StmtKind, StorageClass, TranslationUnit, TypeName, TypeSpec, UnaryOp,
 };
 
-/// Maximum depth of a dumped expression. Deeper parts are cut off.
+/// Maximum depth of dumped statements and expressions. Deeper ones are written as `...`.
 const MAX_DEPTH: usize = 1000;
 
 pub(crate) fn dump(unit: &TranslationUnit) -> String {

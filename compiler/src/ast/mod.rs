@@ -1,8 +1,7 @@
-//! The syntax tree of OpenCL C. Names are not resolved, types are not computed, and nothing beyond the grammar is
-//! checked.
+//! The syntax tree of OpenCL C. Only the grammar is checked. Names are not resolved, and types are not computed.
 //!
-//! A declaration keeps C's form: several declarators share specifiers. A [`Declarator`] lists its parts from the name
-//! outward, so `int *(*f)[3]` is `f`: pointer, array of 3, pointer, to `int`.
+//! As in C, several declarators share the specifiers of a declaration. A [`Declarator`] lists its parts from the name
+//! outward. The parts of `int *(*f)[3]` are: pointer, array of 3, pointer.
 
 pub(crate) mod dump;
 
@@ -51,17 +50,18 @@ pub(crate) struct Pragma {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PragmaKind {
-    /// `OPENCL EXTENSION name : enable|disable` (or `require`, `warn`).
+    /// `OPENCL EXTENSION name : behaviour`. `enable` is false for `disable` and `end`.
     Extension { name: Name, enable: bool },
-    /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT` (also `STDC FP_CONTRACT`); default is on.
+    /// `OPENCL FP_CONTRACT ON|OFF|DEFAULT`, or `STDC FP_CONTRACT`. False for `OFF`.
     FpContract(bool),
-    /// `unroll [N]` and `nounroll` (as `Some(1)`); full unrolling is `Some(0)`.
+    /// A pragma about loop unrolling. `None` is `unroll`, `Some(0)` is full unrolling, `Some(1)` is `nounroll`, and
+    /// other numbers are the factor.
     Unroll(Option<u32>),
     /// `pack(...)`, handled by the parser.
     Pack(Pack),
 }
 
-/// A `#pragma pack`. The value 0 is the default layout.
+/// A `#pragma pack`. Values are maximum alignments in bytes; 0 is the default layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Pack {
     /// `pack(n)` sets the alignment, `pack()` resets it.
@@ -75,12 +75,12 @@ pub(crate) enum Pack {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionDef {
     pub specs: DeclSpecs,
-    /// Its first part is [`DeclaratorPart::Function`].
+    /// The first part of the declarator is [`DeclaratorPart::Function`].
     pub declarator: Declarator,
     pub body: Compound,
 }
 
-/// `specs declarator = init, ...;`
+/// A declaration, `specs declarator = init, ...;`.
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub specs: DeclSpecs,
@@ -120,7 +120,7 @@ pub enum Access {
     ReadWrite,
 }
 
-/// Type qualifiers; the address space is one of them.
+/// Type qualifiers, including the address space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Qualifiers {
     pub is_const: bool,
@@ -129,7 +129,7 @@ pub(crate) struct Qualifiers {
     pub space: Option<(AddrSpace, Span)>,
 }
 
-/// Everything before the declarators.
+/// The specifiers before the declarators.
 #[derive(Clone, Debug)]
 pub(crate) struct DeclSpecs {
     pub storage: Option<(StorageClass, Span)>,
@@ -137,7 +137,7 @@ pub(crate) struct DeclSpecs {
     pub is_kernel: bool,
     pub quals: Qualifiers,
     pub access: Option<(Access, Span)>,
-    /// `pipe`. The type is the packet type.
+    /// The span of the keyword `pipe`. The type is then the packet type.
     pub pipe: Option<Span>,
     pub ty: TypeSpec,
     pub attributes: Vec<Attribute>,
@@ -147,7 +147,7 @@ pub(crate) struct DeclSpecs {
 }
 
 impl DeclSpecs {
-    /// A specifier list without specifiers.
+    /// Creates a specifier list without specifiers.
     pub(crate) fn missing(span: Span) -> Self {
         Self {
             storage: None,
@@ -164,7 +164,7 @@ impl DeclSpecs {
     }
 }
 
-/// `__attribute__((name(args)))`; the leading and trailing underscores of the name are removed.
+/// An attribute, `__attribute__((name(args)))`. The name has no leading and trailing double underscores.
 #[derive(Clone, Debug)]
 pub(crate) struct Attribute {
     pub name: Ident,
@@ -179,7 +179,8 @@ pub(crate) enum AttributeArg {
     Type(TypeName),
 }
 
-/// Scalar types of OpenCL C. `size_t` and similar types are typedefs, since their size depends on the target.
+/// Scalar types of OpenCL C. `size_t` and similar types have their own `TypeSpec`s, because their size depends on the
+/// target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScalarKind {
     Bool,
@@ -266,17 +267,17 @@ pub(crate) enum TypeSpec {
 pub(crate) struct RecordSpec {
     pub is_union: bool,
     pub tag: Option<Ident>,
-    /// `None` if only the tag is mentioned.
+    /// The members, or `None` if the specifier only has a tag.
     pub fields: Option<Vec<FieldDecl>>,
     pub attributes: Vec<Attribute>,
-    /// Maximum alignment of a member, from `#pragma pack`.
+    /// Maximum alignment of a member in bytes, from `#pragma pack`.
     pub pack: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct FieldDecl {
     pub specs: DeclSpecs,
-    /// Empty for an anonymous struct or union. The expression is the width of a bit-field, which sema rejects.
+    /// The declarators, each with the width of a bit-field, which sema rejects. Empty for an anonymous struct or union.
     pub declarators: Vec<(Declarator, Option<Expr>)>,
     pub span: Span,
 }
@@ -300,8 +301,8 @@ pub(crate) struct Declarator {
 
 #[derive(Clone, Debug)]
 pub(crate) enum DeclaratorPart {
-    /// The qualifiers belong to the pointer (`int * const p`). Its `space` is the address space that contains the
-    /// pointer.
+    /// A pointer. The qualifiers are those of the pointer itself (`int * const p`). Their `space` is the address space
+    /// that contains the pointer.
     Pointer {
         quals: Qualifiers,
         span: Span,
@@ -316,7 +317,7 @@ pub(crate) enum DeclaratorPart {
         variadic: bool,
         span: Span,
     },
-    /// `^`: a block. The next part is its function type.
+    /// A block, `^`. The next part is its function type.
     Block {
         span: Span,
     },
@@ -333,7 +334,7 @@ pub(crate) struct ParamDecl {
 #[derive(Clone, Debug)]
 pub(crate) struct TypeName {
     pub specs: DeclSpecs,
-    /// Without a name.
+    /// The declarator has no name.
     pub declarator: Declarator,
     pub span: Span,
 }
@@ -353,12 +354,12 @@ pub(crate) struct InitList {
 #[derive(Clone, Debug)]
 pub(crate) enum Designator {
     Index(Expr),
-    /// GNU's `[first ... last]`.
+    /// `[first ... last]`, an extension of GNU C.
     Range(Expr, Expr),
     Field(Ident),
 }
 
-/// `{ ... }`
+/// A compound statement, `{ ... }`.
 #[derive(Clone, Debug)]
 pub(crate) struct Compound {
     pub items: Vec<Stmt>,
@@ -401,7 +402,7 @@ pub(crate) enum StmtKind {
         cond: Expr,
         body: Box<Stmt>,
     },
-    /// `case value:` or GNU's `case value ... end:`.
+    /// `case value:`, or `case value ... end:`, an extension of GNU C.
     Case {
         value: Expr,
         end: Option<Expr>,
@@ -478,13 +479,13 @@ pub(crate) struct IntSuffix {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatSuffix {
-    /// Double; float without support for doubles or with `-cl-single-precision-constant`.
+    /// The type is `double`, or `float` without support for doubles or with `-cl-single-precision-constant`.
     None,
     Float,
     Half,
 }
 
-/// The value of an integer literal from its lower and upper 64 bits.
+/// Returns the value of an integer literal from its lower and upper 64 bits.
 pub(crate) const fn int_value([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
@@ -492,9 +493,9 @@ pub(crate) const fn int_value([low, high]: [u64; 2]) -> u128 {
 /// A block literal (OpenCL C 6.14).
 #[derive(Clone, Debug)]
 pub(crate) struct BlockLiteral {
-    /// The result type; `None` if it is inferred from the `return` statements.
+    /// The specifiers of the result type, or `None` if the `return` statements determine the type.
     pub specs: Option<DeclSpecs>,
-    /// The parameters and declarator of the type. It has no name.
+    /// The declarator of the block, with its parameters. It has no name.
     pub declarator: Declarator,
     pub body: Compound,
 }
@@ -504,28 +505,29 @@ pub(crate) enum ExprKind {
     /// A placeholder for an invalid expression. The error was reported.
     Error,
     Ident(Name),
-    /// `decimal` selects the candidate types. [`int_value`] reads `value`.
+    /// An integer literal. `value` is the lower and upper 64 bits, see [`int_value`]. The candidate types depend on
+    /// `decimal`.
     Int {
         value: [u64; 2],
         decimal: bool,
         suffix: IntSuffix,
     },
-    /// Bits of the value rounded to double; `text` is the spelling, for exact rounding to other types.
+    /// A floating literal. `value` is rounded to double. `text` is the spelling, for correct rounding to other types.
     Float {
         value: f64,
         suffix: FloatSuffix,
         text: Name,
     },
     Char(i32),
-    /// Bytes without the terminating zero; adjacent literals joined.
+    /// The bytes of adjacent string literals, without the terminating zero.
     Str(Arc<[u8]>),
     Paren(Box<Expr>),
     Unary(UnaryOp, Box<Expr>),
-    /// The span is the operator's.
+    /// The span is that of the operator.
     Binary(BinaryOp, Span, Box<Expr>, Box<Expr>),
-    /// `op` is `None` for `=`.
+    /// An assignment. The operator is `None` for `=`, and the span is that of the operator.
     Assign(Option<BinaryOp>, Span, Box<Expr>, Box<Expr>),
-    /// `c ? t : e`; GNU's `c ?: e` has no `then`.
+    /// `c ? t : e`. `then` is `None` for `c ?: e`, an extension of GNU C.
     Cond {
         cond: Box<Expr>,
         then: Option<Box<Expr>>,
@@ -558,7 +560,7 @@ pub(crate) enum ExprKind {
     StmtExpr(Compound),
     /// `^ type (parameters) { ... }`
     Block(Box<BlockLiteral>),
-    /// `_Generic(control, type: value, default: value)`; `None` is `default`.
+    /// `_Generic(control, type: value, default: value)`. The type is `None` for `default`.
     Generic {
         control: Box<Expr>,
         choices: Vec<(Option<Box<TypeName>>, Expr)>,

@@ -1,6 +1,6 @@
 //! Known attributes (OpenCL C 6.13, GNU C).
 
-/// Attributes that are implemented, or that can be ignored without changing the meaning of a program.
+/// Attributes that are implemented, or that can be ignored without effect on the meaning of a program.
 pub(crate) const KNOWN: &[&str] = &[
     "aligned",
     "always_inline",
@@ -10,7 +10,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "const",
     "convergent",
     "deprecated",
-    // All supported devices and hosts are little-endian.
+    // Can be ignored, because all supported devices and hosts are little-endian.
     "endian",
     "ext_vector_type",
     "fallthrough",

@@ -2,22 +2,22 @@
 
 use crate::ast::ScalarKind;
 
-/// The meaning of a `__builtin_...` name.
+/// The function that a `__builtin_...` name refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Gnu {
-    /// `expect(x, likely)`: x.
+    /// `expect(x, likely)`, which returns `x`.
     Expect,
-    /// A bit function of an unsigned integer of 32 or 64 bits.
+    /// A bit function of `uint` or `ulong`.
     Bits(Bits, ScalarKind),
     /// Reverses the bytes of an integer.
     ByteSwap(ScalarKind),
     Abs(ScalarKind),
-    /// A hint. Its operands are not evaluated.
+    /// A hint without effect. Its operands are not evaluated.
     Nothing,
     ConstantP,
     AssumeAligned,
     Constant(ScalarKind, f64),
-    /// A function of OpenCL C with arguments of this type.
+    /// A function of OpenCL C. The arguments are converted to the type, unless it is `None`.
     Function(&'static str, Option<ScalarKind>),
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Bits {
     Ffs,
 }
 
-/// The meaning of a name, if it is one of these functions.
+/// Returns the function that a name refers to, or `None` for other names.
 pub(crate) fn parse(name: &str) -> Option<Gnu> {
     let name = name.strip_prefix("__builtin_")?;
     let sized = |name: &str| {
@@ -66,13 +66,14 @@ pub(crate) fn parse(name: &str) -> Option<Gnu> {
     })
 }
 
-/// Functions of OpenCL C with the same name.
+/// Returns the function if OpenCL C has a relational function with the same name.
 fn relational(name: &str) -> Option<Gnu> {
     let own = ["isnan", "isinf", "isfinite", "isnormal", "signbit"].into_iter().find(|own| *own == name)?;
     Some(Gnu::Function(own, None))
 }
 
-/// Functions of the C library: `sqrtf` has float arguments, `sqrt` double.
+/// Returns the function for a name of the C library. The arguments of `sqrtf` are `float`, those of `sqrt` are
+/// `double`.
 fn math(name: &str) -> Option<Gnu> {
     const MATH: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma \
         fmax fmin fmod hypot ldexp lgamma log log10 log1p log2 logb nextafter pow remainder rint round sin sinh sqrt \
@@ -84,7 +85,7 @@ fn math(name: &str) -> Option<Gnu> {
     }
 }
 
-/// Whether a name is one of these functions (`__has_builtin`).
+/// Whether a name refers to a function of [`Gnu`] (`__has_builtin`).
 pub(crate) fn is_known(name: &str) -> bool {
     parse(name).is_some()
 }

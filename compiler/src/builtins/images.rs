@@ -28,7 +28,8 @@ pub(crate) enum ImageSet {
 }
 
 impl ImageSet {
-    /// The set and the access of `sampled texture`, `read image` or `any`.
+    /// Parses a set and the required access, as in `sampled texture`, `read image` or `any`. Returns `None` for other
+    /// texts.
     pub(crate) fn parse(text: &str) -> Option<(Self, Option<Access>)> {
         let (access, set) = match text.split_once(' ') {
             Some(("sampled", set)) => (Some(Access::ReadOnly), set),
@@ -80,7 +81,7 @@ impl ImageSet {
         }
     }
 
-    /// A member of the set, for diagnostics.
+    /// Returns an image type of the set, for diagnostics.
     pub(crate) const fn example(self) -> ImageKind {
         match self {
             Self::Depth => ImageKind::Image2dDepth,
@@ -91,7 +92,8 @@ impl ImageSet {
     }
 }
 
-/// Whether a function with the first access accepts an image with the second (6.15.15.3: a sampler needs `read_only`).
+/// Whether a function that requires `needed` accepts an image with the qualifier `access`. A function with a sampler
+/// requires `read_only` (6.15.15.3).
 pub(crate) const fn permits(needed: Option<Access>, access: Access) -> bool {
     match needed {
         None => true,
@@ -101,7 +103,7 @@ pub(crate) const fn permits(needed: Option<Access>, access: Access) -> bool {
     }
 }
 
-/// Number of coordinates of an image type (6.15.15.2 to 6.15.15.5).
+/// Returns the lane count of the coordinates of an image type (6.15.15.2 to 6.15.15.5).
 pub(crate) const fn coordinates(kind: ImageKind) -> u8 {
     match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => 1,
@@ -110,7 +112,7 @@ pub(crate) const fn coordinates(kind: ImageKind) -> u8 {
     }
 }
 
-/// Number of lanes of the gradients that select a level.
+/// Returns the lane count of the gradients that select a mip level of an image type.
 pub(crate) const fn gradients(kind: ImageKind) -> u8 {
     match kind {
         ImageKind::Image1d | ImageKind::Image1dArray => 1,

@@ -2,8 +2,8 @@
 //!
 //! A built-in function is either an [`Intrinsic`] or a library function. `lower` expands an intrinsic to a few IR
 //! operations, for scalars and vectors. A library function is written in OpenCL C for scalars (`compiler/library/*.cl`)
-//! and called per lane. The [`table`] has the signatures in the generic types of the specification. It states which
-//! versions and extensions have a function. `sema` resolves overloads with it.
+//! and called once per lane. The [`table`] contains the signatures, with the generic types of the specification, and
+//! the versions and extensions that have each function. `sema` resolves overloads with it.
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
@@ -29,7 +29,7 @@ pub enum Rounding {
     Rtn,
 }
 
-/// Whether the name is a built-in function (`__has_builtin`).
+/// Whether a name is that of a built-in function (`__has_builtin`).
 pub(crate) fn is_known(name: &str) -> bool {
     gnu::is_known(name) || !table::find(name).is_empty() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }
@@ -44,9 +44,9 @@ pub enum ImageQuery {
     ChannelOrder,
     Dim,
     ArraySize,
-    /// cl_khr_mipmap_image
+    /// The number of mip levels (cl_khr_mipmap_image).
     NumMipLevels,
-    /// The index of the kernel parameter that is this image. Programs cannot query it.
+    /// The index of the image among the parameters of the kernel. Programs cannot query it.
     Parameter,
 }
 
@@ -67,7 +67,7 @@ pub enum Combine {
 }
 
 impl Combine {
-    /// The name in the functions of the specification.
+    /// The name in function names of the specification, such as `add`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Add => "add",
@@ -91,40 +91,41 @@ pub enum GroupFn {
     Any,
     /// Whether all values are equal.
     AllEqual,
-    /// Work-groups: (value, x\[, y\[, z\]\]). Subgroups: (value, index).
+    /// Parameters: (value, x\[, y\[, z\]\]) for work-groups, (value, index) for subgroups.
     Broadcast,
     BroadcastFirst,
     Reduce(Combine),
     ScanInclusive(Combine),
     ScanExclusive(Combine),
-    /// Subgroup operation on the active work-items.
+    /// A reduction of the active work-items of a subgroup.
     ActiveReduce(Combine),
     ActiveInclusive(Combine),
     ActiveExclusive(Combine),
-    /// (value, cluster size)
+    /// Parameters: (value, cluster size).
     ClusteredReduce(Combine),
-    /// Parameters: value, delta.
+    /// Parameters: (value, delta).
     Rotate,
-    /// (value, delta, cluster size)
+    /// Parameters: (value, delta, cluster size).
     ClusteredRotate,
     Shuffle,
     ShuffleXor,
     ShuffleUp,
     ShuffleDown,
-    /// (value, next value, delta): indices beyond the subgroup select from the second value.
+    /// Parameters: (value, next value, delta). Indices after the end of the subgroup select from the second value.
     ShuffleDownInto,
-    /// (previous value, value, delta): indices before the subgroup select from the first value.
+    /// Parameters: (previous value, value, delta). Indices before the start of the subgroup select from the first
+    /// value.
     ShuffleUpFrom,
-    /// (pointer) or (image, coordinates)
+    /// Parameters: (pointer) or (image, coordinates).
     BlockRead,
-    /// (pointer, data) or (image, coordinates, data)
+    /// Parameters: (pointer, data) or (image, coordinates, data).
     BlockWrite,
     /// Whether this work-item is the first active one.
     Elect,
     Ballot,
-    /// (ballot): the bit of this work-item.
+    /// Parameter: (ballot). The result is the bit of this work-item.
     InverseBallot,
-    /// Parameters: ballot, index.
+    /// Parameters: (ballot, index).
     BallotBitExtract,
     BallotBitCount,
     BallotInclusiveScan,
@@ -133,7 +134,7 @@ pub enum GroupFn {
     BallotFindMsb,
     /// `get_sub_group_eq_mask` and similar functions.
     Mask(MaskKind),
-    /// Without flags and scope.
+    /// A barrier. The parameters of the function, flags and scope, are omitted.
     Barrier,
 }
 
@@ -151,8 +152,8 @@ pub enum MaskKind {
 /// unsigned, float; scalar, vector).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intrinsic {
-    // 6.15.1 work-item functions. The dimension may be computed at run time. Out of range, it gives the default of the
-    // specification.
+    // 6.15.1 work-item functions. The dimension may be a run-time value. If it is out of range, the result is the
+    // default of the specification.
     GetWorkDim,
     GetGlobalSize,
     GetGlobalId,
@@ -165,7 +166,7 @@ pub enum Intrinsic {
     GetGlobalLinearId,
     GetLocalLinearId,
 
-    // 6.15.2 math functions of one or a few device operations.
+    // 6.15.2 math functions that need only a few device operations.
     Fabs,
     Floor,
     Ceil,
@@ -178,7 +179,7 @@ pub enum Intrinsic {
     Fmin,
     Fmax,
     Copysign,
-    /// The parameter is the NaN's code.
+    /// The parameter is the NaN code.
     Nan,
     NativeSin,
     NativeCos,
@@ -209,9 +210,9 @@ pub enum Intrinsic {
     Rotate,
     Upsample,
     ReverseBits,
-    /// (base, insert, offset, count)
+    /// Parameters: (base, insert, offset, count).
     BitfieldInsert,
-    /// (base, offset, count): the result's sign selects sign or zero extension of the field.
+    /// Parameters: (base, offset, count). The signedness of the result selects sign or zero extension of the field.
     BitfieldExtract,
     /// The sum of the products of four 8-bit lanes. With an accumulator, the sum saturates.
     IntegerDot,
@@ -259,14 +260,14 @@ pub enum Intrinsic {
     BitSelect,
     Select,
 
-    // 6.15.7 vector data: (offset, pointer) and (data, offset, pointer).
+    // 6.15.7 vector data. The parameters are (offset, pointer) or (data, offset, pointer).
     VLoad,
     VStore,
-    /// `vload_half`, `vload_halfn`: the result's lanes.
+    /// `vload_half`, `vload_halfn`. The lane count is that of the result.
     VLoadHalf,
-    /// `vloada_halfn`: aligned, three lanes at a stride of four.
+    /// `vloada_halfn`. The address is aligned, and the stride of three lanes is four elements.
     VLoadaHalf,
-    /// Rounding `None`: nearest even.
+    /// The rounding `None` is to nearest even.
     VStoreHalf(Option<Rounding>),
     VStoreaHalf(Option<Rounding>),
 
@@ -274,38 +275,38 @@ pub enum Intrinsic {
     Shuffle,
     Shuffle2,
 
-    // 6.15.8 synchronisation: flags.
+    // 6.15.8 synchronisation. The parameter is the flags.
     Barrier,
     MemFence,
 
-    // 6.15.12.? 1.x atomics: (pointer[, value]).
+    // 6.15.12 atomics of OpenCL C 1.x. The parameters are (pointer[, value]).
     Atomic(AtomicOp),
     AtomicInc,
     AtomicDec,
-    /// (pointer, compare, value)
+    /// Parameters: (pointer, compare, value).
     AtomicCmpXchg,
-    // C11 atomics. The last arguments are the memory order (two orders for AtomicCompareExchange). sema checks and
-    // drops scopes.
+    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders. sema checks the scopes
+    // and removes them.
     AtomicInit,
-    /// (object, expected pointer, desired): `bool`.
+    /// Parameters: (object, expected pointer, desired, two orders). The result is a `bool`.
     AtomicCompareExchange,
     AtomicFlagTestAndSet,
     AtomicFlagClear,
     AtomicWorkItemFence,
 
-    // 6.15.11 async copies: (dst, src, count, event), (dst, src, count, stride, event).
+    // 6.15.11 async copies. The parameters are (dst, src, count, event) or (dst, src, count, stride, event).
     AsyncCopy,
     /// The stride applies to the operand in global memory.
     AsyncStridedCopy,
-    /// cl_khr_extended_async_copies: the arguments of the function.
+    /// A function of cl_khr_extended_async_copies, with its parameters.
     AsyncCopy2D,
     AsyncCopy3D,
     WaitGroupEvents,
     Prefetch,
 
-    // 6.15.24 kernel clocks: two words.
+    // 6.15.24 kernel clocks. The result is two 32-bit words.
     Clock {
-        /// The subgroup clock, not the device clock.
+        /// True for the subgroup clock, false for the device clock.
         sub: bool,
     },
 
@@ -316,15 +317,15 @@ pub enum Intrinsic {
     GetFence,
 
     // 6.15.15 images.
-    /// (image[, sampler], coordinates[, level]) or (image, sampler, coordinates, gradient, gradient). The result type
-    /// selects the colour type.
+    /// Parameters: (image[, sampler], coordinates[, level]) or (image, sampler, coordinates, gradient, gradient). The
+    /// result type selects the colour type.
     ReadImage,
-    /// (image, coordinates, level)
+    /// Parameters: (image, coordinates, level).
     ReadImageLevel,
-    /// (image, coordinates[, level], colour)
+    /// Parameters: (image, coordinates[, level], colour).
     WriteImage,
     GetImage(ImageQuery),
-    // 6.15.16 and 6.15.19: collective functions. (value) or (value, index...).
+    // 6.15.16 and 6.15.19: collective functions.
     WorkGroup(GroupFn),
     SubGroup(GroupFn),
 

@@ -1,8 +1,8 @@
 //! The types of built-in functions, and their notation in the table.
 //!
 //! # Signatures
-//! `result(parameter, ...)`, optionally followed by `|` and the allowed lane counts (1, 2, 3, 4, 8, and `g` for 16).
-//! A type is an element type and a number of lanes.
+//! A signature is `result(parameter, ...)`, optionally followed by `|` and the permitted lane counts: 1, 2, 3, 4, 8,
+//! and `g` for 16. A type is an element type and a number of lanes.
 //!
 //! | element type | meaning |
 //! |---|---|
@@ -11,7 +11,8 @@
 //! | `I` | the generic type, any integer |
 //! | `Q`, `L` | the generic type, integers of 32 bits, of 64 bits |
 //! | `G` | the generic type, integer or float |
-//! | `N`, `M` | the generic type, a number or an integer of at least 32 bits; smaller integers convert to `int` |
+//! | `N`, `M` | the generic type of at least 32 bits or `half`: `N` any, `M` integers; smaller integers convert to
+//! `int` |
 //! | `A` | the generic type, integers with atomic operations in the device |
 //! | `H` | the generic type, `ushort` only |
 //! | `e` | one lane of the generic type; as the type of a parameter, only if the generic type is a vector |
@@ -23,15 +24,16 @@
 //!
 //! | lanes | meaning |
 //! |---|---|
-//! | none | those of the generic type after a capital letter, else one |
+//! | none | the lanes of the generic type after a capital letter, otherwise one |
 //! | `2`, `4`, ... | this number |
-//! | `#` | those of the generic type, or the number in the function's name |
-//! | `~` | a second number, given by the argument |
+//! | `#` | the lanes of the generic type, or the number in the function's name |
+//! | `~` | a second number, which the argument determines |
 //! | `@` | the coordinates of the image argument (6.15.15.2) |
 //! | `^` | the gradients of the image argument |
 //!
 //! Other types are `void`, `event`, `sampler`, `flag` (`atomic_flag`), and `order` and `scope` of atomic functions.
-//! An image is a set of [`ImageSet`], after `sampled` (`read_only`), `read` or `written` if the access matters.
+//! An image is the name of an [`ImageSet`]. `sampled` (`read_only`), `read` or `written` precedes it if the function
+//! requires an access qualifier.
 //!
 //! | around a type | meaning |
 //! |---|---|
@@ -42,13 +44,13 @@
 //! | `*const X` | a pointer to memory that the function reads |
 //! | `*atomic X` | a pointer to an atomic type |
 //! | `?X` | an optional parameter |
-//! | `X:Y` | the program's type is `X`, and the operation's type `Y` has the same bits |
+//! | `X:Y` | type `X` in the program; the operation has the type `Y`, which has the same bits |
 
 use super::images::ImageSet;
 use crate::ast::{Access, ScalarKind};
 use crate::ir::Space;
 
-/// The scalar types of a generic type.
+/// The scalar types that a generic type can stand for.
 pub(crate) type Class = &'static [ScalarKind];
 
 /// Every scalar type except `bool`. The classes are ranges of it.
@@ -66,7 +68,7 @@ static KINDS: [ScalarKind; 11] = [
     ScalarKind::Double,
 ];
 
-/// The class of a capital letter.
+/// Returns the class of a capital letter, or `None` for other names.
 fn class(name: &str) -> Option<Class> {
     Some(match name {
         "G" => &KINDS,
@@ -90,11 +92,11 @@ pub(crate) enum Element {
     Signed,
     /// An unsigned integer of the generic type's size.
     Unsigned,
-    /// The element of a comparison's result.
+    /// The element type of the result of a comparison.
     Relational,
-    /// An integer of twice the size.
+    /// An integer of twice the size of the generic type, with its signedness.
     Wide,
-    /// An unsigned integer of the size of a pointer of the device.
+    /// `size_t`: an unsigned integer with the size of the device's pointers.
     Size,
     Fixed(ScalarKind),
 }
@@ -103,11 +105,11 @@ pub(crate) enum Element {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lanes {
     Generic,
-    /// A second number, such as the lanes of a shuffle's mask.
+    /// A second lane count, such as that of a shuffle mask.
     Other,
-    /// The coordinates of the image.
+    /// The lane count of the coordinates of the image.
     Coordinates,
-    /// The gradients of the image.
+    /// The lane count of the gradients of the image.
     Gradients,
     Fixed(u8),
 }
@@ -115,7 +117,7 @@ pub(crate) enum Lanes {
 /// A type in a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Type {
-    /// No value. A pointer to it points to any type.
+    /// No value, or the pointee of a pointer to any type.
     Void,
     Event,
     Sampler,
@@ -127,53 +129,53 @@ pub(crate) enum Type {
     Order,
     /// A memory scope. The operation does not receive it.
     Scope,
-    /// An image, and the access to it that the function needs.
+    /// An image, and the access qualifier that the function requires.
     Image(ImageSet, Option<Access>),
     Value(Element, Lanes),
 }
 
-/// How a parameter points to its type.
+/// The properties of a pointer parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pointer {
-    /// The accepted address spaces. The first is the one in diagnostics.
+    /// The accepted address spaces. Diagnostics name the first one.
     pub(crate) spaces: Vec<Space>,
     pub(crate) is_const: bool,
-    /// The pointer converts as in an assignment.
+    /// Whether arguments convert to the pointer type as in an assignment.
     pub(crate) converts: bool,
 }
 
-/// A parameter or the result.
+/// The type of a parameter or of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) ty: Type,
     pub(crate) pointer: Option<Pointer>,
-    /// The type of the same bits that the operation has instead.
+    /// The type that the operation has in place of `ty`. It has the same bits.
     pub(crate) bits: Option<Type>,
 }
 
 /// A parsed signature.
 #[derive(Debug)]
 pub(crate) struct Signature {
-    /// Empty if no parameter has a generic type.
+    /// The scalar types of the generic type. Empty if the signature has no generic type.
     pub(crate) class: Class,
-    /// Whether generic types of 64 bits require atomic operations of 64 bits.
+    /// Whether a generic type of 64 bits requires 64-bit atomic operations.
     pub(crate) is_atomic: bool,
     pub(crate) ret: Slot,
     pub(crate) params: Vec<Slot>,
     /// The number of parameters that are not optional.
     pub(crate) required: usize,
-    /// Allowed lane counts. Empty if all are allowed.
+    /// The permitted lane counts. Empty if all are permitted.
     pub(crate) lanes: Vec<u8>,
 }
 
 impl Signature {
-    /// A signature without parameters and result.
+    /// Creates a signature without parameters and result.
     pub(crate) const fn none() -> Self {
         let ret = Slot { ty: Type::Void, pointer: None, bits: None };
         Self { class: &[], is_atomic: false, ret, params: Vec::new(), required: 0, lanes: Vec::new() }
     }
 
-    /// Parses a signature of the table. `None` if the spelling is wrong.
+    /// Parses a signature of the table. Returns `None` if the notation is invalid.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (text, lanes) = text.split_once('|').unwrap_or((text, ""));
         let (ret, rest) = text.split_once('(')?;
@@ -189,7 +191,8 @@ impl Signature {
         Some(signature)
     }
 
-    /// Omits the order and scope, as in the functions without `_explicit`. Returns whether there was an order.
+    /// Removes the order and scope parameters, which functions without `_explicit` do not have. Returns whether there
+    /// were any.
     pub(crate) fn omit_order(&mut self) -> bool {
         let with = self.params.len();
         self.params.retain(|slot| !matches!(slot.ty, Type::Order | Type::Scope));
@@ -282,7 +285,7 @@ fn space(letter: char) -> Option<Space> {
     })
 }
 
-/// The scalar type with this name, except `bool`.
+/// Returns the scalar type with this name, or `None` for other names and `bool`.
 pub(crate) fn scalar(name: &str) -> Option<ScalarKind> {
     KINDS.iter().copied().find(|kind| kind.name() == name)
 }

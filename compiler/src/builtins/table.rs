@@ -1,21 +1,20 @@
 //! The table of built-in functions (OpenCL C 6.15).
 //!
-//! An overload is a line of a row: a name, a signature in the notation of [`signature`](super::signature), the versions
-//! and devices that offer it, and its implementation. [`rows`] has a file for each group of sections.
-//! `sema::overloads` resolves calls.
+//! An overload has a name, a signature in the notation of [`signature`](super::signature), the versions and devices
+//! that have it, and an implementation. A row describes several overloads. [`rows`] has a file for each group of
+//! sections of the specification. `sema::overloads` resolves calls.
 //!
 //! # Names
-//! A row has the names of all functions that differ in nothing else, separated by blanks.
+//! A row contains the names of functions that are equal in all other properties, separated by blanks.
 //!
 //! | in a name | meaning |
 //! |---|---|
-//! | `vload{2,3,4}` | a function for each number, which `#` in the signature means; an empty number is 1 |
+//! | `vload{2,3,4}` | a function for each number, which is the value of `#` in the signature; an empty number is 1 |
 //! | `reduce_%` | a function for each operation of the row |
 //! | `atomic_load[_explicit]` | two functions; the first has neither order nor scope |
 //!
-//! The table has no functions whose parameter types depend on more than the argument types. `sema` checks these by
-//! hand: `convert_T`, `as_T` and `printf` (`sema::families`), pipes (`sema::pipes`) and device-side enqueue
-//! (`sema::enqueue`).
+//! The table does not contain functions whose parameter types depend on more than the argument types. Separate modules
+//! check these: `sema::families` (`convert_T`, `as_T` and `printf`), `sema::pipes` and `sema::enqueue`.
 
 use std::borrow::Cow;
 use std::sync::{LazyLock, OnceLock};
@@ -31,13 +30,13 @@ use crate::target::Target;
 /// The implementation of a built-in function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
-    /// IR from [`lower`](crate::lower).
+    /// An operation that [`lower`](crate::lower) expands.
     Intrinsic(Intrinsic),
     /// An operation that depends on the generic type.
     ByKind(fn(ScalarKind) -> Intrinsic),
-    /// An operation for each of these, whose names replace `%`.
+    /// One function for each of these operations. The name of the operation replaces `%`.
     Combine(&'static [Combine], fn(Combine) -> Intrinsic),
-    /// The scalar function with the same name in the library, called per lane.
+    /// The scalar library function with the same name, called once per lane.
     Library,
 }
 
@@ -57,7 +56,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Whether a program of this version may call the functions on this device.
+    /// Whether the language version and the device have the functions.
     pub(crate) fn is_offered(&self, version: u32, target: &Target) -> bool {
         version >= self.since
             && self.extension.is_none_or(|wanted| target.has_extension(wanted))
@@ -113,7 +112,7 @@ pub(crate) struct Overload {
     pub(crate) lanes: Option<u8>,
     /// For a function of a pair with `_explicit`: whether it is the one with that suffix.
     pub(crate) is_explicit: Option<bool>,
-    /// Parsed on the first call.
+    /// The parsed signature, and whether an order was omitted. Parsed on first use.
     signature: OnceLock<Box<(Signature, bool)>>,
 }
 
@@ -130,12 +129,12 @@ impl Overload {
         &self.parsed().0
     }
 
-    /// Whether the operation has a memory order that the function does not take.
+    /// Whether the operation has a memory order parameter and the function does not.
     pub(crate) fn omits_order(&self) -> bool {
         self.parsed().1
     }
 
-    /// The operation for a generic type, or `None` for a function of the library.
+    /// Returns the operation for a generic type, or `None` for a library function.
     pub(crate) fn operation(&self, kind: ScalarKind) -> Option<Intrinsic> {
         match self.row.implementation {
             Implementation::Intrinsic(intrinsic) => Some(intrinsic),
@@ -159,7 +158,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// Adds the functions of a name, which may mean several.
+/// Adds the functions of one name in a row, which may stand for several functions.
 fn add(index: &mut Index, row: &'static Row, name: &'static str) {
     let mut put = |name: Cow<'static, str>, combine, lanes, is_explicit| {
         let overload = |text: &&'static str| Overload { row, text, combine, lanes, is_explicit, signature: OnceLock::new() };
@@ -181,19 +180,20 @@ fn add(index: &mut Index, row: &'static Row, name: &'static str) {
     }
 }
 
-/// The overloads of a function on any device. Empty if the table does not have it.
+/// Returns the overloads of a function on all devices. Empty if the table does not contain the name.
 pub(crate) fn find(name: &str) -> &'static [Overload] {
     INDEX.get(name).map_or(&[], |overloads| overloads.as_slice())
 }
 
-/// The names of the functions on floating-point numbers (6.15.2 to 6.15.6), whose accuracy the specification defines.
+/// Returns the names of the functions with floating-point parameters (6.15.2 to 6.15.6), whose accuracy the
+/// specification defines.
 pub fn functions_of_floats() -> impl Iterator<Item = &'static str> {
     let of_floats = |text: &&str| Signature::parse(text).is_some_and(|signature| signature.class.contains(&ScalarKind::Float));
     let rows = rows::numbers::ROWS.iter().filter(move |row| row.signatures.iter().any(of_floats));
     rows.flat_map(|row| row.names.split_whitespace())
 }
 
-/// The functions of the table.
+/// Returns the name and the overloads of each function of the table.
 pub(crate) fn functions() -> impl Iterator<Item = (&'static str, &'static [Overload])> {
     INDEX.iter().map(|(name, overloads)| (&**name, overloads.as_slice()))
 }

@@ -1,4 +1,4 @@
-//! Diagnostics as data, for editors and other tools: the JSON objects of rustc's `--error-format=json`.
+//! Diagnostics as data for editors and other tools, in the format of rustc's `--error-format=json`.
 
 use serde::Serialize;
 
@@ -7,19 +7,19 @@ use super::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, Span, r
 /// A self-contained diagnostic: readers need no source map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Always `diagnostic`: the tag that distinguishes it from other JSON objects.
+    /// Always `diagnostic`. The tag distinguishes the message from other JSON objects.
     #[serde(rename = "$message_type")]
     pub kind: &'static str,
     /// The text on one line, without location and severity.
     pub message: String,
-    /// Always null: diagnostics have no codes.
+    /// Always null, because diagnostics have no codes.
     pub code: Option<()>,
     /// `error`, `warning` or `note`.
     pub level: &'static str,
-    /// The location and the enclosing expression. Empty without a source location.
+    /// The location, and the enclosing expression if there is one. Empty without a source location.
     pub spans: Vec<MessageSpan>,
     pub children: Vec<Message>,
-    /// The diagnostic as it appears in the build log, with its notes. Null for children.
+    /// The text of the diagnostic and its notes in the build log. Null for children.
     pub rendered: Option<String>,
 }
 
@@ -39,15 +39,15 @@ pub struct MessageSpan {
     pub column_start: usize,
     /// Column after the last character.
     pub column_end: usize,
-    /// Whether the message is about this range. Other ranges give context.
+    /// True for the range that the message is about, false for the enclosing expression.
     pub is_primary: bool,
-    /// The lines that the range covers.
+    /// The source lines of the range.
     pub text: Vec<MessageLine>,
-    /// Always null, as are the fields below. rustc's format requires them.
+    /// Always null, like the fields below. rustc's format requires these fields.
     pub label: Option<()>,
     pub suggested_replacement: Option<()>,
     pub suggestion_applicability: Option<()>,
-    /// Always null. Macro expansions are notes.
+    /// Always null. Macro expansions are reported as notes.
     pub expansion: Option<()>,
 }
 
@@ -62,7 +62,7 @@ pub struct MessageLine {
 }
 
 impl Message {
-    /// An error without a source location.
+    /// Creates an error without a source location.
     pub fn error(message: impl Into<String>) -> Self {
         let message = message.into();
         Self { rendered: Some(format!("error: {message}\n")), ..Self::new("error", message, Vec::new()) }
@@ -72,7 +72,8 @@ impl Message {
         Self { kind: "diagnostic", message, code: None, level, spans, children: Vec::new(), rendered: None }
     }
 
-    /// An error in a file that the compiler has not read, with its line and column. A column of 0 is unknown.
+    /// Creates an error in a file that the compiler has not read. `line` and `column` count from 1. A column of 0 is
+    /// unknown.
     pub(crate) fn error_in(file: &str, line: u32, column: u32, message: String) -> Self {
         let at = if column > 0 { format!("{file}:{line}:{column}") } else { format!("{file}:{line}") };
         let rendered = Some(format!("{at}: error: {message}\n"));
@@ -94,13 +95,13 @@ impl Message {
         Self { rendered, ..Self::new("error", message, vec![span]) }
     }
 
-    /// The message as text, as it appears in a build log.
+    /// Returns the text of the message in a build log. Empty for children.
     pub fn into_log(self) -> String {
         self.rendered.unwrap_or_default()
     }
 }
 
-/// All diagnostics of a compilation. `options` may drop warnings or make them errors.
+/// Converts all diagnostics of a compilation. `options` can omit warnings or report them as errors.
 pub fn messages(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> Vec<Message> {
     let is_shown = |diagnostic: &&Diagnostic| !(options.no_warnings && diagnostic.severity == Severity::Warning);
     diagnostics.list().iter().filter(is_shown).map(|diagnostic| message(map, diagnostic, options)).collect()

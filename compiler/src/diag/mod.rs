@@ -1,4 +1,4 @@
-//! Diagnostics as data. Each check words its own diagnostics; `render` formats them.
+//! Diagnostics of the compiler. The code that detects an error creates the text; `render` formats it.
 
 pub mod message;
 pub(crate) mod render;
@@ -24,7 +24,7 @@ impl Span {
     /// A span without a source location.
     pub const NONE: Self = Self { lo: 0, hi: 0 };
 
-    /// The empty span after this one, where text is missing.
+    /// Returns the empty span at the end of this one, where text is missing.
     pub const fn end(self) -> Self {
         Self { lo: self.hi, hi: self.hi }
     }
@@ -34,7 +34,7 @@ impl Span {
         self.lo >= source_map::LIBRARY_BASE
     }
 
-    /// The smallest span that contains both.
+    /// Returns the smallest span that contains both. [`Span::NONE`] does not count.
     pub fn to(self, other: Self) -> Self {
         if self == Self::NONE {
             return other;
@@ -71,23 +71,23 @@ impl fmt::Display for Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    /// Its source location, or [`Span::NONE`].
+    /// The source location, or [`Span::NONE`].
     pub span: Span,
-    /// If `span` is an operator: the whole expression, whose operands are underlined.
+    /// If `span` is an operator, the span of the whole expression. Its operands are underlined.
     pub around: Option<Span>,
     /// The text, in lower case and without a full stop, as in clang.
     pub message: String,
-    /// Explanations with their own locations.
+    /// Explanations and their locations.
     pub notes: Vec<(Span, String)>,
 }
 
 impl Diagnostic {
-    /// An error without notes.
+    /// Creates an error without notes.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Error, span, around: None, message: message.into(), notes: Vec::new() }
     }
 
-    /// A warning without notes.
+    /// Creates a warning without notes.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new() }
     }
@@ -107,7 +107,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Number of errors after which a compilation stops, as clang's `-ferror-limit`.
+    /// Number of errors after which a compilation stops, like the default of clang's `-ferror-limit`.
     pub const ERROR_LIMIT: usize = 20;
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
@@ -129,17 +129,17 @@ impl Diagnostics {
         self.errors > 0
     }
 
-    /// Whether the build fails: there are errors, or warnings that count as errors.
+    /// Whether the build fails: there are errors, or there are warnings and `warnings_are_errors`.
     pub fn fails(&self, warnings_are_errors: bool) -> bool {
         self.has_errors() || warnings_are_errors && self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Warning)
     }
 
-    /// Whether [`Self::ERROR_LIMIT`] is reached.
+    /// Whether there are at least [`Self::ERROR_LIMIT`] errors.
     pub const fn too_many(&self) -> bool {
         self.errors >= Self::ERROR_LIMIT
     }
 
-    /// All diagnostics, in the order of their creation.
+    /// Returns all diagnostics, in the order of their creation.
     pub fn list(&self) -> &[Diagnostic] {
         &self.list
     }

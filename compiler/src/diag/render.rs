@@ -1,28 +1,28 @@
-//! Diagnostics as text in clang's format: `file:line:column: error: message`, the source line, a caret.
+//! Formats diagnostics as text in clang's format: `file:line:column: error: message`, the source line, and a caret.
 
 use std::fmt::Write;
 
 use super::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
 
-/// Maximum number of columns of a source line that are shown.
+/// Maximum number of columns that are printed of a source line.
 const MAX_COLUMNS: usize = 160;
-/// Columns before the caret that are kept when a line is shortened.
+/// Number of columns before the caret that are printed of a longer line.
 const LEAD: usize = 60;
 /// Distance of tab stops.
 const TAB: usize = 8;
 
-/// Options of the text format.
+/// Options for the conversion of diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderOptions {
-    /// `-w`: omit warnings.
+    /// Omit warnings (`-w`).
     pub no_warnings: bool,
-    /// `-Werror`: show warnings as errors.
+    /// Report warnings as errors (`-Werror`).
     pub warnings_are_errors: bool,
 }
 
-/// All diagnostics and the summary line. Empty without diagnostics.
+/// Formats all diagnostics and the summary line. Returns an empty string if there are none.
 pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions) -> String {
-    let mut out = Renderer { map, text: String::new(), last_file_start: None };
+    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
     let (mut warnings, mut errors) = (0_usize, 0_usize);
     for diagnostic in diagnostics.list() {
         let promoted = diagnostic.severity == Severity::Warning && options.warnings_are_errors && !options.no_warnings;
@@ -48,9 +48,9 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
     out.text
 }
 
-/// One diagnostic. If `promoted`, a warning is shown as an error.
+/// Formats one diagnostic with its notes. If `promoted`, a warning is reported as an error.
 pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, promoted: bool) -> String {
-    let mut out = Renderer { map, text: String::new(), last_file_start: None };
+    let mut out = Renderer { map, text: String::new(), last_include_chain: None };
     out.diagnostic(diagnostic, promoted);
     out.text
 }
@@ -58,7 +58,7 @@ pub fn render_one(map: &SourceMap, diagnostic: &Diagnostic, promoted: bool) -> S
 struct Renderer<'a> {
     map: &'a SourceMap,
     text: String,
-    last_file_start: Option<String>,
+    last_include_chain: Option<String>,
 }
 
 impl Renderer<'_> {
@@ -81,15 +81,15 @@ impl Renderer<'_> {
         }
     }
 
-    /// Writes "In file included from" once for consecutive diagnostics in the same file.
+    /// Writes the "In file included from" lines, once for consecutive diagnostics with the same lines.
     fn include_chain(&mut self, span: Span) {
         let mut text = String::new();
         for location in self.map.include_chain(span.lo) {
             let _ = writeln!(text, "In file included from {}:{}:", location.file, location.line);
         }
-        if self.last_file_start.as_ref() != Some(&text) {
+        if self.last_include_chain.as_ref() != Some(&text) {
             self.text.push_str(&text);
-            self.last_file_start = Some(text);
+            self.last_include_chain = Some(text);
         }
     }
 
@@ -108,7 +108,7 @@ impl Renderer<'_> {
         let indent = source_indent(&location.text, at, &source);
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
-            // In bytes of the line. The expression may start on an earlier line.
+            // The number of bytes before and after the operator. The expression may start on an earlier line.
             let (before, after) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
             underline(&mut marks, &source, indent, display_columns(&location.text, at, before, after));
         }
@@ -146,7 +146,7 @@ fn is_caret(line: &str) -> bool {
     line.contains('^') && line.bytes().all(|byte| matches!(byte, b'^' | b'~' | b' '))
 }
 
-/// The display column of a byte of a line.
+/// Returns the display column of a byte of a line. Columns count from 0, and tabs are expanded.
 fn display_column(line: &str, byte: usize) -> usize {
     let mut column = 0;
     for (at, c) in line.char_indices() {
@@ -158,7 +158,7 @@ fn display_column(line: &str, byte: usize) -> usize {
     column
 }
 
-/// The first display column shown, for a line with the caret at `column`.
+/// Returns the first display column that is printed of a line of `columns` columns with the caret at `column`.
 fn window_start(columns: usize, column: usize) -> usize {
     if columns <= MAX_COLUMNS { 0 } else { column.saturating_sub(LEAD) }
 }
@@ -175,7 +175,7 @@ fn expand(line: &str) -> Vec<char> {
     out
 }
 
-/// The source line as shown, and the caret with its tildes.
+/// Returns the printed part of the source line, and the caret with its tildes.
 fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     let expanded = expand(line);
     let column = display_column(line, byte);
@@ -191,13 +191,14 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     (shown, format!("^{}", "~".repeat(tail)))
 }
 
-/// The display columns of an expression before and after its operator, which is at a byte of the line.
+/// Returns the numbers of display columns of an expression before and after its operator. The operator is at byte `at`
+/// of the line, and the expression has `before` and `after` bytes.
 fn display_columns(line: &str, at: usize, before: usize, after: usize) -> (usize, usize) {
     let column = display_column(line, at);
     (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(after)) - column)
 }
 
-/// Underlines the operands on both sides of a caret, from the first to the last character that is not blank.
+/// Underlines the operands on both sides of a caret, without the blanks around them.
 fn underline(marks: &mut String, source: &str, caret: usize, (before, after): (usize, usize)) {
     let shown: Vec<char> = source.chars().collect();
     let mut line: Vec<char> = marks.chars().collect();
@@ -216,7 +217,7 @@ fn underline(marks: &mut String, source: &str, caret: usize, (before, after): (u
     *marks = line.into_iter().collect();
 }
 
-/// Number of blanks before the caret.
+/// Returns the number of blanks before the caret.
 fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
     let column = display_column(line, byte);
     let start = window_start(expand(line).len(), column);
@@ -227,7 +228,7 @@ fn source_indent(line: &str, byte: usize, shown: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// The log for one error over the bytes `lo..hi` of a file.
+    /// Returns the log for one error at the bytes `lo..hi` of a file.
     fn log(text: &str, lo: u32, hi: u32, options: RenderOptions) -> String {
         let mut map = SourceMap::new();
         let start = map.add_file("a.cl", text, Span::NONE).map_or(0, crate::diag::source_map::SourceFile::start);

@@ -1,8 +1,8 @@
-//! Maps spans to files. The files of a compilation share one space of positions.
+//! Maps spans to files. All files of a compilation have different positions.
 //!
-//! Position 0 is not in any file, so [`Span::NONE`] has no location. The built-in library has the upper half of the
-//! space. Its files are registered once per process and keep their positions in every compilation, so parsed library
-//! functions can be cached.
+//! Position 0 is not in any file, so [`Span::NONE`] has no location. The upper half of the positions is for the
+//! built-in library. Its files are registered once per process and have the same positions in every compilation.
+//! Preprocessed library functions can therefore be cached.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ struct LineDirective {
     file: Option<Arc<str>>,
 }
 
-/// A file and its positions.
+/// A file, and its position in the source map.
 #[derive(Debug)]
 pub struct SourceFile {
     name: Arc<str>,
@@ -75,7 +75,7 @@ impl SourceFile {
         &self.name
     }
 
-    /// The text before any translation phase.
+    /// The text after the replacement of trigraphs.
     pub fn text(&self) -> &SourceText {
         &self.text
     }
@@ -137,7 +137,7 @@ impl SourceFile {
     }
 }
 
-/// A location for users. `#line` is applied.
+/// A location in a message, after `#line` directives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     pub file: Arc<str>,
@@ -148,7 +148,7 @@ pub struct Location {
     pub text: String,
 }
 
-/// A span for users.
+/// A span in a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extent {
     pub begin: Location,
@@ -174,7 +174,7 @@ pub struct SourceMap {
     files: Vec<SourceFile>,
     next: u32,
     expansions: Vec<Expansion>,
-    /// Every file that was searched for, with its contents if it exists.
+    /// Every file that was searched for, and its contents, or `None` if it does not exist.
     sought: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
@@ -196,12 +196,12 @@ impl SourceMap {
         }
     }
 
-    /// Takes the list of files that were searched for.
+    /// Returns the list of the files that were searched for, and clears it.
     pub fn take_searched_files(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
         std::mem::take(&mut self.sought)
     }
 
-    /// Adds a file. `included_at` is the directive that includes it. `None` if the positions (2 GiB) are used up.
+    /// Adds a file. `included_at` is the directive that includes it. Returns `None` if all files together exceed 2 GiB.
     pub fn add_file(&mut self, name: impl Into<Arc<str>>, text: impl Into<SourceText>, included_at: Span) -> Option<&SourceFile> {
         let text = text.into();
         let end = u32::try_from(text.as_str().len()).ok()?.checked_add(self.next)?;
@@ -213,7 +213,7 @@ impl SourceMap {
         self.files.last()
     }
 
-    /// The library file with this name. It is registered on first use. `None` if the positions are used up.
+    /// Returns the library file with this name. Registers it on first use. Returns `None` if the library exceeds 2 GiB.
     pub fn library_file(name: &str, text: &'static str) -> Option<&'static SourceFile> {
         let mut files = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);
         let same = |file: &&&SourceFile| &*file.name == name && std::ptr::eq(file.text.as_str(), text);
@@ -239,22 +239,23 @@ impl SourceMap {
         self.files.get(index).filter(|file| file.contains(position)).map(take)
     }
 
-    /// The location of the first byte of a span.
+    /// Returns the location of the first byte of a span. Returns `None` if it is not in a file.
     pub fn locate(&self, span: Span) -> Option<Location> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.locate(span.lo)) }
     }
 
-    /// The lines and columns of a span. `None` if it is not in a file.
+    /// Returns the lines and columns of a span. Returns `None` if it is not in a file.
     pub fn extent(&self, span: Span) -> Option<Extent> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }
     }
 
-    /// The name of the file that contains a span, without regard to `#line`.
+    /// Returns the name of the file that contains a span. `#line` does not affect it. Returns `None` if the span is not
+    /// in a file.
     pub fn file_name(&self, span: Span) -> Option<Arc<str>> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.name.clone()) }
     }
 
-    /// The text of a span. Empty if it is not in a file.
+    /// Returns the text of a span. Empty if it is not in a file.
     pub fn snippet(&self, span: Span) -> String {
         let take = |file: &SourceFile| {
             let (lo, hi) = (span.lo - file.start, span.hi.saturating_sub(file.start));
@@ -263,7 +264,7 @@ impl SourceMap {
         if span == Span::NONE { String::new() } else { self.with_file(span.lo, take).unwrap_or_default() }
     }
 
-    /// The `#include` directives that led to the file of a position, innermost first.
+    /// Returns the locations of the `#include` directives that include the file of a position, innermost first.
     pub fn include_chain(&self, position: u32) -> Vec<Location> {
         let mut chain = Vec::new();
         let mut at = self.with_file(position, |file| file.included_at).unwrap_or(Span::NONE);
@@ -290,7 +291,8 @@ impl SourceMap {
         self.expansions.push(Expansion { at, name: name.clone(), definition });
     }
 
-    /// The macro invocation at the start of the span, and the macro's definition.
+    /// Returns the name and the definition of the macro that is invoked at the start of a span. Returns `None` if there
+    /// is no invocation.
     pub fn expansion(&self, span: Span) -> Option<(&str, Span)> {
         self.expansions
             .iter()

@@ -1,7 +1,8 @@
 //! Finds names with a similar spelling.
 
-/// The nearest of some names, if at most a third of its letters are wrong, omitted, doubled or swapped. Case and
-/// underscores count less (`getGlobalID` is near `get_global_id`).
+/// Returns the most similar of some names, or `None` if no name is similar. Similar names have a distance of at most 1,
+/// 2 or 3, for up to 5, up to 8, or more characters. Names that differ only in case and underscores have the distance 1
+/// (`getGlobalID` and `get_global_id`).
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {
@@ -16,7 +17,8 @@ pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
             continue;
         }
         let distance = if fold(candidate) == folded { 1 } else { distance(name.as_bytes(), candidate.as_bytes(), limit) };
-        // The first in alphabetical order wins a tie, so the order of the candidates does not matter.
+        // If distances are equal, the first name in alphabetical order is used. The order of the candidates has no
+        // effect.
         if distance <= limit && best.is_none_or(|(least, other)| (distance, candidate) < (least, other)) {
             best = Some((distance, candidate));
         }
@@ -28,8 +30,8 @@ fn fold(name: &str) -> String {
     name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect()
 }
 
-/// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. Not exact above
-/// `limit`.
+/// Returns the optimal string alignment distance: the number of insertions, deletions, substitutions and swaps of
+/// adjacent characters. A distance above `limit` is not exact.
 fn distance(a: &[u8], b: &[u8], limit: usize) -> usize {
     if a.len().abs_diff(b.len()) > limit {
         return limit + 1;

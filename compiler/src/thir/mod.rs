@@ -1,6 +1,6 @@
 //! The typed tree: the output of `sema` and the input of `lower`.
 //!
-//! All implicit semantics of OpenCL C are explicit:
+//! The tree makes the implicit semantics of OpenCL C explicit:
 //! - conversions are [`ExprKind::Cast`]
 //! - reads of variables are [`ExprKind::Load`] of an [`Lvalue`]
 //! - arrays decay by [`ExprKind::Decay`]
@@ -8,9 +8,9 @@
 //! - initialisers are flat lists of offsets, and constant initialisers are bytes
 //! - overloads are resolved, and names are ids
 //!
-//! Only programs without errors become typed trees.
+//! Only programs without errors become typed trees. Rules for expressions:
 //!
-//! * A scalar comparison, `!`, `&&`, `||` has type `int` and is 0 or 1. A vector comparison is a vector of signed
+//! * A scalar comparison, `!`, `&&` or `||` has type `int` and is 0 or 1. A vector comparison is a vector of signed
 //!   integers with the lane size of the operand, with 0 or -1 per lane (OpenCL C 6.4.d).
 //! * Struct values ([`TyKind::Record`]) are `Load`s of an lvalue, calls, conditionals, assignments and compound
 //!   literals. `lower` keeps them in memory.
@@ -42,12 +42,12 @@ macro_rules! id {
     };
 }
 id!(
-    /// A function of the program (user's or library's).
+    /// A function of the program: the user's or the library's.
     FuncId
 );
 id!(
-    /// A variable with static storage: program scope, `static` in a function, `__local` and `__constant` variables of
-    /// kernels, string literals.
+    /// A variable with static storage: a variable at program scope, a `static` variable in a function, a `__local` or
+    /// `__constant` variable of a kernel, or a string literal.
     GlobalId
 );
 id!(
@@ -63,23 +63,23 @@ id!(
 #[derive(Debug, Default)]
 pub struct Program {
     pub types: Types,
-    /// Indexed by [`FuncId`]. Only kernels and called functions need bodies. Library functions are added on first use.
+    /// Indexed by [`FuncId`]. Contains the library functions that the program uses.
     pub functions: Vec<Function>,
     /// Indexed by [`GlobalId`].
     pub globals: Vec<GlobalVar>,
-    /// Reflection of the kernels, in order of definition.
+    /// The kernels and their reflection, in order of definition.
     pub kernels: Vec<(FuncId, KernelInfo)>,
 }
 
 /// The linkage of a function or variable (C99 6.2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Linkage {
-    /// Visible in its translation unit only: `static`, or without a name to link by.
+    /// Visible only in its translation unit: `static`, or without a name that other units can refer to.
     #[default]
     Internal,
-    /// Every translation unit.
+    /// Visible in every translation unit.
     External,
-    /// An `inline` function: used in its own unit, and in others if no definition is external.
+    /// An `inline` function. Its unit uses it. Other units use it if there is no definition with external linkage.
     Inline,
 }
 
@@ -88,14 +88,16 @@ pub struct GlobalVar {
     pub name: Name,
     pub ty: QualTy,
     pub space: Space,
-    /// Initial contents, `sizeof(ty)` bytes; `None` for zero and for `Local`. Relocations' targets are [`GlobalId`]
-    /// numbers: `lower` gives globals of the IR the same numbers.
+    /// The initial contents, `sizeof(ty)` bytes. `None` for zeros, `__local` variables and declarations without a
+    /// definition.
     pub init: Option<Vec<u8>>,
+    /// The addresses in `init`. Targets are [`GlobalId`] numbers, because `lower` uses the same numbers for globals of
+    /// the IR.
     pub relocs: Vec<Reloc>,
-    /// Alignment in bytes, of the type or by attribute.
+    /// Alignment in bytes, from the type or an attribute.
     pub align: u32,
     pub linkage: Linkage,
-    /// Whether it is defined here. Otherwise it is `extern` and another translation unit defines it.
+    /// Whether this translation unit defines the variable. Otherwise it is `extern`.
     pub defined: bool,
     pub span: Span,
 }
@@ -114,7 +116,7 @@ pub struct Function {
     pub labels: Vec<Name>,
     /// Whether a `break`, `continue` or `goto` leaves a statement expression.
     pub expression_jumps: bool,
-    /// `None` if only declared. sema rejects a call, unless another translation unit may define the function.
+    /// `None` if the function is only declared. sema rejects its calls unless another translation unit may define it.
     pub body: Option<Vec<Stmt>>,
     pub is_kernel: bool,
     pub reqd_work_group_size: Option<[u32; 3]>,
@@ -149,7 +151,7 @@ pub enum StmtKind {
         init: Option<Init>,
     },
     Block(Vec<Stmt>),
-    /// Conditions are scalars of arithmetic or pointer type. Non-zero is true.
+    /// The conditions of statements are arithmetic scalars or pointers. Non-zero is true.
     If {
         cond: Expr,
         then: Box<Stmt>,
@@ -165,21 +167,21 @@ pub enum StmtKind {
         cond: Expr,
         unroll: Option<u32>,
     },
-    /// `init` is a preceding statement in a block around both.
+    /// The init clause is a separate statement before the `for`, in a block that contains both.
     For {
         cond: Option<Expr>,
         step: Option<Expr>,
         body: Box<Stmt>,
         unroll: Option<u32>,
     },
-    /// `cond` has an integer type after promotion; the labels in `body` are `Case` and `Default` statements at any
-    /// depth (not in nested switches).
+    /// `cond` has a promoted integer type. The labels are the `Case` and `Default` statements in `body` at any depth,
+    /// except in nested switches.
     Switch {
         cond: Expr,
         body: Box<Stmt>,
     },
-    /// A label, not a container. Values are converted to the promoted type of the switch's condition, zero-extended
-    /// from its width; inclusive range.
+    /// A label for an inclusive range of values. The values are converted to the promoted type of the switch's
+    /// condition, and zero-extended from its width.
     Case {
         lo: u64,
         hi: u64,
@@ -198,8 +200,8 @@ pub enum StmtKind {
 #[derive(Debug)]
 pub enum Init {
     Expr(Expr),
-    /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation; the rest is zero if
-    /// `zero_rest`.
+    /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation. If `zero_rest`, all other
+    /// bytes are zero; otherwise there are none.
     Parts {
         zero_rest: bool,
         parts: Vec<(u32, Expr)>,
@@ -210,12 +212,12 @@ pub enum Init {
 #[derive(Debug)]
 pub struct Expr {
     pub kind: ExprKind,
-    /// Without qualifiers. Never an array or function type, since these decay.
+    /// The type, without qualifiers. Not an array or function type.
     pub ty: Ty,
     pub span: Span,
 }
 
-/// An object in memory, or lanes of a vector in memory. [`crate::lower`] finds its address.
+/// An object in memory, or lanes of a vector in memory. [`crate::lower`] computes its address.
 #[derive(Debug)]
 pub struct Lvalue {
     pub kind: LvalueKind,
@@ -243,9 +245,9 @@ pub enum LvalueKind {
         base: Box<Lvalue>,
         index: Box<Expr>,
     },
-    /// Lanes of a vector lvalue. With one lane, the type is the scalar; with more, a vector. Lanes may repeat only in
-    /// reads. The fourth lane of a three-lane vector (`v.hi`) exists too: reading it gives any value, and writing it
-    /// has no effect.
+    /// Lanes of a vector lvalue. The type is a scalar for one lane, otherwise a vector. Lanes may repeat only in reads.
+    /// The list may contain the fourth lane of a three-lane vector (`v.hi`): a read of it returns an undefined value,
+    /// and a write has no effect.
     Lanes {
         base: Box<Lvalue>,
         lanes: Vec<u8>,
@@ -255,9 +257,9 @@ pub enum LvalueKind {
         base: Box<Lvalue>,
         index: Box<Expr>,
     },
-    /// A value stored in memory so that a part of it can be accessed: `f().x`.
+    /// A value that is stored in memory, so that its members or lanes can be accessed: `f().x`.
     Temporary(Box<Expr>),
-    /// A compound literal: the local and its initialiser, which runs on evaluation.
+    /// A compound literal: its variable, and the initialiser, which is evaluated when the lvalue is.
     Compound {
         local: LocalId,
         init: Box<Init>,
@@ -268,9 +270,9 @@ pub enum LvalueKind {
 pub enum Constant {
     /// Bits of an integer or bool, zero-extended from the type's width.
     Int(u64),
-    /// A constant of type [`TyKind::Wide`]. Never in a checked program.
+    /// A constant of type [`TyKind::Wide`]. It does not occur in a checked program.
     Wide(i128),
-    /// A half, float or double: exactly representable in its type.
+    /// A `half`, `float` or `double`. Its type represents the value exactly.
     Float(f64),
     /// The null pointer.
     Null,
@@ -282,11 +284,11 @@ pub enum Constant {
 pub enum UnaryOp {
     Neg,
     BitNot,
-    /// Scalars give `int` 0 or 1, vectors 0 or -1 per lane.
+    /// The result is an `int` 0 or 1 for a scalar, and 0 or -1 per lane for a vector.
     LogNot,
 }
 
-/// Both operands have the same type, except for shifts, whose operands have the same lane count.
+/// Both operands have the same type. The operands of a shift only need the same lane count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     Add,
@@ -305,26 +307,28 @@ pub enum BinaryOp {
     Le,
     Gt,
     Ge,
-    /// Vectors only, without short circuit. Gives 0 or -1 per lane.
+    /// `&&` of vectors, without short-circuit evaluation. The result is 0 or -1 per lane.
     VecAnd,
     VecOr,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastKind {
-    /// Conversion by C's rules between arithmetic scalars, or vectors with equal lane counts. Floats convert to
-    /// integers toward zero, and to floats to nearest even. To `bool`: `!= 0`.
+    /// Conversion by C's rules between arithmetic scalars, or between vectors with equal lane counts. Floats are
+    /// rounded toward zero in conversions to integers, and to nearest even in conversions to floats. `bool` is `value
+    /// != 0`.
     Arith,
-    /// `convert_T[_sat][_rounding]`; `None` is the default rounding (toward zero to integers, nearest even to floats).
+    /// `convert_T[_sat][_rounding]`. The rounding `None` is the default: toward zero for integers, to nearest even for
+    /// floats.
     Convert {
         saturate: bool,
         rounding: Option<Rounding>,
     },
-    /// A scalar to all lanes. The operand already has the lane type.
+    /// Copies a scalar of the lane type to all lanes.
     Splat,
-    /// Reinterpretation of the bits (`as_T`): equal size, or between 3 and 4 lanes.
+    /// Reinterpretation of the bits (`as_T`). The sizes are equal; three lanes count as four.
     AsType,
-    /// Between pointer types, also to and from generic space.
+    /// Conversion between pointer types, also to and from the generic address space.
     Pointer,
     PointerToInt,
     IntToPointer,
@@ -336,26 +340,26 @@ pub enum ExprKind {
     Constant(Constant),
     Load(Box<Lvalue>),
     AddrOf(Box<Lvalue>),
-    /// An array lvalue to a pointer to its first element.
+    /// Converts an array lvalue to a pointer to its first element.
     Decay(Box<Lvalue>),
     Unary(UnaryOp, Box<Expr>),
-    /// `contract`: FP_CONTRACT is on here, so `a * b + c` may be fused.
+    /// If `contract`, FP_CONTRACT is on, and `a * b + c` may be fused.
     Binary {
         op: BinaryOp,
         lhs: Box<Expr>,
         rhs: Box<Expr>,
         contract: bool,
     },
-    /// Short circuit, scalars.
+    /// `&&` of scalars, with short-circuit evaluation.
     LogAnd(Box<Expr>, Box<Expr>),
     LogOr(Box<Expr>, Box<Expr>),
-    /// A scalar condition. Only one operand is evaluated. Both have the result type.
+    /// `?:` with a scalar condition. Only one of `then` and `els` is evaluated. Both have the result type.
     Cond {
         cond: Box<Expr>,
         then: Box<Expr>,
         els: Box<Expr>,
     },
-    /// A vector condition: the most significant bit of each lane selects. All operands are evaluated.
+    /// `?:` with a vector condition. The most significant bit of each lane selects. All operands are evaluated.
     VecSelect {
         cond: Box<Expr>,
         then: Box<Expr>,
@@ -366,7 +370,8 @@ pub enum ExprKind {
         lvalue: Box<Lvalue>,
         value: Box<Expr>,
     },
-    /// `lvalue op= value`: loads, casts to `compute`, combines with `value` (already converted), casts back, stores.
+    /// `lvalue op= value`: loads the lvalue, casts it to `compute`, applies `op` with `value`, casts the result back
+    /// and stores it. `value` already has the required type.
     CompoundAssign {
         op: BinaryOp,
         lvalue: Box<Lvalue>,
@@ -374,14 +379,15 @@ pub enum ExprKind {
         compute: Ty,
         contract: bool,
     },
-    /// `lvalue += value` for pointers, in elements of `stride` bytes. `negate` for `-=`.
+    /// `lvalue += index` for pointers to elements of `stride` bytes, or `-=` if `negate`.
     PointerAssign {
         lvalue: Box<Lvalue>,
         index: Box<Expr>,
         stride: u32,
         negate: bool,
     },
-    /// ++ and --, of arithmetic types, vectors (all lanes) and pointers (`stride` bytes; 0 otherwise).
+    /// `++` and `--` of arithmetic types, of all lanes of vectors, and of pointers. `stride` is the size of the pointee
+    /// in bytes, or 0 for other types.
     IncDec {
         lvalue: Box<Lvalue>,
         increment: bool,
@@ -389,14 +395,14 @@ pub enum ExprKind {
         stride: u32,
     },
     Cast(CastKind, Box<Expr>),
-    /// pointer + index * stride bytes (or minus).
+    /// `pointer + index` for pointers to elements of `stride` bytes, or `pointer - index` if `negate`.
     PointerAdd {
         pointer: Box<Expr>,
         index: Box<Expr>,
         stride: u32,
         negate: bool,
     },
-    /// Difference of pointers in elements of `stride` bytes, as ptrdiff_t.
+    /// The difference of two pointers to elements of `stride` bytes, in elements, as `ptrdiff_t`.
     PointerDiff {
         lhs: Box<Expr>,
         rhs: Box<Expr>,
@@ -411,11 +417,11 @@ pub enum ExprKind {
     Call {
         func: FuncId,
         args: Vec<Expr>,
-        /// For a library function that is called per component of a vector in the source: the component.
+        /// For a library function that is called once per lane of a vector: the lane.
         part: Option<u8>,
     },
-    /// A scalar library function, called for each lane of its vector arguments. Scalar arguments are used for every
-    /// lane.
+    /// Calls of a scalar library function for each lane of its vector arguments. Every call has the same scalar
+    /// arguments.
     CallLanes {
         func: FuncId,
         args: Vec<Expr>,
@@ -425,7 +431,8 @@ pub enum ExprKind {
         op: Intrinsic,
         args: Vec<Expr>,
     },
-    /// `printf`. The format is a constant global with a string, or the first argument, a pointer to constant memory.
+    /// `printf`. The format is a constant variable with a string. If `format` is `None`, it is the first argument, a
+    /// pointer to constant memory.
     Printf {
         format: Option<GlobalId>,
         args: Vec<Expr>,
@@ -435,7 +442,7 @@ pub enum ExprKind {
     VectorLit(Vec<Expr>),
     /// Lanes of a vector value that is not in memory.
     Swizzle(Box<Expr>, Vec<u8>),
-    /// `({ ... })`: the value of its last expression statement, or void.
+    /// `({ ... })`. The value is `None` for a `void` expression.
     StmtExpr {
         stmts: Vec<Stmt>,
         value: Option<Box<Expr>>,

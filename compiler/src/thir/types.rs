@@ -1,4 +1,4 @@
-//! Types of OpenCL C, interned: equal types have equal ids (OpenCL C 6.3).
+//! Types of OpenCL C (6.3). They are interned: equal types have equal ids.
 
 #![allow(missing_docs, reason = "the names are the terms of the language")]
 
@@ -23,12 +23,12 @@ pub struct QualTy {
     pub ty: Ty,
     pub is_const: bool,
     pub is_volatile: bool,
-    /// Alignment of the pointee in bytes, if a typedef makes it smaller than the natural alignment.
+    /// The alignment of the object in bytes, if a typedef reduces it below the natural alignment.
     pub align: Option<u32>,
 }
 
 impl QualTy {
-    /// A type without qualifiers.
+    /// Creates an unqualified type.
     pub const fn plain(ty: Ty) -> Self {
         Self { ty, is_const: false, is_volatile: false, align: None }
     }
@@ -40,7 +40,7 @@ pub enum TyKind {
     Error,
     Void,
     Scalar(ScalarKind),
-    /// A constant of more than 64 bits: 128 bits and a sign. Never in a checked program.
+    /// A signed 128-bit integer, for constants of more than 64 bits. It does not occur in a checked program.
     Wide,
     /// 2, 3, 4, 8 or 16 lanes.
     Vector(ScalarKind, u8),
@@ -49,7 +49,7 @@ pub enum TyKind {
         space: Space,
         is_restrict: bool,
     },
-    /// `None` while the number of elements is unknown: the type is incomplete.
+    /// The number of elements, or `None` for an incomplete type.
     Array {
         element: QualTy,
         len: Option<u64>,
@@ -60,7 +60,7 @@ pub enum TyKind {
         name: Name,
         id: u32,
     },
-    /// Behaves as the scalar that holds its values. The name is for diagnostics.
+    /// An enumeration. It behaves as its integer type `repr`. The name is for diagnostics.
     Enum {
         name: Option<Name>,
         id: u32,
@@ -71,7 +71,7 @@ pub enum TyKind {
         params: Vec<Ty>,
         variadic: bool,
     },
-    /// The type of block variables. Never in a checked program.
+    /// The type of block variables. It does not occur in a checked program.
     Block {
         ret: Ty,
         params: Vec<Ty>,
@@ -127,7 +127,7 @@ impl Default for Types {
 }
 
 impl Types {
-    /// Creates a table. Pointers have 4 or 8 bytes.
+    /// Creates a table without types. `pointer_size` is 4 or 8 bytes.
     pub fn new(pointer_size: u32) -> Self {
         Self { kinds: Vec::new(), ids: FxHashMap::default(), records: Vec::new(), pointer_size }
     }
@@ -142,12 +142,12 @@ impl Types {
         ty
     }
 
-    /// The type with this id.
+    /// Returns the type with this id.
     pub fn kind(&self, ty: Ty) -> &TyKind {
         &self.kinds[ty.0 as usize]
     }
 
-    /// Defines an incomplete type. Types that contain it change too.
+    /// Replaces an incomplete type by its definition. This also completes the types that contain it.
     pub fn complete(&mut self, ty: Ty, kind: TyKind) {
         if let Some(slot) = self.kinds.get_mut(ty.0 as usize) {
             self.ids.remove(slot);
@@ -163,12 +163,12 @@ impl Types {
         id
     }
 
-    /// The record with this number.
+    /// Returns the record with this id.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
     }
 
-    /// A record to complete.
+    /// Returns the record with this id, to complete it.
     pub fn record_mut(&mut self, id: RecordId) -> &mut Record {
         &mut self.records[id.0 as usize]
     }
@@ -178,8 +178,8 @@ impl Types {
         self.pointer_size
     }
 
-    /// Size and alignment in bytes (OpenCL C 6.3.5: vectors are aligned to their size, three lanes count as four).
-    /// `None` for void, functions and incomplete types.
+    /// Returns size and alignment in bytes. Vectors are aligned to their size, and three lanes count as four (OpenCL C
+    /// 6.3.5). Returns `None` for `void`, functions, blocks and incomplete types.
     pub fn layout(&self, ty: Ty) -> Option<(u64, u32)> {
         Some(match self.kind(ty) {
             TyKind::Error => (4, 4),
@@ -212,7 +212,7 @@ impl Types {
         })
     }
 
-    /// The spelling of a type for messages and reflection: `float4`, `__global int *`, `struct S`.
+    /// Returns the spelling of a type for messages and reflection: `float4`, `__global int *`, `struct S`.
     pub fn display(&self, ty: Ty) -> String {
         match self.kind(ty) {
             TyKind::Error => "<error>".to_owned(),
@@ -227,7 +227,7 @@ impl Types {
                     Space::Constant => "__constant ",
                     Space::Generic => "__generic ",
                 };
-                // `__global int *__private *`: after each pointer comes the address space that contains it.
+                // After each pointer follows the address space that contains it: `__global int *__private *`.
                 if let TyKind::Pointer { .. } = self.kind(pointee.ty) {
                     let quals = match (pointee.is_const, pointee.is_volatile) {
                         (false, false) => "",
@@ -282,7 +282,7 @@ impl Types {
         }
     }
 
-    /// The spelling with `const` and `volatile`.
+    /// Returns the spelling with `const` and `volatile`.
     pub fn display_qual(&self, ty: QualTy) -> String {
         let text = self.display(ty.ty);
         match (ty.is_const, ty.is_volatile) {
@@ -294,7 +294,7 @@ impl Types {
     }
 }
 
-/// Size of a scalar in bytes.
+/// Returns the size of a scalar in bytes.
 pub(crate) const fn scalar_size(scalar: ScalarKind) -> u32 {
     match scalar {
         ScalarKind::Bool | ScalarKind::Char | ScalarKind::UChar => 1,
@@ -304,12 +304,12 @@ pub(crate) const fn scalar_size(scalar: ScalarKind) -> u32 {
     }
 }
 
-/// OpenCL C's short name of a scalar.
+/// Returns the short name of a scalar in OpenCL C, such as `uint`.
 pub(crate) const fn scalar_name(scalar: ScalarKind) -> &'static str {
     scalar.name()
 }
 
-/// An access qualifier as it is written.
+/// Returns the spelling of an access qualifier.
 const fn access_name(access: Access) -> &'static str {
     match access {
         Access::ReadOnly => "__read_only",
@@ -318,7 +318,7 @@ const fn access_name(access: Access) -> &'static str {
     }
 }
 
-/// The name of an image type.
+/// Returns the name of an image type.
 pub(crate) const fn image_name(kind: ImageKind) -> &'static str {
     match kind {
         ImageKind::Image1d => "image1d_t",

@@ -1,8 +1,9 @@
-//! Visits the direct children of expressions and statements. Callers use explicit stacks, since trees may be very deep.
+//! Visits the direct children of expressions and statements. Callers use a stack instead of recursion, because trees
+//! may be very deep.
 
 use super::{Expr, ExprKind, Init, Lvalue, LvalueKind, Stmt, StmtKind};
 
-/// Appends the operands of an lvalue.
+/// Appends the direct operands of an lvalue.
 pub(crate) fn lvalue_children<'a>(lvalue: &'a Lvalue, out: &mut Vec<&'a Expr>) {
     match &lvalue.kind {
         LvalueKind::Local(_) | LvalueKind::Global(_) => {}
@@ -23,7 +24,7 @@ pub(crate) fn init_children<'a>(init: &'a Init, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Appends the direct operands of an expression, without the statements of statement expressions.
+/// Appends the direct operands of an expression. Omits the statements of statement expressions.
 pub(crate) fn children<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &expr.kind {
         ExprKind::Constant(_) => {}
@@ -86,14 +87,14 @@ pub(crate) fn expressions<'a>(stmt: &'a Stmt, out: &mut Vec<&'a Expr>) {
     }
 }
 
-/// The statements of all statement expressions in the direct expressions of a statement.
+/// Returns the statements of all statement expressions in the direct expressions of a statement, at any depth.
 pub(crate) fn in_expressions(stmt: &Stmt) -> Vec<&Stmt> {
     let mut stack = Vec::new();
     expressions(stmt, &mut stack);
     statements_in(stack)
 }
 
-/// The statements of all statement expressions in an expression.
+/// Returns the statements of all statement expressions in an expression, at any depth.
 pub(crate) fn in_expression(expr: &Expr) -> Vec<&Stmt> {
     statements_in(vec![expr])
 }
@@ -109,7 +110,7 @@ fn statements_in(mut stack: Vec<&Expr>) -> Vec<&Stmt> {
     found
 }
 
-/// The labels of all `goto`s in a statement, with repetitions. Includes statement expressions.
+/// Returns the labels of all `goto`s in a statement, also in statement expressions. Labels may repeat.
 pub(crate) fn gotos(stmt: &Stmt) -> Vec<super::LabelId> {
     let mut found = Vec::new();
     let mut stack = vec![stmt];

@@ -1,4 +1,4 @@
-//! Rows of the atomic functions (OpenCL C 6.15.12), and those of OpenCL C 1.x and of the extensions for 64 bits.
+//! Rows of the atomic functions: OpenCL C 6.15.12, OpenCL C 1.x, and the extensions for 64 bits.
 
 use super::super::Intrinsic;
 use super::super::table::{Row, by_kind, extension, intrinsic, when};
@@ -25,13 +25,14 @@ const fn maximum(kind: ScalarKind) -> Intrinsic {
     Intrinsic::Atomic(if is_signed(kind) { AtomicOp::SMax } else { AtomicOp::UMax })
 }
 
-/// Programs that find the extension use these functions without `-cl-std=CL2.0`.
-fn is_modern(version: u32, target: &Target) -> bool {
+/// Whether the C11 atomics are available: from OpenCL C 2.0 on, or with `cl_ext_float_atomics`, because programs that
+/// find this extension use them without `-cl-std=CL2.0`.
+fn has_c11_atomics(version: u32, target: &Target) -> bool {
     version >= 200 || target.has_extension(FLOAT_ATOMICS)
 }
 
 const fn c11(names: &'static str, op: Intrinsic, signatures: &'static [&'static str]) -> Row {
-    when(is_modern, intrinsic(names, op, signatures))
+    when(has_c11_atomics, intrinsic(names, op, signatures))
 }
 
 const fn float(names: &'static str, op: AtomicOp) -> Row {
@@ -58,8 +59,8 @@ pub(super) static ROWS: &[Row] = &[
     c11("atomic_compare_exchange_weak[_explicit]", Intrinsic::AtomicCompareExchange, COMPARE_EXCHANGE),
     c11("atomic_fetch_add[_explicit]", Intrinsic::Atomic(AtomicOp::Add), FETCH),
     c11("atomic_fetch_sub[_explicit]", Intrinsic::Atomic(AtomicOp::Sub), FETCH),
-    when(is_modern, by_kind("atomic_fetch_min[_explicit]", minimum, FETCH)),
-    when(is_modern, by_kind("atomic_fetch_max[_explicit]", maximum, FETCH)),
+    when(has_c11_atomics, by_kind("atomic_fetch_min[_explicit]", minimum, FETCH)),
+    when(has_c11_atomics, by_kind("atomic_fetch_max[_explicit]", maximum, FETCH)),
     c11("atomic_fetch_and[_explicit]", Intrinsic::Atomic(AtomicOp::And), FETCH),
     c11("atomic_fetch_or[_explicit]", Intrinsic::Atomic(AtomicOp::Or), FETCH),
     c11("atomic_fetch_xor[_explicit]", Intrinsic::Atomic(AtomicOp::Xor), FETCH),

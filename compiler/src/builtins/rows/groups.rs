@@ -1,5 +1,5 @@
 //! Rows of the collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19), the extensions
-//! `cl_khr_subgroup_*` and `cl_intel_subgroups*`, and dot products of bytes.
+//! `cl_khr_subgroup_*` and `cl_intel_subgroups*`, and of the dot products of bytes.
 
 use super::super::table::{Row, combine, extension, intrinsic, when};
 use super::super::{Combine, GroupFn, Intrinsic, MaskKind};
@@ -23,9 +23,9 @@ const INTEL: &str = "cl_intel_subgroups";
 const INTEL_SHORT: &str = "cl_intel_subgroups_short";
 const BYTES: &str = "cl_khr_integer_dot_product";
 
-/// A value of at least 32 bits. Smaller integers convert to `int`.
+/// A function of a scalar of at least 32 bits. Smaller integers convert to `int`.
 const NUMBER: &[&str] = &["N(N)|1"];
-/// A value of any size.
+/// A function of a scalar of any size.
 const ANY: &[&str] = &["G(G)|1"];
 const INDEXED: &[&str] = &["G(G,uint)|1"];
 const PREDICATE: &[&str] = &["int(int)"];
@@ -41,7 +41,7 @@ fn has_arithmetic(version: u32, target: &Target) -> bool {
     has_collectives(version, target) || target.has_extension(UNIFORM)
 }
 
-/// Whether programs may use subgroups.
+/// Whether the language version and the device have subgroup functions.
 pub(crate) fn has_subgroups(version: u32, target: &Target) -> bool {
     target.has_extension("cl_intel_subgroups") || (version >= 200 && target.has_feature("__opencl_c_subgroups"))
 }
@@ -58,7 +58,7 @@ const fn query(name: &'static str, query: Intrinsic) -> Row {
     when(has_subgroups, intrinsic(name, query, QUERY))
 }
 
-/// A function of subgroups that an extension adds.
+/// The row of a subgroup function that an extension adds.
 const fn added(extends: &'static str, name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
     extension(extends, intrinsic(name, Intrinsic::SubGroup(function), signatures))
 }
@@ -129,7 +129,7 @@ const fn dot(name: &'static str, signatures: &'static [&'static str]) -> Row {
     extension(BYTES, intrinsic(name, Intrinsic::IntegerDot, signatures))
 }
 
-/// A reduction and both scans, for each list of operations.
+/// The rows of a reduction and both scans, for each list of operations.
 macro_rules! arithmetic {
     ($prefix:literal, $group:path, [$reduce:path, $inclusive:path, $exclusive:path], [$(($wrap:path, $operations:expr, $signatures:expr)),*]) => {
         &[$(
@@ -198,7 +198,8 @@ const fn clustered(operations: &'static [Combine], signatures: &'static [&'stati
     extension(CLUSTERED, by)
 }
 
-/// Block accesses of buffers and images. A work-item accesses the number of elements in the name.
+/// The rows of the block reads and writes of buffers and images. The number in the name is the number of elements per
+/// work-item.
 macro_rules! blocks {
     ($extension:literal, $suffix:literal, $unsigned:literal, $signed:literal) => {
         [

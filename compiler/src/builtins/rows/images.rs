@@ -1,6 +1,6 @@
 //! Rows of the image functions (OpenCL C 6.15.15).
 //!
-//! A depth image has colours of one component, which only the functions of `float` access.
+//! A depth image has colours of one component. Only the `float` functions access it.
 
 use super::super::table::{Row, intrinsic, since, when};
 use super::super::{ImageQuery, Intrinsic};
@@ -29,7 +29,8 @@ pub(super) static QUERIES: &[Row] = &[
     query("get_image_num_mip_levels", ImageQuery::NumMipLevels, &["int(mipmap)"]),
 ];
 
-/// The functions for colours of a type, with further signatures for each.
+/// The rows of the functions for one colour type. The four lists are further signatures for sampled reads, reads
+/// without a sampler, reads of a level, and writes.
 macro_rules! access {
     ($letters:literal, $colour:literal, [$($sampled:literal),*], [$($read:literal),*], [$($level:literal),*], [$($written:literal),*]) => {
         &[
@@ -45,7 +46,7 @@ macro_rules! access {
                 ],
             ),
             since(120, image(concat!("read_image", $letters), Intrinsic::ReadImage, &[concat!($colour, "(read image,int@)"), $($read),*])),
-            // For other source languages: a read of a mipmap level without a sampler.
+            // A read of a mip level without a sampler, which other source languages have.
             image(concat!("__wgcl_read_image", $letters), Intrinsic::ReadImageLevel, &[concat!($colour, "(image,int@,int)"), $($level),*]),
             image(
                 concat!("write_image", $letters),

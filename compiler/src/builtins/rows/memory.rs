@@ -1,5 +1,5 @@
-//! Rows of vectors in memory, barriers, copies, shuffles, address spaces and clocks (OpenCL C 6.15.7 to 6.15.13,
-//! 6.15.24).
+//! Rows of the functions for vectors in memory, barriers, copies, shuffles, address spaces and clocks (OpenCL C 6.15.7
+//! to 6.15.13, 6.15.24).
 
 use super::super::table::{Row, extension, intrinsic, since, when};
 use super::super::{Intrinsic, Rounding};
@@ -12,12 +12,12 @@ const SCOPED_FENCE: &[&str] = &["void(uint,?scope)"];
 const SPLIT_BARRIER: &str = "cl_intel_split_work_group_barrier";
 const LINES: &str = "cl_khr_extended_async_copies";
 
-/// Whether pointers without an address space are generic (6.7.5).
+/// Whether pointers without an address space qualifier are generic (6.7.5).
 pub(crate) fn has_generic(version: u32, target: &Target) -> bool {
     version == 200 || (version >= 300 && target.has_feature("__opencl_c_generic_address_space"))
 }
 
-/// A store of halves with each rounding mode (6.15.7).
+/// The rows of the stores of halves with a rounding mode (6.15.7).
 macro_rules! store_half {
     ($suffix:literal, $rounding:expr) => {
         [
@@ -36,7 +36,7 @@ pub(super) static STORES: &[[Row; 2]] = &[
 ];
 
 pub(super) static ROWS: &[Row] = &[
-    // 6.15.2: the generic type is the code of the NaN.
+    // 6.15.2. The generic type is that of the NaN code.
     intrinsic("nan", Intrinsic::Nan, &["float#(Q)"]),
     when(|_, target| target.language.fp64, intrinsic("nan", Intrinsic::Nan, &["double#(L)"])),
     when(|_, target| target.language.fp16, intrinsic("nan", Intrinsic::Nan, &["half#(H)"])),
@@ -49,7 +49,7 @@ pub(super) static ROWS: &[Row] = &[
     intrinsic("barrier", Intrinsic::Barrier, FENCE),
     since(200, intrinsic("work_group_barrier", Intrinsic::Barrier, SCOPED_FENCE)),
     intrinsic("mem_fence read_mem_fence write_mem_fence", Intrinsic::MemFence, FENCE),
-    // A full barrier in the wait implements both halves and orders accesses before the arrival too.
+    // The wait is a full barrier. It implements both halves, and also orders the accesses before the arrival.
     extension(SPLIT_BARRIER, intrinsic("intel_work_group_barrier_arrive", Intrinsic::MemFence, FENCE)),
     extension(SPLIT_BARRIER, intrinsic("intel_work_group_barrier_wait", Intrinsic::Barrier, FENCE)),
     extension(SPLIT_BARRIER, since(200, intrinsic("intel_work_group_barrier_arrive", Intrinsic::MemFence, SCOPED_FENCE))),
@@ -84,7 +84,7 @@ pub(super) static ROWS: &[Row] = &[
         ),
     ),
     intrinsic("wait_group_events", Intrinsic::WaitGroupEvents, &["void(int,*const event)"]),
-    // The work-items make the copies themselves, so a barrier orders them.
+    // The work-items execute the copies themselves. A barrier therefore orders the copies.
     extension("cl_khr_async_work_group_copy_fence", intrinsic("async_work_group_copy_fence", Intrinsic::Barrier, FENCE)),
     intrinsic("prefetch", Intrinsic::Prefetch, &["void(gn*const void,size)"]),
     // 6.15.13

@@ -8,7 +8,7 @@ pub(super) mod numbers;
 
 use super::table::Row;
 
-/// All rows, in order of preference.
+/// Returns all rows, in order of preference.
 pub(super) fn all() -> impl Iterator<Item = &'static Row> {
     let sections: [&[Row]; 15] = [
         numbers::ROWS,
