@@ -1,25 +1,25 @@
-//! Accesses that may go to several buffers with known device addresses: one access, through a selected address.
+//! Accesses to one of several buffers with known device addresses: one access, through a selected address.
 //!
 //! Example: `load (select %c, %a, %b)` becomes `load (inttoptr (select %c, address of %a, address of %b))`.
 
 use super::roots::Root;
-use super::{Resolver, go_to};
+use super::{Resolver, set_pointer};
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Op, Region, Scalar, Space, Type, Value, WorkItem};
 
 impl Resolver<'_> {
-    /// Whether a root's memory is accessed by address.
+    /// Whether a root is a buffer that is accessed by address.
     pub(super) fn has_address(&self, root: usize) -> bool {
         matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
     }
 
-    /// The address of a root's memory.
+    /// The device address of a root.
     pub(super) fn address(&mut self, root: usize) -> Value {
         if let Some(&known) = self.addresses.get(&root) {
             return known;
         }
         let Root::Param(param) = self.roots.list[root] else { return self.constant(Type::I64, 0) };
-        let halves = [false, true].map(|high| self.hidden(WorkItem::ArgAddress { param, high }));
+        let halves = [false, true].map(|high| self.argument_word(WorkItem::ArgAddress { param, high }));
         let amount = self.constant(Type::I64, 32);
         let Self { function, entry, .. } = self;
         let [low, high] = halves.map(|half| function.emit(entry, Span::NONE, Type::I64, Op::Cast(CastOp::ZExt, half)));
@@ -29,17 +29,17 @@ impl Resolver<'_> {
         address
     }
 
-    /// An offset, extended to the width of an address.
-    pub(super) fn long(&mut self, out: &mut Vec<Inst>, span: Span, offset: Value) -> Value {
+    /// Zero-extends an offset to 64 bits.
+    pub(super) fn extend_offset(&mut self, out: &mut Vec<Inst>, span: Span, offset: Value) -> Value {
         if self.function.ty(offset) == Type::I64 {
             return offset;
         }
         self.at(out, span).cast(CastOp::ZExt, offset, Scalar::I64)
     }
 
-    /// Emits the operation at the address that a local tag selects, and returns the candidates without an address.
-    /// `None` if fewer than two have one.
-    pub(super) fn among_addresses(
+    /// Emits the address of the candidate that a local tag selects. Returns the operation at this address, and the
+    /// candidates that are not accessed by address. `None` if fewer than two candidates are.
+    pub(super) fn select_address(
         &mut self,
         inst: &Inst,
         tag: Value,
@@ -59,7 +59,7 @@ impl Resolver<'_> {
             let own = self.address(root);
             address = self.at(out, inst.span).select(here, own, address);
         }
-        let offset = self.long(out, inst.span, offset);
+        let offset = self.extend_offset(out, inst.span, offset);
         let sum = self.at(out, inst.span).bin(BinOp::Add, address, offset);
         Some((self.at_address(inst, sum, out), rest))
     }
@@ -68,14 +68,14 @@ impl Resolver<'_> {
     fn at_address(&mut self, inst: &Inst, address: Value, out: &mut Vec<Inst>) -> Op {
         let mut op = inst.op.clone();
         let pointer = self.function.emit(out, inst.span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
-        go_to(&mut op, pointer);
+        set_pointer(&mut op, pointer);
         op
     }
 
-    /// Removes candidates that are accessed by address from the candidates of a global-id pointer (root, whether it
-    /// matches, offset), if there are several. Returns whether the pointer points into one of them, and the operation
-    /// for this case.
-    pub(super) fn found_by_address(
+    /// For a pointer in identity form with the candidates `found` (root, whether it matches, offset): removes those
+    /// that are accessed by address. Returns whether one of these matches, and a region with the operation for this
+    /// case. `None` if fewer than two candidates are accessed by address; `found` then does not change.
+    pub(super) fn match_by_address(
         &mut self,
         inst: &Inst,
         found: &mut Vec<(usize, Value, Value)>,
@@ -90,7 +90,7 @@ impl Resolver<'_> {
         let mut chosen: Option<(Value, Value)> = None;
         for (root, here, relative) in reached {
             let base = self.address(root);
-            let offset = self.long(out, span, relative);
+            let offset = self.extend_offset(out, span, relative);
             let own = self.at(out, span).bin(BinOp::Add, base, offset);
             chosen = Some(match chosen {
                 None => (here, own),
@@ -132,7 +132,7 @@ mod tests {
 "#;
 
     #[test]
-    fn a_choice_of_buffers_is_one_of_addresses() {
+    fn selected_buffers_are_accessed_by_selected_addresses() {
         let text = resolve(CHOOSE, false, &[true, true]);
         assert!(text.contains("inttoptr") && !text.contains("switch"), "{text}");
         assert_eq!(text.matches("load").count(), 1, "{text}");
@@ -142,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn offsets_have_64_bits_for_large_buffers() {
+    fn large_buffers_have_64_bit_offsets() {
         let text = resolve(CHOOSE, true, &[true, true]);
         assert!(text.contains("sext") && !text.contains("trunc"), "{text}");
     }
 
     #[test]
-    fn pointers_from_memory_lead_to_buffers_by_one_access() {
+    fn loaded_pointers_access_buffers_by_address() {
         let text = r#"kernel @f0 "k" (%0: ptr.global buffer, %1: ptr.global buffer) {
   %2: ptr.global = load %0 align 8
   %3: i32 = load %2 align 4

@@ -15,8 +15,8 @@ use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, Scalar, Space, Type, Value};
 
 impl Resolver<'_> {
-    /// Replaces a function's parameter that points to global memory by an address.
-    pub(super) fn take_address(&mut self, root: usize, param: usize) {
+    /// Replaces a parameter that points to global memory by an address, except in kernels.
+    pub(super) fn replace_by_address(&mut self, root: usize, param: usize) {
         if self.function.kernel.is_none() && self.roots.spaces[root] == Space::Global {
             let address = self.function.new_value(Type::I64);
             self.function.params[param] = address;
@@ -25,11 +25,11 @@ impl Resolver<'_> {
     }
 
     /// Whether a root is a parameter that was replaced by an address.
-    pub(super) fn is_taken_address(&self, root: usize) -> bool {
+    pub(super) fn is_address_param(&self, root: usize) -> bool {
         self.function.kernel.is_none() && matches!(self.roots.list[root], Root::Param(_)) && self.addresses.contains_key(&root)
     }
 
-    /// The address of a byte of a root. Offsets from a parameter may be negative.
+    /// Emits the address of the byte at `offset` in a root. Offsets from a parameter may be negative.
     pub(super) fn address_in(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, offset: Value) -> Value {
         let base = self.address(root);
         if offset == self.constant(self.width, 0) {
@@ -40,14 +40,14 @@ impl Resolver<'_> {
         self.at(out, span).bin(BinOp::Add, base, offset)
     }
 
-    /// The address that a call passes for a pointer.
-    pub(super) fn given_address(&mut self, out: &mut Vec<Inst>, span: Span, pointer: Value) -> Value {
+    /// Emits the address that a call passes for a pointer.
+    pub(super) fn passed_address(&mut self, out: &mut Vec<Inst>, span: Span, pointer: Value) -> Value {
         let parts = self.parts(pointer);
         let candidates: Vec<usize> = self.roots.set(pointer).roots().collect();
         let unknown =
-            matches!(parts.tag, Tag::Global(_)) || !candidates.iter().all(|&root| self.has_address(root) || self.is_taken_address(root));
+            matches!(parts.tag, Tag::Identity(_)) || !candidates.iter().all(|&root| self.has_address(root) || self.is_address_param(root));
         if unknown {
-            self.error = Some("a call with pointers that was not expanded");
+            self.error = Some("a call with pointers that was not inlined");
         }
         let mut address = self.constant(Type::I64, 0);
         for root in candidates {

@@ -1,5 +1,5 @@
-//! The two forms of pointers: numbers of objects, conversions between the forms, comparisons, and accesses by
-//! identity.
+//! The two forms of pointers: tags and identities of objects, conversions between the forms, comparisons, and accesses
+//! by identity.
 
 use super::roots::{Root, Roots, first_of};
 use super::{Resolver, Tag};
@@ -10,24 +10,24 @@ use crate::ir::{
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
-/// The identity of an object in the global-id form.
+/// The identity of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
-    /// Known at compile time: the identity, and the start of the object in the memory with that identity.
+    /// Known at compile time: the identity, and the byte offset of the object in the memory with that identity.
     Known(u32, u32),
     /// The identity of the buffer that is passed for a parameter.
     Argument(u32),
 }
 
-/// The numbers of a function's objects.
+/// The tags and identities of a function's objects.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    /// Per root: its tag in the local-tag form.
+    /// The tag of each root in local-tag form.
     pub(super) tags: Vec<u64>,
     pub(super) identities: Vec<Identity>,
-    /// Per root: the root through which its memory is accessed in the global-id form.
+    /// For each root: the root through which its memory is accessed in identity form.
     through: Vec<usize>,
-    /// Whether all tags fit a pointer.
+    /// Whether all tags fit a 32-bit pointer. Always true for 64-bit pointers.
     fit: bool,
 }
 
@@ -66,6 +66,7 @@ impl Numbers {
         numbers
     }
 
+    /// The parameter index of a root whose identity the host passes; `None` for other roots.
     pub(super) fn argument(&self, root: usize) -> Option<u32> {
         match self.identities[root] {
             Identity::Argument(index) => Some(index),
@@ -75,17 +76,17 @@ impl Numbers {
 }
 
 impl Resolver<'_> {
-    /// A word of the argument buffer.
-    pub(super) fn hidden(&mut self, what: WorkItem) -> Value {
-        let Self { hidden, function, entry, .. } = self;
-        *hidden.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
+    /// The value of a word of the argument buffer.
+    pub(super) fn argument_word(&mut self, what: WorkItem) -> Value {
+        let Self { argument_words, function, entry, .. } = self;
+        *argument_words.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
     }
 
-    /// Identity of a root, and its start in the memory with that identity.
+    /// The identity of a root, and its byte offset in the memory with that identity.
     pub(super) fn identity(&mut self, root: usize) -> (Value, Value) {
         match self.numbers.identities[root] {
             Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
-            Identity::Argument(index) => (self.hidden(WorkItem::ArgIdentity(index)), self.hidden(WorkItem::ArgBase(index))),
+            Identity::Argument(index) => (self.argument_word(WorkItem::ArgIdentity(index)), self.argument_word(WorkItem::ArgBase(index))),
         }
     }
 
@@ -98,14 +99,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Identity and offset of a pointer.
-    pub(super) fn global_id_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
+    /// The identity and offset of a pointer.
+    pub(super) fn identity_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
         let parts = self.parts(ptr);
         if self.has_large_offsets() {
             return (self.constant(Type::I32, 0), self.flat(out, span, ptr));
         }
         match parts.tag {
-            Tag::Global(tag) => (tag, parts.offset),
+            Tag::Identity(tag) => (tag, parts.offset),
             Tag::Fixed(None) => (self.constant(Type::I32, 0), parts.offset),
             Tag::Fixed(Some(root)) => {
                 let (tag, base) = self.identity(root);
@@ -134,7 +135,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The pointer in global-id form, as an integer.
+    /// The bits of a pointer in identity form. `into` is the value to define, if there is one.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
         if self.has_large_offsets() {
             let flat = self.flat(out, span, ptr);
@@ -143,7 +144,7 @@ impl Resolver<'_> {
             out.push(Inst { op: Op::Bin(BinOp::Or, flat, zero), results: vec![value], span });
             return value;
         }
-        let (tag, offset) = self.global_id_form(out, span, ptr);
+        let (tag, offset) = self.identity_form(out, span, ptr);
         self.join(out, span, tag, offset, into)
     }
 
@@ -167,18 +168,17 @@ impl Resolver<'_> {
 
     fn check_tags(&mut self) {
         if !self.numbers.fit {
-            self.error = Some(
-                "a pointer in memory or as an integer, for a kernel with this number of variables on a device without 64-bit integers,",
-            );
+            self.error =
+                Some("a pointer in memory or as an integer, in a kernel with this number of objects, on a device without 64-bit integers,");
         }
     }
 
-    /// Converts an integer to a pointer.
+    /// Defines the pointer `ptr` by its bits.
     pub(super) fn unpack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, bits: Value) {
         let ty = self.integer();
         if self.has_large_offsets() {
             let tag = self.constant(Type::I32, 0);
-            return self.define(ptr, Tag::Global(tag), bits);
+            return self.define(ptr, Tag::Identity(tag), bits);
         }
         let shift = if self.ptr_size == 8 { 32 } else { 32 - TAG_BITS_32 };
         let amount = self.constant(ty, u64::from(shift));
@@ -191,13 +191,13 @@ impl Resolver<'_> {
             let mask = self.constant(ty, (1 << shift) - 1);
             self.at(out, span).bin(BinOp::And, bits, mask)
         };
-        let tag = if self.roots.has_global_id(ptr) { Tag::Global(tag) } else { Tag::Local(tag) };
+        let tag = if self.roots.has_identity(ptr) { Tag::Identity(tag) } else { Tag::Local(tag) };
         self.define(ptr, tag, offset);
     }
 
-    /// The bits of a pointer that is stored through `place`.
-    pub(super) fn keep(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, place: Value) -> Value {
-        if !self.roots.stores_global_ids(place) {
+    /// The bits of the pointer `value` when it is stored through `ptr`.
+    pub(super) fn stored_bits(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, ptr: Value) -> Value {
+        if !self.roots.stores_identities(ptr) {
             let parts = self.parts(value);
             let tag = self.tag_value(parts.tag);
             return self.join(out, span, tag, parts.offset, None);
@@ -207,22 +207,23 @@ impl Resolver<'_> {
                 (Root::Param(index), Some(kernel)) => matches!(kernel.params.get(*index as usize), Some(KernelParam::Buffer { .. })),
                 _ => false,
             };
-            let points = self.roots.set(value).roots().any(|root| buffer(&self.roots.list[root]));
+            let points_to_buffer = self.roots.set(value).roots().any(|root| buffer(&self.roots.list[root]));
             let outlives = |root: usize| matches!(self.roots.spaces[root], Space::Global | Space::Constant);
-            if points && self.roots.set(place).roots().any(outlives) {
-                self.error = Some("a pointer to a buffer that is kept in memory of the device, which has no 64-bit integers,");
+            if points_to_buffer && self.roots.set(ptr).roots().any(outlives) {
+                self.error = Some("storing a pointer to a buffer in global memory, on a device without 64-bit integers,");
             }
         }
         self.pack(out, span, value, None)
     }
 
-    /// A cast from the generic space: null if the pointer points to another space.
+    /// Defines the result of a cast between address spaces. A cast from the generic space is null if the pointer points
+    /// to another space.
     pub(super) fn narrow(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, ptr: Value) {
         let parts = self.parts(ptr);
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
         let kept: Vec<usize> = self.roots.set(result).roots().collect();
         let lost = self.roots.set(ptr).roots().any(|root| !kept.contains(&root));
-        if let (Tag::Global(_), true) = (parts.tag, self.has_large_offsets()) {
+        if let (Tag::Identity(_), true) = (parts.tag, self.has_large_offsets()) {
             return self.narrow_large(out, span, (result, parts.offset), (from, to), &kept);
         }
         let narrows = from == Some(Space::Generic) && to != Some(Space::Generic);
@@ -231,32 +232,33 @@ impl Resolver<'_> {
                 let here = self.is_one_of(out, span, tag, &kept, false);
                 Tag::Local(self.choose(out, span, here, tag))
             }
-            Tag::Global(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
+            Tag::Identity(tag) if narrows && self.ptr_size == 8 && to == Some(Space::Global) => {
                 let last = self.constant(Type::I32, u64::from(identity::VARIABLES));
                 let here = self.at(out, span).cmp(CmpOp::ULe, tag, last);
-                Tag::Global(self.choose(out, span, here, tag))
+                Tag::Identity(self.choose(out, span, here, tag))
             }
-            Tag::Global(tag) if narrows => {
+            Tag::Identity(tag) if narrows => {
                 let here = self.is_one_of(out, span, tag, &kept, true);
-                Tag::Global(self.choose(out, span, here, tag))
+                Tag::Identity(self.choose(out, span, here, tag))
             }
             tag => tag,
         };
-        // Null plus an offset is null: only the tag matters.
+        // A pointer with tag 0 is null, whatever its offset.
         self.define(result, tag, parts.offset);
     }
 
+    /// Emits `tag` if the condition `here` holds, and null otherwise.
     fn choose(&mut self, out: &mut Vec<Inst>, span: Span, here: Value, tag: Value) -> Value {
         let null = self.constant(Type::I32, 0);
         self.at(out, span).select(here, tag, null)
     }
 
-    /// Whether a tag is the tag of one of some roots.
-    pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], global_id: bool) -> Value {
+    /// Emits whether `tag` is the tag of one of the roots, or its identity if `by_identity`.
+    pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], by_identity: bool) -> Value {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
         for &root in roots {
-            let number = if global_id { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
+            let number = if by_identity { self.identity(root).0 } else { self.constant(Type::I32, self.numbers.tags[root]) };
             let here = self.at(out, span).cmp(CmpOp::Eq, tag, number);
             result = if first { here } else { self.at(out, span).bin(BinOp::Or, result, here) };
             first = false;
@@ -272,30 +274,30 @@ impl Resolver<'_> {
             return;
         }
         let null = self.constant(Type::I32, 0);
-        // There is one null pointer: only the tag matters.
+        // All pointers with tag 0 are null, so comparisons with null only compare tags.
         if let (Tag::Fixed(None), other, CmpOp::Eq | CmpOp::Ne) | (other, Tag::Fixed(None), CmpOp::Eq | CmpOp::Ne) = (x.tag, y.tag, kind) {
             let op = match other {
                 Tag::Fixed(_) => Op::Const(Const::Bits(u64::from(kind == CmpOp::Ne))),
-                Tag::Global(_) if self.has_large_offsets() => {
+                Tag::Identity(_) if self.has_large_offsets() => {
                     let flat = if matches!(x.tag, Tag::Fixed(None)) { y.offset } else { x.offset };
-                    Op::Cmp(kind, self.high(out, span, flat), null)
+                    Op::Cmp(kind, self.identity_of_flat(out, span, flat), null)
                 }
-                Tag::Local(tag) | Tag::Global(tag) => Op::Cmp(kind, tag, null),
+                Tag::Local(tag) | Tag::Identity(tag) => Op::Cmp(kind, tag, null),
             };
             out.push(Inst { op, results: vec![result], span });
             return;
         }
-        // Two arguments may be the same buffer, or parts of one.
+        // Two arguments may be the same buffer, or parts of the same buffer.
         let mut arguments: Vec<u32> =
             [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
         arguments.sort_unstable();
         arguments.dedup();
-        let global_id = matches!(x.tag, Tag::Global(_)) || matches!(y.tag, Tag::Global(_)) || arguments.len() > 1;
+        let by_identity = matches!(x.tag, Tag::Identity(_)) || matches!(y.tag, Tag::Identity(_)) || arguments.len() > 1;
         let (p, q) = match (x.tag, y.tag) {
             (Tag::Fixed(p), Tag::Fixed(q))
-                if !global_id || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
+                if !by_identity || [p, q].iter().any(|root| root.and_then(|root| self.numbers.argument(root)).is_none()) =>
             {
-                // Pointers into different objects compare like their tags.
+                // The order of pointers into different objects is that of their tags.
                 let of = |root: Option<usize>| root.map_or(0, |root| self.numbers.tags[root]);
                 let holds = match kind {
                     CmpOp::Ne => true,
@@ -306,7 +308,7 @@ impl Resolver<'_> {
                 out.push(Inst { op: Op::Const(Const::Bits(u64::from(holds))), results: vec![result], span });
                 return;
             }
-            _ if global_id => (self.global_id_form(out, span, a), self.global_id_form(out, span, b)),
+            _ if by_identity => (self.identity_form(out, span, a), self.identity_form(out, span, b)),
             _ => ((self.tag_value(x.tag), x.offset), (self.tag_value(y.tag), y.offset)),
         };
         let same = self.at(out, span).cmp(CmpOp::Eq, p.0, q.0);
@@ -326,8 +328,8 @@ impl Resolver<'_> {
         out.push(Inst { op: last, results: vec![result], span });
     }
 
-    /// An access through a pointer in global-id form: finds the object with its identity and offset.
-    pub(super) fn search(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
+    /// Emits an access through a pointer in identity form, which compares its identity and offset with each candidate.
+    pub(super) fn access_by_identity(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
         let span = inst.span;
         let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();
         roots.sort_unstable();
@@ -335,7 +337,7 @@ impl Resolver<'_> {
         let mut found = Vec::with_capacity(roots.len());
         for root in roots {
             if self.has_large_offsets() {
-                found.push(self.found_large(out, span, root, offset));
+                found.push(self.match_large(out, span, root, offset));
                 continue;
             }
             let (own, base) = self.identity(root);
@@ -343,7 +345,7 @@ impl Resolver<'_> {
             let mut relative = offset;
             if let Some(index) = self.numbers.argument(root) {
                 relative = self.at(out, span).bin(BinOp::Sub, offset, base);
-                let size = self.hidden(WorkItem::ArgSize(index));
+                let size = self.argument_word(WorkItem::ArgSize(index));
                 let inside = self.at(out, span).cmp(CmpOp::ULt, relative, size);
                 here = self.at(out, span).bin(BinOp::And, here, inside);
             }
@@ -353,7 +355,7 @@ impl Resolver<'_> {
         let zeros = inst.results.iter().map(|&result| self.function.emit_bits(&mut nothing, span, self.function.ty(result), 0)).collect();
         nothing.push(Inst::effect(Op::Yield(zeros), span));
         let nothing = Region { insts: nothing };
-        let by_address = self.found_by_address(&inst, &mut found, out);
+        let by_address = self.match_by_address(&inst, &mut found, out);
         let op = if let (Some((here, then)), []) = (&by_address, &found[..]) {
             Op::If { cond: *here, then: then.clone(), els: nothing }
         } else if let (None, [(root, here, relative)]) = (&by_address, &found[..]) {
@@ -408,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_in_buffers_have_identities_where_there_is_room_for_them() {
+    fn pointers_in_buffers_need_64_bit_identities() {
         let text = resolve(&KEEP.replace("PLACE", "%0"), 8).unwrap_or_default();
         assert!(text.contains("arg_identity 1") && text.contains("arg_base 1") && text.contains("arg_size 0"), "{text}");
         let refused = resolve(&KEEP.replace("PLACE", "%0"), 4);

@@ -1,4 +1,4 @@
-//! Replaces pointers by offsets: afterwards every access names its memory object.
+//! Replaces pointers by offsets, so that the memory object of every access is explicit.
 //!
 //! ```text
 //! %3 = select %c, %a, %b                  %3 = select %c, 5, 6          (the tags of %a and %b)
@@ -9,32 +9,32 @@
 //!                                         }
 //! ```
 //! # Representation of pointers
-//! A pointer is a tag (`i32`) for the object, and a byte offset (`i32`). Without a choice of objects ([roots]) there
-//! is no tag. Null is tag 0 and offset 0. There are two forms:
+//! A pointer is a tag (`i32`) for the object, and a byte offset (`i32`). If there is only one possible object
+//! ([roots]), there is no tag. Null is tag 0 and offset 0. There are two forms:
 //!
-//! *Local tag*: every object that the pointer may point to is known. The tag is a number of this kernel, and the offset
-//! is relative to the start of the argument or variable. The host is not involved. *Global id* (not OpenCL's global
-//! ID): the pointer may come from an integer, or from memory that the host or another kernel writes. The tag is the
-//! object's [identity](crate::pointer::identity). The offset is relative to the start of the allocation; for the
-//! program's variables and constants, to the memory of all of them. An access compares the identity with the identities
-//! of all objects that this launch can access. It also compares the offset with the argument's range, because two
-//! arguments may be parts of one allocation. Without a match, a load gives 0 and a store does nothing.
+//! * *Local-tag form*: all objects that the pointer may point to are known. The tag is a number that this kernel
+//!   assigns to the object. The offset is relative to the start of the argument or variable.
+//! * *Identity form*: the pointer may come from an integer, or from memory that the host or another kernel writes. The
+//!   tag is the object's [identity](crate::pointer::identity). The offset is relative to the start of the allocation.
+//!   The program-scope variables of an address space are one allocation. An access compares the identity with the
+//!   identities of all objects that this launch can access. It also compares the offset with the argument's range,
+//!   because two arguments may be parts of one allocation. Without a match, a load returns 0 and a store does nothing.
 //!
 //! In memory or as an integer, a pointer is `tag << 32 | offset` ([`crate::pointer`] describes targets without 64-bit
-//! integers). It has the local-tag form if the memory only holds pointers of this kernel and is not read as anything
-//! else. Otherwise it has the global-id form. The argument buffer contains the identity, first byte and size of an
+//! integers). It has the local-tag form if the memory only contains pointers of this kernel and is not read as another
+//! type. Otherwise it has the identity form. The argument buffer contains the identity, first byte and size of an
 //! argument ([`WorkItem::ArgIdentity`]), only for kernels that use them.
 //!
-//! Without 64-bit integers there are no bits for identities. Arguments then have numbers of this kernel, and kernels
+//! Without 64-bit integers, a pointer has no bits for identities. Arguments then have tags of this kernel, and kernels
 //! that store pointers to buffers in buffers are rejected.
 //!
-//! If a buffer has more than 2 GiB (`large_offsets`), offsets have 64 bits, and memory only holds global-id pointers.
-//! Such a pointer is one number, identity and offset together. A buffer has one identity per 4 GiB, consecutively.
+//! If a buffer has more than 2 GiB (`large_offsets`), offsets have 64 bits, and pointers in memory have identity form.
+//! Such a pointer is one integer, identity and offset together. A buffer has one identity per 4 GiB, consecutively.
 //!
 //! If memory is accessed by address ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access to
 //! one of several buffers selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
-//! Functions take pointers into buffers as addresses ([`calls`]).
+//! Parameters of functions that point into buffers become addresses ([`calls`]).
 //!
 //! # Result
 //!
@@ -71,13 +71,13 @@ pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
     Ok(true)
 });
 
-/// Resolves the pointers of a function. `large_offsets` follows the size of a pointer in bytes. `by_address`: per
-/// parameter, whether its memory is accessed by address.
+/// Resolves the pointers of a function. `ptr_size`: size of a pointer in bytes. `large_offsets`: whether offsets have
+/// 64 bits. `by_address`: for each parameter, whether its memory is accessed by address.
 ///
 /// # Errors
 ///
-/// [`PassError::Unsupported`] for pointers that are returned, and with 32-bit pointers for more objects than tags. Also
-/// for pointers that are passed to functions, unless they point into buffers that are accessed by address.
+/// Fails with [`PassError::Unsupported`] if a pointer is returned, or if 32-bit pointers have too few bits for tags or
+/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address.
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
@@ -96,14 +96,14 @@ pub(crate) fn run(
     let numbers = Numbers::new(function, globals, &roots, &layout, ptr_size);
     let mut pass = Resolver {
         parts: vec![None; count],
-        differences: FxHashMap::default(),
+        from_pointers: FxHashMap::default(),
         constants: FxHashMap::default(),
         known: Constants::of(&body),
         root_values: vec![None; roots.list.len()],
         entry: Vec::new(),
         owners: Vec::new(),
         error: None,
-        hidden: FxHashMap::default(),
+        argument_words: FxHashMap::default(),
         numbers,
         roots,
         function,
@@ -116,7 +116,7 @@ pub(crate) fn run(
     for index in 0..pass.roots.list.len() {
         if let Root::Param(param) = pass.roots.list[index] {
             let value = pass.function.params[param as usize];
-            pass.take_address(index, param as usize);
+            pass.replace_by_address(index, param as usize);
             pass.root_values[index] = Some(value);
             let zero = pass.constant(pass.width, 0);
             pass.parts[value.index()] = Some(Parts { tag: Tag::Fixed(Some(index)), offset: zero });
@@ -136,12 +136,12 @@ pub(crate) fn run(
 /// The object that a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
-    /// Always this root, or null.
+    /// Always this root; null if `None`.
     Fixed(Option<usize>),
-    /// The object with this tag, in local-tag form.
+    /// Local-tag form: the object with this tag.
     Local(Value),
-    /// The object with this identity, in global-id form.
-    Global(Value),
+    /// Identity form: the object with this identity.
+    Identity(Value),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -150,14 +150,14 @@ struct Parts {
     offset: Value,
 }
 
-/// How a result or parameter of control flow is passed.
+/// How a result or parameter of control flow is represented.
 #[derive(Clone, Copy)]
 enum Slot {
     Plain,
-    /// As an offset, and a tag if it has one.
+    /// As an offset, and a tag if there is one.
     Pointer {
-        tagged: bool,
-        global_id: bool,
+        has_tag: bool,
+        has_identity: bool,
     },
 }
 
@@ -171,24 +171,26 @@ struct Resolver<'a> {
     function: &'a mut Function,
     roots: Roots,
     numbers: Numbers,
-    /// Values that were read from the argument buffer.
-    hidden: FxHashMap<WorkItem, Value>,
+    /// The words of the argument buffer that are already loaded.
+    argument_words: FxHashMap<WorkItem, Value>,
     ptr_size: u32,
     /// The type of offsets.
     width: Type,
-    /// Per parameter: whether its memory is accessed by address.
+    /// For each parameter: whether its memory is accessed by address.
     by_address: Vec<bool>,
-    /// Numbers of the roots' first bytes, with large offsets.
+    /// The flat pointers to roots that exist already, with large offsets.
     flat_bases: FxHashMap<usize, Value>,
-    /// Addresses of roots that previous instructions use.
+    /// The device addresses of roots that exist already.
     addresses: FxHashMap<usize, Value>,
     parts: Vec<Option<Parts>>,
-    /// Integers that were converted from pointers.
-    differences: FxHashMap<Value, Parts>,
+    /// The parts of integers that were converted from pointers.
+    from_pointers: FxHashMap<Value, Parts>,
     constants: FxHashMap<(Type, u64), Value>,
-    /// Scalar constants of the source.
+    /// The constants of the function before this pass.
     known: Constants,
+    /// The pointers to roots that exist already.
     root_values: Vec<Option<Value>>,
+    /// Instructions at the start of the function.
     entry: Vec<Inst>,
     owners: Vec<Owner>,
     error: Option<&'static str>,
@@ -222,16 +224,16 @@ impl Resolver<'_> {
         Parts { tag: Tag::Fixed(None), offset }
     }
 
-    /// Records the parts of a new pointer; the tag is dropped if there is no choice.
+    /// Records the parts of a new pointer. Drops the tag if only one object is possible.
     fn define(&mut self, ptr: Value, tag: Tag, offset: Value) {
         let set = self.roots.set(ptr);
-        let tag = if set.len() > 1 || self.roots.has_global_id(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
+        let tag = if set.len() > 1 || self.roots.has_identity(ptr) { tag } else { Tag::Fixed(set.roots().next()) };
         self.parts[ptr.index()] = Some(Parts { tag, offset });
     }
 
     fn tag_value(&mut self, tag: Tag) -> Value {
         match tag {
-            Tag::Local(value) | Tag::Global(value) => value,
+            Tag::Local(value) | Tag::Identity(value) => value,
             Tag::Fixed(root) => {
                 let bits = root.map_or(0, |root| self.numbers.tags[root]);
                 self.constant(Type::I32, bits)
@@ -244,8 +246,8 @@ impl Resolver<'_> {
             .iter()
             .map(|&value| {
                 if self.is_pointer(value) {
-                    let global_id = self.roots.has_global_id(value);
-                    Slot::Pointer { tagged: global_id || self.roots.set(value).len() > 1, global_id }
+                    let has_identity = self.roots.has_identity(value);
+                    Slot::Pointer { has_tag: has_identity || self.roots.set(value).len() > 1, has_identity }
                 } else {
                     Slot::Plain
                 }
@@ -253,20 +255,20 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// Expands passed values to their parts.
+    /// Expands the operands of control flow to their parts.
     fn expand(&mut self, out: &mut Vec<Inst>, span: Span, values: &[Value], slots: &[Slot]) -> Vec<Value> {
         let mut list = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => list.push(value),
-                Slot::Pointer { global_id: true, .. } => {
-                    let (tag, offset) = self.global_id_form(out, span, value);
+                Slot::Pointer { has_identity: true, .. } => {
+                    let (tag, offset) = self.identity_form(out, span, value);
                     list.extend([offset, tag]);
                 }
-                Slot::Pointer { tagged, .. } => {
+                Slot::Pointer { has_tag, .. } => {
                     let parts = self.parts(value);
                     list.push(parts.offset);
-                    if *tagged {
+                    if *has_tag {
                         list.push(self.tag_value(parts.tag));
                     }
                 }
@@ -275,20 +277,20 @@ impl Resolver<'_> {
         list
     }
 
-    /// New values instead of results or parameters.
-    fn receive(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
+    /// Replaces results or parameters by new values for their parts.
+    fn define_slots(&mut self, values: &[Value], slots: &[Slot]) -> Vec<Value> {
         let mut out = Vec::with_capacity(values.len());
         for (&value, slot) in values.iter().zip(slots) {
             match slot {
                 Slot::Plain => out.push(value),
-                Slot::Pointer { tagged, global_id } => {
+                Slot::Pointer { has_tag, has_identity } => {
                     let offset = self.function.new_value(self.width);
                     out.push(offset);
                     let mut tag = Tag::Fixed(None);
-                    if *tagged {
+                    if *has_tag {
                         let value = self.function.new_value(Type::I32);
                         out.push(value);
-                        tag = if *global_id { Tag::Global(value) } else { Tag::Local(value) };
+                        tag = if *has_identity { Tag::Identity(value) } else { Tag::Local(value) };
                     }
                     self.define(value, tag, offset);
                 }
@@ -340,7 +342,7 @@ impl Resolver<'_> {
                 let ptr = *ptr;
                 self.pack(out, span, ptr, Some(result));
                 let parts = self.parts(ptr);
-                self.differences.insert(result, parts);
+                self.from_pointers.insert(result, parts);
             }
             (Op::Cast(CastOp::IntToPtr, bits), Some(result)) => {
                 let bits = *bits;
@@ -352,9 +354,9 @@ impl Resolver<'_> {
                 }
                 out.push(inst);
             }
-            (Op::Cmp(kind, a, b), Some(_)) if self.differences.contains_key(a) && self.differences.contains_key(b) => {
-                // Addresses in one object compare like their offsets.
-                if let (Some(a), Some(b)) = (self.differences.get(a), self.differences.get(b))
+            (Op::Cmp(kind, a, b), Some(_)) if self.from_pointers.contains_key(a) && self.from_pointers.contains_key(b) => {
+                // The order of addresses in one object is that of their offsets.
+                if let (Some(a), Some(b)) = (self.from_pointers.get(a), self.from_pointers.get(b))
                     && a.tag == b.tag
                 {
                     inst.op = Op::Cmp(unsigned(*kind), a.offset, b.offset);
@@ -369,14 +371,14 @@ impl Resolver<'_> {
                 let ptr = *ptr;
                 self.access(inst, ptr, out);
             }
-            (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a block operation that was not expanded"),
+            (Op::Copy { .. } | Op::Zero { .. }, _) => self.error = Some("a `copy` or `zero` operation that was not lowered"),
             (Op::Call(_, args), _) => {
                 if inst.results.iter().any(|&value| self.is_pointer(value)) {
-                    self.error = Some("a call with pointers that was not expanded");
+                    self.error = Some("a call with pointers that was not inlined");
                 }
                 for value in args {
                     if self.is_pointer(*value) {
-                        *value = self.given_address(out, span, *value);
+                        *value = self.passed_address(out, span, *value);
                     }
                 }
                 out.push(inst);
@@ -393,9 +395,10 @@ impl Resolver<'_> {
         }
     }
 
-    /// The difference of two integers that are addresses in one object, as the difference of the offsets.
+    /// The difference of two integers that are addresses in one object, as the difference of the offsets. `None` for
+    /// other integers.
     fn difference(&mut self, out: &mut Vec<Inst>, span: Span, a: Value, b: Value) -> Option<Op> {
-        let (a, b) = (*self.differences.get(&a)?, *self.differences.get(&b)?);
+        let (a, b) = (*self.from_pointers.get(&a)?, *self.from_pointers.get(&b)?);
         if a.tag != b.tag {
             return None;
         }
@@ -407,7 +410,7 @@ impl Resolver<'_> {
         Some(Op::Cast(CastOp::SExt, difference))
     }
 
-    /// `if`, `switch`, `loop`, and terminators.
+    /// Rewrites `if`, `switch`, `loop`, and terminators.
     fn control(&mut self, mut inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         match &mut inst.op {
@@ -418,17 +421,17 @@ impl Resolver<'_> {
                     self.region(region);
                 }
                 self.owners.pop();
-                inst.results = self.receive(&inst.results, &slots);
+                inst.results = self.define_slots(&inst.results, &slots);
             }
             Op::Loop { init, params, body, .. } => {
                 let results = self.slots(&inst.results);
                 let param_slots = self.slots(params);
                 *init = self.expand(out, span, init, &param_slots);
-                *params = self.receive(params, &param_slots);
+                *params = self.define_slots(params, &param_slots);
                 self.owners.push(Owner { is_loop: true, results: results.clone(), params: param_slots });
                 self.region(body);
                 self.owners.pop();
-                inst.results = self.receive(&inst.results, &results);
+                inst.results = self.define_slots(&inst.results, &results);
             }
             Op::Yield(values) => {
                 if let Some(slots) = self.owners.last().map(|owner| owner.results.clone()) {
@@ -453,7 +456,7 @@ impl Resolver<'_> {
         out.push(inst);
     }
 
-    /// The sum of an offset and a pointer's increment, in the width of offsets.
+    /// Emits the sum of an offset and the offset of a `ptr_add`, in the type of offsets.
     fn offset(&mut self, out: &mut Vec<Inst>, span: Span, base: Value, added: Value) -> Value {
         let is_wide = self.function.ty(added) == Type::I64;
         let added = match (self.known.bits(added), self.width == Type::I64) {
@@ -471,11 +474,11 @@ impl Resolver<'_> {
     }
 
     fn select(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, cond: Value, yes: Value, no: Value) {
-        if self.roots.has_global_id(result) {
-            let (yes, no) = (self.global_id_form(out, span, yes), self.global_id_form(out, span, no));
+        if self.roots.has_identity(result) {
+            let (yes, no) = (self.identity_form(out, span, yes), self.identity_form(out, span, no));
             let tag = self.at(out, span).select(cond, yes.0, no.0);
             let offset = self.at(out, span).select(cond, yes.1, no.1);
-            self.define(result, Tag::Global(tag), offset);
+            self.define(result, Tag::Identity(tag), offset);
             return;
         }
         let (yes, no) = (self.parts(yes), self.parts(no));
@@ -489,7 +492,7 @@ impl Resolver<'_> {
         self.define(result, tag, offset);
     }
 
-    /// The address of a root.
+    /// The pointer to a root.
     fn root_value(&mut self, root: usize) -> Value {
         if let Some(value) = self.root_values[root] {
             return value;
@@ -508,12 +511,12 @@ impl Resolver<'_> {
         let span = inst.span;
         let parts = self.parts(ptr);
         let writes = !matches!(inst.op, Op::Load { .. } | Op::Atomic { op: AtomicOp::Load, .. });
-        // Pointers are loaded and stored as integers.
+        // A pointer is loaded or stored as an integer.
         let mut loaded = None;
         if let Op::Store { value, .. } = &mut inst.op
             && matches!(self.function.ty(*value), Type::Ptr(_))
         {
-            *value = self.keep(out, span, *value, ptr);
+            *value = self.stored_bits(out, span, *value, ptr);
         }
         if let (Op::Load { .. }, Some(&result)) = (&inst.op, inst.results.first())
             && self.is_pointer(result)
@@ -530,14 +533,14 @@ impl Resolver<'_> {
                     out.push(Inst { op: Op::Const(Const::Undef), results: vec![result], span });
                 }
             }
-            (Tag::Global(tag), _) => self.search(inst, tag, parts.offset, &candidates, out),
+            (Tag::Identity(tag), _) => self.access_by_identity(inst, tag, parts.offset, &candidates, out),
             (_, &[root]) => {
-                self.direct(&mut inst.op, root, parts.offset, span, out);
+                self.access_root(&mut inst.op, root, parts.offset, span, out);
                 out.push(inst);
             }
             (_, [others @ .., last]) => {
                 let tag = self.tag_value(parts.tag);
-                if let Some((op, rest)) = self.among_addresses(&inst, tag, parts.offset, &candidates, out) {
+                if let Some((op, rest)) = self.select_address(&inst, tag, parts.offset, &candidates, out) {
                     if rest.is_empty() {
                         out.push(Inst { op, results: inst.results, span });
                     } else {
@@ -556,22 +559,22 @@ impl Resolver<'_> {
         self.loaded(out, span, loaded, bits);
     }
 
-    /// Converts loaded bits to a pointer.
+    /// If the access loads a pointer, defines it by the loaded bits.
     fn loaded(&mut self, out: &mut Vec<Inst>, span: Span, loaded: Option<Value>, bits: Option<Value>) {
         if let (Some(ptr), Some(bits)) = (loaded, bits) {
             self.unpack(out, span, ptr, bits);
         }
     }
 
-    /// A region with the access to one root.
+    /// Builds a region with the access to one root.
     fn case(&mut self, inst: &Inst, root: usize, offset: Value) -> Region {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
-        self.direct(&mut op, root, offset, inst.span, &mut insts);
+        self.access_root(&mut op, root, offset, inst.span, &mut insts);
         self.end_case(inst, op, insts)
     }
 
-    /// A region with an access through a known pointer.
+    /// Builds a region with the access `op`, whose pointer is already set.
     fn case_of(&mut self, inst: &Inst, op: Op) -> Region {
         self.end_case(inst, op, Vec::new())
     }
@@ -583,12 +586,12 @@ impl Resolver<'_> {
         Region { insts }
     }
 
-    /// Makes an operation access a root plus an offset.
-    fn direct(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
-        if self.is_taken_address(root) {
+    /// Sets the pointer of an access to a root plus an offset.
+    fn access_root(&mut self, op: &mut Op, root: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+        if self.is_address_param(root) {
             let address = self.address_in(out, span, root, offset);
             let pointer = self.function.emit(out, span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
-            return go_to(op, pointer);
+            return set_pointer(op, pointer);
         }
         let base = self.root_value(root);
         let address = if offset == self.constant(self.width, 0) {
@@ -596,12 +599,12 @@ impl Resolver<'_> {
         } else {
             self.function.emit(out, span, Type::Ptr(self.roots.spaces[root]), Op::PtrAdd(base, offset))
         };
-        go_to(op, address);
+        set_pointer(op, address);
     }
 }
 
-/// Makes an access use another pointer.
-fn go_to(op: &mut Op, address: Value) {
+/// Sets the pointer of an access.
+fn set_pointer(op: &mut Op, address: Value) {
     if let Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } = op {
         *ptr = address;
     }

@@ -74,12 +74,11 @@ pub(super) struct Roots {
     /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// Per pointer: whether it may come from memory that the host or another kernel may write. It then has the
-    /// global-id form: the object's [identity](crate::pointer::identity) and an offset. (This is not OpenCL's global
-    /// ID.)
-    global_id: Vec<bool>,
-    /// Per root: whether pointers stored in it have the global-id form.
-    global_id_memory: Vec<bool>,
+    /// For each value: whether it is a pointer that may come from memory that the host or another kernel may write. It
+    /// then has identity form: the object's [identity](crate::pointer::identity) and an offset.
+    identity_form: Vec<bool>,
+    /// For each root: whether pointers stored in it have identity form.
+    identity_memory: Vec<bool>,
 }
 
 /// The constraint of one instruction.
@@ -103,16 +102,15 @@ enum Rule {
 }
 
 impl Roots {
-    /// Finds the roots and solves the constraints. `large_offsets`: whether all pointers in memory have the global-id
-    /// form.
+    /// Finds the roots and solves the constraints. `large_offsets`: whether all pointers in memory have identity form.
     pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
         let count = function.values.len();
         let mut roots = Self {
             list: Vec::new(),
             spaces: Vec::new(),
             sets: vec![Set::default(); count],
-            global_id: vec![false; count],
-            global_id_memory: Vec::new(),
+            identity_form: vec![false; count],
+            identity_memory: Vec::new(),
         };
         let mut numbers = FxHashMap::default();
         for (index, &param) in (0_u32..).zip(&function.params) {
@@ -175,14 +173,14 @@ impl Roots {
         &self.sets[ptr.index()]
     }
 
-    /// Whether a pointer may come from memory that the host or another kernel may write.
-    pub(super) fn has_global_id(&self, ptr: Value) -> bool {
-        self.global_id[ptr.index()]
+    /// Whether a pointer has identity form, because it may come from memory that the host or another kernel may write.
+    pub(super) fn has_identity(&self, ptr: Value) -> bool {
+        self.identity_form[ptr.index()]
     }
 
-    /// Whether pointers stored where `ptr` points have the global-id form.
-    pub(super) fn stores_global_ids(&self, ptr: Value) -> bool {
-        self.set(ptr).roots().any(|root| self.global_id_memory[root])
+    /// Whether pointers that are stored through `ptr` have identity form.
+    pub(super) fn stores_identities(&self, ptr: Value) -> bool {
+        self.set(ptr).roots().any(|root| self.identity_memory[root])
     }
 
     fn solve(&mut self, function: &Function, rules: &[Rule], any: Set, large_offsets: bool) {
@@ -203,14 +201,14 @@ impl Roots {
                         self.flow(function, &filters, *from, *to) | (lost && self.sets[to.index()].add(0))
                     }
                     Rule::FromBits(to) => {
-                        let changed = !std::mem::replace(&mut self.global_id[to.index()], true);
+                        let changed = !std::mem::replace(&mut self.identity_form[to.index()], true);
                         self.sets[to.index()].add_all(&memory.any, filters.of(function.ty(*to))) | changed
                     }
                     Rule::Escapes(value) => memory.escape(&self.sets[value.index()]),
                     Rule::Load { ptr, to } => {
                         let set = &self.sets[ptr.index()];
-                        let (found, global_id, mut changed) = memory.load(set);
-                        changed |= global_id && !std::mem::replace(&mut self.global_id[to.index()], true);
+                        let (found, identity_form, mut changed) = memory.load(set);
+                        changed |= identity_form && !std::mem::replace(&mut self.identity_form[to.index()], true);
                         self.sets[to.index()].add_all(&found, filters.of(function.ty(*to))) | changed
                     }
                     Rule::Store { ptr, value } => {
@@ -221,26 +219,26 @@ impl Roots {
                         changed
                     }
                     Rule::LoadBits { ptr } => memory.read_bits(&self.sets[ptr.index()]),
-                    Rule::StoreBits { ptr } => memory.use_global_ids(&self.sets[ptr.index()]),
+                    Rule::StoreBits { ptr } => memory.mark_unknown(&self.sets[ptr.index()]),
                 };
             }
         }
-        self.global_id_memory = memory.known.iter().map(Option::is_none).collect();
+        self.identity_memory = memory.known.iter().map(Option::is_none).collect();
     }
 
     fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
-        let changed = self.global_id[from.index()] && !std::mem::replace(&mut self.global_id[to.index()], true);
+        let changed = self.identity_form[from.index()] && !std::mem::replace(&mut self.identity_form[to.index()], true);
         let set = self.sets[from.index()].clone();
         self.sets[to.index()].add_all(&set, filters.of(function.ty(to))) | changed
     }
 }
 
-/// The first global of a space: the memory of all of them starts with it.
+/// The first global of an address space. The memory of all globals of the space starts with it.
 pub(super) fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
     globals.iter().position(|global| global.space == space).and_then(|index| u32::try_from(index).ok()).map(Global)
 }
 
-/// The roots that a pointer's type allows.
+/// The set of roots for each address space, including null.
 struct Filters {
     spaces: Vec<(Space, Set)>,
     everything: Set,
@@ -272,9 +270,9 @@ impl Filters {
     }
 }
 
-/// Pointers in memory.
+/// The points-to sets of the pointers in memory.
 struct Contents {
-    /// Per root; `None` if it may contain any pointer.
+    /// By root; `None` if the root may contain any pointer.
     known: Vec<Option<Set>>,
     /// The points-to set of a pointer of unknown origin.
     any: Set,
@@ -282,12 +280,14 @@ struct Contents {
 }
 
 impl Contents {
+    /// Adds roots to the points-to set of pointers of unknown origin. Returns whether anything changed.
     fn escape(&mut self, set: &Set) -> bool {
         self.any.add_all(set, &self.everything)
     }
 
-    /// Marks the contents of `roots` as unknown. Pointers in them then have the global-id form.
-    fn use_global_ids(&mut self, roots: &Set) -> bool {
+    /// Marks the contents of `roots` as unknown. Pointers in them then have identity form. Returns whether anything
+    /// changed.
+    fn mark_unknown(&mut self, roots: &Set) -> bool {
         let mut changed = false;
         for root in roots.roots() {
             if let Some(set) = self.known[root].take() {
@@ -298,15 +298,16 @@ impl Contents {
         changed
     }
 
-    fn has_global_id(&self, roots: &Set) -> bool {
+    /// Whether the contents of one of the roots are unknown.
+    fn has_unknown(&self, roots: &Set) -> bool {
         roots.roots().any(|root| self.known[root].is_none())
     }
 
-    /// The points-to set of a loaded pointer, whether it has the global-id form, and whether anything changed. All
-    /// roots of one access hold pointers of one form.
+    /// The points-to set of a loaded pointer, whether it has identity form, and whether anything changed. The roots of
+    /// one access must all contain pointers of the same form.
     fn load(&mut self, roots: &Set) -> (Set, bool, bool) {
-        if self.has_global_id(roots) {
-            let changed = self.use_global_ids(roots);
+        if self.has_unknown(roots) {
+            let changed = self.mark_unknown(roots);
             return (self.any.clone(), true, changed);
         }
         let mut found = Set::default();
@@ -316,9 +317,10 @@ impl Contents {
         (found, false, false)
     }
 
+    /// Adds a stored pointer to the contents of `roots`. Returns whether anything changed.
     fn store(&mut self, roots: &Set, value: &Set) -> bool {
-        if self.has_global_id(roots) {
-            let changed = self.use_global_ids(roots);
+        if self.has_unknown(roots) {
+            let changed = self.mark_unknown(roots);
             return self.escape(value) | changed;
         }
         let mut changed = false;
@@ -330,10 +332,10 @@ impl Contents {
         changed
     }
 
-    /// Marks the contents of `roots` as unknown if one of them holds pointers.
+    /// Marks the contents of `roots` as unknown if one of them contains pointers. Returns whether anything changed.
     fn read_bits(&mut self, roots: &Set) -> bool {
         let keeps = roots.roots().any(|root| self.known[root].as_ref().is_some_and(|set| set.roots().next().is_some()));
-        keeps && self.use_global_ids(roots)
+        keeps && self.mark_unknown(roots)
     }
 }
 
