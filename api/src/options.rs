@@ -65,7 +65,7 @@ impl Options {
         ["1", "fatal", "nan"].into_iter().any(|word| self.check_contains(word))
     }
 
-    /// Whether any error that the sanitizer reports fails the launch.
+    /// Whether every error that the sanitizer reports fails the launch.
     pub fn fails_on_findings(&self) -> bool {
         self.check_contains("fatal")
     }
@@ -89,7 +89,7 @@ impl Options {
         self.subgroup.as_deref().and_then(|text| text.parse().ok()).filter(|size: &u32| size.is_power_of_two())
     }
 
-    /// Reads the options from an environment, and from the configuration file that it names.
+    /// Reads the options from an environment and from the configuration file.
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
         let mut complaints = Vec::new();
         let table = config_file(env, &mut complaints);

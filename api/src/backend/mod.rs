@@ -280,8 +280,8 @@ pub struct MemoryRange {
     pub offset: u64,
     /// The size of the range in bytes.
     pub size: u64,
-    /// The byte offset in the range to which a kernel argument points. It can differ from 0 only in memory that is
-    /// shared with the host.
+    /// The byte offset in the range to which a kernel argument points. It can differ from 0 for SVM pointers and for
+    /// device addresses.
     pub start: u64,
     /// The high half of pointers into the memory: the number of its [`Identity`], the same on all devices.
     pub identity: u32,
@@ -530,7 +530,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
 pub struct KernelUsage {
     /// Bytes of workgroup memory of the kernel's `__local` variables (without `__local` arguments).
     pub local_memory: u32,
-    /// Bytes of private memory per work-item, if known.
+    /// Bytes of private memory per work-item; 0 if unknown.
     pub private_memory: u32,
 }
 

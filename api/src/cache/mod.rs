@@ -59,7 +59,7 @@ impl Key {
         Self(hasher.finalize().into())
     }
 
-    /// The key of contents that are identified only by themselves.
+    /// The key of contents without other inputs: their hash.
     pub fn of_contents(contents: &[u8]) -> Self {
         Self(Sha256::digest(contents).into())
     }

@@ -13,7 +13,7 @@ use wgcl_compiler::target::Target;
 use super::{Cache, HASH, Key};
 use crate::objects::program::binary::{self, BinaryKind, Object, Unit};
 
-/// A file of an `#include` search: its path and the hash of its contents, if it existed.
+/// A file of an `#include` search: its path, and the hash of its contents or `None` if it did not exist.
 type IncludeProbe = (String, Option<[u8; HASH]>);
 
 fn key(unit: &Unit, target: &Target) -> Key {

@@ -9,10 +9,11 @@
 //!
 //! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
-//! after the last recount. It counts the files and removes the least recently used ones until a quarter of the limit is
-//! free. Then it sets the ledger's length to the remaining size. The work per written quarter of the limit is constant,
-//! however many entries there are. This process locks the file [`STAMP`]. The modification time of that file is the
-//! time of the last recount, or [`SystemTime::UNIX_EPOCH`] while one is pending.
+//! after the last recount. It counts their blocks. If these exceed the limit, it removes the least recently used files
+//! until a quarter of the limit is free. Then it sets the ledger's length to the remaining size. The next recount
+//! follows only after a quarter of the limit was written, so the cost per write is constant. The recounting process
+//! locks the file [`STAMP`]. The modification time of that file is the time of the last recount, or
+//! [`SystemTime::UNIX_EPOCH`] during a recount.
 //!
 //! An entry is written to a temporary file before the ledger grows, and the recounting process also counts temporary
 //! files. A concurrent write therefore appears in the folder or in the ledger, or in both. Nothing is written while

@@ -150,7 +150,7 @@ impl BufferAccess {
     }
 }
 
-/// An object that is kept alive until a command is done, and its treatment if the command fails.
+/// An object that is retained until a command is done, and the access of the command to it.
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
@@ -186,7 +186,7 @@ pub enum Argument {
     Local(u32),
     /// An image; its descriptor is passed to the kernel.
     Image(Arc<Image>),
-    /// A pointer to a byte of memory that is shared with the host.
+    /// A pointer into a buffer, with its byte offset: an SVM pointer or a device address.
     Svm(Arc<Buffer>, u64),
     /// A pointer to host memory without a memory object.
     Address(usize),

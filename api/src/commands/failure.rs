@@ -91,7 +91,7 @@ impl Failure {
         self.status
     }
 
-    /// Whether the device failed.
+    /// Whether the failure is a device error.
     pub(crate) fn is_of_device(&self) -> bool {
         self.error.is_some()
     }

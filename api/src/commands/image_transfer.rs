@@ -249,7 +249,7 @@ impl Queue {
         let operation = if here.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
-            // One row of colors is the source of all rows of the box.
+            // One row of elements is the source of all rows of the box.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
             Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
         };

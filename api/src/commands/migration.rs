@@ -1,5 +1,4 @@
-//! Migration: copies the contents of a buffer from the device that has them to the device that needs them, before the
-//! command that needs them.
+//! Migration: copies the contents of a buffer from a device that holds them to a device whose next command needs them.
 //!
 //! The first possible path is taken ([`TransferPath`]):
 //! 1. The memory of the target device is host-visible: a read command of the source device writes to it directly
@@ -156,7 +155,7 @@ struct Migration {
     event: Arc<Event>,
     queue: Arc<Queue>,
     work: Mutex<Option<PendingCommand>>,
-    /// Steps whose first half is not complete.
+    /// The number of steps whose first half is not complete.
     remaining: AtomicUsize,
     failure: Mutex<Option<Error>>,
 }

@@ -91,7 +91,8 @@ impl Context {
         drop(removed);
     }
 
-    /// clSVMFree: commands that use the memory keep it until they are done. Other addresses are ignored.
+    /// clSVMFree: commands that use the memory keep it until they are done. Addresses that are not the start of an SVM
+    /// allocation are ignored.
     pub fn svm_free(&self, address: usize) {
         let is_svm = self.svm.lock().get(&address).is_some_and(|shared| shared.usm.is_none());
         if is_svm {

@@ -452,7 +452,8 @@ impl Queue {
         self.submit(command, work, wait_list)
     }
 
-    /// clEnqueueMigrateMemObjects. `to_host` and `discard` are its two flags.
+    /// clEnqueueMigrateMemObjects. `to_host` and `discard` are CL_MIGRATE_MEM_OBJECT_HOST and
+    /// CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.

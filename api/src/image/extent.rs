@@ -64,8 +64,8 @@ impl ImageExtent {
     }
 
     /// A mip level as a separate image with one level. Level 0 has the pitches of the image; the other levels have no
-    /// padding. "Each successively level_extent mipmap level is half the size of the previous level, rounded down to
-    /// the nearest integer."
+    /// padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to the
+    /// nearest integer."
     fn level_extent(&self, level: u32) -> Self {
         if level == 0 {
             return Self { levels: 1, ..*self };

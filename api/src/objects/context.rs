@@ -29,7 +29,7 @@ pub struct Context {
     devices: Vec<Arc<Device>>,
     /// For each device, the index of the first device with the same memory.
     memory_owners: Vec<usize>,
-    /// Whether several of its devices use host memory directly, and can share it.
+    /// Whether several devices of the context can import the same host memory.
     has_common_memory: bool,
     /// The staging memory for transfers between devices.
     shared_staging: LazySharedStaging,
@@ -42,7 +42,7 @@ pub struct Context {
     numbers: AtomicU64,
     /// Allocations of shared virtual memory, by address.
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
-    /// Buffers whose addresses were queried, by address.
+    /// Buffers that were created with a device address, by address.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
     /// The queues of the context, including released ones.
     queues: Mutex<Vec<Weak<dyn Drain>>>,
@@ -135,7 +135,7 @@ impl Context {
         self.memory_owners.get(device_index).copied().unwrap_or(device_index)
     }
 
-    /// Whether several devices use host memory directly.
+    /// Whether several devices of the context can import the same host memory.
     pub(crate) const fn has_common_memory(&self) -> bool {
         self.has_common_memory
     }

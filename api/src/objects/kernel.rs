@@ -111,7 +111,7 @@ impl Object for Kernel {
 /// The subgroup properties of a kernel on a device, for clGetKernelSubGroupInfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubGroupInfo {
-    /// Work-items of a subgroup; the last one of a work-group may have fewer.
+    /// Work-items of a subgroup; the last subgroup of a work-group may have fewer.
     pub size: u64,
     /// CL_KERNEL_WORK_GROUP_SIZE
     pub group_size: u64,
@@ -237,7 +237,7 @@ impl Kernel {
     /// The kernel's reflection. The arguments are the same for all devices.
     ///
     /// # Errors
-    /// Never for a kernel that was created.
+    /// Does not fail for a kernel that was created.
     pub fn info(&self) -> Result<&KernelInfo> {
         let mut all = self.definitions.iter().flatten().filter_map(Definition::info);
         all.next().ok_or_else(|| Error::InvalidKernel("the kernel is not defined".into()))

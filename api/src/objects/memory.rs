@@ -146,7 +146,7 @@ impl MemFlags {
     /// object.
     ///
     /// # Errors
-    /// If it has no contents.
+    /// If the flags specify no contents.
     pub fn check_contents(self) -> Result<()> {
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and none of the following conditions are met:
         // CL_MEM_COPY_HOST_PTR or CL_MEM_USE_HOST_PTR is set in flags ..."
@@ -222,8 +222,8 @@ pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A copy of a region's contents. A device with its own memory reads them later, and the application may free its
-/// memory after it releases the buffer.
+/// A copy of a region's contents, for a device with its own memory. The device reads them later, when the application
+/// may have released the buffer and freed the region.
 fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
     let mut bytes = zeroed(size)?;
     region.clone().source(0, size).with(&mut |host| {
@@ -244,8 +244,8 @@ pub struct Store {
     memories: Vec<OnceCell<DeviceMemory>>,
     /// The high half of pointers into the memory.
     identity: Identity,
-    /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Not
-    /// tracked for contexts with one device.
+    /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Unused
+    /// in contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
     /// Whether `failure` is set. It avoids the lock, because most memory has no failure.
     has_failure: AtomicBool,
@@ -253,7 +253,7 @@ pub struct Store {
     failure: Mutex<Option<Arc<Failure>>>,
     /// The indices of the devices that imported this external memory. Empty for memory that the context allocated.
     importers: Vec<usize>,
-    /// The application's memory, for CL_MEM_USE_HOST_PTR.
+    /// The host memory of CL_MEM_USE_HOST_PTR or of an SVM allocation.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Host memory that several devices of the context share and use in place; `None` if there is none.
     common_region: OnceCell<Option<Arc<dyn HostRegion>>>,
@@ -363,7 +363,7 @@ impl Store {
         cell.get_or_try_init(make).map(|memory| &memory.memory)
     }
 
-    /// Host memory for a device to use in place: the application's, or memory that several devices share.
+    /// Host memory for a device to use in place: the memory of `Store::host`, or memory that several devices share.
     fn host_region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
         let in_common = || {
             let is_ordinary = self.importers.is_empty() && !self.identity.is_of_host();

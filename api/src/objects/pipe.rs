@@ -13,10 +13,10 @@ use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
 use crate::types::object::{HandleSlot, Object};
 
-/// CL_DEVICE_MAX_PIPE_ARGS: a pipe costs the same as a buffer.
+/// CL_DEVICE_MAX_PIPE_ARGS. A pipe argument uses the same resources as a buffer argument.
 pub const MAX_ARGS: u32 = 16;
-/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: only the number of packets is a hard limit. Kernels can create this number
-/// in loops on every device; some drivers abort longer loops.
+/// CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS: the number of packets is the only hard limit. The value is the number of
+/// reservations that a kernel can create in a loop on every device. Some drivers abort longer loops.
 pub const MAX_RESERVATIONS: u32 = 4096;
 /// CL_DEVICE_PIPE_MAX_PACKET_SIZE
 pub const MAX_PACKET_SIZE: u32 = 65_536;

@@ -18,7 +18,7 @@ pub const NAME: &str = "wgcl";
 /// CL_PLATFORM_ICD_SUFFIX_KHR
 pub const SUFFIX: &str = "wgcl";
 
-/// Extensions of the platform itself. The extensions of devices are added to these.
+/// Extensions of the platform itself. [`Platform::extensions`] adds the extensions that all devices have.
 pub const PLATFORM_EXTENSIONS: &[(&str, Version)] = &[
     ("cl_khr_icd", Version::new(2, 0, 1)),
     ("cl_khr_icd_unloadable", Version::new(1, 0, 0)),

@@ -91,7 +91,7 @@ impl Drain for Queue {
 }
 
 impl Context {
-    /// The default on-device queue of a device.
+    /// The default on-device queue of a device, or `None` if there is none.
     pub fn default_queue(&self, device: &Arc<Device>) -> Option<Arc<Queue>> {
         let index = self.device_index(device)?;
         let queue = self.default_queues().lock().get(index)?.upgrade()?;
@@ -275,7 +275,7 @@ impl Queue {
         self.properties.contains(QueueProperties::PROFILING)
     }
 
-    /// Whether commands wait for their wait lists and barriers only.
+    /// Whether commands wait only for their wait lists and for barriers.
     pub(crate) fn is_out_of_order(&self) -> bool {
         self.properties.contains(QueueProperties::OUT_OF_ORDER)
     }

@@ -153,7 +153,8 @@ impl Semaphore {
         signals.iter().any(is_complete) || taken.iter().any(|(signal, wait)| is_complete(signal) && !wait.observe().is_done())
     }
 
-    /// The event that a new wait depends on.
+    /// Removes and returns the oldest signal without a wait. If there is none, returns a placeholder for a later
+    /// signal.
     fn take_signal(&self) -> Arc<Event> {
         let mut state = self.state.lock();
         if let Some(signal) = state.signals.pop_front() {

@@ -187,7 +187,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             queue.flush();
         }
         if random.chance(3) && !may_fail && waits.is_empty() && *ordered {
-            // Other threads, which wait for nothing, complete its dependencies.
+            // This wait ends: other threads, which do not wait, complete the dependencies.
             event.flush();
             event.wait();
         }
@@ -214,7 +214,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         let mut nodes = world.nodes.lock();
         nodes.push(node);
     }
-    // The clients of a failed command also receive what clFinish returns.
+    // clFinish reports failures. A command that another client enqueues later would not fail as the model predicts.
     world.enqueued.wait();
     for (queue, _) in queues.iter().chain(&replaced) {
         // Failures that no call returned yet are returned here.

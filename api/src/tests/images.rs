@@ -122,7 +122,7 @@ fn boxes_of_every_image_type_are_read_back() {
         let origin = region.map(|size| u64::from(size != 1));
         write(&queue, &image, origin, region, &bytes);
         assert_eq!(read(&queue, &image, origin, region), bytes, "{kind:?}");
-        // The neighbours in all directions are as they were.
+        // The elements around the box are unchanged.
         let whole = read(&queue, &image, [0; 3], region.map(|size| if size == 1 { 1 } else { size + 1 }));
         assert_eq!(whole.iter().filter(|&&byte| byte == 0xcd).count(), whole.len() - count, "{kind:?}");
     }

@@ -1,7 +1,7 @@
 //! The thread that runs the application's callbacks.
 //!
 //! Callbacks never run on a device's thread: a callback that blocks would stop the device that it waits for. The
-//! specification forbids that, but applications do it. One thread runs them in the order of their events.
+//! specification forbids that, but applications do it. One thread runs them in the order in which they were scheduled.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

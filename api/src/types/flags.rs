@@ -1,4 +1,4 @@
-//! Bit fields of the API that modules on different levels use.
+//! Bit fields of the API that several modules use.
 
 use bitflags::bitflags;
 

@@ -1,5 +1,5 @@
-//! Memory of the host that the application and the device share by copying: CL_MEM_USE_HOST_PTR and the targets of
-//! maps.
+//! Host memory that the application and devices share, by import or by copies: CL_MEM_USE_HOST_PTR, SVM and the targets
+//! of maps.
 //!
 //! This crate never dereferences an address. The C ABI implements these traits over raw memory.
 

@@ -1,4 +1,4 @@
-//! The identity of a thread, valid until the thread ends.
+//! The identity of a thread, which is also available while the thread ends.
 //!
 //! Destructors of the application call OpenCL after the thread-local values of a thread are destroyed: those of the
 //! main thread are destroyed before exit handlers run. `std::thread::current` panics there.

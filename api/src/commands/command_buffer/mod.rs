@@ -71,8 +71,8 @@ bitflags! {
     /// cl_platform_command_buffer_capabilities_khr
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PlatformCommandBufferCapabilities: u64 {
-        /// CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR: commands wait for those of any other device, through the
-        /// host if necessary.
+        /// CL_COMMAND_BUFFER_PLATFORM_UNIVERSAL_SYNC_KHR: commands can wait for commands of any other device, through
+        /// the host if necessary.
         const UNIVERSAL_SYNC = 1 << 0;
     }
 }
@@ -195,8 +195,8 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// If there are no queues, or if they belong to several contexts. Also fails if their devices can only synchronise
-    /// through the host, and the flags exclude that.
+    /// If there are no queues, if one is an on-device queue, or if they belong to several contexts. Also fails if their
+    /// devices can only synchronise through the host, and the flags exclude that.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;
@@ -489,7 +489,7 @@ impl CommandBuffer {
     /// clFinalizeCommandBufferKHR
     ///
     /// # Errors
-    /// If it was called before.
+    /// If the command buffer is already finalised.
     pub fn finalize(&self) -> Result<()> {
         let mut state = self.state.lock();
         // "CL_INVALID_OPERATION if command_buffer is not in the Recording state."

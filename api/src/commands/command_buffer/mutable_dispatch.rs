@@ -45,7 +45,7 @@ bitflags! {
 /// The recording options of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct DispatchOptions {
-    /// CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, if it is given.
+    /// CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR, or `None` if it is not specified.
     pub fields: Option<DispatchFields>,
     /// CL_MUTABLE_DISPATCH_ASSERTS_KHR
     pub asserts: DispatchAsserts,

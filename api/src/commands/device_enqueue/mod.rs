@@ -63,7 +63,7 @@ struct Node {
     record: Option<Request>,
     /// The number of pending events that the node waits for.
     waits: usize,
-    /// Whether one of these events has failed.
+    /// Whether an event that the node waits for has failed.
     failed: bool,
     /// The number of the event that the node completes; 0 for none.
     event: u32,

@@ -446,7 +446,7 @@ impl Device {
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
         let language = &self.target().language;
-        // The user can add names to the compiler's list, so it may contain names of this list.
+        // The user can add names to the compiler's list (`WGCL_EXTENSIONS`), so it can contain some of these names.
         let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);

@@ -86,7 +86,8 @@ struct EventState {
     /// Whether a thread waits, so that the queue must be flushed as soon as the command is submitted to the device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
-    /// The reason why the command fails. Until it is done, this is the failure of an event of its wait list.
+    /// The reason why the command fails. Until the command is done, this is the failure of an event of its wait list or
+    /// of a migration.
     failure: Option<Arc<Failure>>,
     /// Whether the failure is that of an event of its wait list.
     in_wait_list: bool,
@@ -174,7 +175,9 @@ enum Transition {
 
 /// The state of a blocker when a dependent is registered.
 enum BlockerStatus {
+    /// The dependent waits for the blocker.
     Blocked,
+    /// The blocker was submitted to the device of the dependent, so it does not block.
     Issued,
     /// The event is complete or has failed.
     Done(Option<Arc<Failure>>),

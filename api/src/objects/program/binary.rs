@@ -69,7 +69,7 @@ impl SpirvModule {
 }
 
 impl Unit {
-    /// The size of the contents in bytes.
+    /// The size of the source or of the module, in bytes.
     pub fn size(&self) -> usize {
         self.module.as_ref().map_or(self.source.len(), |module| module.words.len() * 4)
     }

@@ -197,8 +197,8 @@ fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Devic
 /// about as long as the build itself, and saves time only if the launches match.
 const MAX_TRIAL_INSTRUCTIONS: usize = 20_000;
 
-/// Returns a warning for each kernel that the device will refuse with every work-group size; the launch would report
-/// this too late. The build succeeds, because the other kernels of the program are usable.
+/// Returns a warning for each kernel that the device cannot run with any work-group size. A launch would report this
+/// too late. The build succeeds, because the other kernels of the program are usable.
 fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
     let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();

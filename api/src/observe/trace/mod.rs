@@ -44,7 +44,7 @@ struct Recorder {
     queues: Mutex<FxHashMap<(usize, String), Rows>>,
 }
 
-/// The rows of a queue in the trace: their number, and when the last command of each ended.
+/// The rows of a queue in the trace: the number of the queue, and the time when the last command of each row ended.
 struct Rows {
     number: u64,
     ends: Vec<f64>,
@@ -148,7 +148,7 @@ fn thread_name() -> Option<String> {
     std::thread::current().name().map(str::to_owned)
 }
 
-/// An activity of a thread, until it is dropped.
+/// An activity of a thread. It ends when the value is dropped.
 #[derive(Debug)]
 pub struct Span {
     kind: SpanKind,
@@ -178,7 +178,7 @@ pub fn build(name: impl FnOnce() -> String, bytes: u64) -> Option<Span> {
 }
 
 impl Span {
-    /// Records that the call ended with a code.
+    /// Ends the span of a call with its result code.
     pub fn end(mut self, code: i32) {
         self.result = code;
     }
