@@ -120,12 +120,12 @@ fn tagged(words: &[u32]) -> FxHashMap<u32, View> {
 }
 
 impl Rewriter {
-    fn put(&mut self, code: u32, operands: &[u32]) {
+    fn push(&mut self, code: u32, operands: &[u32]) {
         self.out.push((operands.len() as u32 + 1) << 16 | code);
         self.out.extend_from_slice(operands);
     }
 
-    fn fresh(&mut self) -> u32 {
+    fn new_id(&mut self) -> u32 {
         self.next += 1;
         self.next - 1
     }
@@ -138,14 +138,14 @@ impl Rewriter {
     fn capabilities(&mut self, declared: &FxHashSet<u32>) {
         let bytes = if self.has_bytes() { &[INT8, STORAGE_BUFFER_8_BIT_ACCESS][..] } else { &[] };
         for capability in [ADDRESSES].iter().chain(bytes).filter(|capability| !declared.contains(capability)) {
-            self.put(op::CAPABILITY, &[*capability]);
+            self.push(op::CAPABILITY, &[*capability]);
         }
     }
 
     fn instruction(&mut self, code: u32, inst: &[u32]) -> Option<()> {
         match (code, inst) {
             (op::MEMORY_MODEL, &[_, _, model]) => {
-                self.put(op::MEMORY_MODEL, &[PHYSICAL_64, model]);
+                self.push(op::MEMORY_MODEL, &[PHYSICAL_64, model]);
                 return Some(());
             }
             (op::NAME | op::DECORATE, [_, id, ..]) if self.views.contains_key(id) => return Some(()),
@@ -211,15 +211,15 @@ impl Rewriter {
         let view = self.views.get_mut(&id)?;
         view.element = element;
         if view.is_bytes && self.byte.is_none() {
-            let byte = self.fresh();
-            self.put(op::TYPE_INT, &[byte, 8, 0]);
+            let byte = self.new_id();
+            self.push(op::TYPE_INT, &[byte, 8, 0]);
             self.byte = Some(byte);
         }
         let pointees: Vec<u32> = if self.views.get(&id)?.is_bytes { vec![self.byte?] } else { self.sizes.keys().copied().collect() };
         for pointee in pointees {
             if !self.pointers.contains_key(&pointee) {
-                let pointer = self.fresh();
-                self.put(op::TYPE_POINTER, &[pointer, PHYSICAL_STORAGE_BUFFER, pointee]);
+                let pointer = self.new_id();
+                self.push(op::TYPE_POINTER, &[pointer, PHYSICAL_STORAGE_BUFFER, pointee]);
                 self.pointers.insert(pointee, pointer);
             }
         }
@@ -233,17 +233,17 @@ impl Rewriter {
         let volatile = if view.is_volatile { VOLATILE } else { 0 };
         let place = |size: u32| PhysicalPointer { is_bytes: view.is_bytes, operands: [volatile | ALIGNED, size] };
         if parts.is_empty() {
-            self.put(op::CONVERT_U_TO_PTR, &[pointer, id, *address]);
+            self.push(op::CONVERT_U_TO_PTR, &[pointer, id, *address]);
             let size = if view.is_bytes { 1 } else { *self.sizes.get(&element)? };
             self.places.insert(id, place(size));
             return Some(());
         }
         let part = *self.inner.get(&ty)?;
-        let whole = self.fresh();
-        self.put(op::CONVERT_U_TO_PTR, &[pointer, whole, *address]);
+        let whole = self.new_id();
+        self.push(op::CONVERT_U_TO_PTR, &[pointer, whole, *address]);
         let mut operands = vec![*self.pointers.get(&part)?, id, whole];
         operands.extend_from_slice(parts);
-        self.put(op::ACCESS_CHAIN, &operands);
+        self.push(op::ACCESS_CHAIN, &operands);
         self.places.insert(id, place(*self.sizes.get(&part)?));
         Some(())
     }
@@ -251,11 +251,11 @@ impl Rewriter {
     fn load(&mut self, ty: u32, id: u32, pointer: u32, PhysicalPointer { is_bytes, operands: [mask, align] }: PhysicalPointer) {
         match self.byte.filter(|_| is_bytes) {
             Some(byte) => {
-                let loaded = self.fresh();
-                self.put(op::LOAD, &[byte, loaded, pointer, mask, align]);
-                self.put(op::U_CONVERT, &[ty, id, loaded]);
+                let loaded = self.new_id();
+                self.push(op::LOAD, &[byte, loaded, pointer, mask, align]);
+                self.push(op::U_CONVERT, &[ty, id, loaded]);
             }
-            None => self.put(op::LOAD, &[ty, id, pointer, mask, align]),
+            None => self.push(op::LOAD, &[ty, id, pointer, mask, align]),
         }
     }
 
@@ -263,8 +263,8 @@ impl Rewriter {
         if let Some(byte) = self.byte.filter(|_| is_bytes) {
             let whole = std::mem::replace(&mut value, self.next);
             self.next += 1;
-            self.put(op::U_CONVERT, &[byte, value, whole]);
+            self.push(op::U_CONVERT, &[byte, value, whole]);
         }
-        self.put(op::STORE, &[pointer, value, mask, align]);
+        self.push(op::STORE, &[pointer, value, mask, align]);
     }
 }

@@ -183,7 +183,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             .collect()
     }
 
-    fn put(&mut self, slots: &[Slots], values: &[Value]) -> Result<(), EmitError> {
+    fn store_slots(&mut self, slots: &[Slots], values: &[Value]) -> Result<(), EmitError> {
         if slots.len() != values.len() {
             return Err(EmitError::Internal("a region ends with the wrong number of values".to_owned()));
         }
@@ -195,7 +195,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    fn take(&mut self, slots: &[Slots], values: &[Value]) {
+    fn load_slots(&mut self, slots: &[Slots], values: &[Value]) {
         for (slots, &value) in slots.iter().zip(values) {
             let chunks = slots.iter().map(|&slot| self.b.load_local(slot)).collect();
             self.define(value, chunks);
@@ -207,7 +207,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         for inst in &region.insts {
             self.b.span = Span::new(inst.span.lo, inst.span.hi);
             match &inst.op {
-                Op::Yield(values) => self.put(targets, values)?,
+                Op::Yield(values) => self.store_slots(targets, values)?,
                 op if op.is_terminator() => self.leave(op)?,
                 Op::If { .. } | Op::Loop { .. } | Op::Switch { .. } => self.control(inst)?,
                 _ => self.inst(inst)?,
@@ -222,7 +222,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         match op {
             Op::Break(values) => {
                 let innermost = self.loops.pop().ok_or_else(outside)?;
-                let stored = self.put(&innermost.results, values);
+                let stored = self.store_slots(&innermost.results, values);
                 let number = innermost.number;
                 let flag = innermost.flag.filter(|_| innermost.switches > 0);
                 self.loops.push(innermost);
@@ -236,7 +236,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             }
             Op::Continue(values) => {
                 let innermost = self.loops.pop().ok_or_else(outside)?;
-                let stored = self.put(&innermost.params, values);
+                let stored = self.store_slots(&innermost.params, values);
                 self.loops.push(innermost);
                 stored?;
                 self.b.stmt(Statement::Continue);
@@ -285,16 +285,16 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 done?;
                 self.b.span = Span::new(inst.span.lo, inst.span.hi);
                 self.b.stmt(Statement::If { condition, accept, reject });
-                self.take(&slots, &inst.results);
+                self.load_slots(&slots, &inst.results);
                 Ok(())
             }
             Op::Loop { init, params, body, .. } => {
                 let (carried, results) = (self.slots(params)?, self.slots(&inst.results)?);
-                self.put(&carried, init)?;
+                self.store_slots(&carried, init)?;
                 let number = self.begin_loop();
                 let otherwise = self.extra_exit_condition(&inst.op)?;
                 self.b.open();
-                self.take(&carried, params);
+                self.load_slots(&carried, params);
                 if let Some(condition) = otherwise {
                     self.emit_extra_exit(condition);
                 }
@@ -306,7 +306,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.b.stmt(Statement::Loop { body, continuing: naga::Block::new(), break_if: None });
                 if let Some(finished) = finished {
                     self.end_loop(number);
-                    self.take(&finished.results, &inst.results);
+                    self.load_slots(&finished.results, &inst.results);
                 }
                 Ok(())
             }
@@ -361,7 +361,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             let accept = self.b.close();
             self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
         }
-        self.take(&slots, &inst.results);
+        self.load_slots(&slots, &inst.results);
         Ok(())
     }
 

@@ -97,24 +97,24 @@ fn leaves_values(function: &Function, op: &Op) -> bool {
     body.for_each_jump(&mut |op| leaves |= matches!(op, Op::Break(values) if values.iter().any(|value| made.contains(value))));
     let mut stored = false;
     for inst in &body.insts {
-        stored |= stores(function, inst);
-        leaves |= stored && breaks(inst);
+        stored |= changes_private_memory(function, inst);
+        leaves |= stored && is_or_contains_break(inst);
     }
     leaves
 }
 
 /// Whether an instruction changes private memory. The driver may promote private memory to variables.
-fn stores(function: &Function, inst: &Inst) -> bool {
+fn changes_private_memory(function: &Function, inst: &Inst) -> bool {
     let private = |ptr: Value| function.ty(ptr) == Type::Ptr(Space::Private);
     let here = match inst.op {
         Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => private(ptr),
         _ => false,
     };
-    here || inst.op.regions().into_iter().any(|region| region.insts.iter().any(|inst| stores(function, inst)))
+    here || inst.op.regions().into_iter().any(|region| region.insts.iter().any(|inst| changes_private_memory(function, inst)))
 }
 
 /// Whether an instruction leaves the enclosing loop.
-fn breaks(inst: &Inst) -> bool {
+fn is_or_contains_break(inst: &Inst) -> bool {
     match &inst.op {
         Op::Break(_) => true,
         Op::Loop { .. } => false,

@@ -301,7 +301,7 @@ impl<'p> Splitter<'_, 'p, '_> {
             return;
         }
         self.item(Item::Stmt(stmt), &Leaves::default());
-        if !scan::completes(stmt) {
+        if !scan::may_complete(stmt) {
             self.leave(Jumping::Leave);
         }
     }

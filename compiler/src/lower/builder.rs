@@ -504,7 +504,7 @@ impl Builder {
 
     /// Emits an `if` without results. The code after it is dead if both regions end with a jump.
     pub(crate) fn if_else(&mut self, cond: Value, then: Region, els: Region) {
-        let dead = jumps(&then) && jumps(&els);
+        let dead = ends_with_jump(&then) && ends_with_jump(&els);
         self.effect(Op::If { cond, then, els });
         if dead {
             self.effect(Op::Unreachable);
@@ -525,7 +525,7 @@ impl Builder {
 }
 
 /// Whether a region of an `if` or `switch` ends with a terminator other than `yield`.
-pub(crate) fn jumps(region: &Region) -> bool {
+pub(crate) fn ends_with_jump(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
 }
 

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::builder::{Builder, jumps};
+use super::builder::{Builder, ends_with_jump};
 use crate::ir::{CmpOp, Op, Region, Scalar, Type, Value, Var};
 use crate::structurize::graph::{Edge, End, Graph, Node, Work};
 use crate::structurize::structure::{Frame, JumpKind, Piece, Structure, parts, route};
@@ -129,7 +129,7 @@ impl<B: Blocks> Regions<'_, B> {
                 if taken != JumpKind::Continue && self.structure.flags.contains_key(&edge.to) {
                     self.set_flag(edge.to, true);
                 }
-                self.take(taken);
+                self.emit_jump(taken);
             }
             Piece::Clear(nodes) => {
                 for &node in nodes {
@@ -142,7 +142,7 @@ impl<B: Blocks> Regions<'_, B> {
         Ok(())
     }
 
-    fn take(&mut self, route: JumpKind) {
+    fn emit_jump(&mut self, route: JumpKind) {
         match route {
             JumpKind::Fall => {}
             JumpKind::Break => self.b().effect(Op::Break(Vec::new())),
@@ -155,12 +155,12 @@ impl<B: Blocks> Regions<'_, B> {
     fn continue_jump(&mut self, target: Node, only: bool, frames: &[Frame]) {
         let taken = route(self.graph, frames, target, |_| {});
         if only {
-            self.take(taken);
+            self.emit_jump(taken);
             return;
         }
         let flag = self.flag_is_set(target);
         self.b().open();
-        self.take(taken);
+        self.emit_jump(taken);
         let then = self.b().close_branch();
         self.b().if_then(flag, then);
     }
@@ -194,7 +194,7 @@ impl<B: Blocks> Regions<'_, B> {
         }
         let Some(default) = regions.pop() else { return Ok(()) };
         let cases: Vec<(Vec<u64>, Region)> = values.into_iter().zip(regions).collect();
-        let dead = jumps(&default) && cases.iter().all(|(_, region)| jumps(region));
+        let dead = ends_with_jump(&default) && cases.iter().all(|(_, region)| ends_with_jump(region));
         self.b().effect(Op::Switch { selector, cases, default });
         if dead {
             self.b().effect(Op::Unreachable);

@@ -118,13 +118,13 @@ fn is_variable(lvalue: &Lvalue) -> bool {
 // ---- control flow ----
 
 /// Whether the end of a statement may be reachable.
-pub(super) fn completes(mut stmt: &Stmt) -> bool {
+pub(super) fn may_complete(mut stmt: &Stmt) -> bool {
     loop {
         match &stmt.kind {
             StmtKind::Break | StmtKind::Continue | StmtKind::Return(_) | StmtKind::Goto(_) => return false,
-            StmtKind::Block(stmts) => return stmts.iter().all(completes),
+            StmtKind::Block(stmts) => return stmts.iter().all(may_complete),
             StmtKind::If { then, els: Some(els), .. } => {
-                if completes(then) {
+                if may_complete(then) {
                     return true;
                 }
                 stmt = els;

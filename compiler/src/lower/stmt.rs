@@ -147,9 +147,9 @@ impl<'p> Lowering<'p, '_> {
                 StmtKind::If { cond, then, els } if !self.needs_loop(stmt, jumps) => {
                     self.outer = jumps;
                     let els: &[Stmt] = els.as_deref().map_or(&[], scan::statements);
-                    let then_completes = scan::completes(then);
+                    let then_completes = scan::may_complete(then);
                     let then = scan::statements(then);
-                    match (then_completes, els.iter().all(scan::completes)) {
+                    match (then_completes, els.iter().all(scan::may_complete)) {
                         (true, true) => self.guarded(stmt, after, &leaves, jumps),
                         (true, false) => {
                             self.if_statement(cond, Remaining { stmts: then, next: Some(&after) }, Remaining::only(els), jumps)
@@ -304,7 +304,7 @@ impl<'p> Lowering<'p, '_> {
             StmtKind::For { cond, step, body, unroll } => {
                 self.loop_statement(cond.as_ref(), body, IterationEnd { step: step.as_ref(), cond: None }, *unroll)
             }
-            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.once(body),
+            StmtKind::DoWhile { body, cond, .. } if known_condition(cond) == Some(false) => self.do_while_zero(body),
             StmtKind::DoWhile { body, cond, unroll } => {
                 self.loop_statement(None, body, IterationEnd { step: None, cond: Some(cond) }, *unroll)
             }
@@ -451,7 +451,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Lowers the body of `do ... while (0)`.
-    fn once(&mut self, body: &'p Stmt) {
+    fn do_while_zero(&mut self, body: &'p Stmt) {
         let stmts = scan::statements(body);
         let nested = nested_jumps(stmts, self.function.expression_jumps);
         let end = self.end_target(nested.by_break || nested.by_continue);

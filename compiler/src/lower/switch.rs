@@ -78,7 +78,7 @@ impl<'p> Lowering<'p, '_> {
                 Some(group) if falls => group.push((number, segment)),
                 _ => groups.push(vec![(number, segment)]),
             }
-            falls = segment.stmts.iter().all(scan::completes);
+            falls = segment.stmts.iter().all(scan::may_complete);
         }
         let many = groups.len() > MANY_GROUPS;
         let (selector, values) = if many { self.numbered(selector, &segments) } else { self.selection(selector, &segments) };
@@ -112,7 +112,7 @@ impl<'p> Lowering<'p, '_> {
             self.b.open();
             self.b.close_branch()
         });
-        let dead = super::builder::jumps(&default) && cases.iter().all(|(_, region)| super::builder::jumps(region));
+        let dead = super::builder::ends_with_jump(&default) && cases.iter().all(|(_, region)| super::builder::ends_with_jump(region));
         self.b.effect(Op::Switch { selector, cases, default });
         if dead {
             self.b.effect(Op::Unreachable);

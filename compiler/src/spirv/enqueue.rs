@@ -45,7 +45,7 @@ enum Operand {
 use Operand::{Event, Events, Integer, Memory, Queue};
 
 /// An instruction that is a call of an OpenCL C function: result type, name of the function, and operands.
-const fn plain(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
+const fn simple_call(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
     Some(match op {
         Opcode::EnqueueMarker => ("int", "enqueue_marker", &[Queue, Integer, Events, Events]),
         Opcode::CreateUserEvent => ("clk_event_t", "create_user_event", &[]),
@@ -134,14 +134,14 @@ impl Lowering<'_, '_, '_> {
     /// Lowers the current instruction, if this module handles it.
     pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
         let op = self.current.op;
-        let is_known = plain(op).is_some()
+        let is_known = simple_call(op).is_some()
             || block_query_code(op).is_some()
             || matches!(op, Opcode::EnqueueKernel | Opcode::BuildNDRange | Opcode::GetDefaultQueue);
         if is_known && !self.module.device_enqueue {
             return Err(unsupported!("device-side enqueue on this device"));
         }
-        if let Some((result, name, operands)) = plain(op) {
-            self.plain_function(result, name, operands)?;
+        if let Some((result, name, operands)) = simple_call(op) {
+            self.call_simple_function(result, name, operands)?;
         } else if let Some((before, answer)) = block_query_code(op) {
             self.block_query(before, answer)?;
         } else {
@@ -181,7 +181,7 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    fn plain_function(&mut self, result: &str, name: &str, operands: &[Operand]) -> Checked<()> {
+    fn call_simple_function(&mut self, result: &str, name: &str, operands: &[Operand]) -> Checked<()> {
         let (mut args, mut params) = (Vec::new(), Vec::new());
         for (index, &operand) in operands.iter().enumerate() {
             let (value, param) = self.enqueue_operand(index, operand)?;

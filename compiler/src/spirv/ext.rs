@@ -12,7 +12,7 @@ use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
 
 /// The OpenCL C function of an instruction whose operands are numbers, and the signedness of its integers.
-fn plain(op: Ext) -> Option<(String, Signedness)> {
+fn numeric_function(op: Ext) -> Option<(String, Signedness)> {
     let renamed = match op {
         Ext::fclamp => Some("clamp"),
         Ext::fmax_common => Some("max"),
@@ -75,7 +75,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn numbers(&mut self, op: Ext) -> Checked<()> {
-        let (name, sign) = plain(op).ok_or_else(|| unsupported!("OpenCL.std's {op:?}"))?;
+        let (name, sign) = numeric_function(op).ok_or_else(|| unsupported!("OpenCL.std's {op:?}"))?;
         let mut args = Vec::new();
         for index in 0..self.current.operands.len() - 2 {
             args.push(self.argument(index)?);

@@ -171,10 +171,10 @@ impl Fold<'_> {
         let (a, scalar) = self.lanes(0)?;
         let to = self.types.numbers(self.ty)?.scalar().unwrap_or(Scalar::I32);
         if self.operands.len() == 1 {
-            return self.make(a.iter().map(|&a| one(op, a, scalar, to)).collect::<Checked<_>>()?);
+            return self.make(a.iter().map(|&a| fold_unary(op, a, scalar, to)).collect::<Checked<_>>()?);
         }
         let (b, b_scalar) = self.lanes(1)?;
-        self.make(a.iter().zip(&b).map(|(&a, &b)| two(op, a, b, scalar, b_scalar)).collect::<Checked<_>>()?)
+        self.make(a.iter().zip(&b).map(|(&a, &b)| fold_binary(op, a, b, scalar, b_scalar)).collect::<Checked<_>>()?)
     }
 }
 
@@ -190,7 +190,7 @@ fn float_bits(value: f64, scalar: Scalar) -> u64 {
     crate::lower::builder::float_bits(scalar, value)
 }
 
-fn one(op: Op, a: u64, from: Scalar, to: Scalar) -> Checked<u64> {
+fn fold_unary(op: Op, a: u64, from: Scalar, to: Scalar) -> Checked<u64> {
     let signed = from.sign_extend(a);
     Ok(match op {
         Op::SNegate => a.wrapping_neg(),
@@ -209,7 +209,7 @@ fn one(op: Op, a: u64, from: Scalar, to: Scalar) -> Checked<u64> {
     })
 }
 
-fn two(op: Op, a: u64, b: u64, scalar: Scalar, b_scalar: Scalar) -> Checked<u64> {
+fn fold_binary(op: Op, a: u64, b: u64, scalar: Scalar, b_scalar: Scalar) -> Checked<u64> {
     let (x, y) = (scalar.sign_extend(a), b_scalar.sign_extend(b));
     let amount = (b & u64::from(scalar.bits().max(1) - 1)) as u32;
     let by_zero = || invalid!("division by zero");

@@ -159,8 +159,8 @@ impl Types {
     pub(super) fn read(&mut self, inst: &Inst<'_>, constants: &Constants, decorations: &Decorations) -> Checked<bool> {
         let info = match inst.op {
             Op::TypeForwardPointer => return Ok(true),
-            Op::TypeVoid => plain(Kind::Void, 0, 1),
-            Op::TypeBool => plain(Kind::Numbers(Type::BOOL), 1, 1),
+            Op::TypeVoid => type_info(Kind::Void, 0, 1),
+            Op::TypeBool => type_info(Kind::Numbers(Type::BOOL), 1, 1),
             Op::TypeInt => numbers(int_scalar(inst.word(0)?)?, 1),
             Op::TypeFloat => numbers(float_scalar(inst.word(0)?)?, 1),
             Op::TypeVector => self.vector(inst)?,
@@ -169,24 +169,24 @@ impl Types {
             Op::TypePointer => self.pointer(inst)?,
             Op::TypeFunction => {
                 let (ret, params) = (inst.operand(0)?, inst.operands_from(1).collect());
-                plain(Kind::Function { ret, params }, 0, 1)
+                type_info(Kind::Function { ret, params }, 0, 1)
             }
-            Op::TypeImage => plain(Kind::Image(image(inst)?), self.pointer_size.into(), self.pointer_size),
-            Op::TypeSampler => plain(Kind::Sampler, self.pointer_size.into(), self.pointer_size),
-            Op::TypeSampledImage => plain(Kind::SampledImage, self.pointer_size.into(), self.pointer_size),
-            Op::TypeEvent => plain(Kind::Event, self.pointer_size.into(), self.pointer_size),
-            Op::TypeDeviceEvent => plain(Kind::DeviceEvent, self.pointer_size.into(), self.pointer_size),
-            Op::TypeQueue => plain(Kind::Queue, self.pointer_size.into(), self.pointer_size),
+            Op::TypeImage => type_info(Kind::Image(image(inst)?), self.pointer_size.into(), self.pointer_size),
+            Op::TypeSampler => type_info(Kind::Sampler, self.pointer_size.into(), self.pointer_size),
+            Op::TypeSampledImage => type_info(Kind::SampledImage, self.pointer_size.into(), self.pointer_size),
+            Op::TypeEvent => type_info(Kind::Event, self.pointer_size.into(), self.pointer_size),
+            Op::TypeDeviceEvent => type_info(Kind::DeviceEvent, self.pointer_size.into(), self.pointer_size),
+            Op::TypeQueue => type_info(Kind::Queue, self.pointer_size.into(), self.pointer_size),
             Op::TypePipe => {
                 let writes = match inst.word(0)? {
                     0 => false,
                     1 => true,
                     _ => return Err(invalid!("the access qualifier of the pipe is not valid")),
                 };
-                plain(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
+                type_info(Kind::Pipe { writes }, self.pointer_size.into(), self.pointer_size)
             }
-            Op::TypeReserveId => plain(Kind::ReserveId, 4, 4),
-            Op::TypeOpaque | Op::TypePipeStorage => plain(Kind::Opaque, 0, 1),
+            Op::TypeReserveId => type_info(Kind::ReserveId, 4, 4),
+            Op::TypeOpaque | Op::TypePipeStorage => type_info(Kind::Opaque, 0, 1),
             Op::TypeMatrix | Op::TypeRuntimeArray | Op::TypeNamedBarrier => return Err(unsupported!("this type")),
             _ => return Ok(false),
         };
@@ -208,7 +208,7 @@ impl Types {
         let of = self.object(element)?;
         let count = constants.integer(inst.operand(1)?)?;
         let size = of.size.checked_mul(count).ok_or_else(|| unsupported!("an array of {count} elements"))?;
-        Ok(TypeInfo { kind: Kind::Array { element, count }, size, align: of.align, depth: deeper(of.depth)? })
+        Ok(TypeInfo { kind: Kind::Array { element, count }, size, align: of.align, depth: nested_depth(of.depth)? })
     }
 
     fn structure(&self, inst: &Inst<'_>, decorations: &Decorations) -> Checked<TypeInfo> {
@@ -231,7 +231,7 @@ impl Types {
             align = align.max(member_align);
             depth = depth.max(member_depth);
         }
-        Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: deeper(depth)? })
+        Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: nested_depth(depth)? })
     }
 
     /// Returns the type with this id. Fails if objects cannot have it.
@@ -254,21 +254,21 @@ impl Types {
             _ => return Err(unsupported!("storage class {class}")),
         };
         let builtin = class == StorageClass::Input as u32;
-        Ok(plain(Kind::Pointer { space, builtin, pointee }, self.pointer_size.into(), self.pointer_size))
+        Ok(type_info(Kind::Pointer { space, builtin, pointee }, self.pointer_size.into(), self.pointer_size))
     }
 }
 
-const fn plain(kind: Kind, size: u64, align: u32) -> TypeInfo {
+const fn type_info(kind: Kind, size: u64, align: u32) -> TypeInfo {
     TypeInfo { kind, size, align: if align == 0 { 1 } else { align }, depth: 0 }
 }
 
 fn numbers(scalar: Scalar, lanes: u8) -> TypeInfo {
     let places = if lanes == 3 { 4 } else { u32::from(lanes) };
     let size = scalar.size().max(1) * places;
-    plain(Kind::Numbers(Type::of(scalar, lanes)), size.into(), size)
+    type_info(Kind::Numbers(Type::of(scalar, lanes)), size.into(), size)
 }
 
-fn deeper(depth: u32) -> Checked<u32> {
+fn nested_depth(depth: u32) -> Checked<u32> {
     if depth < DEEPEST { Ok(depth + 1) } else { Err(invalid!("types are nested more than {DEEPEST} levels deep")) }
 }
 

@@ -368,8 +368,8 @@ impl<'g> Builder<'g> {
             }
             End::Goto(edge) => list.push(Piece::Jump { from: node, edge: *edge }),
             End::Branch { then, els } => {
-                let leaves = |edge: &Edge| self.leaves(node, edge.to);
-                let continues = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.leaves(node, edge.to);
+                let leaves = |edge: &Edge| self.is_leaving_jump(node, edge.to);
+                let continues = |edge: &Edge| free && self.is_inline(node, edge.to) && !self.is_leaving_jump(node, edge.to);
                 let (arm, rest, when) = match (then, els) {
                     (then, els) if leaves(then) && continues(els) => (then, els, true),
                     (then, els) if leaves(els) && continues(then) => (els, then, false),
@@ -408,7 +408,7 @@ impl<'g> Builder<'g> {
     }
 
     /// Whether a jump ends with a `return`, `break` or `continue`.
-    fn leaves(&self, from: Node, to: Node) -> bool {
+    fn is_leaving_jump(&self, from: Node, to: Node) -> bool {
         if self.is_inline(from, to) {
             return matches!(self.graph.ends[to], End::Leave) && self.graph.header_of(to).is_none();
         }
