@@ -113,8 +113,8 @@ fn read<M: HostBytes>(memory: &M, target: &dyn HostTarget, regions: &[CopyRegion
 /// # Errors
 /// Fails if the range extends beyond the end.
 pub fn range(length: usize, offset: u64, size: u64) -> BackendResult<Range<usize>> {
-    let places = (usize::try_from(offset), offset.checked_add(size).map(usize::try_from));
-    match places {
+    let bounds = (usize::try_from(offset), offset.checked_add(size).map(usize::try_from));
+    match bounds {
         (Ok(start), Some(Ok(end))) if end <= length => Ok(start..end),
         _ => Err(BackendError::Other("a transfer extends beyond the end of a buffer".to_owned())),
     }

@@ -102,7 +102,7 @@ impl Failure {
     }
 
     /// Whether no call has returned the failure yet.
-    pub(crate) fn is_unreturned(&self) -> bool {
+    pub(crate) fn is_not_returned(&self) -> bool {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
@@ -200,8 +200,8 @@ impl Failures {
     }
 
     /// A failure that no call has returned, of a command before `position`.
-    pub(crate) fn unreturned(&self, position: QueuePosition) -> Option<Arc<Failure>> {
-        self.0.iter().find(|queued| queued.is_before(position) && queued.failure.is_unreturned()).map(|queued| queued.failure.clone())
+    pub(crate) fn not_returned(&self, position: QueuePosition) -> Option<Arc<Failure>> {
+        self.0.iter().find(|queued| queued.is_before(position) && queued.failure.is_not_returned()).map(|queued| queued.failure.clone())
     }
 
     /// A failure that clFinish has to return.

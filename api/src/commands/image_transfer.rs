@@ -86,14 +86,14 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let buffer = image.buffer();
         self.check_contexts(&[buffer], wait_list)?;
-        let here = image.rect(area.origin, area.region)?;
-        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
-        let target = target(there.end())?;
+        let image_rect = image.rect(area.origin, area.region)?;
+        let host_rect = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let target = target(host_rect.end())?;
         Self::check_blocking(blocking, wait_list)?;
         self.check_image(image)?;
         image.flags().check_host_read()?;
-        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &here)?, AccessMode::Read).of_image(image)]);
+        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&image_rect, buffer.origin(), &host_rect, 0));
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &image_rect)?, AccessMode::Read).of_image(image)]);
         self.submit_blocking(CommandType::ReadImage, work, wait_list, blocking)
     }
 
@@ -112,14 +112,15 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         let buffer = image.buffer();
         self.check_contexts(&[buffer], wait_list)?;
-        let here = image.rect(area.origin, area.region)?;
-        let there = image.host_rect(area.region, pitches.row, pitches.slice)?;
-        let source = source(there.end())?;
+        let image_rect = image.rect(area.origin, area.region)?;
+        let host_rect = image.host_rect(area.region, pitches.row, pitches.slice)?;
+        let source = source(host_rect.end())?;
         Self::check_blocking(blocking, wait_list)?;
         self.check_image(image)?;
         image.flags().check_host_write()?;
-        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
-        let work = PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &here)?, writing(&here)).of_image(image)]);
+        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&image_rect, buffer.origin(), &host_rect, 0));
+        let work =
+            PendingCommand::new(operation, vec![buffer_access(buffer, span(image, &image_rect)?, writing(&image_rect)).of_image(image)]);
         self.submit_blocking(CommandType::WriteImage, work, wait_list, blocking)
     }
 
@@ -244,37 +245,37 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn fill_image(self: &Arc<Self>, image: &Arc<Image>, color: &[u8], area: ImageBox, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        let (here, range, element) = self.check_fill(image, color, area)?;
+        let (image_rect, range, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
-        let operation = if here.is_dense() {
+        let operation = if image_rect.is_dense() {
             Operation::Fill(buffer.clone(), element, range.start, range.end - range.start)
         } else {
             // One row of elements is the source of all rows of the box.
             let count = usize::try_from(area.region[0]).map_err(|_| Error::InvalidValue("the region is too large".into()))?;
-            Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &here))
+            Operation::Write(buffer.clone(), Arc::new(element.repeat(count)), rows(image, &image_rect))
         };
-        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, writing(&here)).of_image(image)]);
+        let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, writing(&image_rect)).of_image(image)]);
         self.submit(CommandType::FillImage, work, wait_list)
     }
 
     /// The commands of clEnqueueFillImage: consecutive fills of bytes, at least one.
     pub(crate) fn fill_image_commands(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<PendingCommand>> {
-        let (here, _, element) = self.check_fill(image, color, area)?;
+        let (image_rect, _, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
         let work = |row: &CopyRegion| {
             let range = row.buffer..row.buffer + row.size;
             let operation = Operation::Fill(buffer.clone(), element.clone(), row.buffer, row.size);
             PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Overwrite).of_image(image)])
         };
-        Ok(rows(image, &here).iter().map(work).collect())
+        Ok(rows(image, &image_rect).iter().map(work).collect())
     }
 
     fn check_fill(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<(Rect, std::ops::Range<u64>, Vec<u8>)> {
         self.check_contexts(&[image.buffer()], &[])?;
-        let here = image.rect(area.origin, area.region)?;
+        let image_rect = image.rect(area.origin, area.region)?;
         self.check_image(image)?;
         image.flags().check_write()?;
-        Ok((here, span(image, &here)?, fill_color::element(image.format(), color)))
+        Ok((image_rect, span(image, &image_rect)?, fill_color::element(image.format(), color)))
     }
 
     /// clEnqueueMapImage
@@ -291,15 +292,15 @@ impl Queue {
     ) -> Result<MappedImage> {
         let buffer = image.buffer();
         self.check_contexts(&[buffer], wait_list)?;
-        let here = image.rect(area.origin, area.region)?;
+        let image_rect = image.rect(area.origin, area.region)?;
         let flags = MapFlags::parse(flags)?;
         Self::check_blocking(blocking, wait_list)?;
         self.check_image(image)?;
         flags.check_host(image.flags())?;
-        let range = span(image, &here)?;
+        let range = span(image, &image_rect)?;
         // The copy has the pitches of the memory.
-        let there = Rect { origin: [0; 3], ..here };
-        let pieces = rect::pieces(&here, buffer.origin(), &there, 0);
+        let host_rect = Rect { origin: [0; 3], ..image_rect };
+        let pieces = rect::pieces(&image_rect, buffer.origin(), &host_rect, 0);
         let object = MemObject::Image(image.clone());
         let (address, event) = self.map_pieces(CommandType::MapImage, &object, (range, pieces), flags, blocking, wait_list)?;
         let (row_pitch, slice_pitch) = image.pitches(area.origin)?;

@@ -79,9 +79,14 @@ impl Queue {
         }
         // "CL_INVALID_OPERATION if ... system pointers are passed as arguments to a kernel ... and the device
         // associated with command_queue does not support fine-grain system SVM allocations."
-        let everywhere = device.accesses_host_memory();
-        let unshared = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
-        ensure!(everywhere || !unshared, InvalidOperation, "{} cannot access all of the host's memory", device.name());
+        let supports_system_svm = device.accesses_host_memory();
+        let has_system_pointer = args.iter().any(|arg| matches!(arg, Argument::Address(_)));
+        ensure!(
+            supports_system_svm || !has_system_pointer,
+            InvalidOperation,
+            "device `{}` does not support system SVM pointers as kernel arguments",
+            device.name()
+        );
         // "CL_OUT_OF_RESOURCES if there is a failure to queue the execution instance of kernel because of
         // insufficient resources."
         let local_memory = kernel.local_memory(info);

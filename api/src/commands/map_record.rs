@@ -28,7 +28,7 @@ pub(crate) struct MapRecord {
     pub pieces: Vec<CopyRegion>,
     /// Whether the map permits writes.
     pub write: bool,
-    pub via: MapBacking,
+    pub backing: MapBacking,
 }
 
 impl MapRecord {

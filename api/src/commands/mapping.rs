@@ -46,14 +46,14 @@ impl MemObject {
         // With CL_MEM_USE_HOST_PTR a map must return the application's own memory. The device's memory is used only
         // if it is that memory.
         let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_imported_host_memory(device_index));
-        let (address, via) = match direct {
+        let (address, backing) = match direct {
             Some(address) => (address + start, MapBacking::Device(device_index)),
             None => {
                 let region = store.map_region(device_index)?;
                 (region.address() + start, MapBacking::Region(region))
             }
         };
-        let record = MapRecord { owner: self.identity(), address, span, pieces, write, via };
+        let record = MapRecord { owner: self.identity(), address, span, pieces, write, backing };
         let mut maps = store.maps.lock();
         // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
         let meets = |map: &MapRecord| {

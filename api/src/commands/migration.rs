@@ -76,7 +76,7 @@ impl Chunk {
             Ok(mappings) => mappings,
             Err(error) => {
                 staging.release(slot);
-                return self.migration.step_done(Err(error));
+                return self.migration.finish_step(Err(error));
             }
         };
         let regions = vec![CopyRegion { buffer: self.range.start, host: slot * CHUNK_SIZE, size: self.range.end - self.range.start }];
@@ -124,7 +124,7 @@ impl Progress for CopyToStaging {
         if outcome.is_err() {
             shared_staging.release(*slot);
         }
-        chunk.migration.step_done(outcome);
+        chunk.migration.finish_step(outcome);
     }
 }
 
@@ -144,7 +144,7 @@ impl Progress for CopyFromStaging {
     fn complete(&self, result: BackendResult<Times>) {
         self.shared_staging.release(self.slot);
         if let Err(error) = result {
-            self.event.migration_failed(error.into());
+            self.event.record_migration_failure(error.into());
         }
     }
 }
@@ -162,7 +162,7 @@ struct Migration {
 
 impl Migration {
     /// Continues after the first half of a step is complete or has failed.
-    fn step_done(&self, outcome: Result<()>) {
+    fn finish_step(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.lock().get_or_insert(error);
         }
@@ -267,7 +267,7 @@ impl Progress for ReadStep {
         let Range { start, end } = self.transfer.range.clone();
         let store = self.transfer.buffer.store();
         let index = migration.queue.device_index();
-        migration.step_done(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
+        migration.finish_step(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
             // An immediate write is preferred: other devices may share this memory, and their commands are not ordered
             // after a command of this device.
@@ -293,7 +293,7 @@ impl Progress for WriteDone {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            self.0.migration_failed(error.into());
+            self.0.record_migration_failure(error.into());
         }
     }
 }

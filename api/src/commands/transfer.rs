@@ -203,13 +203,13 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;
-        let (here, there) = args.rects()?;
-        let range = buffer.range(here.start(), here.end() - here.start())?;
-        let target = target(there.end())?;
+        let (buffer_rect, host_rect) = args.rects()?;
+        let range = buffer.range(buffer_rect.start(), buffer_rect.end() - buffer_rect.start())?;
+        let target = target(host_rect.end())?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
         buffer.flags().check_host_read()?;
-        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&here, buffer.origin(), &there, 0));
+        let operation = Operation::Read(buffer.clone(), target, rect::pieces(&buffer_rect, buffer.origin(), &host_rect, 0));
         let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, AccessMode::Read)]);
         self.submit_blocking(CommandType::ReadBufferRect, work, wait_list, blocking)
     }
@@ -227,14 +227,14 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_contexts(&[buffer], wait_list)?;
-        let (here, there) = args.rects()?;
-        let range = buffer.range(here.start(), here.end() - here.start())?;
-        let source = source(there.end())?;
+        let (buffer_rect, host_rect) = args.rects()?;
+        let range = buffer.range(buffer_rect.start(), buffer_rect.end() - buffer_rect.start())?;
+        let source = source(host_rect.end())?;
         buffer.check_alignment(self.device())?;
         Self::check_blocking(blocking, wait_list)?;
         buffer.flags().check_host_write()?;
-        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&here, buffer.origin(), &there, 0));
-        let access = if here.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
+        let operation = Operation::Write(buffer.clone(), source, rect::pieces(&buffer_rect, buffer.origin(), &host_rect, 0));
+        let access = if buffer_rect.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
         let work = PendingCommand::new(operation, vec![buffer_access(buffer, range, access)]);
         self.submit_blocking(CommandType::WriteBufferRect, work, wait_list, blocking)
     }
@@ -399,7 +399,7 @@ impl Queue {
         let record = object.begin_map(self.device_index(), span, pieces, flags.writes())?;
         let buffer = object.buffer();
         let discard = flags.contains(MapFlags::WRITE_INVALIDATE_REGION);
-        let operation = match &record.via {
+        let operation = match &record.backing {
             MapBacking::Region(region) if !discard => {
                 let size = record.span.end - record.span.start;
                 Operation::Read(buffer.clone(), region.clone().target(record.span.start, size), record.pieces.clone())
@@ -438,8 +438,8 @@ impl Queue {
             .ok_or_else(|| Error::InvalidValue("the pointer is not the address of an active map of this object".into()))?;
         let mut work = PendingCommand::nop();
         let access = if record.is_dense() { AccessMode::Overwrite } else { AccessMode::Write };
-        let MapRecord { span, pieces, write, via, .. } = record;
-        match via {
+        let MapRecord { span, pieces, write, backing, .. } = record;
+        match backing {
             MapBacking::Region(region) if write => {
                 let source = region.source(span.start, span.end - span.start);
                 work = PendingCommand::new(Operation::Write(buffer.clone(), source, pieces), vec![object_access(object, span, access)]);

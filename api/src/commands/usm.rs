@@ -55,18 +55,18 @@ impl Context {
         ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
         // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
         // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared allocations if both are.
-        let places = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
+        let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
         ensure!(
-            places <= u32::from(*kind == UsmType::Shared),
+            placements <= u32::from(*kind == UsmType::Shared),
             InvalidProperty,
             "placement flags {:#x} are not valid for {kind:?} allocations",
             flags.bits()
         );
         // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for
         // any device of the context that has such memory.
-        let concerned =
+        let is_affected =
             |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.accesses_host_memory(), |device| Arc::ptr_eq(device, other));
-        let limit = self.devices().iter().filter(concerned).map(|device| device.properties().max_allocation).min().unwrap_or(0);
+        let limit = self.devices().iter().filter(is_affected).map(|device| device.properties().max_allocation).min().unwrap_or(0);
         ensure!(size != 0 && size <= limit, InvalidBufferSize, "allocation size {size}: the size must be 1 to {limit} bytes");
         self.allocate_at_address(MemFlags::READ_WRITE, (size, alignment), Some(usm))
     }

@@ -60,8 +60,8 @@ impl Buffer {
         };
         let indices = devices.iter().map(index).collect::<Result<Vec<_>>>()?;
         let first = *indices.first().ok_or_else(|| Error::InvalidDevice("the list of devices for the memory is empty".into()))?;
-        let together = indices.iter().all(|&index| context.memory_owner(index) == context.memory_owner(first));
-        ensure!(together, InvalidDevice, "external memory belongs to one device; specify it with CL_MEM_DEVICE_HANDLE_LIST_KHR");
+        let share_memory = indices.iter().all(|&index| context.memory_owner(index) == context.memory_owner(first));
+        ensure!(share_memory, InvalidDevice, "external memory belongs to one device; specify it with CL_MEM_DEVICE_HANDLE_LIST_KHR");
         let memory = context.devices()[context.memory_owner(first)].backend().import_memory(external.kind, external.fd, size)?;
         Ok(Self::of_store(flags.or_default(), Store::imported(context, size, indices, memory), 0, size, property_list))
     }

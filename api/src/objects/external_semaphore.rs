@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::backend::ExternalSemaphore;
 use crate::objects::device::Device;
 use crate::objects::semaphore::Semaphore;
-use crate::objects::semaphore_payload::{DevicePayload, Last};
+use crate::objects::semaphore_payload::{DevicePayload, LastOperation};
 use crate::types::error::{Error, Result, ensure};
 
 impl Semaphore {
@@ -49,7 +49,7 @@ impl Semaphore {
         let (shared, kind) = self.exportable(device, raw)?;
         if kind == ExternalSemaphore::SyncFd {
             let signal = match &*shared.last.lock() {
-                Last::Signal(event) => Some(event.clone()),
+                LastOperation::Signal(event) => Some(event.clone()),
                 _ => None,
             };
             let signal =
@@ -60,7 +60,7 @@ impl Semaphore {
         if kind == ExternalSemaphore::SyncFd {
             // "... has the same side effects on the source semaphore's payload as executing a semaphore wait
             // operation."
-            shared.set_last(Last::Nothing);
+            shared.set_last(LastOperation::Nothing);
         }
         Ok(fd)
     }
@@ -73,7 +73,7 @@ impl Semaphore {
         let shared = self.shared().filter(|shared| shared.imported == Some(ExternalSemaphore::SyncFd));
         let shared = shared.ok_or_else(|| Error::InvalidSemaphore("the semaphore was not created from a sync file".into()))?;
         shared.payload.reimport(fd)?;
-        shared.set_last(Last::Nothing);
+        shared.set_last(LastOperation::Nothing);
         Ok(())
     }
 }

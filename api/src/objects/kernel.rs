@@ -473,8 +473,8 @@ impl Kernel {
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
                 // If the device can access all host memory, the pointers need not be listed.
-                let everywhere = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
-                ensure!(everywhere, InvalidValue, "{address:#x} is not in shared virtual memory");
+                let supports_system_svm = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
+                ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in shared virtual memory");
                 continue;
             };
             if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {

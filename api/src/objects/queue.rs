@@ -317,7 +317,7 @@ impl Queue {
             let number = self.context.number();
             event.set_number(number);
             if command.has_results() {
-                self.awaited.enqueued(number);
+                self.awaited.record_enqueued(number);
             }
             if self.is_out_of_order() {
                 let order: Vec<_> = match scope {
@@ -358,7 +358,7 @@ impl Queue {
     }
 
     /// Removes a finished command from the queue's records.
-    pub(crate) fn completed(&self, event: &Arc<Event>) {
+    pub(crate) fn remove_completed(&self, event: &Arc<Event>) {
         let mut removed = Vec::new();
         {
             let mut state = self.state.lock();
@@ -376,7 +376,7 @@ impl Queue {
 
     /// Records that a command of the queue failed. Returns the failure that represents it: an earlier
     /// one in the queue, or `failure`.
-    pub(crate) fn failed(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
+    pub(crate) fn record_failure(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         let mut state = self.state.lock();
         let failure = state.failures.add(position, failure);
         self.has_failures.store(true, Ordering::Release);
@@ -418,7 +418,7 @@ impl Queue {
     /// If a command failed and the failure was not reported yet.
     pub fn finish(&self) -> Result<()> {
         lint::check_blocking_call();
-        self.awaited.waits_for_all();
+        self.awaited.record_wait_for_all();
         self.drain();
         let failure = self.failures(|failures| {
             let failure = failures.not_fully_reported();
@@ -442,7 +442,7 @@ impl Queue {
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
             // An earlier failure may exist whose status the application has not read.
-            None => match self.failures(|failures| failures.unreturned(event.position())) {
+            None => match self.failures(|failures| failures.not_returned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),
             },

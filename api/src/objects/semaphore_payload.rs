@@ -11,7 +11,7 @@ use crate::types::status::Status;
 
 /// The last OpenCL command on the semaphore.
 #[derive(Debug)]
-pub(crate) enum Last {
+pub(crate) enum LastOperation {
     /// No OpenCL command yet.
     Nothing,
     Signal(Arc<Event>),
@@ -26,7 +26,7 @@ pub(crate) struct DevicePayload {
     pub(crate) imported: Option<ExternalSemaphore>,
     /// CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR
     pub(crate) exported: Option<ExternalSemaphore>,
-    pub(crate) last: Mutex<Last>,
+    pub(crate) last: Mutex<LastOperation>,
 }
 
 impl DevicePayload {
@@ -61,7 +61,7 @@ impl DevicePayload {
             }
             (None, None) => return Ok(None),
         };
-        Ok(Some(Self { payload, imported, exported, last: Mutex::new(Rank::Semaphore, Last::Nothing) }))
+        Ok(Some(Self { payload, imported, exported, last: Mutex::new(Rank::Semaphore, LastOperation::Nothing) }))
     }
 
     pub(crate) fn payload(&self) -> &Arc<dyn SharedPayload> {
@@ -70,15 +70,15 @@ impl DevicePayload {
 
     /// Records that a signal was enqueued.
     pub(crate) fn record_signal(&self, event: &Arc<Event>) {
-        self.set_last(Last::Signal(event.clone()));
+        self.set_last(LastOperation::Signal(event.clone()));
     }
 
     /// Records that a wait was enqueued.
     pub(crate) fn record_wait(&self) {
-        self.set_last(Last::Wait);
+        self.set_last(LastOperation::Wait);
     }
 
-    pub(crate) fn set_last(&self, last: Last) {
+    pub(crate) fn set_last(&self, last: LastOperation) {
         let previous = std::mem::replace(&mut *self.last.lock(), last);
         // Dropping these may destroy events, which must not happen under a lock.
         drop(previous);
@@ -87,9 +87,9 @@ impl DevicePayload {
     /// Whether an OpenCL command has signalled the semaphore. An imported sync file represents a signal.
     pub(crate) fn is_signalled(&self) -> bool {
         let signal = match &*self.last.lock() {
-            Last::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),
-            Last::Wait => return false,
-            Last::Signal(event) => event.clone(),
+            LastOperation::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),
+            LastOperation::Wait => return false,
+            LastOperation::Signal(event) => event.clone(),
         };
         signal.observe() == Status::COMPLETE
     }

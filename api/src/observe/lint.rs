@@ -68,18 +68,18 @@ static QUEUES: Mutex<Vec<Weak<WaitProgress>>> = Mutex::new(Vec::new());
 
 impl WaitProgress {
     /// Records that a command with this number was enqueued.
-    pub(crate) fn enqueued(&self, number: u64) {
+    pub(crate) fn record_enqueued(&self, number: u64) {
         self.last_enqueued.store(number, Ordering::Relaxed);
     }
 
     /// Records that the application waits for the command with this number, or receives its status.
-    pub(crate) fn waits_for(&self, number: u64) {
+    pub(crate) fn record_wait(&self, number: u64) {
         self.last_awaited.fetch_max(number, Ordering::Relaxed);
     }
 
     /// Records that the application waits for all commands.
-    pub(crate) fn waits_for_all(&self) {
-        self.waits_for(self.last_enqueued.load(Ordering::Relaxed));
+    pub(crate) fn record_wait_for_all(&self) {
+        self.record_wait(self.last_enqueued.load(Ordering::Relaxed));
     }
 
     fn has_unawaited(&self) -> bool {

@@ -9,7 +9,7 @@ const SWITCHES: [(&str, &str); 8] =
     [("1", "1"), ("true", "1"), ("yes", "1"), ("on", "1"), ("0", "0"), ("false", "0"), ("no", "0"), ("off", "0")];
 
 /// Variables that begin with `WGCL_` but belong to scripts and tests.
-const FOREIGN: &[&str] =
+const NON_OPTION_PREFIXES: &[&str] =
     &["ACCURACY", "DOUBLES_", "DXC", "FUZZ_", "JUMP_SEEDS", "LIBRARY", "MUTATION", "RUNTIME_ID", "STRESS_", "TEST_", "TWINS"];
 
 fn switch(word: &str) -> Option<&'static str> {
@@ -65,7 +65,7 @@ fn refuse(option: &OptionInfo, value: &str, words: &[&str], complaints: &mut Vec
 pub(super) fn check_names(names: impl Iterator<Item = String>, complaints: &mut Vec<String>) {
     for name in names {
         let Some(rest) = name.strip_prefix("WGCL_") else { continue };
-        if TABLE.iter().any(|option| option.name == name) || FOREIGN.iter().any(|prefix| rest.starts_with(prefix)) {
+        if TABLE.iter().any(|option| option.name == name) || NON_OPTION_PREFIXES.iter().any(|prefix| rest.starts_with(prefix)) {
             continue;
         }
         let near = nearest(&name, TABLE.iter().map(|option| option.name));

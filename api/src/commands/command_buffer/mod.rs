@@ -139,7 +139,7 @@ impl RecordState {
     /// The segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
     fn executable(&self) -> Result<Arc<[Segment]>> {
         ensure!(self.finalized, InvalidOperation, "the command buffer was not finalised");
-        let reason = || match self.incomplete() {
+        let reason = || match self.first_incomplete_kernel() {
             Some(kernel) => format!("kernel `{kernel}` of the command buffer lacks arguments"),
             None => "a kernel of the command buffer lacks arguments".to_owned(),
         };
@@ -147,7 +147,7 @@ impl RecordState {
     }
 
     /// The name of the first kernel whose launch lacks arguments, or `None` if all launches are complete.
-    fn incomplete(&self) -> Option<&str> {
+    fn first_incomplete_kernel(&self) -> Option<&str> {
         let lacks_arguments = |dispatch: &&Dispatch| self.commands.get(dispatch.step_index()).is_some_and(Option::is_none);
         self.dispatches.iter().find(lacks_arguments).map(|dispatch| &**dispatch.kernel().name())
     }

@@ -10,7 +10,7 @@ const SUBMITTED: i32 = 2;
 #[derive(Clone, Debug, Default)]
 struct Slot {
     /// Whether the slot holds an event. Kernels may refer to it.
-    live: bool,
+    is_live: bool,
     /// The status of the event: positive until the event has ended.
     status: i32,
     /// The number of references that kernels hold.
@@ -20,7 +20,7 @@ struct Slot {
     /// The nodes that wait for the event.
     waiters: Vec<usize>,
     /// Whether the device's copy is out of date.
-    changed: bool,
+    is_changed: bool,
     /// Durations in nanoseconds: from the start of the command to its end, and to the end of its children.
     times: [u64; 2],
 }
@@ -38,7 +38,7 @@ pub(super) struct Events {
     /// Free event numbers, in the order in which kernels take them.
     free: VecDeque<u32>,
     /// Whether the device's copy of the list is out of date.
-    list_changed: bool,
+    is_list_changed: bool,
     /// Nodes that waited for an event which has ended, with the event's status.
     ready_nodes: Vec<(usize, i32)>,
 }
@@ -46,13 +46,13 @@ pub(super) struct Events {
 impl Default for Events {
     fn default() -> Self {
         let numbers = 1..=u32::try_from(MAX_EVENTS).unwrap_or(u32::MAX);
-        Self { slots: Vec::new(), free: numbers.collect(), list_changed: true, ready_nodes: Vec::new() }
+        Self { slots: Vec::new(), free: numbers.collect(), is_list_changed: true, ready_nodes: Vec::new() }
     }
 }
 
 impl Events {
     fn slot(&mut self, number: u32) -> Option<&mut Slot> {
-        self.slots.get_mut((number as usize).checked_sub(1)?).filter(|slot| slot.live)
+        self.slots.get_mut((number as usize).checked_sub(1)?).filter(|slot| slot.is_live)
     }
 
     /// The number of free events.
@@ -62,7 +62,7 @@ impl Events {
 
     /// The list of free numbers, or `None` if the device's copy is up to date.
     pub(super) fn take_list(&mut self) -> Option<Vec<u32>> {
-        std::mem::take(&mut self.list_changed).then(|| self.free.iter().copied().collect())
+        std::mem::take(&mut self.is_list_changed).then(|| self.free.iter().copied().collect())
     }
 
     /// Records that kernels have taken the first `count` free numbers.
@@ -73,20 +73,20 @@ impl Events {
             if self.slots.len() <= index {
                 self.slots.resize(index + 1, Slot::default());
             }
-            self.slots[index] = Slot { live: true, status: SUBMITTED, references: 1, ..Slot::default() };
-            self.list_changed = true;
+            self.slots[index] = Slot { is_live: true, status: SUBMITTED, references: 1, ..Slot::default() };
+            self.is_list_changed = true;
         }
     }
 
     /// The number of 32-bit words of the event slots that kernels may have written.
     pub(super) fn words(&self) -> usize {
-        let last = self.slots.iter().rposition(|slot| slot.live);
+        let last = self.slots.iter().rposition(|slot| slot.is_live);
         last.map_or(0, |last| (last + 1) * EVENT_WORDS)
     }
 
     /// Reads the state that kernels wrote.
     pub(super) fn read(&mut self, words: &[u32]) {
-        for (slot, words) in self.slots.iter_mut().zip(words.chunks_exact(EVENT_WORDS)).filter(|(slot, _)| slot.live) {
+        for (slot, words) in self.slots.iter_mut().zip(words.chunks_exact(EVENT_WORDS)).filter(|(slot, _)| slot.is_live) {
             slot.references = words[0].cast_signed();
             let status = words[1].cast_signed();
             if words[2] == 1 && !slot.is_done() && status <= 0 {
@@ -100,10 +100,10 @@ impl Events {
     /// Frees the events without references.
     pub(super) fn collect(&mut self) {
         for (number, slot) in (1..).zip(&mut self.slots) {
-            if slot.live && slot.references <= 0 && !slot.has_command && slot.waiters.is_empty() {
+            if slot.is_live && slot.references <= 0 && !slot.has_command && slot.waiters.is_empty() {
                 *slot = Slot::default();
                 self.free.push_back(number);
-                self.list_changed = true;
+                self.is_list_changed = true;
             }
         }
     }
@@ -133,7 +133,7 @@ impl Events {
         let Some(slot) = self.slot(number) else { return };
         slot.has_command = false;
         slot.status = status;
-        slot.changed = true;
+        slot.is_changed = true;
         // A time of zero means that the host has not reported it.
         slot.times = times.map(|time| time.max(1));
         let waiters = std::mem::take(&mut slot.waiters);
@@ -148,8 +148,8 @@ impl Events {
     /// Returns the changes to write to the device: the number of each event, and its words from the second one on.
     pub(super) fn take_changes(&mut self) -> Vec<(u32, [u32; EVENT_WORDS - 1])> {
         let mut changes = Vec::new();
-        for (number, slot) in (1..).zip(&mut self.slots).filter(|(_, slot)| slot.live) {
-            if std::mem::take(&mut slot.changed) {
+        for (number, slot) in (1..).zip(&mut self.slots).filter(|(_, slot)| slot.is_live) {
+            if std::mem::take(&mut slot.is_changed) {
                 let [own, all] = slot.times.map(|time| [time as u32, (time >> 32) as u32]);
                 changes.push((number, [slot.status.cast_unsigned(), 0, 0, own[0], own[1], all[0], all[1]]));
             }

@@ -204,7 +204,7 @@ impl KernelTree {
     }
 
     /// Processes the results of a round, and starts the next round or ends the tree.
-    fn round_done(self: &Arc<Self>, records: &[u32]) {
+    fn finish_round(self: &Arc<Self>, records: &[u32]) {
         let ending = {
             let mut state = self.state.lock();
             let now = self.device.backend().now();

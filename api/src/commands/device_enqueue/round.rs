@@ -151,7 +151,7 @@ impl KernelTree {
             state.events.words()
         };
         if used == 0 && events == 0 {
-            self.round_done(&[]);
+            self.finish_round(&[]);
             return;
         }
         self.read(&[(EVENTS, events), (RECORDS, used)], KernelTree::handle_records);
@@ -166,7 +166,7 @@ impl KernelTree {
             state.events.read(events);
             records.to_vec()
         };
-        self.round_done(&records);
+        self.finish_round(&records);
     }
 }
 

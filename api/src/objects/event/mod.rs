@@ -245,7 +245,7 @@ impl Event {
     /// Records that the application waits for the end of the command.
     fn record_awaited(&self) {
         if let Some(queue) = &self.queue {
-            queue.awaited().waits_for(self.number.load(Ordering::Relaxed));
+            queue.awaited().record_wait(self.number.load(Ordering::Relaxed));
         }
     }
 
@@ -264,7 +264,7 @@ impl Event {
                     blocker.record_awaited();
                 }
                 if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
-                    traced.follow(other);
+                    traced.add_predecessor(other);
                 }
                 self.blockers.fetch_add(1, Ordering::AcqRel);
                 match blocker.add_dependent(self, explicit) {
@@ -283,7 +283,7 @@ impl Event {
                     }
                     BlockerStatus::Done(failure) => {
                         if let (true, Some(failure)) = (explicit, failure) {
-                            self.wait_list_failed(failure);
+                            self.record_wait_list_failure(failure);
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
@@ -339,14 +339,14 @@ impl Event {
     }
 
     /// Records that an event of the wait list has failed.
-    fn wait_list_failed(&self, failure: Arc<Failure>) {
+    fn record_wait_list_failure(&self, failure: Arc<Failure>) {
         let mut state = self.state.lock();
         state.failure.get_or_insert(failure);
         state.in_wait_list = true;
     }
 
     /// Records that a transfer of contents that the command needs has failed.
-    pub(crate) fn migration_failed(&self, error: Error) {
+    pub(crate) fn record_migration_failure(&self, error: Error) {
         let failure = self.report(error);
         self.state.lock().failure.get_or_insert(failure);
     }
@@ -660,7 +660,7 @@ impl Event {
             (std::mem::take(&mut state.issued_blockers), state.failure.clone())
         };
         if let Some((failure, _)) = issued_blockers.iter().find_map(|event| event.failure()) {
-            self.wait_list_failed(failure.clone());
+            self.record_wait_list_failure(failure.clone());
             waited.get_or_insert(failure);
         }
         let (status, times, failure) = match outcome {
@@ -672,7 +672,7 @@ impl Event {
         };
         // A thread that observes the event's end must also observe its effect on the queue and the memory.
         let failure = failure.map(|failure| match &self.queue {
-            Some(queue) => queue.failed(self.position(), failure),
+            Some(queue) => queue.record_failure(self.position(), failure),
             None => failure,
         });
         retained.iter().for_each(|object| object.record_end(failure.as_ref()));
@@ -703,9 +703,9 @@ impl Event {
         schedule(self, callbacks, status);
         if let Some(queue) = &self.queue {
             if let (Some(traced), Status::COMPLETE) = (&self.traced, status) {
-                traced.done((Arc::as_ptr(queue).addr(), queue.device().backend()), (profile.start, profile.end));
+                traced.record_done((Arc::as_ptr(queue).addr(), queue.device().backend()), (profile.start, profile.end));
             }
-            queue.completed(self);
+            queue.remove_completed(self);
         }
         release(dependents, failure.as_ref(), transitions);
     }
@@ -740,7 +740,7 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
 fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitions: &mut VecDeque<Transition>) {
     for dependent in dependents {
         if let (true, Some(failure)) = (dependent.explicit, failure) {
-            dependent.event.wait_list_failed(failure.clone());
+            dependent.event.record_wait_list_failure(failure.clone());
         }
         if dependent.event.unblock() {
             transitions.push_back(Transition::Ready(dependent.event));

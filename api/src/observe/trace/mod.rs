@@ -261,12 +261,12 @@ impl Traced {
     }
 
     /// Records that the command waits for another one.
-    pub(crate) fn follow(&self, other: &Arc<Self>) {
+    pub(crate) fn add_predecessor(&self, other: &Arc<Self>) {
         self.after.lock().push(Arc::clone(other));
     }
 
     /// Records that the command is done: it ran from `start` to `end`, nanoseconds of its device's clock.
-    pub(crate) fn done(&self, (queue, device): (usize, &dyn Device), (start, end): (u64, u64)) {
+    pub(crate) fn record_done(&self, (queue, device): (usize, &dyn Device), (start, end): (u64, u64)) {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));
         recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
