@@ -23,7 +23,7 @@ use crate::program::InterpreterProgram;
 const MAX_ALLOCATION: u64 = 1 << 29;
 /// Local memory size in bytes.
 const LOCAL_MEMORY: u32 = 1 << 16;
-/// Maximum work-items per group.
+/// Maximum number of work-items per group.
 const MAX_GROUP: u32 = 1024;
 
 fn properties() -> DeviceProperties {
@@ -47,7 +47,7 @@ fn properties() -> DeviceProperties {
         compute_units: 1,
         subgroup_size: 1,
         max_required_subgroups: u32::MAX,
-        // The CPU device has the same values, so that kernels run with the same local sizes.
+        // These are the values of the CPU device, so that kernels run with the same local sizes on both.
         preferred_group: PreferredGroup { min_items: 64, max_items: MAX_GROUP, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,
@@ -84,14 +84,14 @@ fn target() -> Target {
 pub(crate) struct InterpreterDevice {
     properties: DeviceProperties,
     target: Target,
-    names: Arc<ObjectIds>,
-    /// The queue of the thread; `None` until it is created.
+    ids: Arc<ObjectIds>,
+    /// The queue of the device's thread. `None` until the thread is created.
     thread: Mutex<PerProcess<Option<Sender<Task>>>>,
 }
 
 impl InterpreterDevice {
     pub(crate) fn new() -> Self {
-        Self { properties: properties(), target: target(), names: Arc::default(), thread: Mutex::default() }
+        Self { properties: properties(), target: target(), ids: Arc::default(), thread: Mutex::default() }
     }
 
     /// Sends a command to the device's thread, which the first command starts. Returns the command if the system
@@ -129,23 +129,23 @@ impl Device for InterpreterDevice {
         if size > MAX_ALLOCATION {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        Ok(Arc::new(InterpreterMemory::new(&self.names, size)?))
+        Ok(Arc::new(InterpreterMemory::new(&self.ids, size)?))
     }
 
     fn allocate_shared(&self, size: u64, identity: u32) -> BackendResult<Arc<dyn Memory>> {
         if size > MAX_ALLOCATION {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        Ok(Arc::new(InterpreterMemory::of_host(&self.names, size, identity)?))
+        Ok(Arc::new(InterpreterMemory::of_host(&self.ids, size, identity)?))
     }
 
     fn load(&self, module: Arc<ir::Module>, _name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>> {
-        Ok(Arc::new(InterpreterProgram::new(module, &self.target, &self.names)?))
+        Ok(Arc::new(InterpreterProgram::new(module, &self.target, &self.ids)?))
     }
 
     fn enqueue(&self, command: Command, _profile: bool, progress: Arc<dyn Progress>) {
         if let Err(refused) = self.send(Task { command, progress }) {
-            refused.progress.complete(Err(BackendError::DeviceLost("the interpreter has no thread".to_owned())));
+            refused.progress.complete(Err(BackendError::DeviceLost("the interpreter's thread could not be started".to_owned())));
         }
     }
 

@@ -17,10 +17,10 @@ pub(crate) struct Task {
     pub(crate) progress: Arc<dyn Progress>,
 }
 
-/// Nanoseconds since the first call.
+/// Returns 1 plus the nanoseconds since the first call.
 pub(crate) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    // The clock starts at 1: zero means "not yet". 64 bits last for 584 years.
+    // The result is never 0, which means "not yet". 64 bits are enough for 584 years.
     1 + START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
@@ -97,7 +97,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     }
 }
 
-/// Narrows the three components of `what` to 32 bits. The API rejects larger ones before.
+/// Narrows the three components of `what` to 32 bits. Fails for larger ones, which the API has already rejected.
 fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
     let mut narrow = [0; 3];
     for (narrow, size) in narrow.iter_mut().zip(sizes) {

@@ -1,18 +1,17 @@
 //! A device that interprets the IR on the host ([`wgcl_compiler::interpret`]), without a GPU, a driver or generated
 //! code.
 //!
-//! It is a reference for comparison. The IR after a program build alone defines what a kernel does, before any pass for
-//! a device. If a GPU gives another result, one of the two is wrong. The device is strict: a kernel that accesses
-//! memory out of bounds fails.
+//! Its results are a reference for other devices. It executes the IR that a program build returns, without any pass for
+//! a device. If a GPU has another result, one of the two is wrong. A kernel that accesses memory out of bounds fails.
 //!
-//! Each device has one thread, which runs commands in order. A memory object is a vector of bytes, which a launch takes
-//! while it runs.
+//! Each device has one thread, which runs commands in order. A memory object is a vector of bytes. A launch owns
+//! the vector while it runs.
 //!
 //! | module | content |
 //! |---|---|
 //! | [`device`] | properties and entry points of the device |
 //! | [`engine`] | runs commands |
-//! | [`memory`] | memory objects and the ids that pointers have |
+//! | [`memory`] | memory objects and their ids, which are part of pointers |
 //! | [`program`] | programs, their variables, and kernels with expanded image accesses |
 
 #![forbid(unsafe_code)]

@@ -18,8 +18,8 @@ const FIRST_OF_HOST: u32 = 0x1000;
 /// The value of uninitialised bytes.
 const UNINITIALIZED: u8 = 0xcd;
 
-/// Allocates object ids, and counts the bytes of the device's objects. An id that this
-/// allocator assigned is reused after the object is dropped.
+/// Allocates object ids, and counts the bytes of the device's objects. An id that it has allocated is reused after the
+/// object is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectIds(Mutex<Pool>);
 
@@ -32,8 +32,8 @@ struct Pool {
 }
 
 impl ObjectIds {
-    /// An unused id; `None` if there is none.
-    pub(crate) fn take(&self) -> Option<ObjectId> {
+    /// Allocates an unused id. Returns `None` if all ids are in use.
+    pub(crate) fn allocate(&self) -> Option<ObjectId> {
         let mut pool = self.0.lock();
         pool.free.pop().or_else(|| {
             pool.last += 1;
@@ -44,7 +44,7 @@ impl ObjectIds {
         })
     }
 
-    fn give_back(&self, id: ObjectId, bytes: u64) {
+    fn free(&self, id: ObjectId, bytes: u64) {
         let mut pool = self.0.lock();
         // The API allocates the ids of shared memory.
         if !(FIRST_OF_HOST..identity::FIRST_BUFFER).contains(&id.number()) {
@@ -53,7 +53,7 @@ impl ObjectIds {
         pool.used -= bytes;
     }
 
-    /// Reserves bytes. Returns whether that many were available.
+    /// Reserves bytes. Returns false, and reserves nothing, if all objects would then have more than `limit` bytes.
     fn reserve(&self, bytes: u64, limit: u64) -> bool {
         let mut pool = self.0.lock();
         let sum = pool.used.saturating_add(bytes);
@@ -73,24 +73,24 @@ impl ObjectIds {
 #[derive(Debug)]
 pub(crate) struct InterpreterMemory {
     pub(crate) id: ObjectId,
-    names: Arc<ObjectIds>,
+    ids: Arc<ObjectIds>,
     size: u64,
     /// Empty while a launch uses the object. Only the device's thread accesses it.
     bytes: Mutex<Vec<u8>>,
 }
 
 impl InterpreterMemory {
-    pub(crate) fn new(names: &Arc<ObjectIds>, size: u64) -> BackendResult<Self> {
-        Self::fresh(names, size, || names.take())
+    pub(crate) fn new(ids: &Arc<ObjectIds>, size: u64) -> BackendResult<Self> {
+        Self::create(ids, size, || ids.allocate())
     }
 
-    /// Shared memory with an id that the API has allocated.
-    pub(crate) fn of_host(names: &Arc<ObjectIds>, size: u64, identity: u32) -> BackendResult<Self> {
-        Self::fresh(names, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
+    /// Creates shared memory with an id that the API has allocated.
+    pub(crate) fn of_host(ids: &Arc<ObjectIds>, size: u64, identity: u32) -> BackendResult<Self> {
+        Self::create(ids, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
     }
 
-    fn fresh(names: &Arc<ObjectIds>, size: u64, name: impl FnOnce() -> Option<ObjectId>) -> BackendResult<Self> {
-        if !names.reserve(size, GLOBAL_MEMORY) {
+    fn create(ids: &Arc<ObjectIds>, size: u64, allocate_id: impl FnOnce() -> Option<ObjectId>) -> BackendResult<Self> {
+        if !ids.reserve(size, GLOBAL_MEMORY) {
             return Err(BackendError::OutOfDeviceMemory);
         }
         let allocate = || {
@@ -98,19 +98,19 @@ impl InterpreterMemory {
             let mut bytes = Vec::new();
             bytes.try_reserve_exact(length).ok()?;
             bytes.resize(length, UNINITIALIZED);
-            Some((bytes, name()?))
+            Some((bytes, allocate_id()?))
         };
         let Some((bytes, id)) = allocate() else {
-            names.release(size);
+            ids.release(size);
             return Err(BackendError::OutOfDeviceMemory);
         };
-        Ok(Self { id, names: names.clone(), size, bytes: Mutex::new(bytes) })
+        Ok(Self { id, ids: ids.clone(), size, bytes: Mutex::new(bytes) })
     }
 
-    /// An object with an id from [`ObjectIds::take`] and these contents. The memory limit does not apply.
-    pub(crate) fn named(names: &Arc<ObjectIds>, id: ObjectId, bytes: Vec<u8>) -> Self {
-        names.reserve(bytes.len() as u64, u64::MAX);
-        Self { id, names: names.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
+    /// Creates an object with an id from [`ObjectIds::allocate`] and these contents. The memory limit does not apply.
+    pub(crate) fn with_id(ids: &Arc<ObjectIds>, id: ObjectId, bytes: Vec<u8>) -> Self {
+        ids.reserve(bytes.len() as u64, u64::MAX);
+        Self { id, ids: ids.clone(), size: bytes.len() as u64, bytes: Mutex::new(bytes) }
     }
 
     /// Moves the contents to a launch.
@@ -126,7 +126,7 @@ impl InterpreterMemory {
 
 impl Drop for InterpreterMemory {
     fn drop(&mut self) {
-        self.names.give_back(self.id, self.size);
+        self.ids.free(self.id, self.size);
     }
 }
 

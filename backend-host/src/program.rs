@@ -15,7 +15,8 @@ use wgcl_runtime::{Artifact, KernelFacts, Machine, Program};
 
 use crate::memory::{InterpreterMemory, ObjectIds};
 
-/// The interpreter. Kernels with image accesses have a variant for each combination of formats and samplers.
+/// The interpreter as a [`Machine`]. Kernels with image accesses have a variant for each combination of image formats
+/// and samplers.
 #[derive(Debug)]
 struct Interpreter;
 
@@ -27,7 +28,7 @@ struct ImageKey {
     samplers: Vec<u32>,
 }
 
-/// A program with the expanded image accesses of one kernel.
+/// A program in which the image accesses of one kernel are expanded.
 #[derive(Clone)]
 struct Expanded {
     program: Arc<interpret::Program>,
@@ -87,20 +88,20 @@ pub(crate) struct InterpreterProgram {
     pub(crate) instance: Instance,
     /// Constants and variables of program scope.
     pub(crate) objects: Vec<ProgramObject>,
-    /// The variants of kernels with image accesses.
+    /// The expanded variants of kernels with image accesses.
     expanded: Program<Interpreter>,
 }
 
 impl InterpreterProgram {
-    pub(crate) fn new(module: Arc<ir::Module>, target: &Target, names: &Arc<ObjectIds>) -> BackendResult<Self> {
+    pub(crate) fn new(module: Arc<ir::Module>, target: &Target, ids: &Arc<ObjectIds>) -> BackendResult<Self> {
         let program = Arc::new(interpret::Program::new(&module, Settings::new(Stage::Built, target)));
         let mut memory = interpret::Memory::default();
-        let instance = program.instantiate(&mut memory, || names.take()).ok_or(BackendError::OutOfDeviceMemory)?;
+        let instance = program.instantiate(&mut memory, || ids.allocate()).ok_or(BackendError::OutOfDeviceMemory)?;
         let objects = instance
             .objects()
             .map(|(id, read_only)| {
                 let bytes = memory.remove(id).unwrap_or_default();
-                ProgramObject { memory: InterpreterMemory::named(names, id, bytes), read_only }
+                ProgramObject { memory: InterpreterMemory::named(ids, id, bytes), read_only }
             })
             .collect();
         let (kernels, target) = (KernelFacts::of_module(&module), target.clone());
@@ -108,7 +109,7 @@ impl InterpreterProgram {
         Ok(Self { program, instance, objects, expanded: Program::new(Arc::new(Interpreter), kernels, Box::new(expand), None) })
     }
 
-    /// The code that the interpreter runs for a launch.
+    /// Returns the code that the interpreter runs for a launch.
     ///
     /// # Errors
     /// If image accesses cannot be expanded.

@@ -12,7 +12,7 @@ use wgcl_compiler::program::{BuildOptions, CStd, Source};
 
 use crate::InterpreterBackend;
 
-/// A target for reads that the test can look into.
+/// A target of reads whose contents the test can access.
 #[derive(Clone, Debug)]
 struct Sink(Arc<Mutex<Vec<u8>>>);
 

@@ -34,7 +34,7 @@ use wgcl_compiler::{build, options, specialise};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Work-items of a group, for kernels that do not require a size.
+/// Work-group size of kernels that do not require one.
 const LOCAL_SIZE: [u32; 3] = [64, 1, 1];
 
 fn main() -> Outcome<()> {
@@ -54,7 +54,7 @@ fn main() -> Outcome<()> {
     std::process::exit(i32::from(failed));
 }
 
-/// The kernels of a file and their results.
+/// Compiles the kernels of a file. Returns their names and results.
 fn compile(driver: &Driver, target: &Target, words: Vec<String>, path: &str) -> Outcome<Vec<(String, String)>> {
     let text = std::fs::read_to_string(path)?;
     let mut options = options::parse_words(words)?;
@@ -85,7 +85,7 @@ struct Driver {
     _entry: ash::Entry,
     device: ash::Device,
     statistics: ash::khr::pipeline_executable_properties::Device,
-    /// The size that pipelines require (option WGCL_SUBGROUP), if the driver lets them.
+    /// The subgroup size that pipelines require (`WGCL_SUBGROUP`), if the driver supports it.
     subgroup: Option<u32>,
 }
 
@@ -174,10 +174,10 @@ impl Driver {
         }
     }
 
-    /// `name=value` for each integer statistic, in alphabetical order.
+    /// Returns `name=value` for each integer statistic, in alphabetical order.
     ///
     /// # Safety
-    /// The pipeline is of this device and was created with statistics.
+    /// The pipeline must belong to this device, and must have been created with statistics.
     unsafe fn statistics(&self, pipeline: vk::Pipeline) -> Outcome<String> {
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline).executable_index(0);
         // SAFETY: the caller ensures the requirements.

@@ -1,19 +1,21 @@
 //! Runs WGSL shaders on plain wgpu for `scripts/bench`, as the baseline of a program without OpenCL.
 //!
 //! `twins` compiles as wgpu does by default: with bounds checks, bounded loops and zeroed work-group memory. `twins
-//! unchecked` turns these off. Commands are lines on stdin, answers are lines on stdout: `ok ...` or `error ...`.
-//! Tabs separate words.
+//! unchecked` disables these. Commands are lines on stdin. Answers are lines on stdout: `ok ...` or `error ...`. Tabs
+//! separate words.
 //!
 //! | command | answer |
 //! |---|---|
-//! | `device` | the adapter's name, its driver, `cpu` or `gpu` |
+//! | `device` | answers the adapter's name, its driver, and `cpu` or `gpu` |
 //! | `reset` | drops all buffers and steps |
-//! | `buffer FILE` | creates a buffer with the file's bytes; its number, starting at 0 |
-//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: X * Y * Z work-groups of the shader's only entry point. BUFFERS
-//! (numbers, comma-separated) are bound from binding 0 on. WORDS, if any, follow as a uniform buffer of 32-bit words |
+//! | `buffer FILE` | creates a buffer with the file's bytes; answers its number, starting at 0 |
+//! | `dispatch FILE X Y Z BUFFERS WORDS` | a step: X * Y * Z work-groups of the shader's only entry point |
 //! | `clear BUFFER` | a step: clears the buffer |
-//! | `run COUNT` | runs all steps COUNT times in one submission, and waits; the time in seconds |
+//! | `run COUNT` | runs all steps COUNT times in one submission, and waits; answers the time in seconds |
 //! | `read BUFFER FILE` | writes the buffer to the file |
+//!
+//! BUFFERS are numbers of buffers, separated by commas, for the bindings from 0 on. If there are WORDS, the next
+//! binding is a uniform buffer of these 32-bit words.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a tool for developers")]
 

@@ -210,7 +210,7 @@ impl WgpuDevice {
     /// The number of pipelines of a program. For tests of this crate.
     #[doc(hidden)]
     pub fn pipelines(program: &dyn LoadedProgram) -> usize {
-        program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variants())
+        program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variant_count())
     }
 
     /// Creates a program whose shaders come from a function instead of the compiler. For tests of this crate.

@@ -15,7 +15,7 @@ use wgcl_backend_wgpu::WgpuDevice;
 use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::Shader;
 
-/// Limit for an expected event, even on a busy machine.
+/// Maximum wait for an expected event, even on a busy machine.
 const LONG: Duration = Duration::from_secs(60);
 
 /// A counter that threads can wait for.
@@ -34,16 +34,16 @@ impl Count {
     }
 }
 
-/// A program of kernels without arguments. `making` is called when a kernel is compiled.
+/// Creates a program of kernels without arguments. `on_compile` is called when a kernel is compiled.
 fn program(
     device: &Arc<WgpuDevice>,
     kernels: &[&str],
-    making: impl Fn(&str) -> BackendResult<()> + Send + Sync + 'static,
+    on_compile: impl Fn(&str) -> BackendResult<()> + Send + Sync + 'static,
 ) -> Arc<dyn LoadedProgram> {
     let spirv = device.target().shaders.spirv;
     let kernels = kernels.iter().map(|name| ((*name).to_owned(), vec![])).collect();
     let make = move |name: &str, _: &_| -> BackendResult<Shader> {
-        making(name)?;
+        on_compile(name)?;
         Ok(shader("@compute @workgroup_size(1) fn main() { }", vec![], ArgLayout::default(), spirv))
     };
     device.load_shaders(kernels, make).unwrap()
@@ -54,13 +54,13 @@ fn kernels_of_queued_launches_are_compiled_in_parallel() {
     let device = device(ALL[0]);
     let begun = Arc::new(Count::default());
     let counter = Arc::clone(&begun);
-    let making = move |_: &str| {
+    let on_compile = move |_: &str| {
         counter.add();
         // Each compilation waits for the other.
         assert!(counter.wait_for(2), "the kernels are compiled in sequence");
         Ok(())
     };
-    let program = program(&device, &["one", "two"], making);
+    let program = program(&device, &["one", "two"], on_compile);
     let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     device.flush();
     for one in pending {
@@ -106,11 +106,11 @@ fn the_device_runs_while_a_kernel_is_compiled() {
     let device = device(ALL[0]);
     let done = Arc::new(Count::default());
     let first_done = Arc::clone(&done);
-    let making = move |name: &str| {
+    let on_compile = move |name: &str| {
         assert!(name == "first" || first_done.wait_for(1), "the first launch waits for the second kernel");
         Ok(())
     };
-    let program = program(&device, &["first", "second"], making);
+    let program = program(&device, &["first", "second"], on_compile);
     run(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]));
     // No thread flushes.
     let first = start(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]), false);
@@ -130,20 +130,20 @@ fn a_program_may_be_dropped_while_its_kernels_are_compiled() {
         let counter = Arc::clone(&begun);
         let names: Vec<String> = (0..50).map(|number| format!("kernel{number}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let making = move |_: &str| {
+        let on_compile = move |_: &str| {
             counter.add();
             thread::sleep(Duration::from_millis(20));
             count.fetch_add(1, Ordering::SeqCst);
             Ok(())
         };
-        let program = program(&device, &names, making);
+        let program = program(&device, &names, on_compile);
         for name in &names {
             program.precompile(name, Some([1, 1, 1]));
         }
         assert!(begun.wait_for(1));
         drop(program);
         drop(device);
-        // Compilations in progress end, the others do not start.
+        // Compilations in progress end. The others do not start.
         thread::sleep(Duration::from_millis(200));
         assert!(made.load(Ordering::SeqCst) < 50);
     }
@@ -172,12 +172,12 @@ fn the_device_may_be_lost_while_kernels_are_compiled() {
     let device = device(ALL[0]);
     let (begun, lost) = (Arc::new(Count::default()), Arc::new(Count::default()));
     let (counter, loss) = (Arc::clone(&begun), Arc::clone(&lost));
-    let making = move |_: &str| {
+    let on_compile = move |_: &str| {
         counter.add();
         assert!(loss.wait_for(1));
         Ok(())
     };
-    let program = program(&device, &["one", "two", "three"], making);
+    let program = program(&device, &["one", "two", "three"], on_compile);
     program.precompile("three", Some([1, 1, 1]));
     let pending = ["one", "two"].map(|name| start(&*device, launch(&program, name, vec![], [1, 1, 1], [1, 1, 1]), false));
     assert!(begun.wait_for(1));
@@ -185,7 +185,7 @@ fn the_device_may_be_lost_while_kernels_are_compiled() {
     lost.add();
     device.flush();
     for one in pending {
-        // The launch that was taken before may fail at its submission, or complete.
+        // A launch that was dequeued before the loss may fail at its submission, or complete.
         let _ = one.wait();
     }
     let late = start(&*device, launch(&program, "three", vec![], [1, 1, 1], [1, 1, 1]), false);

@@ -1,4 +1,4 @@
-//! The process ends while commands are in flight. It ends promptly and does not crash.
+//! A process that ends while commands are in flight ends promptly and does not crash.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,10 +11,11 @@ use std::time::{Duration, Instant};
 use common::{ALL, adder, buffer, device, launch, start, write};
 use wgcl_api::backend::{Device, LaunchArg};
 
-/// Enqueues about a second of work and ends the process. The test below runs this in a child process.
+/// Enqueues about a second of work and ends the process. `a_process_may_end_with_work_in_flight` runs this in a child
+/// process.
 #[test]
 #[ignore = "ends the process"]
-fn leave() {
+fn exit_with_work_in_flight() {
     let device = device(ALL[0]);
     let program = adder(&device);
     let memory = device.allocate(64 << 20).unwrap();
@@ -25,16 +26,17 @@ fn leave() {
     }
     device.flush();
     if std::env::var_os("WGCL_TEST_LEAK").is_some() {
-        // Leaks the objects, as an application does that never releases them.
+        // Leaks the objects, like an application that never releases them.
         std::mem::forget((Arc::clone(&device), memory, program));
     }
     std::process::exit(0);
 }
 
-/// Ends the process while kernels are compiled, which takes long. The test below runs this in a child process.
+/// Ends the process during compilations that take an hour. `a_process_may_end_while_kernels_are_compiled` runs this in
+/// a child process.
 #[test]
 #[ignore = "ends the process"]
-fn leave_compiling() {
+fn exit_while_compiling() {
     let device = device(ALL[0]);
     let (begun, wait) = std::sync::mpsc::channel();
     let kernels = ["one", "two", "three"].map(|name| (name.to_owned(), vec![])).to_vec();
@@ -57,7 +59,7 @@ fn leave_compiling() {
 fn a_process_may_end_while_kernels_are_compiled() {
     let begin = Instant::now();
     let mut child = Process::new(std::env::current_exe().unwrap());
-    let status = child.args(["--exact", "leave_compiling", "--ignored", "--nocapture"]).status().unwrap();
+    let status = child.args(["--exact", "exit_while_compiling", "--ignored", "--nocapture"]).status().unwrap();
     assert_eq!(status.code(), Some(7), "{status}");
     assert!(begin.elapsed() < Duration::from_secs(30));
 }
@@ -67,7 +69,7 @@ fn a_process_may_end_with_work_in_flight() {
     for leak in [false, true] {
         let begin = Instant::now();
         let mut child = Process::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "leave", "--ignored", "--nocapture"]);
+        child.args(["--exact", "exit_with_work_in_flight", "--ignored", "--nocapture"]);
         if leak {
             child.env("WGCL_TEST_LEAK", "1");
         }

@@ -98,8 +98,6 @@ fn batches_of_launches_run_in_order() {
     }
 }
 
-/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i], with constants bound as
-/// the key says.
 #[test]
 fn a_resubmitted_command_buffer_has_the_same_effect() {
     for settings in ALL {
@@ -131,7 +129,7 @@ fn a_resubmitted_command_buffer_has_the_same_effect() {
                 add(1, 1, &memories, false);
             }
             if round == 10 {
-                // The next object may get its handle and its memory.
+                // The new object may get the handle and the memory of the old one.
                 let words = read(&*device, &memories[0], 0, 256);
                 memories[0] = device.allocate(256).unwrap();
                 write(&*device, &memories[0], 0, &words);
@@ -140,6 +138,8 @@ fn a_resubmitted_command_buffer_has_the_same_effect() {
     }
 }
 
+/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i]. The launch key chooses the
+/// bindings of the constants. Adds each key to `seen`.
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
     let spirv = device.target().shaders.spirv;
     let seen = Arc::clone(seen);
@@ -390,7 +390,7 @@ fn threads_may_enqueue_at_once() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    // The memory of a thread is dropped while commands use it.
+                    // Each thread drops its memory while commands use it.
                     let own = device.allocate(4096).unwrap();
                     let other = start(&*device, launch(&program, "add", vec![buffer(&own), value(1)], [64, 1, 1], [64, 1, 1]), false);
                     drop(own);
@@ -461,7 +461,7 @@ fn two_devices_of_one_adapter_do_not_disturb_each_other() {
         y.wait().unwrap();
     }
     assert_eq!((words(&read(&*one, &a, 0, 4)), words(&read(&*two, &b, 0, 4))), (vec![10], vec![20]));
-    // Memory of another device is rejected.
+    // A null pointer does not depend on a device.
     let pending = start(&*one, launch(&first, "add", vec![LaunchArg::Buffer(None), value(1)], [64, 1, 1], [64, 1, 1]), false);
     one.flush();
     pending.wait().unwrap();

@@ -11,7 +11,7 @@ use wgcl_compiler::target::Target;
 
 const NVIDIA: u32 = 0x10de;
 
-/// The profile of a device. `None` if it was never measured.
+/// Returns the profile of a device, or `None` if it has none.
 fn profile(device: &dyn Device) -> Option<Target> {
     let properties = device.properties();
     match properties.vendor_id {
@@ -33,7 +33,7 @@ fn profiles_equal_the_targets_of_devices() {
             // Vector widths depend on the CPU, and buffer sizes on the machine's memory.
             target.language.subgroup_size = device.target().language.subgroup_size;
             target.language.large_objects = device.target().language.large_objects;
-            // Only newer versions of Mesa have this defect, without our own SPIR-V.
+            // Only newer versions of Mesa have this defect, and only for shaders that naga generates.
             target.shaders.defects.half_rounding |= settings.portable && device.target().shaders.defects.half_rounding;
             // Only processors with AVX-512 have this defect.
             target.shaders.defects.masked_logic = device.target().shaders.defects.masked_logic;

@@ -162,7 +162,7 @@ fn the_largest_buffer_works() {
 fn memory_can_be_allocated_again_after_running_out() {
     let device = device(ALL[0]);
     if device.properties().kind != wgcl_api::backend::DeviceKind::Cpu {
-        // The driver of a GPU accounts for memory, and filling it would disturb other processes.
+        // A GPU's driver limits allocations itself, and filling its memory would disturb other processes.
         return;
     }
     let most = device.properties().max_allocation;
@@ -181,7 +181,7 @@ fn memory_can_be_allocated_again_after_running_out() {
     }
 }
 
-/// Reads without waits return the contents at their position in the queue, however many are in flight.
+/// Each read returns the contents at its position in the queue, even if 300 reads are in flight.
 #[test]
 fn many_reads_are_in_flight_at_once() {
     for settings in ALL {
@@ -225,7 +225,7 @@ fn the_device_accesses_pinned_host_memory() {
             run(&*device, Action::Write { dst: Arc::clone(&own), src: region.clone().source(to, size), regions: there(from, size) });
             assert_eq!(read(&*device, &own, from, size as usize), model[from as usize..][..size as usize]);
         }
-        // The region lives until commands that use it are complete.
+        // The region exists until all commands that use it are complete.
         let last = start(
             &*device,
             Action::Read { src: memory, dst: region.target(0, 5000), regions: vec![CopyRegion { buffer: 0, host: 0, size: 5000 }] },
@@ -279,11 +279,11 @@ fn devices_import_host_memory() {
         let model = noise(SIZE as usize, 6);
         let pages = Pages::new(&model);
         let region: Arc<dyn HostRegion> = pages.clone();
-        // Kernels use it only where the device shares the host's memory. wgpu cannot import it.
+        // Only devices that share the host's memory import it for kernels. wgpu cannot import it.
         let adopted = device.import_host_memory(&region, SIZE);
         assert_eq!(adopted.is_some(), device.can_import_host_memory(), "{settings:?}");
         assert!(!(settings.discrete && device.can_import_host_memory()), "{settings:?}");
-        // Whole words, which share no word with neighbouring data.
+        // The size must be a multiple of 4, so that no word contains other data.
         assert!(device.import_for_copies(&region, SIZE - 1).is_none(), "{settings:?}");
         let Some(there) = device.import_for_copies(&region, SIZE) else {
             assert!(settings.portable, "{settings:?}: VK_EXT_external_memory_host");

@@ -17,29 +17,29 @@ pub trait Artifact: Clone + Send + Sync + Sized + 'static {
     /// The key of its variant.
     type Key: VariantKey;
 
-    /// The kind of artifact in the disk cache. It is unique.
+    /// The unique name of this kind of artifact in the keys of the disk cache.
     const KIND: &'static str;
 
-    /// Its serialised form for the disk cache; `None` if it cannot be stored.
+    /// Serialises the artifact for the disk cache. Returns `None` if it cannot be stored.
     fn encode(&self) -> Option<Vec<u8>>;
 
-    /// The artifact with this serialised form; `None` if the bytes are invalid.
+    /// Deserialises an artifact. Returns `None` if the bytes are invalid.
     fn decode(bytes: &[u8]) -> Option<Self>;
 
-    /// The memory that the kernel uses.
+    /// Returns the amount of memory that the kernel uses.
     fn usage(&self) -> KernelUsage;
 
-    /// Whether it runs work-groups of any size, after a call of [`Artifact::adapt`].
+    /// Whether the artifact can run work-groups of any size, after a call of [`Artifact::adapt`].
     fn serves_any_group_size(&self) -> bool;
 
-    /// Sets the local size to that of `key`, which otherwise equals its own key. Called only if it runs work-groups of
-    /// any size.
+    /// Sets the local size of the artifact to that of `key`. Its own key may differ from `key` only in the local size.
+    /// Called only if the artifact can run work-groups of any size.
     fn adapt(&mut self, key: &Self::Key);
 
-    /// The common key of all keys that differ from `key` in the local size only.
+    /// Returns the common key of all keys that differ from `key` only in the local size.
     fn any_group_size(key: &Self::Key) -> Self::Key;
 
-    /// Writes it to the dump directory (`WGCL_DUMP_DIR`), if there is one.
+    /// Writes the artifact to the dump directory (`WGCL_DUMP_DIR`), if there is one.
     fn dump(&self, kernel: &str, key: &Self::Key) {
         let _ = (kernel, key);
     }

@@ -17,14 +17,14 @@ use wgcl_compiler::target::Target;
 use crate::artifact::Artifact;
 use crate::history::History;
 
-/// The versions of the code that writes the entries: the compiler writes artifacts, this crate writes histories.
+/// The versions of the code that writes the entries. The compiler writes artifacts. This crate writes histories.
 const WRITER: [&str; 2] = [stored::VERSION, env!("WGCL_RUNTIME_ID")];
 
 /// The entries of a program in the disk cache.
 pub struct ProgramCache<A> {
-    /// The input of the identity, if it is not known yet.
+    /// The input of the hash, if the identity is not given.
     module: Option<(Arc<ir::Module>, Target)>,
-    /// Identifies the module and the target; `None` if the program cannot be cached.
+    /// Identifies the module and the target. `None` if the program cannot be cached.
     identity: OnceLock<Option<Key>>,
     /// Whether the identity was given, so that it needs no hash of the module.
     is_named: bool,
@@ -38,18 +38,19 @@ impl<A> fmt::Debug for ProgramCache<A> {
 }
 
 impl<A: Artifact> ProgramCache<A> {
-    /// The entries of a program with a given identity.
+    /// Returns the entries of a program with a given identity.
     pub fn named(name: Key, target: &Target) -> Self {
         let parts = [b"program".as_slice(), name.bytes(), &stored::identify_target(target)];
         Self { module: None, identity: OnceLock::from(Some(Key::of(&parts))), is_named: true, artifacts: PhantomData }
     }
 
-    /// The entries of any program. Its identity is a hash of the module, computed at the first use.
+    /// Returns the entries of a program without a given identity. Its identity is a hash of the module and the target,
+    /// computed at the first use.
     pub const fn of_module(module: Arc<ir::Module>, target: Target) -> Self {
         Self { module: Some((module, target)), identity: OnceLock::new(), is_named: false, artifacts: PhantomData }
     }
 
-    /// The entries of a program that is not cached.
+    /// Returns a cache that finds and stores nothing, for a program that is not cached.
     pub const fn empty() -> Self {
         Self { module: None, identity: OnceLock::new(), is_named: false, artifacts: PhantomData }
     }
@@ -70,13 +71,13 @@ impl<A: Artifact> ProgramCache<A> {
         self.entry("artifact", &[kernel.as_bytes(), &encode(key)?])
     }
 
-    /// The artifact of a kernel for a key.
+    /// Returns the artifact of a kernel for a key, or `None` if the cache does not have it.
     pub(crate) fn find(&self, kernel: &str, key: &A::Key) -> Option<A> {
         let (cache, key) = self.artifact_entry(kernel, key)?;
         A::decode(&cache.find(&key)?)
     }
 
-    /// Stores an artifact, if it can be stored.
+    /// Stores an artifact. Does nothing if it cannot be serialised, or if there is no disk cache.
     pub(crate) fn keep(&self, kernel: &str, key: &A::Key, artifact: &A) {
         if let Some((cache, key)) = self.artifact_entry(kernel, key)
             && let Some(bytes) = artifact.encode()
@@ -85,13 +86,13 @@ impl<A: Artifact> ProgramCache<A> {
         }
     }
 
-    /// The launch history of earlier processes. Programs without a given identity have none.
+    /// Returns the launch history of earlier processes. Programs without a given identity have none.
     pub(crate) fn history(&self) -> Option<History<A::Key>> {
         let (cache, key) = self.entry("history", &[]).filter(|_| self.is_named)?;
         postcard::from_bytes(&cache.find(&key)?).ok()
     }
 
-    /// Stores the launch history for later processes.
+    /// Stores the launch history for later processes. Does nothing for programs without a given identity.
     pub(crate) fn keep_history(&self, history: &History<A::Key>) {
         if let Some((cache, key)) = self.entry("history", &[]).filter(|_| self.is_named)
             && let Some(bytes) = encode(history)

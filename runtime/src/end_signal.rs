@@ -2,8 +2,8 @@
 
 use parking_lot::{Condvar, Mutex};
 
-/// The signal of the end of some work. `std::thread::park` does not serve: the waiting thread may be a thread of the
-/// application whose thread-local values are gone, so that `std::thread::current` panics.
+/// Signals the end of some work. It does not use `std::thread::park`, which requires `std::thread::current`. This
+/// panics in a thread of the application whose thread-local values are already destroyed.
 #[derive(Debug, Default)]
 pub struct EndSignal {
     lock: Mutex<()>,
@@ -11,14 +11,14 @@ pub struct EndSignal {
 }
 
 impl EndSignal {
-    /// Wakes the waiting thread. The condition that it waits for holds already.
+    /// Wakes the waiting thread. The caller must have made its condition true.
     pub fn notify(&self) {
         // The waiting thread holds the lock between its last check and its sleep.
         drop(self.lock.lock());
         self.ended.notify_one();
     }
 
-    /// Waits until the condition holds.
+    /// Waits until `holds` returns true.
     pub fn wait_until(&self, holds: impl Fn() -> bool) {
         let mut lock = self.lock.lock();
         while !holds() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of launches in a history. It has the last ones.
+/// Maximum number of launches in a history, which contains the last ones.
 const MAX_LAUNCHES: usize = 64;
 
 /// A variant that a launch requested.
@@ -12,7 +12,7 @@ pub struct Launched<K> {
     pub kernel: String,
     /// Key of the variant.
     pub key: K,
-    /// Whether the disk cache has its artifact for work-groups of any size.
+    /// Whether its artifact can run work-groups of any size. The disk cache then has it under the common key.
     pub any_group_size: bool,
 }
 
@@ -24,12 +24,12 @@ pub struct History<K> {
     /// The known memory usage of kernels: name, bytes of local memory, bytes of private memory.
     pub usage: Vec<(String, u32, u32)>,
     /// Kernel, key and value of [`Kernel::measure_once`](crate::Kernel::measure_once).
-    pub findings: Vec<(String, u32, u32)>,
+    pub measurements: Vec<(String, u32, u32)>,
 }
 
 impl<K> Default for History<K> {
     fn default() -> Self {
-        Self { launches: Vec::new(), usage: Vec::new(), findings: Vec::new() }
+        Self { launches: Vec::new(), usage: Vec::new(), measurements: Vec::new() }
     }
 }
 

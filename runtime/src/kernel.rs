@@ -1,7 +1,6 @@
 //! A kernel and its variants.
 //!
-//! A variant is created by the first request for its key. Its `OnceLock` is filled by the thread that compiles it
-//! first.
+//! The first request for a key creates the variant. One thread compiles it and fills its `OnceLock`.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -26,7 +25,7 @@ pub struct KernelFacts {
     pub params: Vec<KernelParam>,
     /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub required_group_size: Option<[u32; 3]>,
-    /// Whether it cannot observe how its work-items are grouped.
+    /// Whether its results do not depend on the work-group size.
     pub group_blind: bool,
     /// Whether its buffers must be accessed by address.
     pub by_address: bool,
@@ -35,7 +34,7 @@ pub struct KernelFacts {
 }
 
 impl KernelFacts {
-    /// The facts of every kernel of a module.
+    /// Returns the facts of every kernel of a module.
     pub fn of_module(module: &Module) -> Vec<Self> {
         let kernels = (0..).map(Func).zip(&module.functions).filter_map(|(func, function)| {
             let kernel = function.kernel.as_ref()?;
@@ -61,7 +60,7 @@ pub(crate) struct Loaded<E> {
 
 /// A variant, compiled or being compiled.
 pub(crate) struct Variant<E> {
-    /// The result of compilation. The first thread that needs it computes it; other threads wait.
+    /// The result of compilation. The first thread that needs it computes it. Other threads wait.
     pub(crate) loaded: OnceLock<BackendResult<Loaded<E>>>,
     /// Whether a launch has requested the variant, so that the program's history lists it.
     pub(crate) in_history: AtomicBool,
@@ -74,7 +73,7 @@ impl<E> Default for Variant<E> {
 }
 
 impl<E> Variant<E> {
-    /// The executable; `None` if it is not loaded yet.
+    /// Returns the executable, or `None` if it is not loaded yet.
     pub(crate) fn executable(&self) -> Option<BackendResult<Arc<E>>> {
         Some(match self.loaded.get()? {
             Ok(loaded) => Ok(Arc::clone(&loaded.executable)),
@@ -96,18 +95,18 @@ type Variants<M> = FxHashMap<KeyOf<M>, Arc<Variant<<M as Machine>::Executable>>>
 pub struct Kernel<M: Machine> {
     facts: KernelFacts,
     variants: Mutex<Variants<M>>,
-    /// The process that compiles the variants.
+    /// Fork generation of the process that compiles the variants.
     generation: AtomicU32,
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
-    /// The last compiled artifact, for the next variant. Set by inspections of an artifact that is not run, and by
-    /// artifacts for work-groups of any size. Taken by the compilation of a variant.
+    /// The last artifact that was compiled only for an inspection, or that can run work-groups of any size. The next
+    /// variant uses it if the keys match.
     spare: Mutex<Option<Spare<M::Artifact>>>,
-    /// A variant has been compiled. Similar variants take little time then.
+    /// Whether a variant has been compiled. Similar variants then take little time.
     is_ready: AtomicBool,
-    /// Whether a launch's variant is being compiled in the background.
+    /// Whether the background compilation for a launch was started.
     begun: AtomicBool,
     /// The results of measurements of artifacts, by key.
-    findings: Mutex<FxHashMap<u32, u32>>,
+    measurements: Mutex<FxHashMap<u32, u32>>,
     /// This lock is held during a measurement.
     measuring: Mutex<()>,
 }
@@ -122,12 +121,13 @@ impl<M: Machine> Kernel<M> {
             spare: Mutex::new(None),
             is_ready: AtomicBool::new(false),
             begun: AtomicBool::new(false),
-            findings: Mutex::default(),
+            measurements: Mutex::default(),
             measuring: Mutex::new(()),
         }
     }
 
-    /// The variants. A forked child removes those that a thread of the parent is compiling: no thread ends that.
+    /// Locks the variants. In a forked child, removes those that a thread of the parent was compiling, because no
+    /// thread of the child completes them.
     fn variants(&self) -> MutexGuard<'_, Variants<M>> {
         let mut variants = self.variants.lock();
         let generation = process::generation();
@@ -155,17 +155,17 @@ impl<M: Machine> Kernel<M> {
         self.facts.required_group_size
     }
 
-    /// Whether it cannot observe how its work-items are grouped.
+    /// Whether its results do not depend on the work-group size.
     pub const fn group_blind(&self) -> bool {
         self.facts.group_blind
     }
 
-    /// Whether a driver's compiler may need seconds for it.
+    /// Whether a driver may need seconds to compile it.
     pub const fn is_long(&self) -> bool {
         self.facts.instructions >= LONG
     }
 
-    /// Whether a variant has been compiled. Similar variants take little time then.
+    /// Whether a variant has been compiled. Similar variants then take little time.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
         if !is_ready() && self.variants().values().any(|variant| variant.loaded.get().is_some()) {
@@ -178,7 +178,7 @@ impl<M: Machine> Kernel<M> {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// Claims the background compilation for a launch. Returns whether the caller is the first, and should start it.
+    /// Claims the background compilation for a launch. Returns true for the first caller, which must start it.
     pub fn is_first_to_begin(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }
@@ -190,7 +190,7 @@ impl<M: Machine> Kernel<M> {
     /// # Errors
     /// The errors of `experiment`.
     pub fn measure_once(&self, key: u32, experiment: impl FnOnce() -> BackendResult<u32>) -> BackendResult<u32> {
-        let cached = || self.findings.lock().get(&key).copied();
+        let cached = || self.measurements.lock().get(&key).copied();
         if let Some(value) = cached() {
             return Ok(value);
         }
@@ -199,31 +199,31 @@ impl<M: Machine> Kernel<M> {
             return Ok(value);
         }
         let value = experiment()?;
-        self.correct(key, value);
+        self.set_measurement(key, value);
         Ok(value)
     }
 
-    /// Replaces the answer to a question.
-    pub fn correct(&self, question: u32, answer: u32) {
-        self.findings.lock().insert(question, answer);
+    /// Sets the value of a measurement.
+    pub fn set_measurement(&self, key: u32, value: u32) {
+        self.measurements.lock().insert(key, value);
     }
 
-    /// Every question with its answer.
-    pub(crate) fn findings(&self) -> Vec<(u32, u32)> {
-        self.findings.lock().iter().map(|(question, answer)| (*question, *answer)).collect()
+    /// Returns key and value of every measurement.
+    pub(crate) fn measurements(&self) -> Vec<(u32, u32)> {
+        self.measurements.lock().iter().map(|(key, value)| (*key, *value)).collect()
     }
 
-    /// The variant of a key, if it has been requested before.
+    /// Returns the variant of a key, or `None` if it has not been requested before.
     pub(crate) fn known_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
         self.variants().get(key).map(Arc::clone)
     }
 
-    /// The variant of a key.
+    /// Returns the variant of a key. The first call creates it.
     pub(crate) fn variant(&self, key: &KeyOf<M>) -> Arc<Variant<M::Executable>> {
         Arc::clone(self.variants().entry(key.clone()).or_default())
     }
 
-    /// A new variant of a key; `None` if it has been requested before.
+    /// Creates the variant of a key. Returns `None` if it has been requested before.
     pub(crate) fn new_variant(&self, key: &KeyOf<M>) -> Option<Arc<Variant<M::Executable>>> {
         match self.variants().entry(key.clone()) {
             Entry::Occupied(_) => None,
@@ -241,17 +241,18 @@ impl<M: Machine> Kernel<M> {
         self.variants().len()
     }
 
-    /// The memory usage of a compiled variant.
+    /// Returns the memory usage of any compiled variant, or `None` if no variant is compiled.
     pub(crate) fn usage_of_any(&self) -> Option<KernelUsage> {
         self.variants().values().find_map(|variant| variant.loaded.get()?.as_ref().ok().map(|loaded| loaded.usage))
     }
 
-    /// Keeps an artifact for the next variant.
+    /// Stores an artifact for the next variant.
     pub(crate) fn set_aside(&self, key: &KeyOf<M>, artifact: M::Artifact) {
         *self.spare.lock() = Some(Spare { key: key.clone(), artifact });
     }
 
-    /// The kept artifact, if it has this key. One for work-groups of any size is adapted, and stays.
+    /// Returns the stored artifact if its key matches. If it can run work-groups of any size, returns an adapted copy.
+    /// Otherwise removes it.
     pub(crate) fn take_spare(&self, key: &KeyOf<M>) -> Option<M::Artifact> {
         let mut spare = self.spare.lock();
         let Spare { key: its_key, artifact } = spare.as_ref()?;

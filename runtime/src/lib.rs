@@ -3,15 +3,15 @@
 //!
 //! # From a launch to an executable
 //! A backend provides a [`Machine`], which runs kernels, and a compile function. A launch requests the variant of a
-//! [`Kernel`] for a [`VariantKey`] from its [`Program`]. The first thread that requests a variant compiles it; other
-//! threads wait for that:
+//! [`Kernel`] for a [`VariantKey`] from its [`Program`]. The first thread that requests a variant compiles it. Other
+//! threads wait for the result:
 //!
 //! ```text
 //! key ── spare artifact? ── disk cache? ── compile ──▶ artifact ── Machine::load ──▶ executable
 //! ```
 //!
 //! # Background compilation
-//! [`workers`] compile variants before a launch requests them, where the key is known or probable: variants that
+//! [`workers`] compile variants before a launch requests them, if the key is known or probable: variants that
 //! earlier processes launched ([`PrefetchedProgram`]), launches that are queued after other commands, and hints from
 //! the API.
 //!

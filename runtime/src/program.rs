@@ -27,8 +27,8 @@ pub struct Program<M: Machine> {
     kernels: FxHashMap<String, Arc<Kernel<M>>>,
     /// `None` if the program is not cached.
     cache: Option<Arc<ProgramCache<M::Artifact>>>,
-    /// The launches of this process and of earlier ones. Each new variant that a launch requests is added, and the
-    /// history stored.
+    /// The launches of this process and of earlier ones. When a launch requests a new variant, the history is extended
+    /// and stored.
     history: Mutex<History<KeyOf<M>>>,
 }
 
@@ -39,7 +39,7 @@ impl<M: Machine> fmt::Debug for Program<M> {
 }
 
 impl<M: Machine> Program<M> {
-    /// A program of kernels that `compile` compiles and the cache stores.
+    /// Creates a program. `compile` compiles its kernels, and `cache` stores them.
     pub fn new(
         machine: Arc<M>,
         kernels: Vec<KernelFacts>,
@@ -50,7 +50,7 @@ impl<M: Machine> Program<M> {
         Self { machine, compile, kernels, cache, history: Mutex::default() }
     }
 
-    /// Adds the variants whose loading started before the program existed.
+    /// Adds the variants and the history of a prefetch, which began before the program existed.
     pub fn adopt(&mut self, prefetched: PrefetchedProgram<M>) {
         let PrefetchedProgram { history, variants, .. } = prefetched;
         for (name, local_memory, private_memory) in &history.usage {
@@ -58,9 +58,9 @@ impl<M: Machine> Program<M> {
                 let _ = kernel.usage.set(Ok(KernelUsage { local_memory: *local_memory, private_memory: *private_memory }));
             }
         }
-        for (name, question, answer) in &history.findings {
+        for (name, key, value) in &history.measurements {
             if let Some(kernel) = self.kernels.get(name) {
-                kernel.correct(*question, *answer);
+                kernel.set_measurement(*key, *value);
             }
         }
         for (Launched { kernel, key, .. }, variant) in history.launches.iter().zip(variants) {
@@ -75,20 +75,20 @@ impl<M: Machine> Program<M> {
         &self.machine
     }
 
-    /// A kernel by its name.
+    /// Returns a kernel by its name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If the program has no kernel of that name.
     pub fn kernel(&self, name: &str) -> BackendResult<&Arc<Kernel<M>>> {
         self.kernels.get(name).ok_or_else(|| BackendError::Launch(LaunchError::NoKernel(name.to_owned())))
     }
 
-    /// Number of variants of all kernels.
-    pub fn variants(&self) -> usize {
+    /// Returns the number of variants of all kernels.
+    pub fn variant_count(&self) -> usize {
         self.kernels.values().map(|kernel| kernel.count()).sum()
     }
 
-    /// The executable for a key; `None` if it is not loaded yet.
+    /// Returns the executable for a key, or `None` if it is not loaded yet.
     pub fn loaded(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> Option<BackendResult<Arc<M::Executable>>> {
         let variant = kernel.known_variant(key)?;
         let executable = variant.executable()?;
@@ -96,10 +96,11 @@ impl<M: Machine> Program<M> {
         Some(executable)
     }
 
-    /// The executable for a key. The first request compiles it; concurrent requests wait.
+    /// Returns the executable for a key. The first request compiles it. Concurrent requests wait.
     ///
     /// # Errors
-    /// The errors of the compiler and of the machine. Every request for the key has the same result.
+    /// The errors of the compiler and of the machine, which every later request for the key also returns. If the
+    /// address space is too small to compile, `OutOfHostMemory`, which is not recorded.
     pub fn executable(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
         let variant = kernel.variant(key);
         let executable = self.make(&variant, kernel, key);
@@ -110,7 +111,7 @@ impl<M: Machine> Program<M> {
     /// Compiles a variant for a later launch, on the calling thread.
     ///
     /// # Errors
-    /// As [`Program::executable`].
+    /// Those of [`Program::executable`].
     pub fn compile_for_later(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
         self.make(&kernel.variant(key), kernel, key).map(drop)
     }
@@ -127,7 +128,8 @@ impl<M: Machine> Program<M> {
         });
     }
 
-    /// Inspects the executable of a variant, or its artifact if it is not loaded. The artifact is kept for the variant.
+    /// Inspects the executable of a variant, or its artifact if it is not loaded. The artifact is stored for the
+    /// variant.
     ///
     /// # Errors
     /// The errors of the compiler.
@@ -147,8 +149,9 @@ impl<M: Machine> Program<M> {
         Ok(result)
     }
 
-    /// The memory usage of a kernel, from any compiled variant. Without one it compiles an artifact for `probable_key`.
-    /// It does not load the artifact, which takes longer than compiling.
+    /// Returns the memory usage of a kernel, from any compiled variant. If no variant is compiled, compiles an artifact
+    /// for
+    /// `probable_key`. Does not load it, because loading takes longer than compiling.
     ///
     /// # Errors
     /// The errors of the compiler.
@@ -167,7 +170,7 @@ impl<M: Machine> Program<M> {
     }
 
     fn make(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
-        // Not recorded: the process may have more memory later.
+        // This error is not recorded, because the process may have more memory later.
         if variant.loaded.get().is_none() && !address_space::has_room_to_compile(0, workers::STACK) {
             return Err(BackendError::OutOfHostMemory);
         }
@@ -176,7 +179,8 @@ impl<M: Machine> Program<M> {
         loaded.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
     }
 
-    /// An artifact for a key: the kept one if it fits. An artifact for work-groups of any size is kept.
+    /// Returns an artifact for a key: the stored one if its key matches, or else a new one. Stores a new artifact that
+    /// can run work-groups of any size.
     fn artifact(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         if let Some(spare) = kernel.take_spare(key) {
             return Ok(spare);
@@ -188,8 +192,8 @@ impl<M: Machine> Program<M> {
         Ok(artifact)
     }
 
-    /// An artifact from the disk cache, or otherwise from the compiler, which is then stored. An artifact for
-    /// work-groups of any size is stored under the common key.
+    /// Returns an artifact from the disk cache, or else compiles one and stores it there. If it can run work-groups of
+    /// any size, the disk cache has it under the common key.
     fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         let common = kernel.group_blind().then(|| M::Artifact::any_group_size(key));
         let find = |cache: &Arc<ProgramCache<M::Artifact>>| {
@@ -224,10 +228,10 @@ impl<M: Machine> Program<M> {
             history.push(Launched { kernel: kernel.name().to_owned(), key: key.clone(), any_group_size: loaded.any_group_size });
             let known = self.kernels.values().filter_map(|kernel| Some((kernel, kernel.usage.get()?.as_ref().ok()?)));
             history.usage = known.map(|(kernel, usage)| (kernel.name().to_owned(), usage.local_memory, usage.private_memory)).collect();
-            history.findings.clear();
+            history.measurements.clear();
             for kernel in self.kernels.values() {
-                let findings = kernel.findings().into_iter();
-                history.findings.extend(findings.map(|(question, answer)| (kernel.name().to_owned(), question, answer)));
+                let measurements = kernel.measurements().into_iter();
+                history.measurements.extend(measurements.map(|(key, value)| (kernel.name().to_owned(), key, value)));
             }
             history.clone()
         };
@@ -242,8 +246,8 @@ fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyO
     machine.load(kernel, artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
 }
 
-/// A program that is being loaded. The variants that earlier processes launched are loaded from the disk cache in the
-/// meantime.
+/// The prefetch of a program that is being loaded: loads the variants that earlier processes launched from the disk
+/// cache.
 pub struct PrefetchedProgram<M: Machine> {
     cache: Arc<ProgramCache<M::Artifact>>,
     history: History<KeyOf<M>>,
@@ -270,12 +274,12 @@ impl<M: Machine> PrefetchedProgram<M> {
             let variant = Arc::new(Variant { loaded: OnceLock::new(), in_history: AtomicBool::new(true) });
             let (machine, cache, place, launched) = (Arc::clone(machine), Arc::clone(&cache), Arc::downgrade(&variant), launched.clone());
             workers::spawn(Urgency::Hint, move || {
-                // The handle is gone if the program failed to load. A launch compiles variants that are not in the
-                // cache.
+                // The variant no longer exists if the program failed to load. If the artifact is not in the cache, a
+                // launch compiles the variant.
                 let Some(variant) = place.upgrade() else { return };
                 let Launched { kernel, key, any_group_size } = launched;
-                let kept_as = if any_group_size { &M::Artifact::any_group_size(&key) } else { &key };
-                let found = cache.find(&kernel, kept_as).filter(|artifact| artifact.serves_any_group_size() == any_group_size);
+                let stored_key = if any_group_size { &M::Artifact::any_group_size(&key) } else { &key };
+                let found = cache.find(&kernel, stored_key).filter(|artifact| artifact.serves_any_group_size() == any_group_size);
                 if let Some(mut artifact) = found {
                     if any_group_size {
                         artifact.adapt(&key);

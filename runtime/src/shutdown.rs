@@ -1,4 +1,5 @@
-//! Shutdown of the process: counts the activities that must end before, and reports whether new ones may start.
+//! End of the process: counts the activities that must end before the process does, and reports whether new ones may
+//! start.
 //!
 //! A thread holds a [`Running`] during work that must not be interrupted. The exit handler calls [`begin_end`], and
 //! then waits a bounded time for these activities ([`wait_for_all`]).
@@ -10,16 +11,16 @@ use parking_lot::{Condvar, Mutex};
 use wgcl_api::types::process::{self, PerProcess};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// The number of activities. Those of a parent do not end in a forked child.
+/// Number of activities in this process. A forked child starts at 0, because activities of the parent do not end there.
 static RUNNING: Mutex<PerProcess<usize>> = Mutex::new(PerProcess::new());
-/// The process that last opened a driver: its generation plus 1, or 0.
+/// Fork generation plus 1 of the process that last opened a driver, or 0 if none has.
 static DRIVER: AtomicU32 = AtomicU32::new(0);
 /// Number of activities that are in a compiler.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 static ENDED: Condvar = Condvar::new();
 
-/// Whether the process is ending, or is a forked child of a process with an open driver. Then start no work, and free
-/// no resources.
+/// Whether the process is ending, or is a forked child of a process with an open driver. The caller must then start no
+/// work and free no resources.
 pub fn is_ending() -> bool {
     let driver = DRIVER.load(Ordering::Acquire);
     ENDING.load(Ordering::Acquire) || (driver != 0 && driver != process::generation() + 1)
@@ -35,12 +36,12 @@ pub fn begin_end() {
     ENDING.store(true, Ordering::Release);
 }
 
-/// Whether an activity is in a compiler.
+/// Whether an activity runs a compiler.
 pub fn is_compiling() -> bool {
     COMPILING.load(Ordering::Acquire) > 0
 }
 
-/// Waits until there is no [`Running`], or until `until`. Returns whether there is none.
+/// Waits until no [`Running`] exists, or until `until`. Returns false if one still exists.
 pub fn wait_for_all(until: Instant) -> bool {
     let mut running = RUNNING.lock();
     let is_active = |running: &mut PerProcess<usize>| running.get().is_some_and(|count| *count > 0);
@@ -59,13 +60,13 @@ pub struct Running {
 }
 
 impl Running {
-    /// An activity outside of a compiler.
+    /// Begins an activity outside of a compiler.
     #[expect(clippy::new_without_default, reason = "creating one has an effect")]
     pub fn new() -> Self {
         Self::start(false)
     }
 
-    /// An activity in a compiler, possibly of a driver. Exit handlers must not run before it ends.
+    /// Begins an activity that runs a compiler, possibly that of a driver. Exit handlers must not run before it ends.
     pub fn compiling() -> Self {
         COMPILING.fetch_add(1, Ordering::AcqRel);
         Self::start(true)

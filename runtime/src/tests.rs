@@ -96,7 +96,7 @@ fn a_variant_is_compiled_once_for_all_threads() {
             scope.spawn(|| assert_eq!(program.executable(kernel, &(1, 8)).map(|code| code.0), Ok((1, 8))));
         }
     });
-    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program), program.variants()), (1, 1, 1));
+    assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program), program.variant_count()), (1, 1, 1));
     assert!(kernel.is_ready() && program.loaded(kernel, &(1, 8)).is_some());
     assert_eq!(program.executable(kernel, &(1, 16)).map(|code| code.0), Ok((1, 16)));
     assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (2, 2));
@@ -164,13 +164,13 @@ fn a_background_compilation_is_used_by_the_launch() {
 }
 
 #[test]
-fn experiments_run_once_and_answers_can_be_replaced() {
+fn measurements_run_once_and_can_be_replaced() {
     let (program, _) = program();
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(kernel.measure_once(16, || Err(BackendError::OutOfHostMemory)), Err(BackendError::OutOfHostMemory));
     assert_eq!(kernel.measure_once(16, || Ok(4)), Ok(4));
     assert_eq!(kernel.measure_once(16, || Ok(5)), Ok(4));
-    kernel.correct(16, 2);
+    kernel.set_measurement(16, 2);
     assert_eq!(kernel.measure_once(16, || Ok(5)), Ok(2));
 }
 
@@ -178,7 +178,7 @@ fn experiments_run_once_and_answers_can_be_replaced() {
 fn a_program_uses_the_history_of_earlier_processes() {
     let (mut program, compiled) = program();
     let launches = vec![Launched { kernel: "k".to_owned(), key: (7, 8), any_group_size: false }];
-    let history = History { launches, usage: vec![("k".to_owned(), 64, 8)], findings: vec![("k".to_owned(), 16, 4)] };
+    let history = History { launches, usage: vec![("k".to_owned(), 64, 8)], measurements: vec![("k".to_owned(), 16, 4)] };
     let prefetched = PrefetchedProgram::of_history(program.machine(), Arc::new(ProgramCache::empty()), history);
     program.adopt(prefetched);
     let kernel = program.kernel("k").expect("it has one");
@@ -186,7 +186,7 @@ fn a_program_uses_the_history_of_earlier_processes() {
     assert_eq!(kernel.measure_once(16, || Ok(1)), Ok(4));
     // The disk cache is empty: the launch compiles the variant.
     assert_eq!(program.executable(kernel, &(7, 8)).map(|code| code.0), Ok((7, 8)));
-    assert_eq!((program.variants(), compiled.load(Ordering::SeqCst)), (1, 1));
+    assert_eq!((program.variant_count(), compiled.load(Ordering::SeqCst)), (1, 1));
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_history_is_restored_and_drops_the_oldest_launch() {
     }
     assert_eq!((history.launches.len(), history.launches[0].key), (64, (36, 8)));
     history.usage.push(("k".to_owned(), 64, 8));
-    history.findings.push(("k".to_owned(), 16, 4));
+    history.measurements.push(("k".to_owned(), 16, 4));
     let bytes = postcard::to_stdvec(&history).expect("it is written");
     assert_eq!(postcard::from_bytes(&bytes), Ok(history));
     assert!(postcard::from_bytes::<History<Key>>(&bytes[..bytes.len() / 2]).is_err());

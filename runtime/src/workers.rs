@@ -1,8 +1,8 @@
 //! Background threads that compile while the application or the submission thread continues.
 //!
-//! Jobs are optional. A thread that needs the result of a job that has not started computes it itself; it waits for a
-//! job that has started. So a job may run late or never. Threads start when there are jobs, at most one per processor,
-//! and end when there are none.
+//! Jobs are optional: they may run late or never. If a thread needs the result of a job, it waits if the job has
+//! started, and else computes the result itself. Threads start when jobs are queued, at most one per processor, and end
+//! when the queue is empty.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -38,7 +38,7 @@ struct Work {
     threads: PerProcess<usize>,
 }
 
-/// The queue of all devices, which share the processors.
+/// The queue of all devices.
 static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: PerProcess::new() });
 
 impl Work {
@@ -48,7 +48,7 @@ impl Work {
         }
     }
 
-    /// The next job for a thread. The thread ends if there is none.
+    /// Removes the next job for a thread. Returns `None` if the queue is empty: the thread must then end.
     fn next(&mut self) -> Option<Job> {
         let job = self.awaited.pop_front().or_else(|| self.hints.pop_front());
         if job.is_none() {
@@ -58,10 +58,10 @@ impl Work {
     }
 }
 
-/// Queues a job. A hint is dropped if there are too many. All jobs are dropped if the address space is limited: the
+/// Queues a job. Drops a hint if [`MAX_HINTS`] hints are queued. Drops every job if the address space is limited: the
 /// launch then compiles its variant itself.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
-    // The stacks of threads would take the address space from the data.
+    // The stacks of threads would use address space that the application's data needs.
     if address_space::left().is_some() {
         return;
     }

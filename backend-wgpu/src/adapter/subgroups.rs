@@ -11,7 +11,7 @@ use crate::vulkan::device_facts::{DeviceFacts, SubgroupSizes};
 const CHOSEN_SUBGROUP: u32 = 32;
 
 /// Returns the subgroup size that pipelines require for kernels that require none. Returns `None` if pipelines cannot
-/// require a size, or if the device has only one size and `WGCL_SUBGROUP_SIZE` requests none.
+/// require a size, or if the device has only one size and `WGCL_SUBGROUP` requests none.
 pub(crate) fn required_subgroup_size(info: &wgpu::AdapterInfo, facts: &DeviceFacts, capabilities: Capabilities) -> Option<u32> {
     let SubgroupSizes { min, max, .. } = facts.subgroups.filter(|_| capabilities.vulkan_queue)?;
     let requested = Options::get().subgroup_size().filter(|size| (min..=max).contains(size));

@@ -240,7 +240,7 @@ impl Launches {
                 let parts = dispatches(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);
                 return Ok(Some(Stage { pipeline, parts, output: None, merged: key.binding.merged, split: key.binding.split }));
             }
-            kernel.correct(max_factor, pipeline.coarse);
+            kernel.set_measurement(max_factor, pipeline.coarse);
         }
         Ok(None)
     }

@@ -17,7 +17,7 @@ use wgcl_compiler::emit::{Binding, BindingKind, BindingSource, Shader};
 use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::LaunchKey;
 
-/// All settings of the backend.
+/// The tested settings of the backend.
 pub const ALL: [Settings; 4] = [
     Settings { portable: false, discrete: false, staged: false },
     Settings { portable: false, discrete: true, staged: false },
@@ -34,12 +34,12 @@ pub struct Pending {
     pub submitted: Arc<AtomicU32>,
 }
 
-struct Teller {
+struct ResultSender {
     done: Mutex<Sender<BackendResult<Times>>>,
     submitted: Arc<AtomicU32>,
 }
 
-impl Progress for Teller {
+impl Progress for ResultSender {
     fn submitted(&self, _: u64) {
         self.submitted.fetch_add(1, Ordering::SeqCst);
     }
@@ -58,7 +58,7 @@ impl Pending {
 pub fn start(device: &dyn Device, command: impl Into<Command>, profile: bool) -> Pending {
     let (sender, done) = channel();
     let submitted = Arc::new(AtomicU32::new(0));
-    device.enqueue(command.into(), profile, Arc::new(Teller { done: Mutex::new(sender), submitted: Arc::clone(&submitted) }));
+    device.enqueue(command.into(), profile, Arc::new(ResultSender { done: Mutex::new(sender), submitted: Arc::clone(&submitted) }));
     Pending { done, submitted }
 }
 
@@ -97,7 +97,7 @@ pub fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A shader from WGSL, also as SPIR-V where the device takes it.
+/// Creates a shader from WGSL. With `spirv` it is also compiled to SPIR-V.
 pub fn shader(source: &str, bindings: Vec<Binding>, args: ArgLayout, spirv: bool) -> Shader {
     let module = naga::front::wgsl::parse_str(source).unwrap_or_else(|error| panic!("{}", error.emit_to_string(source)));
     let entry_point = module.entry_points[0].name.clone();
@@ -132,7 +132,7 @@ struct Arguments { offset: vec3<u32>, dim: u32, size: vec4<u32>, groups: vec4<u3
 @group(0) @binding(0) var<uniform> args: Arguments;
 ";
 
-/// The argument buffer, then one binding per buffer parameter, in order.
+/// Returns the binding of the argument buffer, and one binding per buffer parameter, in order.
 pub fn bindings(kinds: &[(u32, BindingKind)]) -> Vec<Binding> {
     let mut all = vec![Binding { binding: 0, kind: BindingKind::Uniform { size: 80 }, source: BindingSource::Arguments }];
     for (k, (param, kind)) in kinds.iter().enumerate() {
@@ -141,7 +141,7 @@ pub fn bindings(kinds: &[(u32, BindingKind)]) -> Vec<Binding> {
     all
 }
 
-/// The layout for parameters that are values: `values[i]` is at offset 64 + 4 i.
+/// Returns the layout of the argument buffer. If `values[i]` is true, parameter `i` is a value at offset 64 + 4 i.
 pub fn layout(values: &[bool]) -> ArgLayout {
     let mut next = 64;
     let values = values

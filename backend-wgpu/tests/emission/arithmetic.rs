@@ -12,7 +12,7 @@ fn check_elementwise(ty: &str, ops: &[(&str, &str)], special: &[u64], expected: 
     check_elementwise_for(Target::clone, ty, ops, special, expected);
 }
 
-/// Like the function above, with a modified target.
+/// Like [`check_elementwise`], for the target that `target` returns for that of the device.
 fn check_elementwise_for(
     target: impl Fn(&Target) -> Target,
     ty: &str,
@@ -57,7 +57,7 @@ fn check_elementwise_for(
     }
 }
 
-/// Integer operations by name on values of `bits` bits.
+/// Returns the result of the integer operation `name` on values of `bits` bits.
 fn integer(name: &str, bits: u32, a: u64, b: u64) -> u64 {
     let mask = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
     let sign = |x: u64| ((x << (64 - bits)) as i64 >> (64 - bits)) as i128;
@@ -368,7 +368,8 @@ fn fma_kernel(ty: &str) -> String {
     t.kernel(r#""fma" (%0: ptr.global buffer, %1: ptr.global buffer, %2: ptr.global buffer, %3: ptr.global buffer)"#)
 }
 
-/// Products whose sums cancel, differ widely in magnitude, are denormal, or overflow: `a`, `b`, `c` by index.
+/// Returns operands `a`, `b`, `c` of `fma`. Products and sums cancel, differ widely in magnitude, are denormal, or
+/// overflow.
 fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
     let mut seed = 12345_u64;
     let mut random = move || {

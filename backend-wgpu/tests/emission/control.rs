@@ -1,4 +1,4 @@
-//! Loops, switches, jumps out of them, helpers.
+//! Loops, switches, jumps out of loops and switches, and calls of functions.
 
 use crate::common::{ALL, device};
 use crate::{TWO, execute};
@@ -17,7 +17,7 @@ fn check(text: &str, items: u32, expected: impl Fn(u32) -> u32) {
     }
 }
 
-/// `out[id] = f(in[id])`: `body` computes `%9` from `%5`. Values up to `%9` are taken.
+/// Returns a kernel `out[id] = f(in[id])`. `body` computes `%9` from `%5`. It may define values from `%10` on.
 fn unary(body: &str) -> String {
     format!(
         r#"kernel @f0 "unary" ({TWO}) {{

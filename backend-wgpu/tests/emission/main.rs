@@ -21,7 +21,7 @@ use wgcl_compiler::ir::{read::read_module, verify::verify};
 use wgcl_compiler::launch::LaunchError;
 use wgcl_compiler::target::Target;
 
-/// Runs function 0 of a module over `items` work-items in groups of `local`. Returns the buffers.
+/// Runs function 0 of a module with `items` work-items in groups of `local`. Returns the contents of the buffers.
 fn execute(device: &WgpuDevice, text: &str, buffers: &[Vec<u8>], others: &[LaunchArg], items: u64, local: u32) -> Vec<Vec<u8>> {
     execute_for(device, device.target().clone(), text, buffers, others, items, local)
 }
@@ -67,7 +67,8 @@ fn execute_for(
     memories.iter().zip(buffers).map(|(memory, bytes)| read(device, memory, 0, bytes.len())).collect()
 }
 
-/// A kernel `out[id * size] = f(in[...])`. `body` writes it, given the work-item's id.
+/// Returns a kernel `out[id * size] = f(in[...])`. `body` writes its instructions, given the value of the work-item's
+/// id.
 fn kernel(name: &str, params: &str, count: u32, body: impl FnOnce(&mut Text, &str)) -> String {
     let mut t = Text::new(count);
     let id = t.op("i32", "workitem.global_id 0");

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use wgcl_api::backend::CacheProperties;
 
-/// The caches of the first processor, a directory each.
+/// The folder with one folder for each cache of the first processor.
 const FOLDER: &str = "/sys/devices/system/cpu/cpu0/cache";
 
-/// The largest cache of the first processor; `None` if unknown.
+/// Returns the largest cache of the first processor, or `None` if it is unknown.
 pub fn cache() -> Option<CacheProperties> {
     let caches = std::fs::read_dir(FOLDER).ok()?.flatten().filter_map(|entry| of_folder(&entry.path()));
     caches.max_by_key(|cache| cache.size)

@@ -1,41 +1,41 @@
 //! The memory limits of Linux control groups, which containers and services use.
 //!
-//! A limit of any group from that of the process to the root applies. Version 2 has one tree (`memory.max`), version 1
-//! has a separate tree for memory (`memory.limit_in_bytes`); both can be mounted. In a container the tree often
-//! begins at the container's group, although /proc/self/cgroup has the path on the host: groups that do not exist are
-//! ignored.
+//! The limits of the process's group and of all its ancestors apply. Version 2 has one tree (`memory.max`). Version 1
+//! has a separate tree for memory (`memory.limit_in_bytes`). Both can be mounted. In a container, the tree often begins
+//! at the container's group, although /proc/self/cgroup has the path on the host. Groups that do not exist are
+//! therefore ignored.
 
 use std::fs::read_to_string;
 use std::path::Path;
 
-/// A group with a limit, in bytes.
+/// The memory limit and the memory use of a group, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     pub(super) limit: u64,
-    /// The memory that its processes use, without file contents that the system can drop.
+    /// The memory that its processes use, without inactive file caches.
     pub(super) used: u64,
 }
 
-/// The names of a version's files, and where its tree is mounted.
+/// The mount points and file names of a version of control groups.
 struct Version {
     mounts: &'static [&'static str],
     limit: &'static str,
     used: &'static str,
-    /// The line of `memory.stat` with the file contents.
+    /// The prefix of the line of `memory.stat` with the size of inactive file caches.
     droppable: &'static str,
 }
 
-const FIRST: Version =
+const VERSION_1: Version =
     Version { mounts: &["memory"], limit: "memory.limit_in_bytes", used: "memory.usage_in_bytes", droppable: "total_inactive_file " };
-const SECOND: Version = Version { mounts: &["", "unified"], limit: "memory.max", used: "memory.current", droppable: "inactive_file " };
+const VERSION_2: Version = Version { mounts: &["", "unified"], limit: "memory.max", used: "memory.current", droppable: "inactive_file " };
 
-/// The limits of the groups of this process.
+/// Returns the limits of the groups of this process.
 pub(super) fn limits() -> impl Iterator<Item = Limit> {
     let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
     limits_under(Path::new("/sys/fs/cgroup"), &groups).into_iter()
 }
 
-/// The limits of the groups that the text of /proc/self/cgroup names, in the trees under `root`.
+/// Returns the limits of the groups in `groups` (the text of /proc/self/cgroup), from the trees under `root`.
 fn limits_under(root: &Path, groups: &str) -> Vec<Limit> {
     let mut limits = Vec::new();
     for line in groups.lines() {
@@ -43,8 +43,8 @@ fn limits_under(root: &Path, groups: &str) -> Vec<Limit> {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let version = match controllers {
-            "" => &SECOND,
-            list if list.split(',').any(|controller| controller == "memory") => &FIRST,
+            "" => &VERSION_2,
+            list if list.split(',').any(|controller| controller == "memory") => &VERSION_1,
             _ => continue,
         };
         let path = Path::new(path.trim_start_matches('/'));
@@ -58,7 +58,7 @@ fn limits_under(root: &Path, groups: &str) -> Vec<Limit> {
 
 fn limit_of(group: &Path, version: &Version) -> Option<Limit> {
     let number = |name| read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
-    // "max" is not a number. Version 1 reports the largest multiple of a page instead, which no machine has.
+    // Without a limit, version 2 has "max", which is not a number. Version 1 has the largest multiple of a page.
     let limit = number(version.limit)?;
     let stat = read_to_string(group.join("memory.stat")).unwrap_or_default();
     let droppable = stat.lines().find_map(|line| line.strip_prefix(version.droppable)?.trim().parse::<u64>().ok());

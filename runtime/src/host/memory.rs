@@ -1,7 +1,7 @@
-//! The memory of the host, for devices that use it: their drivers allocate more than there is, and the system then
-//! kills the process.
+//! The memory of the host, for devices that use it. Their drivers would allocate more memory than the machine has, and
+//! the system would then kill the process.
 //!
-//! It is known on Linux only.
+//! Only Linux reports it.
 
 use std::fs::read_to_string;
 
@@ -10,25 +10,27 @@ use crate::host::group;
 /// The smallest page size of Linux, in bytes. With larger pages the resident memory is underestimated, which is safe.
 const PAGE: u64 = 4096;
 
-/// Memory limit of this process in bytes: that of the machine, or of its control groups. `None` if unknown.
+/// Returns the memory limit of this process in bytes: the memory of the machine, or the lowest limit of its control
+/// groups. Returns `None` if it is unknown.
 pub fn total() -> Option<u64> {
     let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
     Some(group::limits().map(|group| group.limit).fold(machine, u64::min))
 }
 
-/// Whether `bytes` more bytes are available, after earlier allocations of `promised` bytes. True if unknown.
+/// Whether `bytes` more bytes can be allocated, after earlier allocations of `promised` bytes. Returns true if the
+/// available memory is unknown.
 pub fn has_room_for(bytes: u64, promised: u64) -> bool {
     let available = read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text, "MemAvailable:"));
     let Some(available) = available else { return true };
     let available = group::limits().map(|group| group.limit.saturating_sub(group.used)).fold(available, u64::min);
     let resident = read_to_string("/proc/self/statm").ok().and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    // Promised memory that is not resident yet will reduce the available memory. Some resident memory is not promised
-    // memory, so this is a lower bound.
+    // Promised memory that is not yet resident will reduce the available memory. Resident memory also has other uses,
+    // so this is a lower bound.
     let outstanding = promised.saturating_sub(resident.unwrap_or(0).saturating_mul(PAGE));
     bytes.saturating_add(outstanding) <= available
 }
 
-/// The value of a line of /proc/meminfo, in bytes.
+/// Returns the value of the line `name` of /proc/meminfo, in bytes.
 fn of_meminfo(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)

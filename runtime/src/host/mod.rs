@@ -1,4 +1,4 @@
-//! The memory, caches and clock of the host. They are known on Linux only.
+//! The memory, caches and clock of the host. Only Linux reports them.
 
 mod cache;
 mod group;
@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 
 pub use cache::cache;
 
-/// The clock where the system does not report one: that of a typical processor.
+/// The clock if the system does not report one: that of a typical processor.
 const UNKNOWN_MHZ: u32 = 2000;
 
-/// The highest clock of the fastest processor in MHz; its current clock where the highest is unknown. Never 0. Read
-/// once: there is a file for each processor.
+/// Returns the maximum clock of the fastest processor in MHz, or its current clock if the maximum is unknown. The
+/// result is never 0. It is read once, because each processor has a file.
 pub fn clock_mhz() -> u32 {
     static CLOCK: OnceLock<u32> = OnceLock::new();
     *CLOCK.get_or_init(|| {
@@ -22,7 +22,7 @@ pub fn clock_mhz() -> u32 {
     })
 }
 
-/// The largest `cpufreq/cpuinfo_max_freq` of a folder with processors, in MHz.
+/// Returns the largest `cpufreq/cpuinfo_max_freq` of all processors in a folder, in MHz.
 fn highest_clock_mhz(processors: &Path) -> Option<u32> {
     let khz = |folder: std::fs::DirEntry| -> Option<u32> {
         std::fs::read_to_string(folder.path().join("cpufreq/cpuinfo_max_freq")).ok()?.trim().parse().ok()
@@ -30,7 +30,7 @@ fn highest_clock_mhz(processors: &Path) -> Option<u32> {
     std::fs::read_dir(processors).ok()?.flatten().filter_map(khz).max().map(|khz| khz / 1000)
 }
 
-/// The largest clock in `/proc/cpuinfo`, in MHz.
+/// Returns the largest clock in `/proc/cpuinfo`, in MHz.
 fn current_clock_mhz() -> Option<u32> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let mhz = text
