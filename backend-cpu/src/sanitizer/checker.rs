@@ -249,7 +249,7 @@ impl Checker {
     fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
         let AccessRequest { address, base, site: number, local_id, group_id } = request;
         // Offsets in the message count from the pointer that the kernel receives.
-        let known = if site.access.touches() { self.bounds_of(site, base) } else { None };
+        let known = if site.access.accesses_memory() { self.bounds_of(site, base) } else { None };
         let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);
         let item = self.global_id(local_id, group_id);
@@ -285,7 +285,7 @@ impl Checker {
             }
             Access::End => group.end(),
             Access::Barrier { .. } => group.arrive(number, local_id, site.access),
-            Access::Together => {
+            Access::Collective => {
                 group.synchronise_all();
                 None
             }
@@ -351,7 +351,7 @@ impl Checker {
             }
             _ => {}
         }
-        if !site.access.touches() {
+        if !site.access.accesses_memory() {
             self.order(group, site, request);
             return address;
         }

@@ -246,7 +246,7 @@ const fn access_name(access: Access) -> &'static str {
         Access::Load | Access::Copy => "load",
         Access::Store => "store",
         Access::Atomic => "atomic operation",
-        Access::Barrier { .. } | Access::Together | Access::Fence => "synchronisation",
+        Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
         Access::Divide => "division",
         Access::NanOperand | Access::Nan => "operation",

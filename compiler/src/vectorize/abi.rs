@@ -1,11 +1,11 @@
 //! The interface between generated code and the CPU device.
 //!
 //! A kernel is a function `kernel(launch: *const LaunchContext, worker: *mut WorkerContext, first: u64, end: u64)`. It
-//! runs the work-groups `first..end` of the dispatch in order. Dimension 0 counts fastest. Several threads may run
-//! disjoint ranges of one dispatch concurrently, each with its own [`WorkerContext`].
+//! runs the work-groups `first..end` of the dispatch in order. The linear number of a group counts dimension 0 fastest.
+//! Several threads may run disjoint ranges of one dispatch concurrently, each with its own [`WorkerContext`].
 //!
-//! The calling convention of kernels, and of the functions that they call, is C's. On x86-64, it is that of the System
-//! V ABI on every system.
+//! Kernels, and the host functions that they call, have the C calling convention. On x86-64, it is that of the System V
+//! ABI on every operating system.
 //!
 //! All groups of a dispatch have the size in the kernel's key (`KernelKey::local_size`). An NDRange with smaller groups
 //! at its end consists of several dispatches.
@@ -28,8 +28,8 @@ pub struct LaunchContext {
     pub variables: u64,
     /// Address of the `printf` buffer (`crate::printf`).
     pub printf: u64,
-    /// Address of a function `fn(u64, u64, u64) -> u64`, a fused multiply-add of doubles. It takes and
-    /// returns their bits. Instruction sets without FMA use it.
+    /// Address of a function `fn(u64, u64, u64) -> u64`, a fused multiply-add of doubles. Its parameters and result are
+    /// the bits of doubles. Code for instruction sets without FMA calls it.
     pub fused: u64,
     /// Address of a function `fn(u64, u64, u64, u64, u64, u64) -> u64`, the check function. Kernels
     /// with [`NativeKernel::sites`] call it before each access and at each event ([`super::sanitize::Access`]).
@@ -37,13 +37,13 @@ pub struct LaunchContext {
     /// The parameters are:
     /// - [`Self::checker`]
     /// - the accessed address
-    /// - the address of the object that the pointer points into ([`super::sanitize::Object`]), or of the arena if it
-    ///   may be any object
-    /// - the site's number, and the work-item's linear local id in bits 32 and above
+    /// - the address of the object that the pointer points into ([`super::sanitize::Object`]), or of the arena if the
+    ///   object is unknown
+    /// - the index of the site in [`NativeKernel::sites`], and the work-item's linear local id in bits 32 and above
     /// - the group's ids in dimensions 0 and 1, as low and high 32 bits
     /// - the group's id in dimension 2
     ///
-    /// The result is the address to access. Events define address and object differently.
+    /// The result is the address to access. For events, [`super::sanitize::Access`] defines address and object.
     pub check: u64,
     /// The first argument of the check function.
     pub checker: u64,
@@ -76,14 +76,14 @@ pub const ARGS_ALIGN: u32 = 128;
 /// Alignment of a worker's arena, in bytes.
 pub const ARENA_ALIGN: u32 = 128;
 
-/// A kernel as machine code, before it is in executable memory.
+/// A kernel as machine code that is not yet in executable memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NativeKernel {
     /// Position-independent code with its constants. It has no external references.
     pub code: Vec<u8>,
     /// The byte offset of the kernel's entry point.
     pub entry: u32,
-    /// Maximum bytes of the thread's stack.
+    /// Maximum bytes of the thread's stack that the kernel needs.
     pub stack: u32,
     /// Bytes of a worker's arena.
     pub arena: u64,
@@ -91,16 +91,17 @@ pub struct NativeKernel {
     pub args: ArgPlaces,
     /// Bytes of work-group memory of the kernel's own variables.
     pub local_memory: u32,
-    /// Bytes of private memory per work-item, without variables in registers.
+    /// Bytes of private memory per work-item, excluding values in registers.
     pub private_memory: u32,
     /// Work-items per vector.
     pub lanes: u32,
-    /// The instrumented accesses. They are not stored in the cache.
+    /// The instrumented accesses and events. The binary cache does not contain them.
     #[serde(skip)]
     pub sites: Vec<AccessSite>,
-    /// Whether it can call `printf`.
+    /// Whether the kernel can call `printf`.
     pub prints: bool,
-    /// The format strings of `printf`. They are not stored in the cache: each process compiles kernels that print.
+    /// The format strings of `printf`. The binary cache does not contain them: each process compiles kernels that
+    /// print.
     #[serde(skip)]
     pub printed: Table,
 }
@@ -135,7 +136,7 @@ pub enum ArgPlace {
         /// The offset of the address in bytes.
         offset: u32,
     },
-    /// Not in the block: the kernel's key has the value (work-group memory, samplers).
+    /// Not in the block. The kernel's key has the value: the size of work-group memory, or a sampler.
     InKey,
 }
 

@@ -1,7 +1,7 @@
-//! Loads and stores: scalars for uniform addresses, vectors for contiguous ones, else gathers and scatters.
+//! Loads and stores: scalar for uniform addresses, vectors for contiguous addresses, otherwise gathers and scatters.
 //!
-//! Several narrow components that fill 32- or 64-bit words are accessed as words. A gather of a single byte or 16-bit
-//! word loads the aligned 32-bit word around it, so that it touches no memory after the end.
+//! Components that together fill 32- or 64-bit words are accessed as words. A gather of aligned bytes or 16-bit words
+//! loads the aligned 32-bit words that contain them, so that it never crosses a page boundary.
 
 use smallvec::{SmallVec, smallvec};
 use std::mem::offset_of;
@@ -25,7 +25,7 @@ pub(super) enum Address {
     /// Signed 32-bit offsets from one address.
     Based(V, Regs),
     Wide(Regs),
-    /// An element of a variable in element-major layout ([`Val::ElementMajor`]).
+    /// An address in a variable in element-major layout ([`Val::ElementMajor`]).
     ElementMajor(V, Option<Regs>),
 }
 
@@ -68,8 +68,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The address of an element of a variable in element-major layout: contiguous for all lanes, or an offset for each
-    /// lane.
+    /// The addresses of an element of a variable in element-major layout: contiguous without `offsets`, otherwise one
+    /// offset for each lane.
     fn element_major_address(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
         let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
         let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
@@ -151,7 +151,7 @@ impl Vectorizer<'_> {
         self.define(result, val);
     }
 
-    /// A pointer into a variable in element-major layout plus an IR value.
+    /// Adds an IR value to a pointer into a variable in element-major layout.
     fn add_element_major(&mut self, base: V, offsets: Option<Regs>, offset: Value) -> Val {
         if self.is_uniform(offset) {
             let zero = self.i64(0);
@@ -176,7 +176,7 @@ impl Vectorizer<'_> {
         Val::ElementMajor(base, Some(sum))
     }
 
-    /// An address plus an IR value that is uniform, or its lane 0.
+    /// An address plus a uniform IR value, or plus lane 0 of a linear one.
     fn add_offset(&mut self, base: V, offset: Value) -> V {
         if let Some(bits) = self.uniformity.definitions().scalar(offset) {
             let by = scalar(self.ir_ty(offset)).sign_extend(bits);
@@ -198,7 +198,7 @@ impl Vectorizer<'_> {
             let mut list: SmallVec<[V; 4]> = SmallVec::new();
             for index in 0..count {
                 let addr = Addr::offset(base, (index * of.size()).cast_signed());
-                list.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr)));
+                list.push(self.emit(self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr)));
             }
             self.note_zero_extended(of, &list);
             let val = Val::Uniform(list);
@@ -220,12 +220,12 @@ impl Vectorizer<'_> {
             }
             _ => self.load_varying(&address, of, count, align),
         };
-        self.varying(result, comps);
+        self.define_varying(result, comps);
         self.load_packed(result, &address);
         Ok(())
     }
 
-    /// Loads contiguous components, for each lane from its own address.
+    /// Loads components that are contiguous in memory, for each lane from its own address.
     fn load_varying(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Comps {
         if let Address::ElementMajor(..) = address {
             let size = of.size();
@@ -284,14 +284,14 @@ impl Vectorizer<'_> {
             .map(|index| {
                 let addr = Addr::offset(first, (index as u32 * bytes).cast_signed());
                 let mask = masks.as_ref().map(|masks| masks[index]);
-                self.here(ty, VOp::LoadVector { mem: memory(of), addr, mask })
+                self.emit(ty, VOp::LoadVector { mem: memory(of), addr, mask })
             })
             .collect();
         self.note_zero_extended(of, &regs);
         regs
     }
 
-    /// The base of an address, its indices, and whether these have 64 bits.
+    /// The base of an address, the index of each lane, and whether the indices have 64 bits.
     fn indices(&mut self, address: &Address) -> (Option<V>, Regs, bool) {
         match address {
             Address::Uniform(base) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
@@ -312,12 +312,12 @@ impl Vectorizer<'_> {
             .enumerate()
             .map(|(number, index)| {
                 let mask = masks.as_ref().map(|masks| masks[number]);
-                self.here(ty, VOp::Gather { elem: elem(of), base, index, scale: 1, mask })
+                self.emit(ty, VOp::Gather { elem: elem(of), base, index, scale: 1, mask })
             })
             .collect()
     }
 
-    /// The indices for each register of an access.
+    /// The base of an address, and the index vectors for each register of an access.
     fn indices_for(&mut self, address: &Address, of: Scalar) -> (Option<V>, Vec<SmallVec<[V; 2]>>) {
         let (base, index, wide) = self.indices(address);
         let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
@@ -332,7 +332,7 @@ impl Vectorizer<'_> {
         (base, lists)
     }
 
-    /// Gathers bytes or 16-bit words at aligned addresses: loads the 32-bit word around each and extracts the part.
+    /// Gathers bytes or 16-bit words at aligned addresses: loads the aligned 32-bit words and extracts the bits.
     fn gather_narrow(&mut self, address: &Address, of: Scalar) -> Regs {
         let mode = Mode::Varying;
         let (base, index, wide) = self.indices(address);
@@ -368,12 +368,12 @@ impl Vectorizer<'_> {
         self.comps_of(&val, ty, Mode::Varying).swap_remove(0)
     }
 
-    /// Loads lane by lane.
+    /// Loads with one scalar load for each active lane.
     fn load_each(&mut self, address: &Address, of: Scalar) -> Regs {
         let addresses = self.wide(address);
         let ty = Register::Scalar(elem(of));
         self.each_lane(&[(Scalar::I64, addresses)], Some(of), &mut |this, scalars, _| {
-            Some(this.here(ty, VOp::Load(memory(of), Addr::of(scalars[0]))))
+            Some(this.emit(ty, VOp::Load(memory(of), Addr::of(scalars[0]))))
         })
     }
 
@@ -446,7 +446,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Vectorises as if all lanes were alive.
+    /// Runs `f` without an execution mask, as if all lanes were active.
     fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let exec = self.masks.exec.take();
         let made = f(self);
@@ -454,8 +454,9 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// Stores to private memory in element-major layout. The memory exists for all lanes, and no other thread writes
-    /// it. So inactive lanes store their old value again, which is faster on some processors than a masked store.
+    /// Stores to private memory in element-major layout. Inactive lanes store their old value again, which is faster
+    /// than a masked store on some processors. This is safe because the memory exists for all lanes and no other thread
+    /// accesses it.
     fn store_private_contiguous(&mut self, place: &Address, of: Scalar, regs: &[V]) {
         let merged = self.masks.exec.clone().map(|masks| {
             let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
@@ -532,7 +533,7 @@ impl Vectorizer<'_> {
             };
             let disp = (at - rest).cast_signed();
             let value = match src {
-                Some(src) => self.here(ty, VOp::Load(mem, Addr::offset(src, disp))),
+                Some(src) => self.emit(ty, VOp::Load(mem, Addr::offset(src, disp))),
                 None => self.bits(ty, 0),
             };
             self.b.effect(VOp::Store(mem, Addr::offset(dst, disp), value));
@@ -540,7 +541,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Copies or zeroes 64-bit words in a loop. Returns the addresses after them, and their bytes.
+    /// Copies or zeroes 64-bit words in a loop. Returns the addresses after the last word, and the number of bytes
+    /// done.
     fn copy_loop(&mut self, dst: V, src: Option<V>, size: u32) -> (V, Option<V>, u32) {
         use wgcl_codegen::vir::{CmpOp, Cond, Elem, Target, Terminator};
         let (header, exit) = (self.b.block(), self.b.block());
@@ -549,18 +551,18 @@ impl Vectorizer<'_> {
         let depth = self.depth();
         let at = self.block_param(header, Register::I64, depth);
         let place = |base: V| Addr { base, index: Some((at, 1)), disp: 0 };
-        let value = src.map_or(zero, |src| self.here(Register::I64, VOp::Load(mem, place(src))));
+        let value = src.map_or(zero, |src| self.emit(Register::I64, VOp::Load(mem, place(src))));
         self.b.effect(VOp::Store(mem, place(dst), value));
         let (eight, end) = (self.i64(8), self.i64(u64::from(whole)));
-        let next = self.here(Register::I64, VOp::Bin(VBin::Add, at, eight));
+        let next = self.emit(Register::I64, VOp::Bin(VBin::Add, at, eight));
         self.b.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, end), Target::new(header, [next]), Target::new(exit, [])));
         self.close_loop();
         self.b.enter(exit);
-        let advance = |this: &mut Self, base: V| this.here(Register::I64, VOp::Bin(VBin::Add, base, end));
+        let advance = |this: &mut Self, base: V| this.emit(Register::I64, VOp::Bin(VBin::Add, base, end));
         (advance(self, dst), src.map(|src| advance(self, src)), whole)
     }
 
-    /// Whether a value is the same in all lanes.
+    /// Whether a value is known to be equal in all lanes.
     pub(super) fn is_uniform(&self, value: Value) -> bool {
         matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown)
     }
@@ -574,7 +576,8 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The word that narrow components fill.
+/// The type of the words that components of `size` bytes, `total` bytes together, are accessed as. `None` if they do
+/// not fill words.
 pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),

@@ -1,13 +1,13 @@
-//! Array-of-structures values: vectors of components that are contiguous in memory keep its order in registers.
+//! Array-of-structures values: registers that contain vector components in the order of memory.
 //!
 //! ```text
 //! memory      x0 y0 z0 w0  x1 y1 z1 w1 ...      a float4 of each work-item
-//! AoS         x0 y0 z0 w0  x1 y1 z1 w1 ...      as it is
+//! AoS         x0 y0 z0 w0  x1 y1 z1 w1 ...      the order of memory
 //! SoA         x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
 //! ```
-//! Component-wise operations work in either order, and deinterleaving takes more shuffles than accesses. So
-//! component-wise operations on AoS values give AoS values, and stores take them unchanged. Values are
-//! [deinterleaved](super::interleaved_access) where a component is used.
+//! Component-wise operations work in either order, and deinterleaving takes more shuffles than accesses. Therefore, the
+//! result of a component-wise operation on AoS values is an AoS value, and stores need no conversion. A value is
+//! [deinterleaved](super::interleaved_access) if one of its components is used.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, Block, Op as VOp, Type as Register, Value as V};
@@ -23,13 +23,14 @@ const MAX_COMPONENTS: u32 = 16;
 /// The components of a value in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct AosValue {
-    /// One list per component. For `n` components, register `i` of list `p` is vector `i * n + p` of memory.
+    /// One list per component. For `n` components, register `i` of list `p` is vector number `i * n + p` in memory.
     vectors: Comps,
-    /// The number of loops around its definition, and the block.
-    home: (u32, Block),
+    /// The loop depth of its definition, and the block.
+    def_site: (u32, Block),
 }
 
-/// Whether the components of the gang fill memory without gaps, as numbers that fill their registers.
+/// The address of the first component, if the components of the gang are contiguous and have at least 32 bits.
+/// Otherwise `None`.
 fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
     let whole = of.size() >= 4 && (2..=MAX_COMPONENTS).contains(&count) && count.is_power_of_two();
     match *address {
@@ -39,7 +40,7 @@ fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads a value in the order of memory. Returns whether it did.
+    /// Loads a value as an AoS value. Returns false if this is not possible.
     pub(super) fn load_aos(&mut self, result: Value, address: &Address) -> bool {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
@@ -49,14 +50,14 @@ impl Vectorizer<'_> {
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
             for part in 0..count {
                 let addr = self.vector_addr(first, of, index * count + part);
-                vectors[part as usize].push(self.here(register, VOp::LoadVector { mem: memory(of), addr, mask: None }));
+                vectors[part as usize].push(self.emit(register, VOp::LoadVector { mem: memory(of), addr, mask: None }));
             }
         }
         self.define_aos(result, vectors);
         true
     }
 
-    /// Stores a value in the order of memory. Returns whether it did.
+    /// Stores an AoS value. Returns false if the value is not one, or memory has another order.
     pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
@@ -72,20 +73,20 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// The address of a vector of contiguous memory.
+    /// The address of vector `number` in contiguous memory.
     fn vector_addr(&self, first: V, of: Scalar, number: u32) -> Addr {
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         Addr::offset(first, (number * bytes).cast_signed())
     }
 
     fn define_aos(&mut self, result: Value, vectors: Comps) {
-        let home = (self.depth(), self.b.current());
+        let def_site = (self.depth(), self.b.current());
         self.values[result.index()] = None;
-        self.forms.aos.insert(result, AosValue { vectors, home });
+        self.forms.aos.insert(result, AosValue { vectors, def_site });
     }
 
-    /// Executes a component-wise operation in the order of memory. One operand must be in that order, and the others
-    /// must be convertible to it. Returns whether it did.
+    /// Computes a component-wise operation on AoS values. Returns false if the operation is not component-wise, no
+    /// operand is an AoS value, or an operand cannot be converted to one.
     pub(super) fn compute_aos(&mut self, op: &Op, result: Value) -> Lowered<bool> {
         let ty = self.ir_ty(result);
         let operands: SmallVec<[Value; 3]> = match op {
@@ -116,7 +117,7 @@ impl Vectorizer<'_> {
         Ok(true)
     }
 
-    /// Converts an operand to the order of memory. It must be in that order, or uniform.
+    /// Converts an operand to an AoS value. Returns `None` if it is neither an AoS value nor uniform.
     fn as_aos(&mut self, value: Value, ty: Type) -> Option<Comps> {
         if let Some(aos) = self.forms.aos.get(&value) {
             return Some(aos.vectors.clone());
@@ -130,22 +131,23 @@ impl Vectorizer<'_> {
         if components.iter().all(|component| *component == components[0]) {
             return Some(components.iter().map(|&component| SmallVec::from_elem(component, count)).collect());
         }
-        // The same vectors for each register of a component, since each contains all components.
+        // Each register of a component contains all components, so all registers of a component are equal.
         let interleaved = self.interleave(self.shape.register(of, Mode::Varying), &components);
         Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }
 
-    /// The registers of each component of an AoS value, computed at the definition of the value.
+    /// The registers of each component of an AoS value, computed at the definition of the value. `None` for other
+    /// values.
     pub(super) fn deinterleaved(&mut self, value: Value) -> Option<Comps> {
         let aos = self.forms.aos.get(&value)?;
-        let (vectors, home) = (aos.vectors.clone(), aos.home);
+        let (vectors, def_site) = (aos.vectors.clone(), aos.def_site);
         let register = self.shape.register(scalar(self.ir_ty(value)), Mode::Varying);
-        let soa = self.at(home, |this| this.deinterleave_vectors(register, &vectors));
+        let soa = self.in_block(def_site, |this| this.deinterleave_vectors(register, &vectors));
         self.values[value.index()] = Some(Val::Varying(soa.clone()));
         Some(soa)
     }
 
-    /// The registers of each component.
+    /// Deinterleaves vectors to the registers of each component.
     fn deinterleave_vectors(&mut self, register: Register, vectors: &Comps) -> Comps {
         let mut soa: Comps = SmallVec::from_elem(Regs::new(), vectors.len());
         for index in 0..vectors[0].len() {

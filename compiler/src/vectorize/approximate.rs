@@ -1,5 +1,5 @@
-//! The `native_` functions, whose accuracy is implementation-defined: polynomials in single precision. The error is a
-//! few ulp, except for extreme arguments.
+//! The `native_` functions, whose accuracy is implementation-defined. They use polynomials in single precision. The
+//! error is a few ulp, except for extreme arguments.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, UnOp as VUn, Value as V};
@@ -63,12 +63,12 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// `2^x`: the power of the nearest integer by exponent bits, in two steps so that denormals are correct, and a
-    /// series for the remainder.
+    /// `2^x`: a polynomial for the fraction, multiplied by the power of the nearest integer. The power is split into
+    /// two factors so that denormal results are correct.
     fn exp2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let low = self.float(mode, -252.0);
         let high = self.float(mode, 254.0);
-        // `FMax` and `FMin` return the second operand for NaN, which must be propagated.
+        // `FMax` and `FMin` return the second operand if one is NaN, so `x` is the second operand.
         let bounded = self.bin_regs(VBin::FMax, F32, mode, &low, x);
         let bounded = self.bin_regs(VBin::FMin, F32, mode, &high, &bounded);
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &bounded);
@@ -91,8 +91,8 @@ impl Vectorizer<'_> {
         value
     }
 
-    /// The logarithm to base 2: the exponent, plus a series in `(m - 1) / (m + 1)` for the mantissa `m`, which is
-    /// between the square roots of 0.5 and 2.
+    /// The logarithm to base 2: the exponent, plus a series in `(m - 1) / (m + 1)` for the mantissa `m`. The mantissa
+    /// is scaled to be between the square roots of 0.5 and 2.
     fn log2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let least = self.float(mode, f32::MIN_POSITIVE);
         let is_small = self.compare_regs(VCmp::FLt, F32, mode, x, &least);
@@ -115,7 +115,8 @@ impl Vectorizer<'_> {
         let factor = 2.0 / std::f32::consts::LN_2;
         let series = self.polynomial(mode, &square, &[factor / 9.0, factor / 7.0, factor / 5.0, factor / 3.0, factor]);
         let finite = self.fused(F32, mode, &series, &s, &exponent);
-        // Infinity and NaN are unchanged, the logarithm of 0 is minus infinity, and of negative numbers NaN.
+        // Infinity and NaN are returned unchanged. The logarithm of 0 is minus infinity, and that of a negative number
+        // NaN.
         let top = self.float(mode, f32::MAX);
         let large = self.compare_regs(VCmp::FLe, F32, mode, x, &top);
         let value = self.select_regs(F32, mode, &large, &finite, x);

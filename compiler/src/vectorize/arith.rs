@@ -1,8 +1,8 @@
 //! Element-wise operations: integers, floats, comparisons, selections.
 //!
 //! Narrow integers are in 32-bit lanes whose upper bits are undefined. Operations that depend on the upper bits extend
-//! them first ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Halves are computed as floats and rounded.
-//! For sums, products, quotients and square roots, this is the same as rounding once.
+//! the integers first ([`Vectorizer::zero_extend`], [`Vectorizer::sign_extend`]). Operations on `half` are computed in
+//! `float` and rounded. For sums, products, quotients and square roots, the result is the same as with one rounding.
 
 use std::mem::offset_of;
 
@@ -19,25 +19,25 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
 impl Vectorizer<'_> {
-    /// An operation on pairs of registers, for numbers that fill their lanes.
+    /// A binary operation on each pair of registers, for numbers of 32 or 64 bits.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
-    /// An operation on each register.
+    /// A unary operation on each register.
     pub(super) fn un_regs(&mut self, op: VUn, of: Scalar, mode: Mode, a: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.map(ty, a, |a| VOp::Un(op, a))
     }
 
-    /// A constant in all registers of a number.
+    /// A constant in all registers of a component.
     pub(super) fn number(&mut self, of: Scalar, mode: Mode, bits: u64) -> Regs {
         let value = self.bits(self.shape.register(of, mode), bits);
         smallvec![value; self.shape.registers(of, mode)]
     }
 
-    /// An operation with a constant.
+    /// A binary operation with a constant as the second operand.
     pub(super) fn bin_const(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], bits: u64) -> Regs {
         let b = self.number(of, mode, bits);
         self.bin_regs(op, of, mode, a, &b)
@@ -73,7 +73,7 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// Records that registers of a narrow number are zero-extended.
+    /// Records that the registers of a narrow number are zero-extended.
     pub(super) fn note_zero_extended(&mut self, of: Scalar, regs: &[V]) {
         let known = Extended { bits: of.bits(), signed: false };
         if of.bits() < 32 {
@@ -103,7 +103,7 @@ impl Vectorizer<'_> {
         masks.chunks(parts).map(|chunk| self.op(ty, VOp::MaskJoin(chunk.into()))).collect()
     }
 
-    /// Selects registers. The condition is a `bool` of the same mode, as masks for 32-bit lanes.
+    /// Selects registers by a `bool` of the same mode. A varying `bool` is given as masks for 32-bit lanes.
     pub(super) fn select_regs(&mut self, of: Scalar, mode: Mode, cond: &[V], yes: &[V], no: &[V]) -> Regs {
         if yes == no {
             return yes.into();
@@ -120,7 +120,7 @@ impl Vectorizer<'_> {
         yes.iter().zip(no).zip(&cond).map(|((&yes, &no), &cond)| self.op(ty, VOp::Select(cond, yes, no))).collect()
     }
 
-    /// Compares numbers that fill their lanes. The result is a `bool` of the same mode.
+    /// Compares numbers of 32 or 64 bits. The result is a `bool` of the same mode.
     pub(super) fn compare_regs(&mut self, op: VCmp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode).compared();
         let masks = self.zip(ty, a, b, |a, b| VOp::Cmp(op, a, b));
@@ -140,7 +140,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts the bits of halves to floats.
+    /// Converts the bits of `half` numbers to `float`.
     pub(super) fn half_to_float(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(Scalar::F32, mode);
         self.map(ty, regs, |reg| VOp::Un(VUn::HalfToFloat, reg))
@@ -206,7 +206,7 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// The result of a bitwise operation is extended like its operands, if both are extended in the same way.
+    /// Records that the result of a bitwise operation is extended, if both operands are extended in the same way.
     fn keep_extended(&mut self, of: Scalar, a: &[V], b: &[V], made: &[V]) {
         if of.bits() >= 32 || of == Scalar::Bool {
             return;
@@ -237,7 +237,7 @@ impl Vectorizer<'_> {
             }
             _ if bits >= 32 => self.bin_regs(VBin::Rotl, of, mode, a, &amount),
             _ => {
-                // Duplicates the number in the lane. The upper half of the shifted lane is the rotated number.
+                // Duplicate the number in the lane. The upper half of the shifted lane is then the rotated number.
                 let a = self.zero_extend(of, mode, a);
                 let above = self.bin_const(VBin::Shl, of, mode, &a, u64::from(bits));
                 let both = self.bin_regs(VBin::Or, of, mode, &a, &above);
@@ -272,7 +272,7 @@ impl Vectorizer<'_> {
         let (low, high) = (product(self, a, b), product(self, &a_high, &b_high));
         let (cross, other) = (product(self, a, &b_high), product(self, &a_high, b));
         let carried = self.bin_const(VBin::LShr, of, mode, &low, 32);
-        // A product plus a half fits 64 bits.
+        // The sum of a product and a 32-bit half fits 64 bits.
         let middle = self.bin_regs(VBin::Add, of, mode, &cross, &carried);
         let middle_low = self.bin_const(VBin::And, of, mode, &middle, half);
         let rest = self.bin_regs(VBin::Add, of, mode, &other, &middle_low);
@@ -304,7 +304,8 @@ impl Vectorizer<'_> {
         }
         let sum = self.bin_regs(direct, of, mode, a, b);
         if !signed {
-            // A wrapped sum is less than its operands. A difference wraps if the first operand is less than the second.
+            // A sum that wraps is less than its operands. A difference wraps if the first operand is less than the
+            // second.
             let (wraps, limit) = if adds {
                 (self.compare_regs(VCmp::ULt, of, mode, &sum, a), of.mask())
             } else {
@@ -379,7 +380,7 @@ impl Vectorizer<'_> {
                 if unused == 0 { zeros } else { self.bin_const(VBin::Sub, of, mode, &zeros, unused) }
             }
             MathOp::Ctz => {
-                // The bits below the lowest set bit. For narrow numbers, a bit above them is set.
+                // Compute the bits below the lowest set bit. For narrow numbers, first set the bit above the number.
                 let a = if unused == 0 { a.into() } else { self.bin_const(VBin::Or, of, mode, a, 1 << of.bits()) };
                 let less = self.bin_const(VBin::Sub, of, mode, &a, 1);
                 let below = self.bin_regs(VBin::AndNot, of, mode, &less, &a);
@@ -426,8 +427,8 @@ impl Vectorizer<'_> {
         if of == Scalar::F16 {
             let args: Vec<Regs> = args.iter().map(|arg| self.half_to_float(mode, arg)).collect();
             if op == MathOp::Fma {
-                // Products of halves are exact in doubles. The rounded sum of doubles is close enough that rounding it
-                // again gives the correct half.
+                // A product of two `half` numbers is exact in `double`. The sum has enough bits that a second rounding
+                // to `half` gives the correct result.
                 let args: Vec<Regs> = args.iter().map(|arg| self.widen(VCast::FToF, Scalar::F64, mode, arg)).collect();
                 let made = self.fused(Scalar::F64, mode, &args[0], &args[1], &args[2]);
                 return Ok(self.double_to_half(mode, &made));
@@ -469,7 +470,7 @@ impl Vectorizer<'_> {
         if of == Scalar::F64 && !self.shape.isa.caps().has_fma_f64 {
             let function = self.launch_address(offset_of!(LaunchContext, fused));
             let bits = [a, b, c].map(|regs| self.op(Register::I64, VOp::Cast(VCast::Bitcast, regs[0])));
-            let made = self.here(Register::I64, VOp::CallHelper(function, bits.into_iter().collect()));
+            let made = self.emit(Register::I64, VOp::CallHelper(function, bits.into_iter().collect()));
             return smallvec![self.op(ty, VOp::Cast(VCast::Bitcast, made))];
         }
         a.iter().zip(b).zip(c).map(|((&a, &b), &c)| self.op(ty, VOp::Tern(TernOp::Fma, a, b, c))).collect()
@@ -494,7 +495,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The comparison for numbers that fill their lanes.
+/// The comparison of the vector IR, for numbers of 32 or 64 bits.
 const fn compared(op: CmpOp) -> VCmp {
     match op {
         CmpOp::Eq => VCmp::Eq,

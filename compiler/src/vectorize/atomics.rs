@@ -1,10 +1,11 @@
-//! Atomic operations. Only one thread accesses work-group memory, so there they are ordinary loads and stores.
+//! Atomic operations. Those on work-group memory are ordinary loads and stores, because only one thread accesses it.
 //!
-//! * If all lanes access one address, and the operation can be combined in any order, the code combines all lanes and
-//!   does one operation. The old value in each lane is the old value in memory, combined with the lanes before it.
-//! * Halves use compare-and-exchange of two bytes.
-//! * All other operations are done lane by lane. An atomic operation waits for exclusive access to its cache line, and
-//!   the next one starts after it. So the code prefetches the cache lines of all lanes for writing first.
+//! * If all lanes access one address and the operation is associative and commutative, the code combines the values of
+//!   all lanes and executes one operation. The old value in a lane is the old value in memory, combined with the lanes
+//!   before it.
+//! * Operations on `half` use compare-and-exchange of two bytes.
+//! * All other operations run lane by lane. An atomic operation waits for exclusive access to its cache line, and the
+//!   next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
@@ -20,10 +21,10 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
-/// Code for the scalars of one lane; the result, if there is one.
+/// Emits code for one lane. The parameters are the operands as scalars. Returns the result, or `None` if it has none.
 type ForScalars<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
-/// How the values of several lanes are combined, if their order does not matter.
+/// The operation that combines the values of several lanes, or `None` if the order of the lanes matters.
 fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
         AtomicOp::Sub => BinOp::Add,
@@ -33,7 +34,7 @@ fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
     Some(Fold { op, of })
 }
 
-/// The operation on the old and the new value; `None` if it only moves values.
+/// The operation on the old value and the operand. `None` if the operation does not combine them.
 const fn operation(op: AtomicOp) -> Option<BinOp> {
     Some(match op {
         AtomicOp::Xchg | AtomicOp::Store | AtomicOp::Load => return None,
@@ -79,7 +80,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// One operation for all lanes, at one address.
+    /// Executes one atomic operation for all active lanes, at one address.
     fn atomic_of_all(
         &mut self,
         result: Option<Value>,
@@ -95,7 +96,7 @@ impl<'a> Vectorizer<'a> {
         let (Some(result), Some(old)) = (result, old) else { return Ok(()) };
         let found = self.splat(old, fold.of);
         if self.forms.demanded_bits[result.index()] == 0 {
-            self.varying(result, smallvec![found]);
+            self.define_varying(result, smallvec![found]);
             return Ok(());
         }
         let sums = self.scanned(fold, &values, self.shape.lanes)?;
@@ -103,7 +104,7 @@ impl<'a> Vectorizer<'a> {
         let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| lane.checked_sub(1))?;
         let then = if op == AtomicOp::Sub { BinOp::Sub } else { fold.op };
         let made = self.binary(then, fold.of, Mode::Varying, &found, &before)?;
-        self.varying(result, smallvec![made]);
+        self.define_varying(result, smallvec![made]);
         Ok(())
     }
 
@@ -117,7 +118,7 @@ impl<'a> Vectorizer<'a> {
         let at = self.spill(Scalar::I64, &pointers);
         for lane in 0..self.shape.lanes {
             let place = self.frame_addr(at + lane * Scalar::I64.size());
-            let place = self.here(Register::I64, VOp::Load(Mem::Elem(Elem::I64), place));
+            let place = self.emit(Register::I64, VOp::Load(Mem::Elem(Elem::I64), place));
             self.b.effect(VOp::PrefetchWrite(Addr::of(place)));
         }
         self.frame.release(mark);
@@ -130,7 +131,7 @@ impl<'a> Vectorizer<'a> {
             let (expected, desired) = (this.int_scalar(of, scalars[1]), this.int_scalar(of, scalars[2]));
             let expected = this.low_bits(of, expected);
             let op = VOp::AtomicCompareExchange(bits_in_memory(of), Addr::of(scalars[0]), expected, desired);
-            let old = this.here(ty, op);
+            let old = this.emit(ty, op);
             Ok(Some(this.float_scalar(of, old)))
         })
     }
@@ -161,27 +162,27 @@ impl<'a> Vectorizer<'a> {
         if let Some(result) = result {
             debug_assert_eq!(self.uniformity.lane_shape(result), LaneShape::Varying, "each lane has its own");
             let made = if wanted.is_some() { made } else { self.number(of, Mode::Varying, 0) };
-            self.varying(result, smallvec![made]);
+            self.define_varying(result, smallvec![made]);
         }
         Ok(())
     }
 
-    /// The low 16 bits of a 2-byte number; others are returned as they are.
+    /// The low 16 bits of a 2-byte number. Other numbers are returned unchanged.
     fn low_bits(&mut self, of: Scalar, value: V) -> V {
         if of.size() != 2 {
             return value;
         }
         let mask = self.bits(Register::I32, of.mask());
-        self.here(Register::I32, VOp::Bin(VBin::And, value, mask))
+        self.emit(Register::I32, VOp::Bin(VBin::And, value, mask))
     }
 
-    /// A float's bits.
+    /// The bits of a float as an integer. Integers are returned unchanged.
     fn int_scalar(&mut self, of: Scalar, value: V) -> V {
-        if elem(of).is_float() { self.here(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
+        if elem(of).is_float() { self.emit(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
 
     fn float_scalar(&mut self, of: Scalar, value: V) -> V {
-        if elem(of).is_float() { self.here(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
+        if elem(of).is_float() { self.emit(Register::Scalar(elem(of)), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
 
     fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, unshared: bool) -> Lowered<Option<V>> {
@@ -189,11 +190,11 @@ impl<'a> Vectorizer<'a> {
         let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
         // Aligned loads are atomic. Stores with an order other than relaxed are exchanges.
         if op == AtomicOp::Load {
-            return Ok(Some(self.here(ty, VOp::Load(mem, addr))));
+            return Ok(Some(self.emit(ty, VOp::Load(mem, addr))));
         }
         let value = operand()?;
         if unshared {
-            let old = if op == AtomicOp::Store { None } else { Some(self.here(ty, VOp::Load(mem, addr))) };
+            let old = if op == AtomicOp::Store { None } else { Some(self.emit(ty, VOp::Load(mem, addr))) };
             let new = match old {
                 Some(old) => self.update(op, of, old, value)?,
                 None => value,
@@ -207,30 +208,30 @@ impl<'a> Vectorizer<'a> {
             _ if of.size() == 2 => self.retry(op, pointer, value, of).map(Some),
             AtomicOp::Store | AtomicOp::Xchg => {
                 let bits = self.int_scalar(of, value);
-                let old = self.here(int_ty, VOp::AtomicExchange(int, addr, bits));
+                let old = self.emit(int_ty, VOp::AtomicExchange(int, addr, bits));
                 Ok((op == AtomicOp::Xchg).then(|| self.float_scalar(of, old)))
             }
-            AtomicOp::Add => Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, value)))),
+            AtomicOp::Add => Ok(Some(self.emit(int_ty, VOp::AtomicAdd(int, addr, value)))),
             AtomicOp::Sub => {
                 let zero = self.bits(int_ty, 0);
-                let negative = self.here(int_ty, VOp::Bin(VBin::Sub, zero, value));
-                Ok(Some(self.here(int_ty, VOp::AtomicAdd(int, addr, negative))))
+                let negative = self.emit(int_ty, VOp::Bin(VBin::Sub, zero, value));
+                Ok(Some(self.emit(int_ty, VOp::AtomicAdd(int, addr, negative))))
             }
             _ => self.retry(op, pointer, value, of).map(Some),
         }
     }
 
-    /// The new value of memory.
+    /// The new value in memory: `old` combined with `value`.
     fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
         let Some(bin) = operation(op) else { return Ok(if op == AtomicOp::Load { old } else { value }) };
         Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])
     }
 
-    /// Compare-and-exchange in a loop until no other thread has written in between.
+    /// Repeats load, operation and compare-and-exchange until no other thread has changed the value in between.
     fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
         let (addr, mem) = (Addr::of(pointer), bits_in_memory(of));
         let ty = Register::Scalar(elem(of).int());
-        let first = self.here(ty, VOp::Load(mem, addr));
+        let first = self.emit(ty, VOp::Load(mem, addr));
         let (header, exit) = (self.b.block(), self.b.block());
         self.open_loop(header, [first]);
         let depth = self.depth();
@@ -238,7 +239,7 @@ impl<'a> Vectorizer<'a> {
         let number = self.float_scalar(of, old);
         let new = self.update(op, of, number, value)?;
         let new = self.int_scalar(of, new);
-        let seen = self.here(ty, VOp::AtomicCompareExchange(mem, addr, old, new));
+        let seen = self.emit(ty, VOp::AtomicCompareExchange(mem, addr, old, new));
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::Eq, seen, old), Target::new(exit, [seen]), Target::new(header, [seen])));
         self.close_loop();
         self.b.enter(exit);

@@ -1,8 +1,8 @@
-//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory:
-//! arguments in the lane shape that all calls have in common, results as varying values.
+//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. An
+//! argument has the lane shape that all calls have in common. Results are varying, or uniform if the gang has one lane.
 //!
-//! Functions are not recursive, so each has a fixed frame in the arena. It holds the mask of the calling lanes, the
-//! group ids, the linear local id of lane 0, the parameters, and the results.
+//! Functions are not recursive, so each has a fixed frame in the arena. The frame contains the mask of the calling
+//! lanes, the group ids, the linear local id of lane 0, the parameters, and the results.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};
@@ -14,26 +14,27 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{self, Scalar, Type, Value};
 
-/// The frame of a function, in bytes of the arena.
+/// The frame of a function. Offsets are in bytes from the start of the arena.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallFrame {
-    /// The mask as bits, the ids of the group, and the linear local id of lane 0: 32 bits each.
-    pub head: u32,
+    /// The offset of the header: the mask as bits, the three group ids, and the linear local id of lane 0. Each has 32
+    /// bits.
+    pub header: u32,
     pub params: Vec<u32>,
     /// The lane shapes of the parameters.
     pub lane_shapes: Vec<LaneShape>,
     pub results: Vec<u32>,
-    /// The first byte after the frame.
+    /// The offset of the end of the frame.
     pub end: u32,
     pub func: Option<Func>,
 }
 
-const HEAD: u32 = 64;
+const HEADER_BYTES: u32 = 64;
 
 impl CallFrame {
     /// The frame of a function at an offset in the arena.
     pub(super) fn of(function: &ir::Function, uniformity: &Uniformity<'_>, shape: &Shape, start: u32) -> Self {
-        let mut end = start.next_multiple_of(64) + HEAD;
+        let mut end = start.next_multiple_of(64) + HEADER_BYTES;
         let mut place = |ty: Type| {
             let at = end;
             end = (end + elem(scalar(ty)).bytes() * shape.lanes * u32::from(ty.lanes())).next_multiple_of(64);
@@ -42,11 +43,11 @@ impl CallFrame {
         let params = function.params.iter().map(|&param| place(function.ty(param))).collect();
         let results = function.returns.iter().map(|&ty| place(ty)).collect();
         let lane_shapes = function.params.iter().map(|&param| uniformity.lane_shape(param)).collect();
-        Self { head: start.next_multiple_of(64), params, lane_shapes, results, end, func: None }
+        Self { header: start.next_multiple_of(64), params, lane_shapes, results, end, func: None }
     }
 }
 
-/// The registers that have all information of a value.
+/// The mode of the registers that represent a value of a lane shape. Memory contains lane 0 of a linear value.
 const fn mode(lane_shape: LaneShape) -> Mode {
     if matches!(lane_shape, LaneShape::Varying) { Mode::Varying } else { Mode::Uniform }
 }
@@ -58,7 +59,7 @@ impl Vectorizer<'_> {
     }
 
     /// Stores a value to the frame.
-    fn put(&mut self, value: Value, lane_shape: LaneShape, at: u32, masked: bool) {
+    fn store_to_frame(&mut self, value: Value, lane_shape: LaneShape, at: u32, masked: bool) {
         let (of, mode, mut at) = (scalar(self.ir_ty(value)), mode(lane_shape), at);
         for regs in self.comps(value, mode) {
             let (of, regs) = if of == Scalar::Bool && mode == Mode::Varying { (Scalar::I32, self.bool_to_int(&regs)) } else { (of, regs) };
@@ -78,7 +79,7 @@ impl Vectorizer<'_> {
     }
 
     /// Loads a value from the frame.
-    fn get(&mut self, ty: Type, lane_shape: LaneShape, at: u32) -> Val {
+    fn load_from_frame(&mut self, ty: Type, lane_shape: LaneShape, at: u32) -> Val {
         let (of, mode, mut at) = (scalar(ty), mode(lane_shape), at);
         let stored = if of == Scalar::Bool { Scalar::I32 } else { of };
         let register = self.shape.register(stored, mode);
@@ -89,7 +90,7 @@ impl Vectorizer<'_> {
                 for _ in 0..self.shape.registers(stored, mode) {
                     let addr = self.frame_addr(at);
                     let op = if mode == Mode::Uniform { VOp::Load(mem, addr) } else { VOp::LoadVector { mem, addr, mask: None } };
-                    regs.push(self.here(register, op));
+                    regs.push(self.emit(register, op));
                     at += size;
                 }
                 if of == Scalar::Bool && mode == Mode::Varying {
@@ -108,20 +109,20 @@ impl Vectorizer<'_> {
         let frame = calls.get(func.index()).ok_or_else(|| internal!("no function {func}"))?;
         let callee = frame.func.ok_or_else(|| internal!("{func} is called before it is emitted"))?;
         for ((&arg, &at), &lane_shape) in args.iter().zip(&frame.params).zip(&frame.lane_shapes) {
-            self.put(arg, lane_shape, at, false);
+            self.store_to_frame(arg, lane_shape, at, false);
         }
         let bits = self.live_bits();
         let zero = self.i32(0);
         let group = self.items.group.unwrap_or([zero; 3]);
         let linear = self.items.linear.unwrap_or(zero);
         for (index, value) in (0_u32..).zip([bits, group[0], group[1], group[2], linear]) {
-            let addr = self.frame_addr(frame.head + 4 * index);
+            let addr = self.frame_addr(frame.header + 4 * index);
             self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, value));
         }
         let launch = self.items.launch.ok_or_else(|| internal!("no launch"))?;
         self.b.effect(VOp::Call(callee, SmallVec::from_iter([launch, self.frame.base])));
         for (&result, &at) in results.iter().zip(&frame.results) {
-            let val = self.get(self.ir_ty(result), self.result_shape(), at);
+            let val = self.load_from_frame(self.ir_ty(result), self.result_shape(), at);
             self.define(result, val);
         }
         Ok(())
@@ -131,16 +132,16 @@ impl Vectorizer<'_> {
     pub(super) fn store_results(&mut self, values: &[Value]) -> Lowered<()> {
         let places = self.own_call.as_ref().map(|frame| frame.results.clone()).ok_or_else(|| internal!("a kernel returns a value"))?;
         for (&value, at) in values.iter().zip(places) {
-            self.put(value, self.result_shape(), at, true);
+            self.store_to_frame(value, self.result_shape(), at, true);
         }
         Ok(())
     }
 
-    /// Loads the mask, ids and parameters that the caller has stored.
+    /// Emits the start of a called function: loads the mask, ids and parameters that the caller has stored.
     pub(super) fn begin_called(&mut self, frame: &CallFrame) {
         let word = |this: &mut Self, index: u32| {
-            let addr = this.frame_addr(frame.head + 4 * index);
-            this.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
+            let addr = this.frame_addr(frame.header + 4 * index);
+            this.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
         };
         let bits = word(self, 0);
         self.items.group = Some([word(self, 1), word(self, 2), word(self, 3)]);
@@ -150,7 +151,7 @@ impl Vectorizer<'_> {
         }
         let function = self.function;
         for ((&param, &at), &lane_shape) in function.params.iter().zip(&frame.params).zip(&frame.lane_shapes) {
-            let val = self.get(function.ty(param), lane_shape, at);
+            let val = self.load_from_frame(function.ty(param), lane_shape, at);
             self.define(param, val);
         }
     }

@@ -1,7 +1,7 @@
-//! Collective operations of the lanes of a gang: those of subgroups, and of work-groups that are one gang.
+//! Collective operations on the lanes of a gang: those of subgroups, and those of work-groups that consist of one gang.
 //!
-//! A subgroup is a gang. Its work-items run in lockstep, and the mask says which of them are active. Inactive lanes get
-//! the neutral element. Then each vector is combined with a shuffled copy of itself, in log2(lanes) steps:
+//! A subgroup is a gang. Its work-items run in lockstep under a mask of the active lanes. Inactive lanes are set to the
+//! neutral element. Then the code combines each vector with a shuffled copy of itself, in log2(lanes) steps:
 //!
 //! ```text
 //! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
@@ -46,7 +46,8 @@ pub(super) struct Fold {
 
 impl Vectorizer<'_> {
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
-        // A barrier. Lanes run in lockstep; see `Op::Barrier` in `checked_operation` for the order of accesses.
+        // A barrier has no result. The lanes run in lockstep, so it only orders accesses. See `Op::Barrier` in
+        // `checked_operation`.
         let Some(result) = result else {
             if !self.shape.isa.caps().strong_memory_order {
                 self.b.effect(VOp::Fence);
@@ -65,7 +66,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// An operation of a single work-item.
+    /// A collective operation of a gang with one lane.
     fn collective_of_one(&mut self, op: GroupOp, value: Value) -> Val {
         let of = scalar(self.ir_ty(value));
         match op {
@@ -125,7 +126,7 @@ impl Vectorizer<'_> {
 
     // Active lanes
 
-    /// A bit mask of the active lanes in which a `bool` is true; with `not`, of those in which it is false.
+    /// A bit mask of the active lanes in which a `bool` is true, or false if `not` is set.
     pub(super) fn flags(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (own, here) = (self.mask_bits(&masks), self.live_bits());
@@ -133,7 +134,7 @@ impl Vectorizer<'_> {
         self.op(Register::I32, VOp::Bin(op, here, own))
     }
 
-    /// The first active lane.
+    /// The index of the first active lane.
     fn first_lane(&mut self) -> V {
         if self.masks.exec.is_none() {
             return self.i32(0);
@@ -147,7 +148,7 @@ impl Vectorizer<'_> {
         self.of_lane(value, lane)
     }
 
-    /// The value of all active lanes, where the program guarantees that they are equal.
+    /// A value that the program guarantees to be equal in all active lanes, as a scalar.
     pub(super) fn same(&mut self, value: Value) -> V {
         if self.is_uniform(value) { self.first(value) } else { self.of_first(value) }
     }
@@ -166,7 +167,7 @@ impl Vectorizer<'_> {
 
     // Values of other lanes
 
-    /// The value of a lane. Its index is modulo the number of lanes.
+    /// The value in lane `lane`, which is taken modulo the number of lanes.
     fn of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {
@@ -186,12 +187,12 @@ impl Vectorizer<'_> {
         let lane = self.op(Register::I32, VOp::Bin(VBin::And, lane, last));
         let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, lane));
         let addr = Addr { index: Some((index, elem(of).bytes() as u8)), ..self.frame_addr(at) };
-        let made = self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr));
+        let made = self.emit(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr));
         self.frame.release(mark);
         made
     }
 
-    /// The value of a lane with a constant index.
+    /// The value in a lane with a constant index.
     pub(super) fn known_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
         let each = u32::from(self.b.ty(regs[0]).lanes());
         let ty = self.shape.register(of, Mode::Uniform);
@@ -223,7 +224,7 @@ impl Vectorizer<'_> {
     fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
         let mode = Mode::Varying;
         if elem(of).bits() == 64 {
-            // The 32-bit words of all lanes, each in its own register.
+            // Permute the low and the high 32-bit words separately.
             let words = self.bitcast(of, Scalar::I32, mode, &[regs.into()]);
             let words: Comps = words.iter().map(|word| self.permuted(Scalar::I32, word, index)).collect();
             return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
@@ -234,7 +235,7 @@ impl Vectorizer<'_> {
         if others.is_empty() {
             return from_first;
         }
-        // The bits above those that a permutation reads select the register.
+        // A permutation reads the low bits of the index. The bits above them select the register.
         let each = u32::from(ty.lanes());
         let which = self.bin_const(VBin::And, Scalar::I32, mode, index, (self.shape.lanes - each).into());
         (each..).step_by(each as usize).zip(others).fold(from_first, |made, (begin, &other)| {
@@ -245,18 +246,20 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// Permutes lanes by constant numbers. A lane without a number takes its value from `fill`, or is undefined.
+    /// Permutes lanes by constant indices. If `from` returns `None` for a lane, the lane gets its value from `fill`, or
+    /// is unspecified without `fill`.
     pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Lowered<Regs> {
         let ty = self.shape.register(of, Mode::Varying);
         let each = u32::from(ty.lanes());
         let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
-        // The source of each lane, as an index into all registers. The lanes of `fill` follow those of `regs`.
+        // The source of each lane, as an index into the lanes of all registers. The lanes of `fill` follow those of
+        // `regs`.
         let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
         let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
         places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
     }
 
-    /// A register whose lanes come from one or two others.
+    /// A register with lanes of one or two registers. Fails if the lanes come from more registers.
     fn picked(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
         let each = u32::from(ty.lanes());
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
@@ -290,7 +293,7 @@ impl Vectorizer<'_> {
         Ok(Val::Uniform(smallvec![self.reduced(fold, &regs)?]))
     }
 
-    /// Combines all lanes.
+    /// Combines all lanes to a scalar.
     pub(super) fn reduced(&mut self, fold: Fold, regs: &[V]) -> Lowered<V> {
         let mut sum = Regs::from_slice(regs);
         let mut step = self.shape.lanes / 2;
@@ -302,7 +305,7 @@ impl Vectorizer<'_> {
         Ok(self.known_lane(fold.of, &sum, 0))
     }
 
-    /// Combines the lanes of clusters whose size is a power of two.
+    /// Combines the lanes of each cluster. The size of a cluster is a power of two.
     fn reduced_in_clusters(&mut self, fold: Fold, regs: &[V], cluster: Value) -> Lowered<Regs> {
         let known = self.uniformity.definitions().scalar(cluster).map(|size| size as u32);
         let mut sum = Regs::from_slice(regs);
@@ -340,7 +343,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
-        // Whether any lane before is active.
+        // Whether any lane before this one is active.
         let bits = self.live_bits();
         let (bits, ty) = (self.splat(bits, Scalar::I32), self.shape.register(Scalar::I32, Mode::Varying));
         let each = u32::from(ty.lanes());
@@ -366,7 +369,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The lane `step` before this one, if it is in the same cluster.
+/// The lane `step` lanes before this one, or `None` if it is in another cluster.
 const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
     if lane % size >= step { Some(lane - step) } else { None }
 }
@@ -380,8 +383,8 @@ const fn shuffle_source(op: GroupOp, lane: u32, by: u32) -> u32 {
     }
 }
 
-/// How the result of a collective operation varies. `of` gives the lane shape of a value, `constant` its bits if it is
-/// a constant.
+/// The lane shape of the result of a collective operation. `of` returns the lane shape of a value. `constant` returns
+/// the bits of a constant.
 pub(super) fn lane_shape(
     (sub, op, args): (bool, GroupOp, &[Value]),
     lanes: u32,

@@ -1,9 +1,9 @@
-//! Control flow: branches where all lanes go the same way, masks where they diverge.
+//! Control flow: branches for uniform control flow, masks for divergent control flow.
 //!
 //! # Masks
-//! `exec` is the mask of the lanes that are alive at the current instruction. A region is entered only if at least one
-//! lane is alive. A construct that *splits* runs each of its regions under the mask of the lanes that take it. It jumps
-//! over a region that no lane takes:
+//! `exec` is the mask of the lanes that are active at the current instruction. A construct that *splits* runs each of
+//! its regions under the mask of the lanes that take the region. It jumps over a region that no lane takes, unless the
+//! region is so cheap that it runs without a branch:
 //!
 //! ```text
 //! if %c { A } else { B }        m = exec & c;   if any(m) { A under m }
@@ -12,14 +12,13 @@
 //! continue %v                   next = select(exec, v, next);                        no lane is left in the region
 //! return                        live = live & !exec;  alive = alive & !exec of all loops around
 //! ```
-//! After a construct that lanes may have left, the other lanes continue. If there are none, the code jumps over the
-//! rest of the region.
-//! A loop that splits iterates while any lane is alive. Values of lanes that have left the loop are never read, so the
-//! parameters of loops need no masks.
+//! After a construct that lanes may have left, the other lanes continue. If no lane remains, the code jumps over the
+//! rest of the region. A loop that splits iterates while any lane is in it. Values of lanes that have left the loop are
+//! never read, so the parameters of loops need no masks.
 //!
 //! # Slots
-//! `alive`, `out`, `next` and `live` change in nested regions that may be jumped over. They are
-//! [`Masks::slots`](super::vectorizer::Masks::slots). Where branches meet, the slots that differ become block
+//! `alive`, `out`, `next` and `live` change in nested regions, which the code may jump over. They are stored in
+//! [`Masks::slots`](super::vectorizer::Masks::slots). Where control flow joins, the slots that differ become block
 //! parameters.
 
 use std::ops::Range;
@@ -34,41 +33,40 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Inst, Op, Region, Scalar, Type, Value};
 
-/// How a region ended.
+/// The end of a region.
 pub(super) enum End {
-    /// In `yield`, with the yielded values coerced to the lane shapes of the results.
+    /// The region ends in `yield`. The yielded values are coerced to the lane shapes of the results.
     Yield(SmallVec<[V; 4]>),
-    /// All lanes have left. Outside of constructs that split the current block has ended in a jump; inside, no lane is
-    /// alive.
+    /// All lanes have left the region. Either the current block has ended in a jump, or no lane is active in it.
     Left,
 }
 
-/// The values that a region yields, unless all its lanes leave.
-type Given = Option<SmallVec<[V; 4]>>;
+/// The values that a region yields, or `None` if all its lanes leave.
+type Yielded = Option<SmallVec<[V; 4]>>;
 
-/// A region of a construct that splits: the lanes that take it, and the values that it yields.
-struct Way<'a> {
+/// A region of a construct that splits, with the mask of the lanes that take it and the values that it yields.
+struct SplitRegion<'a> {
     region: &'a Region,
     masks: Regs,
-    registers: Given,
+    registers: Yielded,
 }
 
-impl<'a> Way<'a> {
-    fn new(region: &'a Region, masks: Regs, registers: Given) -> Way<'a> {
-        Way { region, masks, registers }
+impl<'a> SplitRegion<'a> {
+    fn new(region: &'a Region, masks: Regs, registers: Yielded) -> SplitRegion<'a> {
+        SplitRegion { region, masks, registers }
     }
 }
 
-/// The end of a region: its block, the values that it yields, the lanes that are alive, and the slots.
-type WayEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
+/// The last block of a region, the values that it yields, the mask of the active lanes, and the slots.
+type RegionEnd = (Block, SmallVec<[V; 4]>, Regs, Vec<V>);
 
-/// Where control continues if no lane is left in a region.
+/// The place where control continues if no lane of a region remains active.
 #[derive(Clone, Copy)]
-pub(super) enum Empty {
+pub(super) enum IfNoLane {
     /// At the end of the region.
-    Meet,
-    /// After the loop whose own region it is.
-    LeaveLoop,
+    EndOfRegion,
+    /// After the loop whose body the region is.
+    ExitLoop,
 }
 
 impl<'a> Vectorizer<'a> {
@@ -98,12 +96,12 @@ impl<'a> Vectorizer<'a> {
         types.iter().map(|&ty| self.undef(ty)).collect()
     }
 
-    /// Vectorises a region. `results` are those of the construct that it belongs to.
+    /// Vectorises a region. `results` are the results of the construct that contains the region.
     pub(super) fn region(&mut self, region: &'a Region, results: &[(LaneShape, Type)]) -> Lowered<End> {
-        self.rest(&region.insts, results, Empty::Meet)
+        self.rest(&region.insts, results, IfNoLane::EndOfRegion)
     }
 
-    pub(super) fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
+    pub(super) fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
             match &inst.op {
                 Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
@@ -119,13 +117,13 @@ impl<'a> Vectorizer<'a> {
             }
             if let [Inst { op: Op::Unreachable, .. }] = insts[index + 1..]
                 && self.masks.split_depth > 0
-                && all_jump(inst)
+                && all_regions_jump(inst)
             {
                 self.masks.exec = Some(self.no_lanes());
                 return Ok(End::Left);
             }
             if self.may_lose_lanes(inst) && !insts[index + 1..].is_empty() {
-                return self.rest_if_any(&insts[index + 1..], results, empty);
+                return self.rest_if_any(&insts[index + 1..], results, if_no_lane);
             }
         }
         Err(internal!("a region without an end"))
@@ -134,34 +132,35 @@ impl<'a> Vectorizer<'a> {
     /// Vectorises an instruction that is not a terminator.
     pub(super) fn instruction(&mut self, inst: &'a Inst) -> Lowered<()> {
         match &inst.op {
-            Op::If { cond, then, els } => self.choice(inst, *cond, [then, els]),
-            Op::Switch { selector, cases, default } => self.switch(inst, *selector, cases, default),
+            Op::If { cond, then, els } => self.lower_if(inst, *cond, [then, els]),
+            Op::Switch { selector, cases, default } => self.lower_switch(inst, *selector, cases, default),
             Op::Loop { init, params, body, .. } => self.do_loop(inst, init, params, body),
             _ => self.operation(inst),
         }
     }
 
-    /// Whether lanes may be inactive after an instruction without a branch: lanes that return, and lanes that leave a
-    /// loop that splits.
+    /// Whether lanes may become inactive in an instruction without a branch: because they return, or because they leave
+    /// a loop that splits.
     pub(super) fn may_lose_lanes(&self, inst: &Inst) -> bool {
-        let returned = (self.masks.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(returns);
-        returned || self.masks.loops.last().is_some_and(|state| state.splits) && jumps(inst)
+        let returned = (self.masks.split_depth > 0 || self.uniformity.splits(inst)) && inst.op.regions().into_iter().any(may_return);
+        returned || self.masks.loops.last().is_some_and(|state| state.splits) && contains_jump(inst)
     }
 
-    /// Vectorises the instructions after one that may leave no lane alive.
-    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], empty: Empty) -> Lowered<End> {
-        let Some(masks) = self.masks.exec.clone() else { return self.rest(insts, results, empty) };
-        // Only the end of the region follows, which needs no lane.
+    /// Vectorises the instructions after an instruction in which all lanes may become inactive. Branches over them if
+    /// no lane is active.
+    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
+        let Some(masks) = self.masks.exec.clone() else { return self.rest(insts, results, if_no_lane) };
+        // Only the end of the region follows, which can run with no active lane.
         if let [Inst { op: Op::Yield(_), .. }] = insts {
-            return self.rest(insts, results, empty);
+            return self.rest(insts, results, if_no_lane);
         }
         let (some, none) = (self.b.block(), self.b.block());
         let any = self.any(&masks);
         let before = self.masks.slots.clone();
         self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(none, [])));
         self.b.enter(some);
-        let end = self.rest(insts, results, empty)?;
-        if let (Empty::LeaveLoop, Some(state)) = (empty, self.masks.loops.last()) {
+        let end = self.rest(insts, results, if_no_lane)?;
+        if let (IfNoLane::ExitLoop, Some(state)) = (if_no_lane, self.masks.loops.last()) {
             // The region of a loop ends in a jump on both paths.
             let (exit, out) = (state.exit, state.out.clone());
             let after = std::mem::replace(&mut self.masks.slots, before);
@@ -175,7 +174,7 @@ impl<'a> Vectorizer<'a> {
             return Ok(End::Left);
         }
         if self.b.is_ended() && self.masks.split_depth == 0 {
-            // All lanes have returned: nothing splits around here.
+            // All lanes have returned, because no enclosing construct splits.
             let exit = self.masks.exit;
             self.b.enter(none);
             self.jump(exit, []);
@@ -184,7 +183,7 @@ impl<'a> Vectorizer<'a> {
         if self.b.is_ended() {
             return Err(internal!("a jump out of a construct that splits"));
         }
-        // The two paths meet.
+        // The two paths join.
         let meet = self.b.block();
         let (types, zero) = (self.types(results), self.no_lanes());
         let (mut there, mut missing): (SmallVec<[V; 4]>, SmallVec<[V; 4]>) = Default::default();
@@ -222,12 +221,12 @@ impl<'a> Vectorizer<'a> {
         smallvec![none; self.shape.registers(Scalar::Bool, Mode::Varying)]
     }
 
-    /// The condition that a lane of the masks is on.
+    /// The condition that any lane is set in the masks.
     pub(super) fn any(&mut self, masks: &[V]) -> Cond {
         Cond::Any(self.union(masks))
     }
 
-    /// One mask whose lanes are on if they are on in any of the registers.
+    /// The union of the masks.
     pub(super) fn union(&mut self, masks: &[V]) -> V {
         let ty = self.b.ty(masks[0]);
         masks[1..].iter().fold(masks[0], |sum, &mask| self.op(ty, VOp::Bin(BinOp::Or, sum, mask)))
@@ -238,7 +237,7 @@ impl<'a> Vectorizer<'a> {
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
-    /// Removes the lanes that are alive from the masks in slots.
+    /// Removes the active lanes from the masks in slots.
     pub(super) fn drop_lanes(&mut self, slots: Range<usize>) {
         let masks = self.exec_mask_or_all();
         let old: Regs = SmallVec::from_slice(&self.masks.slots[slots.clone()]);
@@ -246,7 +245,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.slots[slots].copy_from_slice(&new);
     }
 
-    /// Writes values to slots for the lanes that are alive.
+    /// Writes values to slots for the active lanes.
     pub(super) fn blend_slots(&mut self, slots: Range<usize>, of: &[(LaneShape, Type)], values: &[V]) {
         let masks = self.exec_mask_or_all();
         let old: Vec<V> = self.masks.slots[slots.clone()].to_vec();
@@ -260,7 +259,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// Selects components of a varying value by masks.
+    /// Selects each component of a varying value by masks.
     fn blend(&mut self, of: Scalar, masks: &[V], yes: &[V], no: &[V]) -> Vec<V> {
         let count = self.shape.registers(of, Mode::Varying);
         let mut merged = Vec::with_capacity(yes.len());
@@ -293,14 +292,14 @@ impl<'a> Vectorizer<'a> {
         self.do_return(&[])
     }
 
-    fn choice(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
+    fn lower_if(&mut self, inst: &'a Inst, cond: Value, [then, els]: [&'a Region; 2]) -> Lowered<()> {
         let results = self.lane_shapes(&inst.results);
         if !self.uniformity.splits(inst) {
             let cond = self.first(cond);
             let (yes, no) = (self.b.block(), self.b.block());
             self.b.end(Terminator::Branch(Cond::NonZero(cond), Target::new(yes, []), Target::new(no, [])));
             let parts = self.may_lose_lanes(inst);
-            return self.meet(&inst.results, &results, &[(yes, then), (no, els)], parts);
+            return self.lower_uniform_regions(&inst.results, &results, &[(yes, then), (no, els)], parts);
         }
         let masks = self.regs(cond, Mode::Varying);
         let exec = self.masks.exec.clone();
@@ -308,10 +307,10 @@ impl<'a> Vectorizer<'a> {
             Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
             None => (masks.clone(), self.not_masks(&masks)),
         };
-        let leaves = [then, els].into_iter().any(exits_of);
-        let (first, first_left) = self.under(then, yes, &results)?;
-        let (second, second_left) = self.under(els, no.clone(), &results)?;
-        let merged = self.merge(&results, &[Way::new(els, no, second), Way::new(then, masks, first)]);
+        let leaves = [then, els].into_iter().any(region_may_exit);
+        let (first, first_left) = self.lower_masked(then, yes, &results)?;
+        let (second, second_left) = self.lower_masked(els, no.clone(), &results)?;
+        let merged = self.merge(&results, &[SplitRegion::new(els, no, second), SplitRegion::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
         self.masks.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
         Ok(())
@@ -322,13 +321,15 @@ impl<'a> Vectorizer<'a> {
         self.map(ty, masks, |mask| VOp::Un(UnOp::Not, mask))
     }
 
-    /// Merges the values that regions yield. A varying result is selected by the masks: a later region takes
-    /// precedence. A result that does not vary has one of two causes: one region yields it and the others leave, or all
-    /// regions yield the same value from outside. A region that no lane takes has undefined registers.
-    fn merge(&mut self, results: &[(LaneShape, Type)], ways: &[Way<'a>]) -> Vec<V> {
-        let given: Vec<(&Way<'a>, &'a [Value], &[V])> = ways
+    /// Merges the values that regions yield. A varying result is selected by the masks, with precedence for later
+    /// regions. If a result is not varying, either only one region yields it, or all regions yield the same value,
+    /// which is defined outside of them. A region that no lane takes yields undefined registers.
+    fn merge(&mut self, results: &[(LaneShape, Type)], paths: &[SplitRegion<'a>]) -> Vec<V> {
+        let given: Vec<(&SplitRegion<'a>, &'a [Value], &[V])> = paths
             .iter()
-            .filter_map(|way| way.registers.as_ref().map(|registers| (way, yielded(way.region).unwrap_or_default(), registers.as_slice())))
+            .filter_map(|path| {
+                path.registers.as_ref().map(|registers| (path, yielded(path.region).unwrap_or_default(), registers.as_slice()))
+            })
             .collect();
         let mut merged = Vec::with_capacity(results.len());
         let mut at = 0;
@@ -343,7 +344,7 @@ impl<'a> Vectorizer<'a> {
                     merged.extend(
                         others
                             .iter()
-                            .fold(first, |sum, (way, _, registers)| self.blend(scalar(ty), &way.masks, &registers[own.clone()], &sum)),
+                            .fold(first, |sum, (path, _, registers)| self.blend(scalar(ty), &path.masks, &registers[own.clone()], &sum)),
                     );
                 }
                 [(_, values, _), ..] => merged.extend(self.coerce(values[index], lane_shape)),
@@ -352,17 +353,18 @@ impl<'a> Vectorizer<'a> {
         merged
     }
 
-    /// Vectorises a region for the lanes of masks. Returns the values that it yields, and the lanes that are alive at
+    /// Vectorises a region under masks. Returns the values that it yields, and the mask of the lanes that are active at
     /// its end.
-    fn under(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
+    fn lower_masked(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         self.masks.split_depth += 1;
-        let made = if is_cheap(region) { self.predicated(region, masks, results) } else { self.branched(region, masks, results) };
+        let made =
+            if is_cheap(region) { self.lower_predicated(region, masks, results) } else { self.lower_branched(region, masks, results) };
         self.masks.split_depth -= 1;
         made
     }
 
-    /// A region that is cheap enough to run without a branch, even for no lane.
-    fn predicated(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
+    /// Vectorises a region without a branch. It must be cheap, because it also runs if no lane takes it.
+    fn lower_predicated(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         self.masks.exec = Some(masks);
         Ok(match self.region(region, results)? {
             End::Yield(values) => (Some(values), self.exec_mask_or_all()),
@@ -370,9 +372,9 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    fn branched(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Given, Regs)> {
+    fn lower_branched(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         let (inside, meet) = (self.b.block(), self.b.block());
-        let (depth, leaves) = (self.depth(), exits_of(region));
+        let (depth, leaves) = (self.depth(), region_may_exit(region));
         let before = self.masks.slots.clone();
         let any = self.any(&masks);
         let entry = self.b.current();
@@ -416,11 +418,17 @@ impl<'a> Vectorizer<'a> {
         Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
     }
 
-    /// Vectorises regions of which all lanes take the same one. They meet afterwards.
-    fn meet(&mut self, values: &[Value], results: &[(LaneShape, Type)], ways: &[(Block, &'a Region)], leaves: bool) -> Lowered<()> {
+    /// Vectorises regions of a construct in which all lanes take the same region. Control flow joins after them.
+    fn lower_uniform_regions(
+        &mut self,
+        values: &[Value],
+        results: &[(LaneShape, Type)],
+        paths: &[(Block, &'a Region)],
+        leaves: bool,
+    ) -> Lowered<()> {
         let (before, exec, depth) = (self.masks.slots.clone(), self.masks.exec.clone(), self.depth());
-        let mut ends: Vec<WayEnd> = Vec::new();
-        for &(block, region) in ways {
+        let mut ends: Vec<RegionEnd> = Vec::new();
+        for &(block, region) in paths {
             self.b.enter(block);
             self.masks.slots = before.clone();
             self.masks.exec = exec.clone();
@@ -462,14 +470,14 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Lowered<()> {
+    fn lower_switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Lowered<()> {
         let results = self.lane_shapes(&inst.results);
         let of = scalar(self.ir_ty(selector));
         if !self.uniformity.splits(inst) {
             let selector = self.regs(selector, Mode::Uniform);
             let selector = self.zero_extend(of, Mode::Uniform, &selector);
             let ty = self.shape.register(of, Mode::Uniform);
-            let mut ways = Vec::new();
+            let mut paths = Vec::new();
             for (values, region) in cases {
                 let block = self.b.block();
                 for &value in values {
@@ -477,21 +485,21 @@ impl<'a> Vectorizer<'a> {
                     self.b.end(Terminator::Branch(Cond::Cmp(CmpOp::Eq, selector[0], value), Target::new(block, []), Target::new(next, [])));
                     self.b.enter(next);
                 }
-                ways.push((block, region));
+                paths.push((block, region));
             }
             let otherwise = self.b.block();
             self.jump(otherwise, []);
-            ways.push((otherwise, default));
+            paths.push((otherwise, default));
             let parts = self.may_lose_lanes(inst);
-            return self.meet(&inst.results, &results, &ways, parts);
+            return self.lower_uniform_regions(&inst.results, &results, &paths, parts);
         }
         let lanes = self.regs(selector, Mode::Varying);
         let lanes = self.zero_extend(of, Mode::Varying, &lanes);
         let exec = self.masks.exec.clone();
         let mut others = self.exec_mask_or_all();
         let mut left = self.no_lanes();
-        let mut ways = Vec::new();
-        let leaves = exits(inst);
+        let mut paths = Vec::new();
+        let leaves = may_exit(inst);
         let ty = self.shape.register(of, Mode::Varying);
         for (values, region) in cases {
             let mut hit = self.no_lanes();
@@ -503,70 +511,70 @@ impl<'a> Vectorizer<'a> {
             }
             let own = self.mask_bin(BinOp::And, &others, &hit);
             others = self.mask_bin(BinOp::AndNot, &others, &hit);
-            let (values, after) = self.under(region, own.clone(), &results)?;
+            let (values, after) = self.lower_masked(region, own.clone(), &results)?;
             left = self.mask_bin(BinOp::Or, &left, &after);
-            ways.push(Way::new(region, own, values));
+            paths.push(SplitRegion::new(region, own, values));
         }
-        let (values, after) = self.under(default, others.clone(), &results)?;
+        let (values, after) = self.lower_masked(default, others.clone(), &results)?;
         left = self.mask_bin(BinOp::Or, &left, &after);
-        ways.push(Way::new(default, others, values));
-        let merged = self.merge(&results, &ways);
+        paths.push(SplitRegion::new(default, others, values));
+        let merged = self.merge(&results, &paths);
         self.define_all(&inst.results, &results, &merged);
         self.masks.exec = if leaves { Some(left) } else { exec };
         Ok(())
     }
 
-    /// Defines an IR value by the registers of its components.
-    pub(super) fn varying(&mut self, value: Value, comps: Comps) {
+    /// Defines a varying IR value by the registers of its components.
+    pub(super) fn define_varying(&mut self, value: Value, comps: Comps) {
         self.define(value, Val::Varying(comps));
     }
 }
 
-/// Whether lanes may leave an instruction other than at its end, by a jump or a return.
-fn exits(inst: &Inst) -> bool {
+/// Whether lanes may leave an instruction by a jump or a return.
+fn may_exit(inst: &Inst) -> bool {
     match &inst.op {
-        Op::Loop { body, .. } => returns(body),
-        op => op.regions().into_iter().any(exits_of),
+        Op::Loop { body, .. } => may_return(body),
+        op => op.regions().into_iter().any(region_may_exit),
     }
 }
 
 /// Whether an instruction contains a `break` or `continue` of the innermost loop around it.
-pub(super) fn jumps(inst: &Inst) -> bool {
-    let jump = |inst: &Inst| matches!(inst.op, Op::Break(_) | Op::Continue(_)) || jumps(inst);
+pub(super) fn contains_jump(inst: &Inst) -> bool {
+    let jump = |inst: &Inst| matches!(inst.op, Op::Break(_) | Op::Continue(_)) || contains_jump(inst);
     !matches!(inst.op, Op::Loop { .. }) && inst.op.regions().into_iter().any(|region| region.insts.iter().any(jump))
 }
 
-/// Whether a region may be left other than by `yield`.
-fn exits_of(region: &Region) -> bool {
+/// Whether lanes may leave a region other than by `yield`.
+fn region_may_exit(region: &Region) -> bool {
     region.insts.iter().any(|inst| match &inst.op {
         Op::Break(_) | Op::Continue(_) | Op::Return(_) | Op::Unreachable => true,
-        _ => exits(inst),
+        _ => may_exit(inst),
     })
 }
 
 /// Whether a region may return.
-pub(super) fn returns(region: &Region) -> bool {
+pub(super) fn may_return(region: &Region) -> bool {
     let ends = |(index, inst): (usize, &Inst)| match inst.op {
         Op::Return(_) => true,
-        // After a construct whose regions all jump, this is not reached.
-        Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_jump),
-        _ => inst.op.regions().into_iter().any(returns),
+        // After a construct whose regions all jump, the instruction itself is unreachable.
+        Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_regions_jump),
+        _ => inst.op.regions().into_iter().any(may_return),
     };
     region.insts.iter().enumerate().any(ends)
 }
 
-/// Whether no region of an `if` or `switch` reaches the next instruction.
-fn all_jump(inst: &Inst) -> bool {
+/// Whether every region of an `if` or `switch` jumps, so that the next instruction is unreachable.
+fn all_regions_jump(inst: &Inst) -> bool {
     let jumps = |region: &Region| region.insts.last().is_some_and(|last| matches!(last.op, Op::Break(_) | Op::Continue(_) | Op::Return(_)));
     matches!(inst.op, Op::If { .. } | Op::Switch { .. }) && inst.op.regions().into_iter().all(jumps)
 }
 
 /// Whether a function may return before its end.
 pub(super) fn returns_early(body: &Region) -> bool {
-    body.insts.iter().any(|inst| inst.op.regions().into_iter().any(returns))
+    body.insts.iter().any(|inst| inst.op.regions().into_iter().any(may_return))
 }
 
-/// Whether a region only computes, and so little that a branch over it would cost more.
+/// Whether a region only computes, and is so short that a branch over it would cost more.
 fn is_cheap(region: &Region) -> bool {
     const FEW: usize = 12;
     region.insts.len() <= FEW

@@ -37,7 +37,7 @@ impl Vectorizer<'_> {
         regs.chunks(parts).map(|chunk| self.op(ty, VOp::Narrow(cast, chunk.into()))).collect()
     }
 
-    /// A conversion that keeps the lane size.
+    /// Converts numbers to another type with the same lane size.
     fn same_size(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
@@ -61,8 +61,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts a generic pointer to a named address space, or to null if it points elsewhere. Addresses outside of
-    /// work-group memory and private memory of the thread are global.
+    /// Converts a generic pointer to a named address space, or to null if it points to another address space. An
+    /// address is global if it is outside of the arena's work-group and private memory.
     fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
         let local = (0, self.frame.local.size);
         let (start, size) = self.frame.private_range;
@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         self.select_regs(Scalar::I64, mode, &inside, regs, &null)
     }
 
-    /// Whether addresses are in `start..start + size` of the arena.
+    /// A `bool` that is true for addresses in bytes `start..start + size` of the arena.
     fn within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
         let start = self.arena_at(start);
         let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
@@ -113,7 +113,7 @@ impl Vectorizer<'_> {
 
     fn integer_to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         if to == Scalar::F16 {
-            // An integer that exceeds the exact range of floats is infinite as a half.
+            // An integer that `float` cannot represent exactly is infinite as a `half`.
             let floats = self.integer_to_float(signed, from, Scalar::F32, mode, regs);
             return self.float_to_half(mode, &floats);
         }
@@ -127,7 +127,7 @@ impl Vectorizer<'_> {
         match (from, to) {
             (Scalar::I64, _) if mode == Mode::Varying && !self.shape.isa.caps().converts_i64 => {
                 let ty = wgcl_codegen::vir::Type::Scalar(elem(to));
-                self.scalars(from, mode, &[&regs], to, &mut |this, of| this.here(ty, VOp::Cast(cast, of[0])))
+                self.scalars(from, mode, &[&regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }
             (Scalar::I64, Scalar::F32) => self.narrow(cast, to, mode, &regs),
             (Scalar::I64, _) | (_, Scalar::F32) => self.same_size(cast, to, mode, &regs),
@@ -144,7 +144,7 @@ impl Vectorizer<'_> {
         match (from, to) {
             (_, Scalar::I64) if mode == Mode::Varying && !self.shape.isa.caps().converts_i64 => {
                 let ty = wgcl_codegen::vir::Type::I64;
-                self.scalars(from, mode, &[regs], to, &mut |this, of| this.here(ty, VOp::Cast(cast, of[0])))
+                self.scalars(from, mode, &[regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }
             (Scalar::F32, Scalar::I64) => self.widen(cast, to, mode, regs),
             (Scalar::F32, _) | (_, Scalar::I64) => self.same_size(cast, to, mode, regs),
@@ -167,8 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts doubles to halves with a single rounding: the intermediate float is rounded to odd, and has more than
-    /// two extra bits.
+    /// Converts `double` to `half` with a single rounding. The intermediate `float` is rounded to odd, and has more
+    /// than two extra bits.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);
@@ -218,15 +218,15 @@ impl Vectorizer<'_> {
         let made: Comps = if had == has {
             ints
         } else if had < has {
-            ints.chunks((has / had) as usize).map(|parts| self.put_together(from, to, mode, parts)).collect()
+            ints.chunks((has / had) as usize).map(|parts| self.combine_words(from, to, mode, parts)).collect()
         } else {
-            ints.iter().flat_map(|regs| self.take_apart(from, to, mode, regs)).collect()
+            ints.iter().flat_map(|regs| self.split_words(from, to, mode, regs)).collect()
         };
         made.iter().map(|regs| self.of_integer(to, mode, regs)).collect()
     }
 
-    /// Combines narrow integers to a wide one, lowest first.
-    fn put_together(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
+    /// Combines narrow integers to a wide integer. The first one has the lowest bits.
+    fn combine_words(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
         let (had, wide) = (from.bits(), to.bits() == 64);
         let of = if wide { Scalar::I64 } else { Scalar::I32 };
         let int = Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32);
@@ -245,8 +245,8 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// Splits a wide integer into narrow ones, lowest first.
-    fn take_apart(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
+    /// Splits a wide integer into narrow integers. The first one has the lowest bits.
+    fn split_words(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
         let (had, has) = (from.bits(), to.bits());
         let of = if had == 64 { Scalar::I64 } else { Scalar::I32 };
         let regs = if had < 32 { self.zero_extend(Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32), mode, regs) } else { regs.into() };

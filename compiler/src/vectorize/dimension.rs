@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! b[x * n + y] = a[y * n + x];
-//! along x     loads are contiguous, and sixteen lanes store to a cache line each
-//! along y     sixteen lanes load from a cache line each, and stores are contiguous
+//! along x     loads are contiguous; each of sixteen lanes stores to another cache line
+//! along y     each of sixteen lanes loads from another cache line; stores are contiguous
 //! ```
-//! In most programs, dimension 0 is contiguous in memory. Some programs index columns first, and transpositions do
-//! both. An access for a single lane costs one load or store. Processors can load twice as many bytes per cycle as they
-//! can store.
+//! In most programs, dimension 0 is contiguous in memory. In some programs, dimension 1 is contiguous, and a
+//! transposition has accesses of both kinds. An access that is not contiguous costs one load or store for each lane.
+//! Processors can load twice as many bytes per cycle as they can store, so a store of a lane costs more than a load.
 
 use super::shape::Shape;
 use super::uniformity::{LaneShape, Uniformity};
@@ -17,17 +17,17 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 /// The assumed number of iterations of a loop.
 const LOOP_WEIGHT: u64 = 8;
 
-/// The shape with lanes along dimension 1 instead of 0, if the group allows it and the order of work-items is not
-/// observable.
+/// The shape with lanes along dimension 1 instead of 0. `None` if the size of the group does not allow it, or the order
+/// of work-items is observable.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })
 }
 
-/// Whether accesses cost more than a quarter less in one shape than in the other.
-pub(super) fn is_cheaper(function: &Function, one: &Uniformity<'_>, other: &Uniformity<'_>) -> bool {
+/// Whether the accesses cost less than three quarters in the candidate's shape, compared with the current shape.
+pub(super) fn is_cheaper(function: &Function, candidate: &Uniformity<'_>, current: &Uniformity<'_>) -> bool {
     let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
-    cost(one) * 4 < cost(other) * 3
+    cost(candidate) * 4 < cost(current) * 3
 }
 
 /// Whether the order of work-items is observable.
@@ -39,7 +39,7 @@ fn depends_on_order(function: &Function) -> bool {
     found
 }
 
-/// The costs of a kernel's accesses.
+/// Estimates the costs of a kernel's accesses.
 struct Costs<'a, 'f> {
     function: &'a Function,
     uniformity: &'a Uniformity<'f>,
@@ -69,7 +69,7 @@ impl Costs<'_, '_> {
     fn access(&self, pointer: Value, ty: Type, each: u64) -> u64 {
         let (size, components) = (i64::from(scalar(ty).size()), u64::from(ty.lanes()));
         match self.uniformity.lane_shape(pointer) {
-            // Private memory has an efficient layout for both shapes.
+            // The layout of private memory is efficient in both shapes.
             _ if self.function.ty(pointer) == Type::Ptr(Space::Private) => 0,
             LaneShape::Uniform | LaneShape::Unknown => 1,
             LaneShape::Linear(stride) if stride == size * i64::from(ty.lanes()) => components,

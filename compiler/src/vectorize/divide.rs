@@ -1,9 +1,9 @@
 //! Integer division. It never traps: the result of a division by zero is undefined.
 //!
-//! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), after Granlund and Montgomery,
-//! "Division by Invariant Integers using Multiplication", 1994. A division by a [uniform
-//! value](super::invariant_division) does as well. Other vector divisions of up to 32 bits use exact floating-point
-//! operations. Those of 64 bits are scalarised.
+//! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), as described by Granlund and
+//! Montgomery, "Division by Invariant Integers using Multiplication", 1994. So does a division by a [uniform
+//! value](super::invariant_division). Other vector divisions of up to 32 bits use exact floating-point operations.
+//! Those of 64 bits are scalarised.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
@@ -43,16 +43,16 @@ impl Vectorizer<'_> {
             BinOp::SRem => (VBin::SRem, true, true),
             _ => (VBin::URem, false, true),
         };
-        let is_zero = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, zero));
-        let mut divisor = self.here(ty, VOp::Select(is_zero, one, b));
+        let is_zero = self.emit(Register::I32, VOp::Cmp(VCmp::Eq, b, zero));
+        let mut divisor = self.emit(ty, VOp::Select(is_zero, one, b));
         if !signed {
-            return self.here(ty, VOp::Bin(vop, a, divisor));
+            return self.emit(ty, VOp::Bin(vop, a, divisor));
         }
-        let is_minus = self.here(Register::I32, VOp::Cmp(VCmp::Eq, b, minus));
-        divisor = self.here(ty, VOp::Select(is_minus, one, divisor));
-        let made = self.here(ty, VOp::Bin(vop, a, divisor));
-        let other = if remainder { zero } else { self.here(ty, VOp::Un(VUn::Neg, a)) };
-        self.here(ty, VOp::Select(is_minus, other, made))
+        let is_minus = self.emit(Register::I32, VOp::Cmp(VCmp::Eq, b, minus));
+        divisor = self.emit(ty, VOp::Select(is_minus, one, divisor));
+        let made = self.emit(ty, VOp::Bin(vop, a, divisor));
+        let other = if remainder { zero } else { self.emit(ty, VOp::Un(VUn::Neg, a)) };
+        self.emit(ty, VOp::Select(is_minus, other, made))
     }
 
     /// Quotients of integers below 2^32 are exact in doubles after truncation. Those below 2^16 are exact in floats.
@@ -78,7 +78,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::Sub, Scalar::I32, mode, &a, &product)
     }
 
-    /// The bits of all registers, if they are the same constant.
+    /// The bits of a constant that all registers contain, or `None` if they contain anything else.
     pub(super) fn same_constant(&self, regs: &[V]) -> Option<u64> {
         let (first, others) = regs.split_first()?;
         others.iter().all(|reg| reg == first).then(|| self.constant_bits(*first)).flatten()
@@ -123,7 +123,7 @@ impl Vectorizer<'_> {
             let a = self.bin_const(VBin::LShr, of, mode, a, u64::from(twos));
             return self.scaled(of, mode, &a, factor, shift);
         }
-        // The factor has one bit more than the integer.
+        // The exact factor has one bit more than the integer.
         let shift = 64 - (divisor - 1).leading_zeros();
         let factor = ((1_u128 << bits) * ((1_u128 << shift) - u128::from(divisor)) / u128::from(divisor) + 1) as u64;
         let factor = self.number(of, mode, factor & of.mask());
@@ -141,9 +141,10 @@ impl Vectorizer<'_> {
     }
 }
 
-/// A factor with `bits` bits, and the shift of the product's upper half. They give the quotient of every number whose
-/// highest `free` bits are zero. The factor is a power of two divided by the divisor, rounded up. The rounding error
-/// must not change the quotient (Granlund and Montgomery, 1994). Two thirds of all divisors have such a factor.
+/// Returns a factor with `bits` bits, and the right shift of the product's upper half. They produce the quotient of
+/// every number whose highest `free` bits are zero. The factor is a power of two divided by the divisor, rounded up.
+/// Returns `None` if the rounding error can change a quotient (Granlund and Montgomery, 1994). Two thirds of all
+/// divisors have such a factor.
 fn exact_factor(bits: u32, free: u32, divisor: u64) -> Option<(u64, u32)> {
     let divisor = u128::from(divisor);
     let fits = |shift: u32| {

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! 0           work-group memory: the module's variables, then those whose size the host sets
-//! private     private variables of called functions, then of the kernel: the copies of the work-items of a gang are
-//!             adjacent (of the work-items of all gangs in kernels with barriers)
+//! private     private variables of called functions, then of the kernel: one copy for each work-item of a gang, or of
+//!             the group in kernels with barriers
 //! frames      per function: arguments and results of its calls, operands of scalarized operations, values that are
 //!             live across barriers
 //! ```
@@ -16,22 +16,22 @@ use super::shape::Shape;
 use crate::ir::{Func, Function, GlobalVar, Module, Space};
 use crate::layout::ProgramLayout;
 
-/// The places of a module's globals: work-group memory in the arena, all others in the program's memory.
+/// The offsets of a module's globals in bytes: work-group memory in the arena, other globals in the program's memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
-    /// By global; meaningless for address spaces other than `Local`.
+    /// The offset in the arena, indexed by global. Meaningless for address spaces other than `Local`.
     pub globals: Vec<u32>,
-    /// By `__local` argument.
+    /// The offset in the arena, indexed by `__local` argument.
     pub args: Vec<u32>,
-    /// The places of constants and program variables.
+    /// The layout of constants and program variables.
     pub program: ProgramLayout,
-    /// Bytes of the module's own variables.
+    /// Bytes of the module's work-group variables.
     pub own: u32,
-    /// Bytes of all.
+    /// Bytes of all work-group memory.
     pub size: u32,
 }
 
-/// Bytes after a `__local` argument that programs may access without harm: other drivers allow it.
+/// Padding in bytes after a `__local` argument. Some programs access it, because other drivers allow that.
 const SLACK: u32 = 128;
 
 impl LocalMemory {
@@ -58,11 +58,11 @@ impl LocalMemory {
     }
 }
 
-/// The places of the memory of a kernel and the functions that it calls.
+/// The layout of the arena for a kernel and the functions that it calls. Offsets are in bytes.
 pub(super) struct ArenaLayout {
     pub local: LocalMemory,
     pub private: Vec<PrivateMemory>,
-    /// By function: the offset of its private variables.
+    /// The offset of the private variables, indexed by function.
     pub variables: Vec<u32>,
     /// The first byte after all private variables.
     pub end: u32,
@@ -71,7 +71,8 @@ pub(super) struct ArenaLayout {
 }
 
 impl ArenaLayout {
-    /// The layout for function 0 and called functions. `copies`: the work-items of the kernel that run together.
+    /// The layout for function 0 and called functions. `copies` is the number of work-items for which the kernel has
+    /// private variables at a time.
     pub(super) fn of(module: &Module, kernel: &Function, called: &[Func], args: &[u32], shape: Shape, copies: u32) -> Self {
         let local = LocalMemory::of(&module.globals, args);
         let count = module.functions.len();
@@ -96,7 +97,8 @@ impl ArenaLayout {
         (self.private[func.index()], self.variables[func.index()]) = (private, at);
     }
 
-    /// The frame of a function, with private variables for `items` work-items. `next`: the first free byte.
+    /// The frame of a function, with private variables for `items` work-items. `next` is the offset of the first free
+    /// byte.
     pub(super) fn frame(&self, func: Func, items: u32, next: u32) -> Frame {
         let (private, variables) = (self.private[func.index()].clone(), self.variables[func.index()]);
         let (element_major_at, _) = parts(&private, variables, items);
@@ -116,13 +118,13 @@ impl ArenaLayout {
     }
 }
 
-/// The offset of element-major variables, and the first byte after all variables.
+/// The offset of the element-major variables, and the offset of the end of all variables.
 fn parts(private: &PrivateMemory, variables: u32, items: u32) -> (u32, u32) {
     let element_major = variables.saturating_add(private.stride.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
     (element_major, element_major.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN))
 }
 
-/// The addresses of the parts of the arena, and the bytes in use.
+/// The arena during the vectorisation of a function: addresses and offsets of its sections, and the bytes in use.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     /// The address of the arena.
@@ -152,17 +154,17 @@ impl Frame {
         at
     }
 
-    /// The current end, for [`Self::release`].
+    /// The offset of the end of the allocated bytes, for [`Self::release`].
     pub(super) const fn mark(&self) -> u32 {
         self.next
     }
 
-    /// Frees the places allocated after a mark.
+    /// Frees the bytes that were allocated after a mark.
     pub(super) fn release(&mut self, mark: u32) {
         self.next = mark;
     }
 
-    /// Bytes of the arena.
+    /// The size of the arena in bytes.
     pub(super) const fn size(&self) -> u32 {
         self.most
     }

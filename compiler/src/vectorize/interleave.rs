@@ -1,8 +1,8 @@
-//! Interleaving: two or four vectors of work-items run at a time, so that some compute while the others wait for
-//! results or memory. All share uniform loads, counters and branches.
+//! Interleaving: a gang consists of two or four vectors, so that one computes while others wait for results or memory.
+//! The vectors share uniform loads, counters and branches.
 //!
-//! That pays in loops that work-items leave together, or nearly so because they count to the same bound, if all live
-//! values fit in registers. In loops that work-items leave at different times, more lanes would wait for the last.
+//! Interleaving is profitable if all live values fit in registers, and work-items leave each loop together, or at
+//! nearly the same time because they count to the same bound. Otherwise, more lanes would wait for the last one.
 
 use rustc_hash::FxHashMap;
 
@@ -13,10 +13,10 @@ use super::value::scalar;
 use crate::analysis::loops::{Counted, PlainLoop};
 use crate::ir::{Function, Inst, Op, Region, Value};
 
-/// The most lanes: each has a bit in a 32-bit word.
+/// The maximum number of lanes. Each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
 
-/// The shape for a kernel with loops: as many vectors as all innermost loops have registers for.
+/// The shape for a kernel with loops: the largest number of vectors for which interleaving is profitable.
 pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     let (shape, caps) = (uniformity.shape(), uniformity.caps());
     let fills_vectors = shape.lanes * 4 == caps.vector_bytes;
@@ -33,7 +33,8 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
     Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
 }
 
-/// Whether all innermost loops of a region need at most this number of registers for one vector.
+/// Whether interleaving is profitable in a region: work-items leave its loops at nearly the same time, and its
+/// innermost loops need at most `registers` registers for one vector. False if the region contains calls.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
@@ -62,7 +63,7 @@ fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool
 fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
-    // Values from outside, and those of the next iteration, are live all the time.
+    // Values from outside of the loop and loop parameters are live in the whole body.
     for value in params.iter().chain(&ranges.outer(params)) {
         ranges.spans.insert(*value, (0, ranges.at));
     }
@@ -80,7 +81,7 @@ fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers:
     most.unsigned_abs() <= registers
 }
 
-/// The registers that a value takes for one vector of work-items.
+/// The number of registers that a value occupies for one vector of work-items.
 fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     if uniformity.lane_shape(value) != LaneShape::Varying {
         return 0;
@@ -89,12 +90,12 @@ fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     usize::from(ty.lanes()) * if elem(scalar(ty)).bits() == 64 { 2 } else { 1 }
 }
 
-/// Live ranges in a loop's body, counted in instructions.
+/// Live ranges in the body of a loop. Positions are instruction numbers.
 #[derive(Default)]
 struct LiveRanges {
     at: usize,
     spans: FxHashMap<Value, (usize, usize)>,
-    /// Values used before they are defined: those from outside.
+    /// Values that are used before a definition in the body: values from outside of it.
     before: Vec<Value>,
 }
 

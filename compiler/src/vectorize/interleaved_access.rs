@@ -1,12 +1,12 @@
-//! Interleaved accesses: components of neighbouring work-items that follow each other in memory. Whole vectors are
-//! loaded and stored, and their lanes deinterleaved by component.
+//! Interleaved accesses: the components of neighbouring work-items are adjacent in memory. The code loads and stores
+//! whole vectors, and deinterleaves their lanes by component.
 //!
 //! ```text
 //! memory      x0 y0 x1 y1  x2 y2 x3 y3        two vectors
-//! registers x0 x1 x2 x3 y0 y1 y2 y3 one shuffle per register
+//! registers   x0 x1 x2 x3  y0 y1 y2 y3        one shuffle per register
 //! ```
-//! For `n` components, this takes `n` accesses and `n log n` shuffles. A gather or scatter per component takes three
-//! times as long.
+//! For `n` components, this takes `n` accesses and `n log n` shuffles. A gather or scatter per component would take
+//! three times as long.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, CastOp, Elem, Mem, Op as VOp, Type as Register, Value as V};
@@ -22,14 +22,14 @@ const MAX_WORDS: u32 = 16;
 /// The maximum number of unrolled single-lane stores.
 const MAX_UNROLLED_STORES: u32 = 64;
 
-/// The words of an access, and the distance between work-items in words.
+/// The words of an access per work-item, and the distance between work-items in words.
 #[derive(Clone, Copy)]
 struct Words {
     of: Scalar,
     step: u32,
 }
 
-/// The words of components whose work-items are `stride` bytes apart.
+/// The words of `count` components for work-items that are `stride` bytes apart. `None` if the access is not suitable.
 fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
@@ -39,8 +39,8 @@ fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads components as whole vectors. It must not access other memory: either the components fill the stride, or
-    /// the alignment ensures that no load crosses a page boundary.
+    /// Loads components as whole vectors. Returns `None` if a load could access an unmapped page: the components must
+    /// fill the stride, or the alignment must ensure that no load crosses a page boundary.
     pub(super) fn load_interleaved(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
         if self.masks.exec.is_some() {
@@ -57,7 +57,7 @@ impl Vectorizer<'_> {
             let list: Vec<V> = (0..words.step)
                 .map(|part| {
                     let addr = Addr::offset(first, ((index * words.step + part) * bytes).cast_signed());
-                    self.here(ty, VOp::LoadVector { mem: memory(words.of), addr, mask: None })
+                    self.emit(ty, VOp::LoadVector { mem: memory(words.of), addr, mask: None })
                 })
                 .collect();
             for (regs, value) in deinterleaved.iter_mut().zip(self.deinterleave(ty, &list)) {
@@ -68,11 +68,11 @@ impl Vectorizer<'_> {
         Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
     }
 
-    /// Stores components as whole vectors, or as unrolled single-lane stores. Returns whether it did.
+    /// Stores components as whole vectors, or as unrolled single-lane stores. Returns false if neither is possible.
     pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };
-        // Contiguous numbers, or words that narrow components fill.
+        // Use whole numbers, or the words that narrow components fill.
         let total = of.size() * count;
         let is_contiguous = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
         if self.masks.exec.is_some() || is_contiguous {
@@ -93,13 +93,14 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores the vector to the stack and copies each lane, which is faster than a scatter.
+    /// Stores the vector to scratch memory and copies each lane, which is faster than a scatter. Returns false if there
+    /// are too many stores.
     fn store_unrolled(&mut self, first: V, stride: i64, of: Scalar, comps: &[Regs]) -> bool {
         let Some(stride) = i32::try_from(stride).ok().filter(|stride| stride.unsigned_abs() <= 1 << 20) else { return false };
         self.unroll_stores(of, comps, &mut |_, lane| Addr::offset(first, stride * lane.cast_signed()))
     }
 
-    /// Like [`Self::store_unrolled`], for addresses without a known stride.
+    /// As [`Self::store_unrolled`], for addresses without a constant stride.
     fn store_unrolled_based(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let Address::Based(base, offsets) = address else { return false };
         if self.masks.exec.is_some() || !self.may_unroll_stores(comps) {
@@ -110,20 +111,20 @@ impl Vectorizer<'_> {
         let places = self.spill(Scalar::I64, &offsets);
         let stored = self.unroll_stores(of, comps, &mut |this, lane| {
             let from = this.frame_addr(places + lane * Scalar::I64.size());
-            let offset = this.here(Register::I64, VOp::Load(memory(Scalar::I64), from));
+            let offset = this.emit(Register::I64, VOp::Load(memory(Scalar::I64), from));
             Addr { base: *base, index: Some((offset, 1)), disp: 0 }
         });
         self.frame.release(mark);
         stored
     }
 
-    /// Whether the number of stores is below the limit.
+    /// Whether the number of stores is within [`MAX_UNROLLED_STORES`].
     fn may_unroll_stores(&self, comps: &[Regs]) -> bool {
         comps.len() as u32 * self.shape.lanes <= MAX_UNROLLED_STORES
     }
 
-    /// Stores the components of each lane to an address, if the number of stores is below the limit. Returns whether it
-    /// did.
+    /// Stores the components of each lane to the address that `place` returns for the lane. Returns false if there are
+    /// too many stores.
     fn unroll_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) -> bool {
         if !self.may_unroll_stores(comps) {
             return false;
@@ -145,7 +146,7 @@ impl Vectorizer<'_> {
             let to = place(self, lane);
             for (component, &at) in (0_u32..).zip(&spilled) {
                 let from = self.frame_addr(at + lane * element.bytes());
-                let value = self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
+                let value = self.emit(Register::Scalar(element), VOp::Load(Mem::Elem(element), from));
                 let disp = to.disp + (component * of.size()).cast_signed();
                 self.b.effect(VOp::Store(memory(of), Addr { disp, ..to }, value));
             }
@@ -154,7 +155,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Interleaves the components of each lane, so that 8 or 16 bytes are copied at a time.
+    /// As [`Self::unroll_stores`], but interleaves the components first, so that 8 or 16 bytes are copied at a time.
     fn unroll_interleaved_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
         let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
         let bytes = u32::from(ty.lanes()) * of.size();
@@ -173,10 +174,10 @@ impl Vectorizer<'_> {
             for piece in (0..total).step_by(16) {
                 let (from, to) = (self.frame_addr(at + lane * total + piece), Addr { disp: to.disp + piece.cast_signed(), ..to });
                 if total == 8 {
-                    let value = self.here(register, VOp::Load(mem, from));
+                    let value = self.emit(register, VOp::Load(mem, from));
                     self.b.effect(VOp::Store(mem, to, value));
                 } else {
-                    let value = self.here(register, VOp::LoadVector { mem, addr: from, mask: None });
+                    let value = self.emit(register, VOp::LoadVector { mem, addr: from, mask: None });
                     self.b.effect(VOp::StoreVector { mem, addr: to, value, mask: None });
                 }
             }
@@ -188,7 +189,7 @@ impl Vectorizer<'_> {
         self.op(ty, VOp::Shuffle(a, b, lanes.collect()))
     }
 
-    /// Deinterleaves `n` vectors: lane `i` of memory belongs to component `i % n`.
+    /// Deinterleaves `n` vectors: lane `i` in memory belongs to component `i % n`.
     pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.caps().shuffles_any {
             return self.deinterleave_within(ty, list, ty.lanes());
@@ -213,7 +214,7 @@ impl Vectorizer<'_> {
         self.join_halves(ty, &list)
     }
 
-    /// Pairs the 128-bit halves of vectors, so that shuffles within 128 bits work on the lanes of either half.
+    /// Regroups the 128-bit halves of vectors, so that shuffles within 128 bits deinterleave both halves.
     fn split_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == quarter(ty) {

@@ -22,12 +22,12 @@ use crate::ir::{BinOp, Scalar};
 pub(super) struct Divisor {
     factor: V,
     shifts: [V; 2],
-    /// All ones if the number is negative, for signed divisions.
+    /// For signed divisions: all ones if the divisor is negative, otherwise 0.
     sign: Option<V>,
 }
 
 impl Vectorizer<'_> {
-    /// The scalar that was splat to the registers.
+    /// The scalar that all registers are splats of, or `None` if there is no such scalar.
     pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
         let (first, others) = regs.split_first()?;
         let alike = others.iter().all(|reg| reg == first);
@@ -58,7 +58,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::Sub, of, mode, a, &product)
     }
 
-    /// Negates the numbers whose sign is all ones.
+    /// Negates the numbers in lanes whose sign is all ones. Other signs are 0.
     fn with_sign(&mut self, numbers: &[V], sign: &[V]) -> Regs {
         let flipped = self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, numbers, sign);
         self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &flipped, sign)
@@ -75,20 +75,21 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::LShr, of, mode, &sum, &second)
     }
 
-    /// The multiplication that replaces a division. It is computed where the divisor is, so that all users share it.
+    /// The multiplication that replaces a division. It is placed in the block that defines the divisor, so that all
+    /// users share it.
     fn divisor(&mut self, number: V, signed: bool) -> Divisor {
         if let Some(&known) = self.cache.divisors.get(&(number, signed)) {
             return known;
         }
-        let home = self.home(number);
-        let made = self.at(home, |this| this.make_divisor(number, signed));
+        let def_site = self.def_site(number);
+        let made = self.in_block(def_site, |this| this.make_divisor(number, signed));
         self.cache.divisors.insert((number, signed), made);
         made
     }
 
     fn make_divisor(&mut self, number: V, signed: bool) -> Divisor {
         let (narrow, wide) = (Register::I32, Register::I64);
-        let bin = |this: &mut Self, ty: Register, op: VBin, a: V, b: V| this.here(ty, VOp::Bin(op, a, b));
+        let bin = |this: &mut Self, ty: Register, op: VBin, a: V, b: V| this.emit(ty, VOp::Bin(op, a, b));
         let (one, zero) = (self.i32(1), self.i32(0));
         let (mut size, mut sign) = (number, None);
         if signed {
@@ -99,21 +100,21 @@ impl Vectorizer<'_> {
             sign = Some(own);
         }
         // A scalar division by 0 would trap.
-        let is_zero = self.here(narrow, VOp::Cmp(VCmp::Eq, size, zero));
-        let size = self.here(narrow, VOp::Select(is_zero, one, size));
+        let is_zero = self.emit(narrow, VOp::Cmp(VCmp::Eq, size, zero));
+        let size = self.emit(narrow, VOp::Select(is_zero, one, size));
         let less = bin(self, narrow, VBin::Sub, size, one);
-        let zeros = self.here(narrow, VOp::Un(VUn::Clz, less));
+        let zeros = self.emit(narrow, VOp::Un(VUn::Clz, less));
         let all = self.i32(32);
         let log = bin(self, narrow, VBin::Sub, all, zeros);
         let first = bin(self, narrow, VBin::UMin, log, one);
         let second = bin(self, narrow, VBin::Sub, log, first);
-        let [size, log] = [size, log].map(|value| self.here(wide, VOp::Cast(VCast::ZExt, value)));
+        let [size, log] = [size, log].map(|value| self.emit(wide, VOp::Cast(VCast::ZExt, value)));
         let (unit, half) = (self.i64(1), self.i64(32));
         let power = bin(self, wide, VBin::Shl, unit, log);
         let more = bin(self, wide, VBin::Sub, power, size);
         let more = bin(self, wide, VBin::Shl, more, half);
         let factor = bin(self, wide, VBin::UDiv, more, size);
         let factor = bin(self, wide, VBin::Add, factor, unit);
-        Divisor { factor: self.here(narrow, VOp::Cast(VCast::Trunc, factor)), shifts: [first, second], sign }
+        Divisor { factor: self.emit(narrow, VOp::Cast(VCast::Trunc, factor)), shifts: [first, second], sign }
     }
 }

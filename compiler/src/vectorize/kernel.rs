@@ -1,4 +1,5 @@
-//! A kernel: a loop over work-groups, a loop over the gangs of a group, and the work-items of a gang as lanes.
+//! The code around a kernel body: a loop over work-groups, and a loop over the gangs of a group. The lanes of a gang
+//! are work-items.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -27,7 +28,7 @@ use crate::printf::Table;
 /// A vectorised kernel.
 pub(super) struct VectorizedKernel {
     pub module: Module,
-    /// The kernel's function in the module.
+    /// The index of the kernel's function in the module.
     pub entry: usize,
     /// Bytes of the arena.
     pub arena: u32,
@@ -51,8 +52,8 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
     let called: Vec<Func> = order.into_iter().filter(|func| func.0 != 0).collect();
     let copies = if by_groups { shape.gangs() * shape.lanes } else { shape.lanes };
     let arena = ArenaLayout::of(module, &kernel, &called, &key.local_args, shape, copies);
-    let parted = by_groups && super::control::returns_early(&kernel.body);
-    let uniformity = Uniformity::of(&kernel, shape, arena.private[0].clone(), Entry::Kernel { parted });
+    let may_have_returned = by_groups && super::control::returns_early(&kernel.body);
+    let uniformity = Uniformity::of(&kernel, shape, arena.private[0].clone(), Entry::Kernel { may_have_returned });
     let calls = called_uniformity(module, &called, shape, &arena, &uniformity);
     let sites = RefCell::default();
     let mut made = Module::default();
@@ -107,8 +108,8 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
     })
 }
 
-/// The uniformity of called functions. If a function takes pointers, a parameter is uniform or linear if the arguments
-/// of all calls are. Other functions take varying parameters.
+/// The uniformity of called functions. If a function has pointer parameters, each parameter has the lane shape that the
+/// arguments of all calls have in common. All parameters of other functions are varying.
 fn called_uniformity<'m>(
     module: &'m ir::Module,
     called: &[Func],
@@ -138,12 +139,12 @@ pub(super) fn has_barrier(region: &Region) -> bool {
     found
 }
 
-/// A called function: `(launch, arena)`.
+/// Vectorises a called function, with the parameters `(launch, arena)`.
 fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, key: &KernelKey) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
     let mut lower = Vectorizer::new(begin, vec![Register::I64, Register::I64]);
-    let launch = lower.here(Register::I64, VOp::Param(0));
-    let base = lower.here(Register::I64, VOp::Param(1));
+    let launch = lower.emit(Register::I64, VOp::Param(0));
+    let base = lower.emit(Register::I64, VOp::Param(1));
     lower.begin(launch, base, ArgPlaces::default(), key);
     lower.own_call = Some(call.clone());
     lower.frame.variables = lower.arena_at(variables);
@@ -158,7 +159,7 @@ fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, k
     Ok(lower.finish())
 }
 
-/// The kernel: `(launch, worker, first, end)`.
+/// Vectorises the kernel, with the parameters `(launch, worker, first, end)`.
 fn entered(
     begin: VectorizerParams<'_>,
     args: ArgPlaces,
@@ -168,7 +169,7 @@ fn entered(
 ) -> Lowered<(vir::Function, Frame)> {
     let function = begin.function;
     let mut lower = Vectorizer::new(begin, vec![Register::I64; 4]);
-    let params: Vec<V> = (0..4).map(|index| lower.here(Register::I64, VOp::Param(index))).collect();
+    let params: Vec<V> = (0..4).map(|index| lower.emit(Register::I64, VOp::Param(index))).collect();
     let [launch, worker, first, end] = params[..] else { return Err(internal!("four parameters")) };
     let base = lower.fixed(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
@@ -195,7 +196,7 @@ impl<'a> Vectorizer<'a> {
         self.items = Items { launch: Some(launch), args, enqueued: key.enqueued_local_size, ..Items::default() };
     }
 
-    /// Ends a called function where all its lanes meet.
+    /// Emits the exit block of a called function.
     fn leave_function(&mut self) {
         let exit = self.masks.exit;
         if !self.b.is_ended() {
@@ -218,17 +219,17 @@ impl<'a> Vectorizer<'a> {
         let count = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_count) + 4 * dimension));
         let base = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_base) + 4 * dimension));
         let wide = count.map(|count| self.op(Register::I64, VOp::Cast(VCast::ZExt, count)));
-        // A range may be empty. If it is not, no count is 0.
+        // A range can be empty. If it is not, all group counts are nonzero, so the divisions do not trap.
         let (start, header, inside, done) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, first, end), Target::new(start, []), Target::new(done, [])));
         self.b.enter(start);
         let mut rest = first;
         let mut at = Vec::new();
         for (dimension, &size) in wide.iter().enumerate() {
-            let id = if dimension == 2 { rest } else { self.here(Register::I64, VOp::Bin(VBin::URem, rest, size)) };
-            at.push(self.here(Register::I32, VOp::Cast(VCast::Trunc, id)));
+            let id = if dimension == 2 { rest } else { self.emit(Register::I64, VOp::Bin(VBin::URem, rest, size)) };
+            at.push(self.emit(Register::I32, VOp::Cast(VCast::Trunc, id)));
             if dimension < 2 {
-                rest = self.here(Register::I64, VOp::Bin(VBin::UDiv, rest, size));
+                rest = self.emit(Register::I64, VOp::Bin(VBin::UDiv, rest, size));
             }
         }
         self.open_loop(header, [first, at[0], at[1], at[2]]);
@@ -242,21 +243,21 @@ impl<'a> Vectorizer<'a> {
             *id = self.op(Register::I32, VOp::Bin(VBin::Add, *id, base));
         }
         self.items.group = Some(ids);
-        self.check_group();
+        self.report_group_begin();
         body(self)?;
-        self.check_end();
-        // The next group: dimension 0 first, then the next dimension where it wraps around.
+        self.report_group_end();
+        // Increment the group id of dimension 0, and carry to the next dimension where it wraps around.
         let (one, zero) = (self.i32(1), self.i32(0));
         let mut next = at;
         let mut carry = one;
         for dimension in 0..3 {
-            let more = self.here(Register::I32, VOp::Bin(VBin::Add, at[dimension], carry));
-            let full = self.here(Register::I32, VOp::Cmp(VCmp::Eq, more, count[dimension]));
-            next[dimension] = self.here(Register::I32, VOp::Select(full, zero, more));
-            carry = self.here(Register::I32, VOp::Select(full, carry, zero));
+            let more = self.emit(Register::I32, VOp::Bin(VBin::Add, at[dimension], carry));
+            let full = self.emit(Register::I32, VOp::Cmp(VCmp::Eq, more, count[dimension]));
+            next[dimension] = self.emit(Register::I32, VOp::Select(full, zero, more));
+            carry = self.emit(Register::I32, VOp::Select(full, carry, zero));
         }
         let unit = self.i64(1);
-        let number = self.here(Register::I64, VOp::Bin(VBin::Add, number, unit));
+        let number = self.emit(Register::I64, VOp::Bin(VBin::Add, number, unit));
         let again = Target::new(header, [number, next[0], next[1], next[2]]);
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, number, end), again, Target::new(done, [])));
         self.close_loop();
@@ -290,14 +291,14 @@ impl<'a> Vectorizer<'a> {
         }
         self.b.enter(latch);
         let (step, end) = (self.i32(self.shape.lanes), self.i32(self.shape.items()));
-        let next = self.here(Register::I32, VOp::Bin(VBin::Add, linear, step));
+        let next = self.emit(Register::I32, VOp::Bin(VBin::Add, linear, step));
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(after, [])));
         self.close_loop();
         self.b.enter(after);
         Ok(())
     }
 
-    /// All lanes are alive, except lanes of the last gang that are not work-items.
+    /// Resets the masks for a new gang. All lanes are active, except lanes of the last gang that are not work-items.
     fn begin_gang(&mut self) {
         self.masks.exec = None;
         self.forms.packed.clear();
@@ -305,7 +306,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.slots.clear();
         self.masks.live = None;
         self.masks.split_depth = 0;
-        if self.shape.has_rest() {
+        if self.shape.has_partial_gang() {
             let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
             let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
             let ids = self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &first, &steps);
@@ -314,7 +315,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// A kernel without barriers, or of one gang.
+    /// Vectorises the body of a kernel without barriers, or with groups of one gang.
     fn whole(&mut self, body: &'a Region) -> Lowered<()> {
         if self.shape.lanes > 1 && super::control::returns_early(body) {
             self.begin_live_mask();
@@ -322,7 +323,7 @@ impl<'a> Vectorizer<'a> {
         self.region(body, &[]).map(drop)
     }
 
-    /// The address of an element of a work-item, or of a gang at its first work-item: `at + linear * bytes`.
+    /// The address of the current gang's first element in an array with one element for each work-item.
     pub(super) fn item_addr(&mut self, at: u32, element: Elem) -> Addr {
         let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
         let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, linear));

@@ -1,71 +1,77 @@
 //! Detects locks: loops in which work-items wait for each other.
 //!
 //! ```text
-//! while (atomic_cmpxchg(lock, 0, 1) != 0);        the lanes of a vector would iterate until all of them have it,
+//! while (atomic_cmpxchg(lock, 0, 1) != 0);        the vector loop ends when every lane has acquired the lock,
 //! ...
-//! atomic_xchg(lock, 0);                           and the lane that has it never gets here
+//! atomic_xchg(lock, 0);                           so the first lane that acquires it never releases it
 //! ```
-//! OpenCL promises no forward progress for such a kernel. But it works if each work-item runs to its end before the
-//! next one, and programs rely on that. A retry loop without a release after it (a float addition by
-//! compare-and-exchange) is not a lock: in each iteration at least one lane succeeds.
+//! OpenCL guarantees no forward progress for such a kernel. But programs rely on it, and it works if each work-item
+//! runs to its end before the next one starts. A retry loop without a release after it (such as a float addition by
+//! compare-and-exchange) is not a lock: in each iteration, at least one lane succeeds.
 
 use crate::analysis::calls::callees_first;
 use crate::ir::{AtomicOp, Func, Inst, Module, Op, Region};
 
-/// The atomic operations of a function or region, those of its callees included.
+/// The kinds of atomic operations in a function or region, including its callees.
 #[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    /// One that may acquire.
-    tries: bool,
-    /// One that may release.
-    gives: bool,
-    /// One that may release, not in a loop.
-    gives_once: bool,
-    /// A loop that acquires.
-    takes: bool,
-    /// A loop that acquires, and after it an operation that may release.
+struct AtomicUses {
+    /// An operation that may acquire a lock.
+    may_acquire: bool,
+    /// An operation that may release a lock.
+    may_release: bool,
+    /// An operation outside of loops that may release a lock.
+    may_release_once: bool,
+    /// A loop that contains an operation that may acquire a lock.
+    has_acquire_loop: bool,
+    /// A loop that may acquire a lock, followed by an operation outside of loops that may release it.
     is_lock: bool,
 }
 
-/// Whether function 0 of a module or its callees have a loop that acquires by an atomic operation. After it, there must
-/// be an atomic operation that may release.
-pub(super) fn has(module: &Module) -> bool {
-    let mut known = vec![Found::default(); module.functions.len()];
+/// Whether function 0 of a module or a callee has a loop with an atomic operation that may acquire a lock, followed by
+/// an atomic operation that may release it.
+pub(super) fn has_lock(module: &Module) -> bool {
+    let mut known = vec![AtomicUses::default(); module.functions.len()];
     for func in callees_first(module, [Func(0)]).unwrap_or_default() {
         known[func.index()] = in_region(&module.functions[func.index()].body, &known);
     }
     known.first().is_some_and(|found| found.is_lock)
 }
 
-/// The release is in the region of the loop or in one around it.
-fn in_region(region: &Region, known: &[Found]) -> Found {
-    let mut all = Found::default();
+/// Analyses a region. The release must be in the region of the acquiring loop, or in an enclosing region.
+fn in_region(region: &Region, known: &[AtomicUses]) -> AtomicUses {
+    let mut all = AtomicUses::default();
     for inst in &region.insts {
         let own = in_inst(inst, known);
-        all = Found {
-            tries: all.tries || own.tries,
-            gives: all.gives || own.gives,
-            gives_once: all.gives_once || own.gives_once,
-            is_lock: all.is_lock || own.is_lock || (all.takes && own.gives_once),
-            takes: all.takes || own.takes,
+        all = AtomicUses {
+            may_acquire: all.may_acquire || own.may_acquire,
+            may_release: all.may_release || own.may_release,
+            may_release_once: all.may_release_once || own.may_release_once,
+            is_lock: all.is_lock || own.is_lock || (all.has_acquire_loop && own.may_release_once),
+            has_acquire_loop: all.has_acquire_loop || own.has_acquire_loop,
         };
     }
     all
 }
 
-fn in_inst(inst: &Inst, known: &[Found]) -> Found {
+fn in_inst(inst: &Inst, known: &[AtomicUses]) -> AtomicUses {
     match inst.op {
         Op::CmpXchg { .. } | Op::Atomic { op: AtomicOp::Xchg, .. } => {
-            Found { tries: true, gives: true, gives_once: true, ..Found::default() }
+            AtomicUses { may_acquire: true, may_release: true, may_release_once: true, ..AtomicUses::default() }
         }
-        Op::Atomic { op: AtomicOp::Store, .. } => Found { gives: true, gives_once: true, ..Found::default() },
+        Op::Atomic { op: AtomicOp::Store, .. } => AtomicUses { may_release: true, may_release_once: true, ..AtomicUses::default() },
         Op::Call(callee, _) => known.get(callee.index()).copied().unwrap_or_default(),
         ref op => {
-            let nested: Vec<Found> = op.regions().into_iter().map(|region| in_region(region, known)).collect();
-            let any = |of: fn(&Found) -> bool| nested.iter().any(of);
-            let (tries, gives) = (any(|found| found.tries), any(|found| found.gives));
+            let nested: Vec<AtomicUses> = op.regions().into_iter().map(|region| in_region(region, known)).collect();
+            let any = |of: fn(&AtomicUses) -> bool| nested.iter().any(of);
+            let (may_acquire, may_release) = (any(|found| found.may_acquire), any(|found| found.may_release));
             let is_loop = matches!(op, Op::Loop { .. });
-            Found { tries, gives, gives_once: gives && !is_loop, takes: tries && is_loop, is_lock: any(|found| found.is_lock) }
+            AtomicUses {
+                may_acquire,
+                may_release,
+                may_release_once: may_release && !is_loop,
+                has_acquire_loop: may_acquire && is_loop,
+                is_lock: any(|found| found.is_lock),
+            }
         }
     }
 }

@@ -1,40 +1,41 @@
-//! Loops, and the jumps that leave an iteration.
+//! Loops, `break` and `continue`.
 //!
-//! A loop that all lanes leave together is a plain loop of blocks. A loop that splits carries three kinds of slots as
-//! block parameters: the mask of the lanes that have not left, the results of those that have, and the slots that
-//! returns in its body change. [`control`](super::control) describes masks and slots.
+//! If all lanes leave a loop together, only its parameters are block parameters. The header of a loop that splits also
+//! has block parameters for three kinds of slots: the mask of the lanes that have not left, the results of the lanes
+//! that have left, and the slots that returns in its body change. [`control`](super::control) describes masks and
+//! slots.
 
 use std::ops::Range;
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp, Block, Target, Terminator, Type as Register, Value as V};
 
-use super::control::{Empty, End, returns};
+use super::control::{End, IfNoLane, may_return};
 use super::uniformity::LaneShape;
 use super::value::Regs;
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{Inst, Op, Region, Type, Value};
 
-/// A loop around the current instruction.
+/// An enclosing loop of the current instruction.
 pub(super) struct LoopState {
     pub(super) splits: bool,
-    /// The block where iterations begin.
+    /// The first block of each iteration.
     header: Block,
     /// The block after the loop.
     pub(super) exit: Block,
     params: Vec<(LaneShape, Type)>,
     results: Vec<(LaneShape, Type)>,
-    /// The slots of the mask of the lanes that have not left, and of the results of those that have. Only if the loop
-    /// splits.
+    /// The slots of the mask of the lanes that have not left. IfNoLane unless the loop splits.
     pub(super) alive: Range<usize>,
+    /// The slots of the results of the lanes that have left. IfNoLane unless the loop splits.
     pub(super) out: Range<usize>,
     /// The slots of the next iteration's parameters, if several `continue`s define them.
     next: Option<Range<usize>>,
-    /// Whether the lanes that are alive in the loop's own region are all that have not left the loop: no lane waits for
-    /// the next iteration.
+    /// Whether the only `continue` of the loop is at the end of its body. Then no inactive lane waits for the next
+    /// iteration.
     single_continue: bool,
-    /// Whether its body returns. Only then the slots of the constructs around it change in it.
+    /// Whether its body may return. Otherwise, the slots of enclosing constructs do not change in the loop.
     returns: bool,
 }
 
@@ -72,7 +73,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The arguments of a jump to the header of the innermost loop, which splits: parameters, masks, results of the
+    /// The arguments of a jump to the header of the innermost loop, which must split: parameters, masks, results of the
     /// lanes that have left, and the slots that returns change.
     fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
         let mut args = params.to_vec();
@@ -83,7 +84,7 @@ impl<'a> Vectorizer<'a> {
         args
     }
 
-    /// The number of slots of the constructs around the innermost loop that change in it: none unless the loop returns.
+    /// The number of slots of enclosing constructs that change in the innermost loop: 0 unless its body may return.
     fn outer_slots(&self) -> usize {
         self.masks.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
     }
@@ -144,7 +145,7 @@ impl<'a> Vectorizer<'a> {
         let out = alive.end..alive.end + out_types.len();
         let several = count_continues(body) > 1 || !ends_in_continue(body);
         let next = several.then(|| out.end..out.end + param_types.len());
-        let returns = returns(body);
+        let returns = may_return(body);
         let state = LoopState {
             splits: true,
             header,
@@ -179,8 +180,8 @@ impl<'a> Vectorizer<'a> {
         self.masks.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);
         self.masks.exec = Some(SmallVec::from_slice(&self.masks.slots[alive.clone()]));
         self.masks.split_depth += 1;
-        let empty = if several { Empty::Meet } else { Empty::LeaveLoop };
-        self.rest(&body.insts, &[], empty)?;
+        let if_no_lane = if several { IfNoLane::EndOfRegion } else { IfNoLane::ExitLoop };
+        self.rest(&body.insts, &[], if_no_lane)?;
         if several && !self.b.is_ended() {
             let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.masks.slots[next.unwrap_or(0..0)]);
             let masks: Regs = SmallVec::from_slice(&self.masks.slots[alive.clone()]);
@@ -190,7 +191,7 @@ impl<'a> Vectorizer<'a> {
         }
         self.masks.split_depth -= 1;
         if !self.b.is_ended() {
-            // No lane continues: all leave in the first iteration.
+            // All lanes leave in the first iteration.
             let done = self.exit_args(out.clone());
             self.jump(exit, done);
         }
@@ -218,7 +219,7 @@ impl<'a> Vectorizer<'a> {
     }
 }
 
-/// The number of `continue`s of the loop with this body.
+/// The number of `continue` instructions of the loop with this body.
 fn count_continues(region: &Region) -> u32 {
     region
         .insts

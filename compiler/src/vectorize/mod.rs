@@ -6,19 +6,19 @@
 //! The main modules:
 //! - [`abi`]: the interface between generated code and the CPU device
 //! - [`shape`], [`dimension`]: the assignment of work-items to lanes
-//! - [`uniformity`]: the analysis of values that are equal in all lanes
-//! - [`vectorizer`]: the placement of instructions
-//! - [`control`], [`loops`]: jumps and masks
+//! - [`uniformity`]: the analysis of how values vary among lanes
+//! - [`vectorizer`]: the state, and the placement of instructions
+//! - [`control`], [`loops`]: control flow and masks
 //! - [`kernel`]: the loops over groups and gangs
 //! - [`collective`]: collective operations
 //! - [`scalarize`]: operations without vector instructions
-//! - [`sanitize`]: accesses that are checked first
+//! - [`sanitize`]: accesses with a check before them
 //!
 //! Optimisations:
 //! - [`subword_packing`]: packs contiguous narrow numbers
-//! - [`aos_values`]: keeps vectors of work-items in the order of memory
+//! - [`aos_values`]: keeps vector components in the order of memory
 //! - [`gather_bound`]: scalar code for loops that mainly gather
-//! - [`interleave`]: runs two gangs at a time
+//! - [`interleave`]: gangs of two or four vectors
 
 pub mod abi;
 mod access;
@@ -70,7 +70,7 @@ use plan::Plan;
 pub struct Style {
     /// The instruction set.
     pub isa: Isa,
-    /// Whether accesses are checked first ([`sanitize`]).
+    /// Whether each access is checked before it executes ([`sanitize`]).
     pub checked: bool,
 }
 
@@ -81,12 +81,13 @@ impl Style {
     }
 }
 
-/// The subgroup size of kernels that do not require one: the 32-bit lanes of a vector, or 1 in checked code.
+/// The subgroup size of kernels that do not require a size: the number of 32-bit lanes of a vector, or 1 in checked
+/// code.
 pub const fn subgroup_size(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_size(style.isa) }
 }
 
-/// The subgroup sizes that a kernel may require, each as the bit of that value.
+/// The subgroup sizes that a kernel may require, as a bit set: a size `n` is the bit with the value `n`.
 pub const fn subgroup_sizes(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_sizes(style.isa) }
 }

@@ -11,11 +11,11 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CastOp, Inst, Op, Scalar, Type, Value};
 
 impl Vectorizer<'_> {
-    /// Lowers an instruction, with the checks of the sanitizer around it.
+    /// Lowers an instruction without regions, with the checks of the sanitizer before it.
     pub(super) fn operation(&mut self, inst: &Inst) -> Lowered<()> {
-        let unchecked = self.check(inst)?;
+        let unchecked = self.emit_checks(inst)?;
         self.checked_operation(inst)?;
-        self.uncheck(unchecked);
+        self.restore_pointers(unchecked);
         Ok(())
     }
 
@@ -28,9 +28,10 @@ impl Vectorizer<'_> {
             Op::Zero { dst, size, .. } => self.copy(*dst, None, *size),
             Op::Atomic { op, ptr, value, ty } => self.atomic(result, *op, *ptr, *value, *ty),
             Op::CmpXchg { ptr, expected, desired, ty } => self.compare_exchange(result, [*ptr, *expected, *desired], *ty),
-            // The lanes of a gang run in lockstep, and a group runs on one thread, so no synchronisation is necessary.
-            // A barrier only orders accesses as other groups observe them, with acquire and release semantics.
-            // Processors with a strong memory order need no code for that. Other groups do not observe local memory.
+            // The lanes of a gang run in lockstep, and a group runs on one thread, so a barrier needs no
+            // synchronisation. It only orders accesses as other groups observe them, with acquire and release
+            // semantics. Processors with a strong memory order need no code for this. Other groups cannot observe local
+            // memory.
             Op::Barrier(fence) if self.shape.isa.caps().strong_memory_order || !fence.reaches_other_groups() => Ok(()),
             Op::Barrier(_) | Op::MemFence(_) => {
                 self.b.effect(VOp::Fence);
@@ -38,7 +39,7 @@ impl Vectorizer<'_> {
             }
             Op::Group { sub, op, args } => self.collective(result, *sub, *op, args),
             Op::Printf { format, args } => self.printf(result, *format, args),
-            // `check_nan` has lowered it.
+            // `check_nan` has emitted its code.
             Op::NanCheck { .. } => Ok(()),
             Op::Clock { .. } => {
                 self.clock(result);
@@ -52,9 +53,9 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Reads the time-stamp counter once for all lanes.
+    /// Reads the processor's clock counter once for all lanes.
     fn clock(&mut self, result: Option<Value>) {
-        let ticks = self.here(Register::I64, VOp::Clock);
+        let ticks = self.emit(Register::I64, VOp::Clock);
         let low = self.op(Register::I32, VOp::Cast(VCast::Trunc, ticks));
         let by = self.i64(32);
         let rest = self.op(Register::I64, VOp::Bin(VBin::LShr, ticks, by));
@@ -98,7 +99,7 @@ impl Vectorizer<'_> {
                 self.define(result, Val::Uniform(comps.into_iter().map(|regs| regs[0]).collect()));
             }
             LaneShape::Varying => {
-                // A cast between address spaces that keeps the pointer keeps its lane shape.
+                // A cast between address spaces that keeps the address also keeps the lane shape.
                 if let Op::Cast(CastOp::SpaceCast, pointer) = *op
                     && keeps_pointer(self.ir_ty(pointer), self.ir_ty(result))
                 {
@@ -110,7 +111,7 @@ impl Vectorizer<'_> {
                     return Ok(());
                 }
                 let comps = self.compute(op, result, Mode::Varying)?;
-                self.varying(result, comps);
+                self.define_varying(result, comps);
                 self.compute_packed(op, result);
             }
         }
@@ -183,7 +184,7 @@ impl Vectorizer<'_> {
         self.binary(op, Scalar::Bool, mode, a, b)
     }
 
-    /// Whether the index equals `component`, for each lane.
+    /// A `bool` that is true in lanes whose index equals `component`.
     fn is_index(&mut self, index: &Regs, component: usize, mode: Mode) -> Regs {
         let number = self.number(Scalar::I32, mode, component as u64);
         self.compare_regs(VCmp::Eq, Scalar::I32, mode, index, &number)
@@ -235,7 +236,7 @@ impl Vectorizer<'_> {
                     .map(|lane| {
                         let disp = (offset + lane * of.size()).cast_signed();
                         let addr = wgcl_codegen::vir::Addr::offset(args, disp);
-                        self.beside(args, self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr))
+                        self.emit_at_def(args, self.shape.register(of, Mode::Uniform), VOp::Load(memory(of), addr))
                     })
                     .collect(),
                 (KernelParam::Bytes { .. }, ArgPlace::Bytes { offset, .. }) => {

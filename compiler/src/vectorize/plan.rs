@@ -1,15 +1,15 @@
-//! How a kernel is vectorised: which work-items make a gang, and whether there are gangs at all.
+//! The vectorisation plan of a kernel: whether it uses vectors, and which work-items form a gang.
 //!
-//! This module makes all decisions, from analyses that are computed once for each candidate:
+//! The first line that applies determines the shape:
 //!
 //! ```text
 //! sanitized                                      one work-item at a time
-//! loops that only gather (gather_bound)          one work-item at a time, with 64-bit offsets
-//! subgroups are visible                          a gang is a subgroup
+//! subgroups are observable                       a gang is a subgroup
 //! a lock (locks)                                 one work-item at a time
+//! loops that mainly gather (gather_bound)        one work-item at a time, with 64-bit offsets
 //! otherwise                                      a vector along the cheaper dimension (dimension);
-//!   without loops, on narrow numbers               wider, so that bytes fill vectors (subword_packing)
-//!   with loops that leave registers free           two vectors at a time (interleave)
+//!   without loops, on narrow numbers               more lanes, so that bytes fill vectors (subword_packing)
+//!   with loops that leave registers free           two or four vectors (interleave)
 //! ```
 
 use wgcl_codegen::Isa;
@@ -28,8 +28,8 @@ use crate::launch::KernelKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub shape: Shape,
-    /// Whether work-items run one by one because vectors would not pay. Then 64-bit offsets cost nothing, and 32-bit
-    /// ones would be extended at each access.
+    /// Whether work-items run one at a time because vectors would be slower. Scalar code prefers 64-bit offsets,
+    /// because 32-bit offsets must be extended at each access.
     pub prefers_large_offsets: bool,
 }
 
@@ -37,8 +37,13 @@ impl Plan {
     /// The plan of function 0 of a module.
     pub(super) fn of(module: &Module, key: &KernelKey, style: Style) -> Self {
         let kernel = &module.functions[0];
-        let planner =
-            Planner { kernel, isa: style.isa, group: key.local_size, has_lock: locks::has(module), has_loop: contains_loop(&kernel.body) };
+        let planner = Planner {
+            kernel,
+            isa: style.isa,
+            group: key.local_size,
+            has_lock: locks::has_lock(module),
+            has_loop: contains_loop(&kernel.body),
+        };
         let subgroups = sees_subgroups(module);
         let shape = if style.checked {
             Shape::scalar(style.isa, key.local_size)
@@ -55,7 +60,7 @@ impl Plan {
     }
 }
 
-/// The facts about a kernel from which its shape is decided.
+/// The properties of a kernel that determine its shape.
 struct Planner<'a> {
     kernel: &'a Function,
     isa: Isa,
@@ -65,18 +70,19 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Gangs that are subgroups: as large as the kernel requires, or a vector of 32-bit lanes.
+    /// The shape in which gangs are subgroups. They have the size that the kernel requires, or the 32-bit lanes of a
+    /// vector.
     fn subgroups(&self) -> Shape {
         let usual = subgroup_size(self.isa);
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
     }
 
-    /// How the values of the kernel vary in a shape.
+    /// Analyses how the values of the kernel vary in a shape.
     fn uniformity(&self, shape: Shape) -> Uniformity<'a> {
-        Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), Entry::Kernel { parted: false })
+        Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), Entry::Kernel { may_have_returned: false })
     }
 
-    /// The best gangs; none if the kernel is faster without vectors.
+    /// The best shape, or `None` if the kernel is gather-bound and therefore faster without vectors.
     fn gangs(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
@@ -130,7 +136,7 @@ mod tests {
         assert_eq!(dimension("b[x * n + y] = a[x * n + y];"), 1);
         assert_eq!(dimension("b[x * n + y] = a[y * n + x];"), 1);
         assert_eq!(dimension("b[y * n + x] = a[x * n + y];"), 0);
-        // A load that is the same for all lanes is done once.
+        // A load with a uniform address executes once for all lanes.
         assert_eq!(dimension("float sum = 0; for (int i = 0; i < n; i++) sum += a[y * n + i]; b[y * n + x] = sum;"), 0);
     }
 }

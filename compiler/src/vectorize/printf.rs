@@ -16,7 +16,7 @@ use crate::ir::{Global, Scalar, Type, Value};
 use crate::printf::CAPACITY;
 
 impl Vectorizer<'_> {
-    /// The result is 0, or -1 if the buffer is full.
+    /// Lowers a `printf`. The result is 0, or -1 if the buffer is full.
     pub(super) fn printf(&mut self, result: Option<Value>, format: Option<Global>, args: &[Value]) -> Lowered<()> {
         let types: Vec<Type> = args.iter().map(|&arg| crate::printf::resolved(self.ir_ty(arg), 8)).collect();
         let missing = || internal!("a printf that was not planned");
@@ -42,12 +42,12 @@ impl Vectorizer<'_> {
             Some(this.record(number, &own))
         });
         if let Some(result) = result {
-            self.varying(result, smallvec![made]);
+            self.define_varying(result, smallvec![made]);
         }
         Ok(())
     }
 
-    /// The words of an argument, lowest byte first.
+    /// The 32-bit words of an argument, in little-endian order.
     fn words_of(&mut self, ty: Type, comps: &Comps) -> Vec<V> {
         let of = scalar(ty);
         let mut comps = comps.clone();
@@ -79,11 +79,11 @@ impl Vectorizer<'_> {
         let (open, accept, reject, cut, exit) = (self.b.block(), self.b.block(), self.b.block(), self.b.block(), self.b.block());
         let depth = self.depth();
         let (space, count, capacity) = (self.i32(space), self.i32(words.len() as u32), self.i32(CAPACITY));
-        let seen = self.here(Register::I32, VOp::Load(mem, Addr::of(buffer)));
+        let seen = self.emit(Register::I32, VOp::Load(mem, Addr::of(buffer)));
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, seen, space), Target::new(open, []), Target::new(exit, [failed])));
         self.b.enter(open);
-        let at = self.here(Register::I32, VOp::AtomicAdd(mem, Addr::of(buffer), count));
-        let index = self.here(Register::I64, VOp::Cast(VCast::ZExt, at));
+        let at = self.emit(Register::I32, VOp::AtomicAdd(mem, Addr::of(buffer), count));
+        let index = self.emit(Register::I64, VOp::Cast(VCast::ZExt, at));
         let place = |index: V, word: u32| Addr { base: buffer, index: Some((index, 4)), disp: (4 * (word + 1)).cast_signed() };
         self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULe, at, space), Target::new(accept, []), Target::new(reject, [])));
         self.b.enter(accept);

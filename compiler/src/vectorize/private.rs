@@ -1,8 +1,8 @@
 //! The layout of private variables.
 //!
-//! Element-major layout: elements with the same index are contiguous for all lanes of a gang. So an access at a uniform
-//! index is a vector access. A variable has this layout if its address is only used for accesses to elements of one
-//! size. Other variables have ordinary addresses and one block per work-item.
+//! In element-major layout, the elements with the same index are contiguous for all lanes of a gang. So an access with
+//! a uniform index is a vector access. A variable has this layout if its address is only used for accesses to elements
+//! of one size. Other variables are in a block of memory for each work-item.
 
 use rustc_hash::FxHashMap;
 
@@ -11,20 +11,20 @@ use crate::ir::{Function, Op, Region, Scalar, Type, Value, Var};
 /// The layout of a function's private variables, for one work-item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PrivateMemory {
-    /// The place of each variable.
+    /// The location of each variable.
     pub vars: Vec<Place>,
-    /// Bytes from the blocks of one work-item to those of the next.
+    /// Bytes from the block of one work-item to the block of the next.
     pub stride: u32,
-    /// Bytes of the variables in element-major layout.
+    /// Bytes of the variables in element-major layout, for one work-item.
     pub element_major_bytes: u32,
 }
 
-/// The place of a variable.
+/// The location of a variable in private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In each work-item's block, at this byte offset.
     Block(u32),
-    /// In element-major layout, at the byte offset `at`, with elements of `element` bytes.
+    /// In element-major layout, with elements of `element` bytes. The byte offset for one work-item is `at`.
     ElementMajor { at: u32, element: u32 },
 }
 
@@ -46,7 +46,7 @@ impl PrivateMemory {
             this.vars.push(Place::Block(at));
             end = at.saturating_add(var.size);
         }
-        // Accesses to whole words may extend beyond a narrow variable.
+        // A gather of a narrow variable loads whole words, which can extend beyond the variable.
         this.stride = if end == 0 { 0 } else { (end + 4).next_multiple_of(align) };
         this
     }
@@ -57,7 +57,7 @@ impl PrivateMemory {
     }
 }
 
-/// The variables that can have element-major layout, and the size of their elements.
+/// The variables that can have element-major layout, and the size of their elements in bytes.
 fn elements(function: &Function) -> FxHashMap<Var, u32> {
     let mut search = Search { function, roots: FxHashMap::default(), sizes: FxHashMap::default() };
     search.region(&function.body);
@@ -66,9 +66,9 @@ fn elements(function: &Function) -> FxHashMap<Var, u32> {
 
 struct Search<'f> {
     function: &'f Function,
-    /// Pointers into variables.
+    /// The variable that a pointer points into.
     roots: FxHashMap<Value, Var>,
-    /// The size of the accessed elements; `None` if the variable cannot have element-major layout.
+    /// The size of the accessed elements in bytes; `None` if the variable cannot have element-major layout.
     sizes: FxHashMap<Var, Option<u32>>,
 }
 
@@ -92,7 +92,7 @@ impl Search<'_> {
         self.sizes.insert(var, new);
     }
 
-    /// Definitions precede uses, so one walk suffices.
+    /// Analyses a region. One forward pass suffices, because definitions precede uses.
     fn region(&mut self, region: &Region) {
         for inst in &region.insts {
             match &inst.op {

@@ -1,19 +1,19 @@
-//! Instrumented accesses: each load and store is validated first (`WGCL_CHECK`).
+//! Instrumented accesses: the code checks each load and store before it executes (`WGCL_CHECK`).
 //!
-//! In an instrumented kernel each work-item runs on its own ([`Shape::scalar`](super::shape::Shape::scalar)), so that
-//! each address is a scalar. Before each access the code calls [`LaunchContext::check`]. The function returns the
-//! address, or the address of other memory if the kernel must not touch these bytes. So the kernel continues, and no
-//! memory outside its objects is read or written.
+//! In an instrumented kernel, work-items run one at a time ([`Shape::scalar`](super::shape::Shape::scalar)), so that
+//! each address is a scalar. Before each access, the code calls [`LaunchContext::check`]. The function returns the
+//! address, or the address of other memory if the kernel must not access these bytes. Therefore, the kernel can
+//! continue without an access to memory outside of its objects.
 //!
-//! The object of a pointer is known if the pointer is computed from a parameter or variable ([`Addresses`]). A pointer
-//! that control flow or memory yields may point to any object.
+//! The object of a pointer is known if the pointer is computed from a parameter or variable ([`Addresses`]). The object
+//! of a loaded pointer, or of a pointer that results from control flow, is unknown.
 //!
-//! Where an operation produces a NaN, the code reports each operand. The function checks whether all operands were
+//! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
 //! numbers ([`Op::NanCheck`]).
 //!
-//! The code also reports events that order accesses: the begin of a group, barriers and fences. So the function knows
-//! which of two accesses happens before the other, and whether all work-items reach a barrier. It also receives the
-//! divisors of integer divisions.
+//! The code also reports events that order accesses: the begin and end of a group, barriers, fences and collective
+//! operations. From these, the check function determines which of two accesses happens before the other, and whether
+//! all work-items reach a barrier. It also receives the divisors of integer divisions.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
@@ -36,37 +36,38 @@ use crate::ir::{BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
     Load,
-    /// A load whose bytes are stored elsewhere unchanged.
+    /// The load of a copy, whose bytes are stored unchanged at another address.
     Copy,
     Store,
     /// A read and write in one atomic operation.
     Atomic,
-    /// A work-item reaches a barrier. The fields are its fences.
+    /// A work-item reaches a barrier. The fields are the address spaces of its fence.
     Barrier {
         local: bool,
         global: bool,
     },
     /// A collective operation of a work-group, which orders all accesses before and after it.
-    Together,
+    Collective,
     /// A fence of one work-item.
     Fence,
-    /// A group begins. The address is that of the arena, which local memory begins. The object is the number of
-    /// work-items, and in bits 32 and above the bytes of local memory.
+    /// A group begins. The address is that of the arena, which starts with local memory. The object is the number of
+    /// work-items in the low 32 bits, and the bytes of local memory in the high 32 bits.
     Begin,
     /// A group ends.
     End,
     /// An integer division; the address is the divisor.
     Divide,
-    /// An operand of an operation that produced a NaN; the address is its bits as a double. [`Access::Nan`] follows.
+    /// An operand of an operation that produced a NaN. The address is the operand as the bits of a `double`.
+    /// [`Access::Nan`] follows.
     NanOperand,
-    /// An operation produced a NaN from the operands reported before. The address is 1 plus the component of the
-    /// source's vector, or 0.
+    /// An operation produced a NaN from the operands reported before. The address is 1 plus the component index of a
+    /// vector, or 0 for a scalar.
     Nan,
 }
 
 impl Access {
     /// Whether it accesses memory.
-    pub const fn touches(self) -> bool {
+    pub const fn accesses_memory(self) -> bool {
         matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
     }
 
@@ -76,13 +77,13 @@ impl Access {
     }
 }
 
-/// The object that an access is meant for.
+/// The object that the pointer of an access is computed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
-    /// The memory that a parameter of the kernel points to, by its number.
+    /// The memory that a parameter of the kernel points to. The field is the index of the parameter.
     Argument(u32),
     Variable {
-        /// Empty for variables of the compiler.
+        /// The name in the source. IfNoLane for variables that the compiler created.
         name: String,
         size: u32,
         space: Space,
@@ -114,21 +115,21 @@ impl AccessSite {
 /// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
-    /// The sites that were found until now, of the kernel and of the functions that it calls.
+    /// All sites that exist so far, of the kernel and of the functions that it calls.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
 
 impl<'a> Sanitizer<'a> {
-    /// For a function whose sites follow those that are known.
+    /// Creates the state for a function. Its sites are appended to `sites`.
     pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<AccessSite>>) -> Self {
         Self { addresses: Addresses::of(function, &function.body), sites }
     }
 }
 
-/// The original values of pointers that were replaced by validated ones.
+/// The original values of pointers that [`Vectorizer::emit_checks`] has replaced by checked pointers.
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
-/// An access to be validated.
+/// An access that needs a check.
 struct CheckedAccess {
     pointer: Value,
     access: Access,
@@ -169,8 +170,9 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Validates the pointers of an instruction and replaces them by the results, until [`Self::uncheck`].
-    pub(super) fn check(&mut self, inst: &Inst) -> Lowered<Unchecked> {
+    /// Emits the checks of an instruction. Replaces its pointers by the results of the check function, until
+    /// [`Self::restore_pointers`].
+    pub(super) fn emit_checks(&mut self, inst: &Inst) -> Lowered<Unchecked> {
         let mut kept = Unchecked::new();
         if self.sanitizer.is_none() {
             return Ok(kept);
@@ -180,13 +182,13 @@ impl Vectorizer<'_> {
             let root = self.sanitizer.as_ref().and_then(|checks| checks.addresses.root(pointer));
             let (object, base) = self.object(root)?;
             let CheckedAccess { access, size, align, volatile, .. } = checked;
-            let checked = self.validate(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
+            let checked = self.call_check(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
         }
         match inst.op {
             Op::Barrier(Fence { local, global, image }) => self.report_event(Access::Barrier { local, global: global || image }, inst.span),
             Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
-            Op::Group { sub: false, .. } => self.report_event(Access::Together, inst.span),
+            Op::Group { sub: false, .. } => self.report_event(Access::Collective, inst.span),
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
@@ -195,38 +197,38 @@ impl Vectorizer<'_> {
     }
 
     /// Restores the pointers.
-    pub(super) fn uncheck(&mut self, kept: Unchecked) {
+    pub(super) fn restore_pointers(&mut self, kept: Unchecked) {
         for (pointer, val) in kept.into_iter().rev() {
             self.values[pointer.index()] = val;
         }
     }
 
     /// Reports that a group begins.
-    pub(super) fn check_group(&mut self) {
+    pub(super) fn report_group_begin(&mut self) {
         if self.sanitizer.is_some() {
             let sizes = self.i64(u64::from(self.shape.items()) | u64::from(self.frame.local.size) << 32);
             let base = self.frame.base;
-            self.validate(AccessSite::of(Access::Begin, Span::NONE), base, sizes);
+            self.call_check(AccessSite::of(Access::Begin, Span::NONE), base, sizes);
         }
     }
 
     /// Reports that the group ends.
-    pub(super) fn check_end(&mut self) {
+    pub(super) fn report_group_end(&mut self) {
         if self.sanitizer.is_some() {
             self.report_event(Access::End, Span::NONE);
         }
     }
 
     /// Reports a collective operation once for the whole group.
-    pub(super) fn check_together(&mut self) {
+    pub(super) fn report_collective(&mut self) {
         if self.sanitizer.is_some() {
-            self.report_event(Access::Together, Span::NONE);
+            self.report_event(Access::Collective, Span::NONE);
         }
     }
 
     fn report_event(&mut self, access: Access, span: Span) {
         let zero = self.i64(0);
-        self.validate(AccessSite::of(access, span), zero, zero);
+        self.call_check(AccessSite::of(access, span), zero, zero);
     }
 
     fn check_divisor(&mut self, divisor: Value, span: Span) {
@@ -241,12 +243,12 @@ impl Vectorizer<'_> {
                     let mask = self.i64((1 << (8 * ty.size())) - 1);
                     wide = self.op(Register::I64, VOp::Bin(VBin::And, wide, mask));
                 }
-                self.validate(AccessSite::of(Access::Divide, span), wide, zero);
+                self.call_check(AccessSite::of(Access::Divide, span), wide, zero);
             }
         }
     }
 
-    /// Reports the operands of each component of the first value that is a NaN.
+    /// Emits the check of a NaN: for each component of the first value that is a NaN, reports the operands.
     fn check_nan(&mut self, values: &[Value], part: Option<u8>, span: Span) -> Lowered<()> {
         let (&result, operands) = values.split_first().ok_or_else(|| internal!("a check of nothing"))?;
         let ty = self.ir_ty(result);
@@ -265,23 +267,22 @@ impl Vectorizer<'_> {
                         self.cast(CastOp::FToF, Type::Scalar(scalar(ty)), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![of_lane])?
                     }
                 };
-                let bits = self.here(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
+                let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
                 let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::NanOperand, span) };
-                self.validate(site, bits, zero);
+                self.call_check(site, bits, zero);
             }
             let lane = u8::try_from(lane).unwrap_or_default();
             let component = part.or_else(|| (ty.lanes() > 1).then_some(lane)).map_or(0, |component| u64::from(component) + 1);
             let component = self.i64(component);
-            self.validate(AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::Nan, span) }, component, zero);
+            self.call_check(AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::Nan, span) }, component, zero);
             self.jump(on, []);
             self.b.enter(on);
         }
         Ok(())
     }
 
-    /// Calls the check function for a site, with an address and the object that it points into. Returns the address to
-    /// access.
-    fn validate(&mut self, site: AccessSite, address: V, base: V) -> V {
+    /// Calls the check function for a new site. `base` is the address of the object. Returns the address to access.
+    fn call_check(&mut self, site: AccessSite, address: V, base: V) -> V {
         let Some(checks) = &self.sanitizer else { return address };
         let number = checks.sites.borrow().len() as u64;
         checks.sites.borrow_mut().push(site);
@@ -295,7 +296,7 @@ impl Vectorizer<'_> {
         let (function, checker) =
             (self.launch_address(offset_of!(LaunchContext, check)), self.launch_address(offset_of!(LaunchContext, checker)));
         let args = SmallVec::from_iter([checker, address, base, work_item, group_of, plane]);
-        self.here(Register::I64, VOp::CallHelper(function, args))
+        self.emit(Register::I64, VOp::CallHelper(function, args))
     }
 
     /// `low + (high << 32)`, for a `low` below 2^32.
@@ -305,7 +306,8 @@ impl Vectorizer<'_> {
         self.op(Register::I64, VOp::Bin(VBin::Or, high, low))
     }
 
-    /// The object that a pointer points into and its address; the arena if it may be any object.
+    /// The object that a pointer points into, and its address. If the object is unknown, the address is that of the
+    /// arena.
     fn object(&mut self, root: Option<Root>) -> Lowered<(Object, V)> {
         match root {
             Some(Root::Param(index)) => {

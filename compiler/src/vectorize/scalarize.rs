@@ -1,4 +1,5 @@
-//! Scalarisation: operations that vectors cannot do. The operands go to memory, and a loop runs over the active lanes.
+//! Scalarisation of operations without vector instructions. The operands are stored to memory, and a loop iterates over
+//! the active lanes.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{
@@ -11,11 +12,13 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
-/// Code for one lane: its operands as scalars and its number as an `i64`. Returns the result, if there is one.
+/// Emits code for one lane. The parameters are its operands as scalars, and its index as an `i64`. Returns the result,
+/// or `None` if there is none.
 pub(super) type LaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V], V) -> Option<V> + 'f;
 
 impl<'a> Vectorizer<'a> {
-    /// A scalar operation for all active lanes; once if the operands are uniform. `of` is the type of the operands.
+    /// Executes a scalar operation for each active lane, or once if the operands are uniform. `of` is the type of the
+    /// operands.
     pub(super) fn scalars(
         &mut self,
         of: Scalar,
@@ -32,7 +35,7 @@ impl<'a> Vectorizer<'a> {
         self.each_lane(&operands, Some(result), &mut |this, of, _| Some(f(this, of)))
     }
 
-    /// The active lanes as the low bits of an `i32`, lane 0 lowest.
+    /// The active lanes as an `i32`: bit `n` is lane `n`.
     pub(super) fn live_bits(&mut self) -> V {
         let Some(masks) = self.masks.exec.clone() else {
             let lanes = self.shape.lanes;
@@ -41,7 +44,7 @@ impl<'a> Vectorizer<'a> {
         self.mask_bits(&masks)
     }
 
-    /// Masks as the low bits of an `i32`.
+    /// Masks as an `i32`: bit `n` is lane `n`.
     pub(super) fn mask_bits(&mut self, masks: &[V]) -> V {
         let mut sum = None;
         for (index, &mask) in (0_u32..).zip(masks) {
@@ -58,7 +61,7 @@ impl<'a> Vectorizer<'a> {
         sum.unwrap_or_else(|| self.i32(0))
     }
 
-    /// Stores registers contiguously in scratch memory. Returns the byte of the frame.
+    /// Stores registers contiguously in scratch memory. Returns the offset in the arena in bytes.
     pub(super) fn spill(&mut self, of: Scalar, regs: &[V]) -> u32 {
         let element = elem(of);
         let bytes = element.bytes() * self.shape.lanes;
@@ -78,17 +81,18 @@ impl<'a> Vectorizer<'a> {
         (0..self.shape.registers(of, Mode::Varying) as u32)
             .map(|index| {
                 let addr = self.frame_addr(at + index * lanes * element.bytes());
-                self.here(ty, VOp::LoadVector { mem: Mem::Elem(element), addr, mask: None })
+                self.emit(ty, VOp::LoadVector { mem: Mem::Elem(element), addr, mask: None })
             })
             .collect()
     }
 
-    /// The address of a byte of the frame.
+    /// The address of byte `at` of the arena.
     pub(super) fn frame_addr(&self, at: u32) -> Addr {
         Addr::offset(self.frame.base, at.cast_signed())
     }
 
-    /// Runs code for each active lane, in order. A `bool` operand or result is an `i32` of 0 or 1 there.
+    /// Emits a loop over the active lanes, in order. In the code for a lane, a `bool` operand or result is an `i32` of
+    /// 0 or 1.
     pub(super) fn each_lane(&mut self, operands: &[(Scalar, Regs)], result: Option<Scalar>, f: &mut LaneFn<'_, 'a>) -> Regs {
         let mark = self.frame.mark();
         let mut places: Vec<(Elem, u32)> = Vec::new();
@@ -110,7 +114,7 @@ impl<'a> Vectorizer<'a> {
             .iter()
             .map(|&(element, at)| {
                 let addr = Addr { index: Some((lane, element.bytes() as u8)), ..self.frame_addr(at) };
-                self.here(Register::Scalar(element), VOp::Load(Mem::Elem(element), addr))
+                self.emit(Register::Scalar(element), VOp::Load(Mem::Elem(element), addr))
             })
             .collect();
         let made = f(self, &scalars, lane);
@@ -119,8 +123,8 @@ impl<'a> Vectorizer<'a> {
             self.b.effect(VOp::Store(Mem::Elem(element), addr, value));
         }
         let one = self.i32(1);
-        let less = self.here(Register::I32, VOp::Bin(VBin::Sub, bits, one));
-        let rest = self.here(Register::I32, VOp::Bin(VBin::And, bits, less));
+        let less = self.emit(Register::I32, VOp::Bin(VBin::Sub, bits, one));
+        let rest = self.emit(Register::I32, VOp::Bin(VBin::And, bits, less));
         self.jump(header, [rest]);
         self.close_loop();
         self.b.enter(exit);
@@ -137,7 +141,7 @@ impl<'a> Vectorizer<'a> {
         made
     }
 
-    /// Masks as numbers.
+    /// Converts masks to vectors of 0 and 1.
     pub(super) fn bool_to_int(&mut self, masks: &[V]) -> Regs {
         let (one, zero) = (self.number(Scalar::I32, Mode::Varying, 1), self.number(Scalar::I32, Mode::Varying, 0));
         self.select_regs(Scalar::I32, Mode::Varying, masks, &one, &zero)

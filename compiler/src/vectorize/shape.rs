@@ -1,17 +1,17 @@
-//! The shape of gangs: which work-items are the lanes of vectors, and which registers a value takes.
+//! The shape of gangs: which work-items are the lanes of vectors, and which registers represent a value.
 //!
 //! A *gang* consists of work-items with consecutive linear local ids, or of neighbours along another dimension
-//! ([`super::dimension`]). `W` is the number of 32-bit lanes of a vector. A number of at most 32 bits of all work-items
-//! of a gang takes `lanes / W` registers. A 64-bit number takes twice as many. If the lanes of a gang are along
-//! [`Shape::vector_dimension`], ids grow by one from lane to lane along it. They are uniform along the other
-//! dimensions.
+//! ([`super::dimension`]). Let `W` be the number of 32-bit lanes of a vector. A value of at most 32 bits occupies
+//! `lanes / W` registers for a gang. A 64-bit value occupies twice as many. If the lanes of a gang are along
+//! [`Shape::vector_dimension`], the ids of that dimension grow by one from lane to lane. The ids of the other
+//! dimensions are uniform.
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Elem, Type};
 
 use crate::ir::Scalar;
 
-/// How the work-items of a group form gangs.
+/// The assignment of the work-items of a group to gangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub isa: Isa,
@@ -19,15 +19,15 @@ pub(super) struct Shape {
     pub lanes: u32,
     /// The work-items of a group in each dimension.
     pub group: [u32; 3],
-    /// The dimension along which the lanes of a gang are consecutive.
+    /// The dimension along which consecutive lanes are neighbours.
     pub vector_dimension: u8,
-    /// Whether all lanes of each gang are consecutive along `vector_dimension`.
+    /// Whether the lanes of each gang only differ in the id of `vector_dimension`.
     pub along_dimension: bool,
     /// Whether the global id of lane 0 of each gang is a multiple of `lanes`, along dimension 0.
     pub aligned: bool,
 }
 
-/// The subgroup size of a kernel that requires none: the 32-bit lanes of a vector.
+/// The subgroup size of a kernel that does not require a size: the number of 32-bit lanes of a vector.
 pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     match isa.caps().vector_bytes / 4 {
         0 => 1,
@@ -35,7 +35,8 @@ pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     }
 }
 
-/// The subgroup sizes that a kernel may require, each as the bit of that value: from four work-items to two vectors.
+/// The subgroup sizes that a kernel may require, from four work-items to two vectors. A size `n` is the bit with the
+/// value `n`.
 pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
     match subgroup_size(isa) {
         1 => 1,
@@ -43,7 +44,7 @@ pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
     }
 }
 
-/// Whether a value is in scalars or vectors.
+/// The kind of registers that represent a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// One scalar for all lanes.
@@ -52,7 +53,7 @@ pub(super) enum Mode {
 }
 
 impl Shape {
-    /// The best shape for groups of a size. `widest` limits the lanes of a gang.
+    /// The best shape for groups of a size, with at most `widest` lanes per gang.
     pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
@@ -68,13 +69,13 @@ impl Shape {
         };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
-        // Vectors do not divide the line: gangs cross lines, and the last one is not full.
+        // The row is not a multiple of a vector, so gangs cross rows, and the last gang may be partial.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, vector_dimension, along_dimension: true, aligned: false }, wide)
     }
 
-    /// The shape in which each work-item is a gang and a subgroup.
+    /// The shape in which each work-item is its own gang and subgroup.
     pub(super) fn scalar(isa: Isa, group: [u32; 3]) -> Self {
         Self::of(isa, group, 1)
     }
@@ -87,15 +88,15 @@ impl Shape {
         Self { isa, lanes, group, vector_dimension, along_dimension: row == items(group) || row.is_multiple_of(lanes), aligned: false }
     }
 
-    /// The shape for launches without an offset whose groups have `enqueued` work-items in dimension 0, except the last
-    /// ones.
+    /// The shape for launches without an offset. All groups except the last ones have `enqueued` work-items in
+    /// dimension 0.
     pub(super) fn without_offset(self, enqueued: u32) -> Self {
         let aligned = self.vector_dimension == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
         Self { aligned, ..self }
     }
 
-    /// The number of work-items between two whose ids differ by one along a dimension. `vector_dimension` counts first,
-    /// then the others in order.
+    /// The distance in the order of lanes between two work-items whose ids differ by one in a dimension.
+    /// `vector_dimension` counts fastest, then the other dimensions in order.
     pub(super) fn below(&self, dimension: u8) -> u32 {
         let comes_first = |other: u8| dimension != self.vector_dimension && (other == self.vector_dimension || other < dimension);
         (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
@@ -105,22 +106,22 @@ impl Shape {
         items(self.group)
     }
 
-    /// The gangs of a group.
+    /// The number of gangs of a group.
     pub(super) fn gangs(&self) -> u32 {
         self.items().div_ceil(self.lanes)
     }
 
-    /// Whether the last gang of a group is not full.
-    pub(super) fn has_rest(&self) -> bool {
+    /// Whether the last gang of a group has fewer work-items than lanes.
+    pub(super) fn has_partial_gang(&self) -> bool {
         !self.items().is_multiple_of(self.lanes)
     }
 
-    /// The lanes of a register of 32-bit lanes.
+    /// The number of lanes of a register with 32-bit lanes.
     pub(super) fn lanes32(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 4).max(1))
     }
 
-    /// The lanes of a register of 64-bit lanes.
+    /// The number of lanes of a register with 64-bit lanes.
     pub(super) fn lanes64(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 8).max(1))
     }
@@ -133,7 +134,7 @@ impl Shape {
         (self.lanes / if elem(scalar).bits() == 64 { self.lanes64() } else { self.lanes32() }) as usize
     }
 
-    /// The type of these registers. A uniform `bool` is an `i32`, a varying one a mask.
+    /// The type of the registers of a scalar type. A uniform `bool` is an `i32`, a varying `bool` is a mask.
     pub(super) fn register(&self, scalar: Scalar, mode: Mode) -> Type {
         match mode {
             Mode::Uniform => Type::Scalar(elem(scalar)),
@@ -142,7 +143,7 @@ impl Shape {
         }
     }
 
-    /// The type of vectors of an element.
+    /// The type of a vector register of an element.
     pub(super) fn vector(&self, elem: Elem) -> Type {
         Type::Vector(elem, (if elem.bits() == 64 { self.lanes64() } else { self.lanes32() }) as u8)
     }
@@ -153,8 +154,8 @@ impl Shape {
     }
 }
 
-/// The element of a scalar in a register. Narrow integers and halves take 32 bits, of which the upper ones are
-/// undefined.
+/// The element that represents a scalar type in a register. Narrow integers and `half` are in 32 bits whose upper bits
+/// are undefined.
 pub(super) const fn elem(scalar: Scalar) -> Elem {
     match scalar {
         Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::F16 | Scalar::I32 => Elem::I32,
@@ -201,7 +202,7 @@ mod tests {
     fn subgroups_are_vectors_or_have_the_required_size() {
         let required = |isa, group, lanes| {
             let shape = Shape::of_subgroups(isa, group, lanes);
-            (shape.lanes, shape.along_dimension, shape.gangs(), shape.has_rest())
+            (shape.lanes, shape.along_dimension, shape.gangs(), shape.has_partial_gang())
         };
         let of = |isa, group| required(isa, group, subgroup_size(isa));
         assert_eq!(of(Isa::AVX512, [64, 1, 1]), (16, true, 4, false));

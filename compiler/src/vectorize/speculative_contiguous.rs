@@ -1,8 +1,8 @@
-//! Speculatively contiguous accesses: indices that are limited, as at the borders of images, or wrap around now and
-//! then.
+//! Speculatively contiguous accesses: their indices are consecutive except where they are clamped, as at the borders of
+//! images, or wrap around.
 //!
 //! ```text
-//! a[clamp(x + 1, 0, n - 1)]       contiguous, except for the last element of a line
+//! a[clamp(x + 1, 0, n - 1)]       contiguous, except for the last element of a row
 //! a[i / n * stride + i % n]       contiguous almost everywhere, if n is at least the number of lanes
 //! ```
 //! The code checks at run time whether the addresses are contiguous. A comparison and a branch take a fraction of the
@@ -18,11 +18,11 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
 
-/// The most operations that the search follows from a pointer on.
+/// The maximum depth of the search through the operands of a pointer.
 const MAX_DEPTH: u32 = 12;
 
 impl Vectorizer<'_> {
-    /// Whether a pointer grows by `size` bytes from lane to lane where nothing limits it.
+    /// Whether a pointer grows by `size` bytes from lane to lane, except where it is clamped or wraps around.
     pub(super) fn is_speculatively_contiguous(&self, pointer: Value, size: u32) -> bool {
         self.masks.exec.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }
@@ -35,7 +35,7 @@ impl Vectorizer<'_> {
         }
         let (depth, definitions) = (depth.checked_sub(1)?, self.uniformity.definitions());
         let of = |value: Value| self.speculative_stride(value, depth);
-        // One of the two is the limit.
+        // The operand with the stride 0 is the limit.
         let either = |a: Value, b: Value| match (of(a)?, of(b)?) {
             (0, stride) | (stride, 0) => Some(stride),
             (a, b) => (a == b).then_some(a),
@@ -48,9 +48,9 @@ impl Vectorizer<'_> {
                 Some(by) => of(*a)?.checked_mul(i64::try_from(by).ok()?),
                 None => ((of(*a)?, of(*by)?) == (0, 0)).then_some(0),
             },
-            // Mostly, the bits of two numbers are disjoint.
+            // Usually, the set bits of the operands are disjoint.
             Op::Bin(BinOp::Or | BinOp::Xor, a, b) => of(*a)?.checked_add(of(*b)?),
-            // Mostly, neighbours have the same quotient, and remainders that differ by one.
+            // Usually, neighbouring lanes have the same quotient, and remainders that differ by one.
             Op::Bin(BinOp::UDiv | BinOp::SDiv | BinOp::LShr | BinOp::AShr, a, by) => (of(*a).is_some() && of(*by)? == 0).then_some(0),
             Op::Bin(BinOp::URem | BinOp::SRem | BinOp::And, _, by)
                 if definitions.scalar(*by).is_some_and(|by| by < u64::from(self.shape.lanes)) =>
@@ -64,7 +64,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Loads numbers at offsets from an address: as a vector if they are contiguous, else by `fallback`.
+    /// Loads numbers at offsets from an address: as vectors if they are contiguous at run time, otherwise by
+    /// `fallback`.
     pub(super) fn load_speculative(&mut self, base: V, offsets: &[V], of: Scalar, fallback: &mut dyn FnMut(&mut Self) -> Regs) -> Regs {
         let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
         let regs = self.load_contiguous(place, of);
@@ -80,7 +81,8 @@ impl Vectorizer<'_> {
         regs
     }
 
-    /// Stores numbers at offsets from an address: as a vector if they are contiguous, else by `fallback`.
+    /// Stores numbers at offsets from an address: as vectors if they are contiguous at run time, otherwise by
+    /// `fallback`.
     pub(super) fn store_speculative(&mut self, (base, offsets): (V, &[V]), of: Scalar, regs: &[V], fallback: &mut dyn FnMut(&mut Self)) {
         let (place, scattered, meet) = self.branch_if_contiguous(base, offsets, of);
         self.store_contiguous(place, of, regs);
@@ -91,8 +93,8 @@ impl Vectorizer<'_> {
         self.b.enter(meet);
     }
 
-    /// Branches on whether offsets are contiguous, and enters the block for those that are. Returns the first address,
-    /// the block for the others, and the block where the two meet.
+    /// Branches on whether offsets are contiguous, and enters the block for contiguous offsets. Returns the first
+    /// address, the block for other offsets, and the block where both paths join.
     fn branch_if_contiguous(&mut self, base: V, offsets: &[V], of: Scalar) -> (V, Block, Block) {
         let first = self.op(Register::I32, VOp::Extract(offsets[0], 0));
         let (start, steps) = (self.splat(first, Scalar::I32), self.steps(Scalar::I32, i64::from(of.size())));
@@ -103,7 +105,7 @@ impl Vectorizer<'_> {
         let (contiguous, scattered, meet) = (self.b.block(), self.b.block(), self.b.block());
         self.b.end(Terminator::Branch(Cond::All(same), Target::new(contiguous, []), Target::new(scattered, [])));
         self.b.enter(contiguous);
-        let by = self.here(Register::I64, VOp::Cast(VCast::SExt, first));
-        (self.here(Register::I64, VOp::Bin(VBin::Add, base, by)), scattered, meet)
+        let by = self.emit(Register::I64, VOp::Cast(VCast::SExt, first));
+        (self.emit(Register::I64, VOp::Bin(VBin::Add, base, by)), scattered, meet)
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! memory      a0 a1 a2 a3 a4 a5 a6 a7 ...     bytes
-//! registers a0 a1 a2 a3 a4 a5 a6 a7 ... one packed vector instead of four vectors of 32-bit lanes
+//! registers   a0 a1 a2 a3 a4 a5 a6 a7 ...     one packed vector instead of four vectors of 32-bit lanes
 //! ```
-//! A narrow number usually takes a 32-bit lane. Then a vector holds only half or a quarter of the possible numbers,
-//! which are widened and narrowed again. The low bits of sums, differences, products and logic operations do not depend
-//! on the width. If no user needs other bits, the packed form is computed as well. Dead code elimination removes the
-//! unused form.
+//! Without packing, a narrow number occupies a 32-bit lane. A vector then holds a half or a quarter of the numbers, and
+//! they must be widened and narrowed. The low bits of sums, differences, products and bitwise operations do not depend
+//! on the width. Therefore, if no user needs other bits, the packed form is computed in addition. Dead code elimination
+//! removes the form that is not used.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, Elem, Mem, Op as VOp, Type as Register, UnOp as VUn, Value as V};
@@ -19,7 +19,7 @@ use super::value::{Regs, scalar};
 use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, UnOp, Value};
 
-/// A value in the order of memory.
+/// A value in packed form: narrow numbers in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     /// The bits of each number: 8 or 16.
@@ -28,7 +28,7 @@ pub(super) struct Packed {
     regs: Regs,
 }
 
-/// The size of numbers that can be packed; `None` for others.
+/// The size in bits of numbers that can be packed; `None` for other types.
 fn narrow(of: Scalar) -> Option<u32> {
     matches!(of, Scalar::I8 | Scalar::I16).then(|| of.bits())
 }
@@ -65,17 +65,18 @@ fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     }
 }
 
-/// The maximum number of instructions of a widened kernel. Longer ones need the registers.
+/// The maximum number of instructions of a widened kernel. Longer kernels need more registers.
 const MAX_INSTRUCTIONS: usize = 64;
-/// The most lanes: each has a bit in a 32-bit word.
+/// The maximum number of lanes. Each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
 
-/// Whether a kernel without loops is short enough to be widened, in a shape whose gangs are one vector of 32-bit lanes.
+/// Whether a kernel without loops may be widened: it is short, and each gang is one vector of 32-bit lanes.
 pub(super) fn may_widen(function: &Function, shape: Shape) -> bool {
     shape.lanes >= 4 && shape.lanes == shape.isa.caps().vector_bytes / 4 && function.body.insts.len() <= MAX_INSTRUCTIONS
 }
 
-/// A shape with more lanes for kernels that only access contiguous narrow numbers, so that those fill vectors.
+/// The shape for a kernel without loops. If it accesses contiguous narrow numbers, the shape has more lanes, so that
+/// the numbers fill vectors.
 pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     let shape = uniformity.shape();
     let Some(size) = smallest_contiguous(function, uniformity).filter(|_| may_widen(function, shape)) else { return shape };
@@ -87,8 +88,8 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes per work-item of the narrowest contiguous access, at most 2. `None` if the kernel has other operations
-/// than computations and accesses to contiguous and uniform memory.
+/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, or if the kernel
+/// has operations other than computations and accesses to contiguous and uniform memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
@@ -110,7 +111,8 @@ fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Opti
 }
 
 impl Vectorizer<'_> {
-    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count.
+    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count. `None` if an access is not
+    /// contiguous or its numbers are not narrow.
     fn contiguous_words(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
         let (Address::Linear(first, stride), None) = (address, &self.masks.exec) else { return None };
         let bits = narrow(scalar(ty))?;
@@ -121,18 +123,18 @@ impl Vectorizer<'_> {
         fits.then(|| (*first, bits, Register::Vector(Elem::I32, (bytes / 4) as u8), total / bytes))
     }
 
-    /// Loads contiguous numbers in packed form, in addition to the other form.
+    /// Loads contiguous narrow numbers in packed form, in addition to the usual form.
     pub(super) fn load_packed(&mut self, result: Value, address: &Address) {
         let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(result)) else { return };
         let bytes = i32::from(ty.lanes()) * 4;
         let load = |this: &mut Self, index: i32| {
-            this.here(ty, VOp::LoadVector { mem: Mem::Elem(Elem::I32), addr: Addr::offset(first, index * bytes), mask: None })
+            this.emit(ty, VOp::LoadVector { mem: Mem::Elem(Elem::I32), addr: Addr::offset(first, index * bytes), mask: None })
         };
         let regs = (0..count.cast_signed()).map(|index| load(self, index)).collect();
         self.forms.packed.insert(result, Packed { bits, regs });
     }
 
-    /// Stores contiguous numbers from packed form, if there is one. Returns whether it did.
+    /// Stores contiguous narrow numbers from their packed form. Returns false if they have none.
     pub(super) fn store_packed(&mut self, address: &Address, value: Value) -> bool {
         let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(value)) else { return false };
         let Some(packed) = self.forms.packed.get(&value).filter(|packed| packed.bits == bits && packed.regs.len() == count as usize) else {
@@ -146,7 +148,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Executes an operation in packed form, if its operands are packed and its users need no other bits.
+    /// Computes an operation in packed form, if its operands are packed and its users need no other bits.
     pub(super) fn compute_packed(&mut self, op: &Op, result: Value) {
         let wanted = self.forms.demanded_bits[result.index()];
         let packed = match *op {
@@ -185,7 +187,7 @@ impl Vectorizer<'_> {
         Some(Packed { bits: like.bits, regs: self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b)) })
     }
 
-    /// An operand in the form of `like`. It must be packed or uniform.
+    /// An operand in the packed form of `like`. `None` if it is neither packed in the same way nor uniform.
     fn operand_packed(&mut self, value: Value, like: &Packed) -> Option<Regs> {
         if let Some(packed) = self.forms.packed.get(&value) {
             return (packed.bits == like.bits && packed.regs.len() == like.regs.len()).then(|| packed.regs.clone());
@@ -209,7 +211,7 @@ impl Vectorizer<'_> {
         Some(SmallVec::from_elem(made, like.regs.len()))
     }
 
-    /// A vector of a repeating pattern of narrow numbers.
+    /// A vector with a repeated pattern of constant narrow numbers. `None` if the pattern does not fit the vector.
     fn pattern(&mut self, ty: Register, bits: u32, numbers: &[u64]) -> Option<V> {
         let (each, count) = ((32 / bits) as usize, usize::from(ty.lanes()));
         if !(each * count).is_multiple_of(numbers.len()) {

@@ -1,12 +1,12 @@
-//! Uniformity analysis: how values vary among the lanes of a gang, and where lanes diverge.
+//! Uniformity analysis: how values vary among the lanes of a gang, and which constructs lanes diverge in.
 //!
-//! The lanes of a gang run in lockstep. A load from one address gives all of them the same value, even if other
-//! work-items write there, because it happens once. [`crate::analysis::divergence`] answers another question: it
-//! compares work-items that run at different times.
+//! The lanes of a gang run in lockstep. A load from a uniform address executes once, so its result is uniform even if
+//! other work-items write to the address. In contrast, [`crate::analysis::divergence`] compares work-items that run at
+//! different times.
 //!
 //! A construct *splits* if lanes may take different paths through it: an `if` or `switch` whose selector is not
-//! uniform, or a loop that lanes leave in different iterations or at different places. The results of such a construct
-//! are varying. A `return` inside a construct that splits makes the loops around it split.
+//! uniform, or a loop that lanes leave in different iterations or by different instructions. The results of such a
+//! construct are varying. A `return` inside a construct that splits also makes the enclosing loops split.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_codegen::IsaCaps;
@@ -19,14 +19,15 @@ use crate::analysis::strides::stride;
 use crate::analysis::targets::Targets;
 use crate::ir::{BinOp, CastOp, Func, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 
-/// How a value varies among the lanes of a gang.
+/// The variation of a value among the lanes of a gang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LaneShape {
-    /// Not computed yet, or unreachable.
+    /// Not computed yet, or defined in unreachable code.
     Unknown,
     /// Equal in all lanes.
     Uniform,
-    /// From each lane to the next, the value grows by this stride, which is not 0. Only `i32`, `i64` and pointers.
+    /// The value grows by this stride from each lane to the next. The stride is not 0. Only for `i32`, `i64` and
+    /// pointers.
     Linear(i64),
     Varying,
 }
@@ -60,42 +61,42 @@ impl LaneShape {
     }
 }
 
-/// How the values of a function vary.
+/// The lane shapes of the values of a function, and the constructs that split.
 pub(super) struct Uniformity<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
     shape: Shape,
     private: PrivateMemory,
     lane_shapes: Vec<LaneShape>,
-    /// The number of trailing zero bits of each value in lane 0, if lanes are along dimension 0.
+    /// The number of trailing zero bits of each value in lane 0. IfNoLane unless lanes are along dimension 0.
     zeros: Vec<u8>,
-    /// By the address of the instruction, which does not change while the function is borrowed.
+    /// The instructions that split, by address. The address does not change while the function is borrowed.
     splits: FxHashSet<*const Inst>,
     changed: bool,
 }
 
-/// The state in which a function begins.
+/// The state at the entry of a function.
 #[derive(Clone, Copy)]
 pub(super) enum Entry<'a> {
-    /// Parameters are uniform. `parted`: some lanes may have returned before.
-    Kernel { parted: bool },
-    /// Some lanes may be inactive. The lane shapes of the parameters are joined over all calls.
+    /// Parameters are uniform. If `may_have_returned`, some lanes may have returned in an earlier segment.
+    Kernel { may_have_returned: bool },
+    /// Some lanes may be inactive. `params` are the lane shapes of the arguments, joined over all calls.
     Called { params: &'a [LaneShape] },
 }
 
-/// The constructs around a region.
+/// The enclosing constructs of a region.
 #[derive(Clone, Copy)]
 struct Around {
     /// Whether a construct between the innermost loop and the region splits.
     in_loop: bool,
-    /// Whether any construct around the region splits.
+    /// Whether any enclosing construct splits.
     anywhere: bool,
 }
 
-/// How a region is left other than at its end.
+/// The jumps that leave a region before its end.
 #[derive(Clone, Copy, Default)]
 struct Exits {
-    /// Only some lanes may execute a `break` or `continue`.
+    /// Whether only some lanes may execute a `break` or `continue`.
     parts: bool,
     returns: bool,
     continues: u32,
@@ -123,15 +124,15 @@ impl<'f> Uniformity<'f> {
                 },
             );
         }
-        // If some lanes are inactive at the start, returns diverge.
-        let anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { parted: false });
+        // If some lanes may be inactive at the entry, returns diverge.
+        let anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { may_have_returned: false });
         while std::mem::take(&mut this.changed) {
             this.region(&function.body, Targets::NONE, Around { in_loop: false, anywhere });
         }
         this
     }
 
-    /// Joins the lane shapes of the arguments of all calls with those of other callers.
+    /// Joins the lane shapes of the arguments of all calls in this function into `params`.
     pub(super) fn join_arguments(&self, params: &mut FxHashMap<Func, Vec<LaneShape>>) {
         self.function.body.walk(&mut |inst| {
             let Op::Call(callee, args) = &inst.op else { return };
@@ -155,7 +156,7 @@ impl<'f> Uniformity<'f> {
         self.shape.isa.caps()
     }
 
-    /// How a value varies.
+    /// The lane shape of a value.
     pub(super) fn lane_shape(&self, value: Value) -> LaneShape {
         match self.lane_shapes[value.index()] {
             LaneShape::Unknown => LaneShape::Uniform,
@@ -193,7 +194,7 @@ impl<'f> Uniformity<'f> {
         self.changed |= self.splits.insert(std::ptr::from_ref(inst));
     }
 
-    fn give(&mut self, from: &[Value], to: &[Value]) {
+    fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             self.lower(to, self.lane_shapes[from.index()]);
         }
@@ -213,7 +214,7 @@ impl<'f> Uniformity<'f> {
                     exits.continues += inner.continues;
                 }
                 Op::Loop { init, params, body, .. } => {
-                    self.give(init, params);
+                    self.propagate(init, params);
                     let inside = Targets::in_loop(params, &inst.results);
                     let splits = self.splits(inst);
                     let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
@@ -230,7 +231,7 @@ impl<'f> Uniformity<'f> {
                 }
                 op => {
                     if let Some((from, to)) = targets.of(op) {
-                        self.give(from, to);
+                        self.propagate(from, to);
                     }
                     exits.parts |= around.in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
                     exits.continues += u32::from(matches!(op, Op::Continue(_)));
@@ -268,12 +269,12 @@ impl<'f> Uniformity<'f> {
         exits
     }
 
-    /// How the result of an operation without regions varies.
+    /// The lane shape of the result of an operation without regions.
     fn operation(&self, op: &Op, ty: Type) -> LaneShape {
         let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
             Op::WorkItem(question) => self.work_item(question),
-            // The variables of neighbouring lanes are interleaved.
+            // The elements of neighbouring lanes are interleaved, so the address is not linear.
             Op::VarAddr(var) if self.private.is_element_major(var) => LaneShape::Varying,
             Op::VarAddr(_) => LaneShape::of_stride(i64::from(self.private.stride)),
             Op::Load { ptr, .. } if of(ptr) == LaneShape::Uniform => LaneShape::Uniform,
@@ -310,11 +311,11 @@ impl<'f> Uniformity<'f> {
             }
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
-            // If only low bits differ between the lanes, no lane wraps around.
+            // If lanes only differ in low bits, the value does not wrap around between lanes.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
                 self.range(a).filter(|range| range.lies_in(range.zeros.min(31))).map(|range| range.stride)?
             }
-            // Casts of other pointers may give null in some lanes.
+            // Other casts may return null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
             _ => stride(self.function, &self.definitions, op, ty, |value| of(value).map(i64::cast_unsigned))?.cast_signed(),
@@ -322,9 +323,9 @@ impl<'f> Uniformity<'f> {
         Some(LaneShape::of_stride(stride))
     }
 
-    /// The stride of the low or high bits of a value. Lanes differ only in the low bits in this case: lane 0 is a
-    /// multiple of a power of two, and the last lane is below the next multiple. So `local_id % 16` is linear and
-    /// `local_id / 16` is uniform.
+    /// The stride of the low or high bits of a value, if the lanes only differ in the low bits. This holds if lane 0 is
+    /// a multiple of a power of two, and the last lane is below the next multiple. So `local_id % 16` is linear and
+    /// `local_id / 16` is uniform. Otherwise `None`.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
@@ -333,7 +334,8 @@ impl<'f> Uniformity<'f> {
         stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
-    /// The range of the lanes of a value with a known stride.
+    /// The range of the lanes of a uniform or linear value. `None` for other values, or if nothing is known about lane
+    /// 0.
     fn range(&self, value: Value) -> Option<LaneRange> {
         let stride = self.lane_shapes[value.index()].stride()?;
         let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
@@ -345,7 +347,7 @@ impl<'f> Uniformity<'f> {
         Some(self.function.ty(value).scalar()?.sign_extend(bits))
     }
 
-    /// Whether a value is an id, which does not wrap around within a group.
+    /// Whether a value is a work-item id, which does not wrap around within a group.
     fn is_id(&self, value: Value) -> bool {
         self.is_local_id(value) || matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::GlobalId(_))))
     }
@@ -373,35 +375,35 @@ impl<'f> Uniformity<'f> {
     }
 }
 
-/// Values that grow by a stride from lane to lane.
+/// The values of the lanes, which grow by a stride from lane to lane.
 struct LaneRange {
     stride: i64,
     /// The difference between the last lane and lane 0.
     reach: i64,
-    /// The trailing zero bits of lane 0.
+    /// The number of trailing zero bits in lane 0.
     zeros: u32,
 }
 
 impl LaneRange {
-    /// Whether only the low `bits` bits differ between lanes.
+    /// Whether the difference between lanes fits `bits` bits.
     fn lies_in(&self, bits: u32) -> bool {
         (0..1_i64 << bits).contains(&self.reach)
     }
 }
 
-/// The trailing zero bits of lane 0 of each value; empty if the lanes are not along dimension 0.
+/// The number of trailing zero bits of each value in lane 0. IfNoLane if the lanes are not along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
     along.then(|| zeros_of_first_lanes(function, ids)).flatten().unwrap_or_default()
 }
 
-/// Whether a cast between two pointer types keeps the value.
+/// Whether a cast between two pointer types keeps the address.
 pub(super) fn keeps_pointer(from: Type, to: Type) -> bool {
     from == to || matches!(to, Type::Ptr(Space::Generic | Space::Constant))
 }
 
-/// The values that a region yields, if it ends in `yield`.
+/// The values that a region yields, or `None` if it does not end in `yield`.
 pub(super) fn yielded(region: &Region) -> Option<&[Value]> {
     match &region.insts.last()?.op {
         Op::Yield(values) => Some(values),

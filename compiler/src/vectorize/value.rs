@@ -16,15 +16,15 @@ pub(super) type Comps = SmallVec<[Regs; 4]>;
 /// An IR value in registers.
 #[derive(Clone, Debug)]
 pub(super) enum Val {
-    /// Equal in all lanes: one scalar for each component.
+    /// A uniform value: one scalar for each component.
     Uniform(SmallVec<[V; 4]>),
-    /// The value in lane 0, and the stride from lane to lane.
+    /// A linear value: the value in lane 0, and the stride from lane to lane.
     Linear(V, i64),
     Varying(Comps),
-    /// A pointer: a uniform address plus signed 32-bit byte offsets.
+    /// A pointer: a uniform address plus a signed 32-bit byte offset for each lane.
     Based(V, Regs),
-    /// A pointer into a variable in element-major layout: the address of the element at offset 0, and byte offsets as
-    /// if the elements of each lane were contiguous. Only accesses use it.
+    /// A pointer into a variable in element-major layout: the address of the first element, and a byte offset for each
+    /// lane. The offsets count as if the elements of a lane were contiguous. Only loads and stores use such a pointer.
     ElementMajor(V, Option<Regs>),
 }
 
@@ -41,7 +41,7 @@ impl Vectorizer<'_> {
         self.function.ty(value)
     }
 
-    /// The registers of an IR value. A constant is created when it is first used.
+    /// The registers of an IR value. Creates the registers of a constant at its first use.
     pub(super) fn val(&mut self, value: Value) -> Val {
         if let Some(val) = &self.values[value.index()] {
             return val.clone();
@@ -54,7 +54,7 @@ impl Vectorizer<'_> {
                 let constant = constant.clone();
                 Val::Uniform(self.constant(&constant, self.ir_ty(value), Mode::Uniform).into_iter().map(|regs| regs[0]).collect())
             }
-            // The value is defined on a path that is never taken.
+            // The value is defined in unreachable code.
             _ => {
                 let ty = self.ir_ty(value);
                 let undef = self.undef(self.shape.register(scalar(ty), Mode::Uniform));
@@ -84,8 +84,8 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The registers of each component in a mode. Only a uniform value has uniform registers: for others the result is
-    /// lane 0, which is a defect.
+    /// The registers of each component in a mode. The caller must request uniform registers only for uniform values.
+    /// For other values, they would contain lane 0.
     pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
         if self.values[value.index()].is_none()
             && let Some(ir::Op::Const(constant)) = self.uniformity.definitions().get(value)
@@ -97,7 +97,7 @@ impl Vectorizer<'_> {
         self.comps_of(&val, ty, mode)
     }
 
-    /// Like [`Self::comps`], for registers that do not belong to an IR value.
+    /// As [`Self::comps`], for a value without an IR value.
     pub(super) fn comps_of(&mut self, val: &Val, ty: Type, mode: Mode) -> Comps {
         let scalar = scalar(ty);
         match (val, mode) {
@@ -132,7 +132,7 @@ impl Vectorizer<'_> {
         self.regs(value, Mode::Uniform)[0]
     }
 
-    /// A scalar in all lanes. The vector is computed where the scalar is, so that all users share it.
+    /// A scalar in all lanes. The splat is placed in the block that defines the scalar, so that all users share it.
     pub(super) fn splat(&mut self, value: V, of: Scalar) -> Regs {
         let count = self.shape.registers(of, Mode::Varying);
         if self.shape.lanes == 1 {
@@ -143,12 +143,12 @@ impl Vectorizer<'_> {
         }
         let register = self.shape.register(of, Mode::Varying);
         let made = if of == Scalar::Bool {
-            // 0 or 1 becomes an empty or a full mask.
-            let lanes = self.beside(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
+            // Convert 0 or 1 to an empty or a full mask.
+            let lanes = self.emit_at_def(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
             let zero = self.bits(self.shape.vector(elem(Scalar::I32)), 0);
-            self.beside(lanes, register, Op::Cmp(wgcl_codegen::vir::CmpOp::Ne, lanes, zero))
+            self.emit_at_def(lanes, register, Op::Cmp(wgcl_codegen::vir::CmpOp::Ne, lanes, zero))
         } else {
-            self.beside(value, register, Op::Splat(value))
+            self.emit_at_def(value, register, Op::Splat(value))
         };
         self.cache.splats.insert(value, made);
         smallvec![made; count]
@@ -167,7 +167,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// Converts a value to a lane shape, for a place where control flow meets.
+    /// The registers of a value in a lane shape, for block parameters.
     pub(super) fn coerce(&mut self, value: Value, lane_shape: LaneShape) -> SmallVec<[V; 4]> {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
@@ -189,7 +189,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The value that consists of the registers of [`Self::coerce`].
+    /// The value that the registers of [`Self::coerce`] represent.
     pub(super) fn rebuild(&self, lane_shape: LaneShape, ty: Type, registers: &[V]) -> Val {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => Val::Uniform(SmallVec::from_slice(registers)),

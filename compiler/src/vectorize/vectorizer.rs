@@ -1,7 +1,7 @@
 //! The state of vectorising one function, and the placement of instructions.
 //!
-//! A pure operation is moved out of all loops that define none of its operands. Pure operations cannot trap, so they
-//! may execute speculatively. Constants are in the first block, and take no register before their use.
+//! A pure operation is placed outside of all loops that define none of its operands. Pure operations cannot trap, so
+//! they may execute speculatively. Constants are in the first block, and occupy no register before their use.
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -15,70 +15,70 @@ use super::work_items::Items;
 use crate::internal::Defect;
 use crate::ir::{self, Function, Value};
 
-/// A result. The error is a defect of the compiler, or an unsupported construct.
+/// A result of vectorisation. The error is a defect of the compiler, or an unsupported construct.
 pub(super) type Lowered<T> = Result<T, Defect>;
 
-/// The state of the upper bits of a 32-bit register with a narrower number.
+/// The upper bits of a 32-bit register with a narrower number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extended {
     /// The size of the number in bits.
     pub bits: u32,
-    /// Whether the upper bits are copies of the sign bit; otherwise they are zeros.
+    /// Whether the upper bits are copies of the sign bit. Otherwise, they are zeros.
     pub signed: bool,
 }
 
-/// Which lanes are alive, and the constructs around the current instruction; see [`super::control`].
+/// The masks of lanes, and the enclosing constructs. See [`super::control`].
 pub(super) struct Masks {
-    /// The lanes that are alive; `None` if all are.
+    /// The mask of the active lanes; `None` if all are active.
     pub exec: Option<Regs>,
-    /// Masks and merged results that change in nested regions. Constructs allocate them here.
+    /// Masks and merged results that can change in nested regions.
     pub slots: Vec<V>,
-    /// The slots of the lanes that have not returned, if some lanes may return before others.
+    /// The slots of the mask of the lanes that have not returned. `None` if all lanes return together.
     pub live: Option<std::ops::Range<usize>>,
-    /// The lanes that were alive when the current segment began.
+    /// The lanes that were active at the start of the current segment.
     pub segment: Option<Regs>,
     /// The number of enclosing constructs that split.
     pub split_depth: u32,
     /// The enclosing loops, outermost first.
     pub loops: Vec<super::loops::LoopState>,
-    /// The block that every lane reaches at the end.
+    /// The block that every lane reaches at the end of the function or gang.
     pub exit: Block,
 }
 
-/// Values that are computed once and used again.
+/// Values of the vector IR that are created once and reused.
 #[derive(Default)]
 pub(super) struct Cache {
-    /// Scalars and vectors by type and bits. An undefined value has no bits.
+    /// Constants, by type and bits. The bits of an undefined value are `None`.
     constants: FxHashMap<(Register, Option<u64>), V>,
     lane_constants: FxHashMap<(Register, Box<[u64]>), V>,
-    /// The bits of constants.
+    /// The bits of each constant.
     known: FxHashMap<V, u64>,
-    /// The vector of each scalar that has been splat.
+    /// The splat of each scalar.
     pub splats: FxHashMap<V, V>,
-    /// By divisor, and whether the division is signed.
+    /// The multiplication for each divisor. The flag is true for signed divisions.
     pub divisors: FxHashMap<(V, bool), super::invariant_division::Divisor>,
-    /// Loads of memory that does not change while the kernel runs: by base, offset and type.
+    /// Loads from memory that does not change while the kernel runs, by base, offset and type.
     pub fixed_loads: FxHashMap<(V, i32, Register), V>,
 }
 
-/// Where instructions are placed.
+/// The loops and blocks that determine where instructions are placed.
 #[derive(Default)]
 struct Placement {
     /// The block before each open loop, outermost first.
     preheaders: Vec<Block>,
-    /// The number of loops around the definition of each value of the vector IR, and its block.
-    homes: Vec<(u32, Block)>,
+    /// The loop depth and the block of the definition of each value of the vector IR.
+    def_sites: Vec<(u32, Block)>,
 }
 
-/// Other forms of values.
+/// Alternative representations of values.
 pub(super) struct Forms {
-    /// Subwords in the order of memory; see [`super::subword_packing`].
+    /// Packed narrow numbers; see [`super::subword_packing`].
     pub packed: FxHashMap<Value, super::subword_packing::Packed>,
-    /// Vectors of components in the order of memory; see [`super::aos_values`].
+    /// Array-of-structures values; see [`super::aos_values`].
     pub aos: FxHashMap<Value, super::aos_values::AosValue>,
     /// The number of low bits of each value that its users need.
     pub demanded_bits: Vec<u32>,
-    /// The state of the upper bits of registers with narrow numbers.
+    /// The upper bits of registers with narrow numbers.
     pub extended: FxHashMap<V, Extended>,
 }
 
@@ -88,15 +88,15 @@ pub(super) struct Vectorizer<'a> {
     pub(super) function: &'a Function,
     pub(super) shape: Shape,
     pub(super) uniformity: &'a Uniformity<'a>,
-    /// Whether products and sums may be fused.
+    /// Whether a multiplication and an addition may be fused.
     pub(super) fused: bool,
-    /// Set if accesses are validated before they happen.
+    /// The state of the sanitizer; `None` if accesses are not checked.
     pub(super) sanitizer: Option<super::sanitize::Sanitizer<'a>>,
     /// The format strings of `printf`.
     pub(super) printed: &'a crate::printf::Table,
-    /// The frames of the functions that it may call, by function.
+    /// The call frames of the functions that it may call, indexed by function.
     pub(super) calls: &'a [super::calls::CallFrame],
-    /// The frame of this function, if it is not the kernel.
+    /// The call frame of this function; `None` for the kernel.
     pub(super) own_call: Option<super::calls::CallFrame>,
     pub(super) b: Builder,
     /// The registers of each IR value.
@@ -105,7 +105,7 @@ pub(super) struct Vectorizer<'a> {
     pub(super) cache: Cache,
     placement: Placement,
     pub(super) forms: Forms,
-    /// The state of the work-group, in kernels with barriers and several gangs.
+    /// The state at group level, for kernels with barriers and several gangs.
     pub(super) group: Option<super::group::State>,
     /// The layout of the arena.
     pub(super) frame: Frame,
@@ -122,13 +122,13 @@ pub(super) struct VectorizerParams<'a> {
     pub(super) fused: bool,
     pub(super) printed: &'a crate::printf::Table,
     pub(super) calls: &'a [super::calls::CallFrame],
-    /// The list of instrumented accesses, if accesses are validated.
+    /// The list of instrumented accesses; `None` if accesses are not checked.
     pub(super) sites: Option<&'a std::cell::RefCell<Vec<super::sanitize::AccessSite>>>,
     pub(super) frame: Frame,
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A vectoriser for a function of the vector IR with the given parameters.
+    /// Starts a function of the vector IR with the given parameters.
     pub(super) fn new(begin: VectorizerParams<'a>, params: Vec<Register>) -> Self {
         let VectorizerParams { module, function, shape, uniformity, fused, printed, calls, sites, frame } = begin;
         let mut b = Builder::new(function.name.clone(), params, None);
@@ -166,20 +166,20 @@ impl<'a> Vectorizer<'a> {
         self.values[value.index()] = Some(val);
     }
 
-    fn note(&mut self, value: V, level: u32, block: Block) {
-        if self.placement.homes.len() <= value.index() {
-            self.placement.homes.resize(value.index() + 1, (0, Block(0)));
+    fn record_def_site(&mut self, value: V, level: u32, block: Block) {
+        if self.placement.def_sites.len() <= value.index() {
+            self.placement.def_sites.resize(value.index() + 1, (0, Block(0)));
         }
-        self.placement.homes[value.index()] = (level, block);
+        self.placement.def_sites[value.index()] = (level, block);
     }
 
     fn level(&self) -> u32 {
         self.placement.preheaders.len() as u32
     }
 
-    /// The number of loops around the definition of a value, and its block.
-    pub(super) fn home(&self, value: V) -> (u32, Block) {
-        self.placement.homes.get(value.index()).copied().unwrap_or((0, Block(0)))
+    /// The loop depth and the block of the definition of a value.
+    pub(super) fn def_site(&self, value: V) -> (u32, Block) {
+        self.placement.def_sites.get(value.index()).copied().unwrap_or((0, Block(0)))
     }
 
     fn place(&mut self, block: Block, level: u32, ty: Register, op: Op) -> V {
@@ -187,11 +187,12 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(block);
         let value = self.b.value_of(ty, op);
         self.b.enter(current);
-        self.note(value, level, block);
+        self.record_def_site(value, level, block);
         value
     }
 
-    /// Adds an operation with a result, outside of as many loops as possible if it is pure.
+    /// Adds an operation with a result. A pure operation is placed outside of all loops that define none of its
+    /// operands.
     pub(super) fn op(&mut self, ty: Register, op: Op) -> V {
         if let Some(known) = self.simpler(ty, &op) {
             return known;
@@ -201,14 +202,14 @@ impl<'a> Vectorizer<'a> {
             return self.place(self.b.current(), here, ty, op);
         }
         let mut level = 0;
-        op.for_each_operand(|operand| level = level.max(self.home(operand).0));
+        op.for_each_operand(|operand| level = level.max(self.def_site(operand).0));
         match self.placement.preheaders.get(level as usize) {
             Some(&block) => self.place(block, level, ty, op),
             None => self.place(self.b.current(), here, ty, op),
         }
     }
 
-    /// The result of a constant fold or simplification.
+    /// The value that an operation can be folded or simplified to, or `None`.
     fn simpler(&mut self, ty: Register, op: &Op) -> Option<V> {
         let known = |value: &V| self.cache.known.get(value).copied();
         match op {
@@ -250,18 +251,18 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Adds an operation in the current block.
-    pub(super) fn here(&mut self, ty: Register, op: Op) -> V {
+    pub(super) fn emit(&mut self, ty: Register, op: Op) -> V {
         self.place(self.b.current(), self.level(), ty, op)
     }
 
-    /// Adds an operation with one operand directly after the operand's definition.
-    pub(super) fn beside(&mut self, operand: V, ty: Register, op: Op) -> V {
-        let (level, block) = self.home(operand);
+    /// Adds an operation with one operand to the block that defines the operand.
+    pub(super) fn emit_at_def(&mut self, operand: V, ty: Register, op: Op) -> V {
+        let (level, block) = self.def_site(operand);
         self.place(block, level, ty, op)
     }
 
-    /// Runs `f` with another current block, which has `level` loops around it.
-    pub(super) fn at<T>(&mut self, (level, block): (u32, Block), f: impl FnOnce(&mut Self) -> T) -> T {
+    /// Runs `f` with another current block at loop depth `level`.
+    pub(super) fn in_block<T>(&mut self, (level, block): (u32, Block), f: impl FnOnce(&mut Self) -> T) -> T {
         let (current, inner) = (self.b.current(), self.placement.preheaders.split_off(level as usize));
         self.b.enter(block);
         let made = f(self);
@@ -273,7 +274,7 @@ impl<'a> Vectorizer<'a> {
     /// Adds a parameter to a block at a loop depth.
     pub(super) fn block_param(&mut self, block: Block, ty: Register, level: u32) -> V {
         let value = self.b.block_param(block, ty);
-        self.note(value, level, block);
+        self.record_def_site(value, level, block);
         value
     }
 
@@ -335,7 +336,7 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(header);
     }
 
-    /// Closes the innermost loop; blocks that are entered from here on are after it.
+    /// Closes the innermost loop. Blocks that are entered afterwards are outside of it.
     pub(super) fn close_loop(&mut self) {
         self.placement.preheaders.pop();
     }
@@ -344,7 +345,7 @@ impl<'a> Vectorizer<'a> {
         self.b.end(Terminator::Jump(Target::new(block, args)));
     }
 
-    /// The mask of the active lanes; full if there is none.
+    /// The mask of the active lanes, which has all lanes set if there is no mask.
     pub(super) fn exec_mask_or_all(&mut self) -> Regs {
         if let Some(masks) = &self.masks.exec {
             return masks.clone();
@@ -364,7 +365,7 @@ impl<'a> Vectorizer<'a> {
         a.iter().zip(b).map(|(&a, &b)| self.op(ty, op(a, b))).collect()
     }
 
-    /// The function, and the arena layout.
+    /// Returns the finished function and its frame.
     pub(super) fn finish(self) -> (wgcl_codegen::vir::Function, Frame) {
         (self.b.finish(), self.frame)
     }

@@ -17,12 +17,12 @@ pub(super) struct Items {
     pub launch: Option<V>,
     /// The layout of the arguments.
     pub args: ArgPlaces,
-    /// The work-items of a group, as the launch requests them.
+    /// The enqueued local size.
     pub enqueued: [u32; 3],
-    /// The ids of the group.
+    /// The ids of the current group.
     pub group: Option<[V; 3]>,
-    /// The number of lane 0 in the order of [`Shape::below`](super::shape::Shape::below). If lanes are along dimension
-    /// 0, it is the linear local id.
+    /// The index of lane 0 in the lane order of [`Shape::below`](super::shape::Shape::below). If lanes are along
+    /// dimension 0, this is its linear local id.
     pub linear: Option<V>,
 }
 
@@ -34,26 +34,27 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A word of the launch's context, which does not change: loaded once.
+    /// A word of the launch context at a byte offset. It does not change, so it is loaded once.
     pub(super) fn launch_word(&mut self, offset: usize) -> V {
         let launch = self.launch();
         self.fixed(launch, Register::I32, offset as i32)
     }
 
-    /// An address of the launch's context.
+    /// An address of the launch context at a byte offset.
     pub(super) fn launch_address(&mut self, offset: usize) -> V {
         let launch = self.launch();
         self.fixed(launch, Register::I64, offset as i32)
     }
 
-    /// Loads memory that does not change while the kernel runs. The load is placed at the definition of the address.
+    /// Loads from memory that does not change while the kernel runs. The load is placed in the block that defines the
+    /// address.
     pub(super) fn fixed(&mut self, base: V, ty: Register, disp: i32) -> V {
         let key = (base, disp, ty);
         if let Some(&value) = self.cache.fixed_loads.get(&key) {
             return value;
         }
         let mem = Mem::Elem(ty.elem().unwrap_or(Elem::I32));
-        let value = self.beside(base, ty, VOp::Load(mem, Addr::offset(base, disp)));
+        let value = self.emit_at_def(base, ty, VOp::Load(mem, Addr::offset(base, disp)));
         self.cache.fixed_loads.insert(key, value);
         value
     }
@@ -67,7 +68,7 @@ impl Vectorizer<'_> {
         if dimension < 3 { self.launch_word(array + 4 * usize::from(dimension)) } else { self.i32(beyond) }
     }
 
-    /// The result of a query.
+    /// The result of a work-item query.
     pub(super) fn answer(&mut self, question: WorkItem) -> Val {
         let size = |sizes: [u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
         let uniform = match question {
@@ -94,7 +95,7 @@ impl Vectorizer<'_> {
             }
             WorkItem::NumSubgroups => self.i32(self.shape.gangs()),
             WorkItem::ArgImage { param, word } => self.image_word(param, word),
-            // Only shaders use these queries.
+            // Only shaders contain these queries.
             WorkItem::ArgIdentity(_)
             | WorkItem::ArgBase(_)
             | WorkItem::ArgSize(_)
@@ -157,7 +158,7 @@ impl Vectorizer<'_> {
                 self.op(ty, VOp::Bin(VBin::LShr, id, by))
             } else {
                 let by = self.i32(below);
-                self.here(ty, VOp::Bin(VBin::UDiv, id, by))
+                self.emit(ty, VOp::Bin(VBin::UDiv, id, by))
             };
         }
         if below * size == self.shape.items() {
@@ -168,11 +169,11 @@ impl Vectorizer<'_> {
             self.op(ty, VOp::Bin(VBin::And, id, mask))
         } else {
             let by = self.i32(size);
-            self.here(ty, VOp::Bin(VBin::URem, id, by))
+            self.emit(ty, VOp::Bin(VBin::URem, id, by))
         }
     }
 
-    /// Like [`Self::id_of`], for all lanes. Ids are small, so `(n + 0.5) * (1 / d)` truncates to the exact quotient.
+    /// As [`Self::id_of`], for all lanes. Ids are small, so `(n + 0.5) * (1 / d)` truncates to the exact quotient.
     fn ids_of(&mut self, linear: &[V], below: u32, size: u32) -> Regs {
         let mode = Mode::Varying;
         let divide = |this: &mut Self, value: &[V], by: u32| {

@@ -1,12 +1,12 @@
 //! Collective operations of work-groups that have several gangs.
 //!
 //! ```text
-//! %1 = reduce add %0      for each gang { ...; sums += %0 }       vectors of sums in memory, added to lane by lane
-//!                         %1 = the lanes of sums added up         once for the group
+//! %1 = reduce add %0      for each gang { ...; sums += %0 }       `sums` is a vector in memory
+//!                         %1 = the sum of the lanes of `sums`     once for the group
 //! %2 = scan add %1        for each gang { %2 = sum + the gang's scan; sum = the last lane of %2 }
 //! ```
-//! A reduction, a vote and a broadcast end a segment, as a barrier does; their results are uniform for the group. A
-//! scan does not end a segment: gangs run in order, and each continues from the sum of the gangs before.
+//! A reduction, a vote and a broadcast end a segment, as a barrier does. Their results are uniform for the group. A
+//! scan does not end a segment: gangs run in order, and each starts with the sum of the gangs before it.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, CmpOp as VCmp, Mem, Op as VOp, Type as Register, Value as V};
@@ -28,14 +28,14 @@ pub(super) struct Collective {
     pub result: Value,
 }
 
-/// The operation of a work-group that an instruction is.
+/// The collective operation of an instruction, or `None` if it is another instruction.
 pub(super) fn of(inst: &Inst) -> Option<Collective> {
     let Op::Group { sub: false, op, args } = &inst.op else { return None };
     Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
 }
 
 impl Collective {
-    /// Whether a gang only needs the gangs before it.
+    /// Whether the result in a gang only depends on that gang and the gangs before it.
     pub(super) const fn is_scan(&self) -> bool {
         matches!(self.op, GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_))
     }
@@ -58,7 +58,7 @@ impl Vectorizer<'_> {
                 self.clear_word(at);
                 at
             }
-            // The index, then the value of each work-item.
+            // Memory contains the index, and from byte 64 the value of each work-item.
             GroupOp::Broadcast => {
                 let at = self.frame.scratch(64 + elem(of).bytes() * self.shape.gangs() * self.shape.lanes);
                 self.clear_word(at);
@@ -106,19 +106,19 @@ impl Vectorizer<'_> {
     fn load_at(&mut self, of: Scalar, mode: Mode, addr: Addr) -> Regs {
         let (mem, ty) = (Mem::Elem(elem(of)), self.shape.register(of, mode));
         if mode == Mode::Uniform {
-            return smallvec![self.here(ty, VOp::Load(mem, addr))];
+            return smallvec![self.emit(ty, VOp::Load(mem, addr))];
         }
         let bytes = elem(of).bytes() * u32::from(ty.lanes());
         (0..self.shape.registers(of, mode) as u32)
             .map(|index| {
                 let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
-                self.here(ty, VOp::LoadVector { mem, addr, mask: None })
+                self.emit(ty, VOp::LoadVector { mem, addr, mask: None })
             })
             .collect()
     }
 
-    /// The number of vectors of partial sums. Gangs add to them round-robin, because a vector that has just been stored
-    /// is not available at once.
+    /// The number of vectors of partial sums. Gangs add to them in turn, so that an addition does not wait for the
+    /// store of the previous one.
     fn partial_sums(&self) -> u32 {
         const PARTIAL_SUMS: u32 = 4;
         if self.shape.gangs() >= 2 * PARTIAL_SUMS { PARTIAL_SUMS } else { 1 }
@@ -136,7 +136,7 @@ impl Vectorizer<'_> {
         Addr { index: Some((part, elem(of).bytes() as u8)), ..addr }
     }
 
-    /// Adds the contribution of a gang.
+    /// Adds the contribution of the current gang to the memory of the operation.
     pub(super) fn contribute(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         match collective.op {
@@ -174,7 +174,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Combines the contributions of all gangs.
+    /// Defines the result from the contributions of all gangs.
     pub(super) fn combine(&mut self, collective: &Collective) -> Lowered<()> {
         let at = self.collective_place(collective.result)?;
         let of = scalar(self.ir_ty(collective.value));
@@ -190,7 +190,7 @@ impl Vectorizer<'_> {
                 let index = self.op(Register::I32, VOp::Select(inside, index, last));
                 let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, index));
                 let addr = Addr { index: Some((index, elem(of).bytes() as u8)), ..self.frame_addr(at + 64) };
-                self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr))
+                self.emit(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr))
             }
             _ => {
                 let (fold, mode) = self.fold(collective)?;
@@ -207,7 +207,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// A scan of the group, for the current gang.
+    /// The result of a work-group scan in the current gang.
     pub(in super::super) fn scan_on(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
         let at = self.collective_place(result)?;
         let collective = Collective { op, value, index: None, result };
@@ -224,7 +224,7 @@ impl Vectorizer<'_> {
             let own = self.scanned(fold, &own, self.shape.lanes)?;
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &own)?;
-            // The sum is a scalar chain, so that the next gang only waits for one addition.
+            // The sum is scalar, so that the next gang only waits for one scalar operation.
             let own = self.known_lane(of, &own, self.shape.lanes - 1);
             let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
             (before, sums, last)
@@ -237,14 +237,14 @@ impl Vectorizer<'_> {
         Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
     }
 
-    /// The exclusive scan, from the sum of the gangs before and the inclusive scan. The first work-item gets the
-    /// identity.
+    /// The exclusive scan, computed from the inclusive scan and the sum of the gangs before. The result of the first
+    /// work-item is the identity.
     fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
         let of = fold.of;
         let shifted = if mode == Mode::Uniform {
             before.clone()
         } else {
-            // Only lane 0 has no lane before it, and `before` is the same in all lanes.
+            // Lane 0 gets its value from `before`, which is equal in all lanes.
             self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))?
         };
         let identity = fold.op.identity(of);

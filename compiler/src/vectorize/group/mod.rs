@@ -2,8 +2,8 @@
 //!
 //! A barrier or a collective operation of the group ([`collective`]) splits a sequence into *segments*. Each segment is
 //! a loop over the gangs of the group. A construct that contains a barrier, or a jump out of such a loop, runs at group
-//! level; all others stay inside a segment ([`plan`]). Values that are uniform for the group are computed once, outside
-//! of the loops over gangs.
+//! level. All other constructs stay inside a segment ([`plan`]). Values that are uniform for the group are computed
+//! once, outside of the loops over gangs.
 //!
 //! ```text
 //! %1 = load ...                   for each gang { %1 = load; store %1 }
@@ -11,12 +11,12 @@
 //! %2 = load ...                   for each gang { reload %1; %2 = load; ... }
 //! if %same { ...; barrier; ... }  if %same { for each gang { ... } for each gang { ... } }
 //! ```
-//! Control flow that diverges within the group still works. The masks of each gang are in memory. An `if` is entered if
-//! any work-item enters it; a loop iterates while any work-item is in it.
+//! For control flow that diverges within the group, the masks of each gang are in memory. A region of an `if` runs if
+//! any work-item takes it. A loop iterates while any work-item is in it.
 //!
 //! # Memory
-//! A value that is live across segments has a slot in the arena: one number for each work-item, or one for each gang at
-//! the place of its first work-item. Ids and addresses are computed again.
+//! A value that is live across segments has a slot in the arena, with one number for each work-item. If the value is
+//! not varying, only the number of the first work-item of each gang is used. Ids and addresses are recomputed.
 
 mod collective;
 mod plan;
@@ -32,15 +32,15 @@ use crate::ir::{Region, Type, Value};
 use plan::{Loop, Node, Plan};
 use segment::Slots;
 
-/// The constructs around the current instruction at group level.
+/// The enclosing constructs at group level.
 pub(super) struct State {
     slots: Slots,
-    /// Masks of the active lanes, one for each gang; empty if all are active. The innermost is last; the first one is
-    /// that of the innermost loop.
+    /// The offsets of the mask arrays of the enclosing divergent constructs, outermost first. An array has the mask of
+    /// the active lanes of each gang. All lanes are active if there is none.
     masks: Vec<u32>,
-    /// Masks of the lanes that have not returned, if some may return before others.
+    /// The offset of the masks of the lanes that have not returned. `None` if all lanes return together.
     live: Option<u32>,
-    /// The block after the group.
+    /// The block after the code of the group.
     done: wgcl_codegen::vir::Block,
     loops: Vec<GroupLoop>,
 }
@@ -51,7 +51,8 @@ struct GroupLoop {
     exit: wgcl_codegen::vir::Block,
     params: Vec<Value>,
     results: Vec<Value>,
-    /// Masks of the lanes that have not left, and the number of masks around it; `None` if the group leaves together.
+    /// The offset of the masks of the lanes that have not left, and the number of enclosing mask arrays. `None` if the
+    /// group leaves the loop together.
     alive: Option<(u32, usize)>,
 }
 
@@ -61,11 +62,12 @@ impl<'a> Vectorizer<'a> {
         let plan = Plan::of((self.function, body), self.uniformity, self.shape, self.sanitizer.is_some());
         let mark = self.frame.mark();
         let done = self.b.block();
-        let parted = self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::returns(body);
+        let may_return =
+            self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::may_return(body);
         let places = plan.places().into_iter().map(|value| (value, self.new_place(value))).collect();
         let slots = Slots::new(plan.levels(), places);
         let mut state = State { slots, masks: Vec::new(), live: None, done, loops: Vec::new() };
-        if parted {
+        if may_return {
             state.live = Some(self.mask_array());
         }
         self.group = Some(state);
@@ -86,7 +88,7 @@ impl<'a> Vectorizer<'a> {
         self.group.as_mut().ok_or_else(|| internal!("no group"))
     }
 
-    /// Vectorises a sequence of nodes. The code after them is reachable if the current block has not ended.
+    /// Vectorises a sequence of nodes. If the current block has ended, the code after them is unreachable.
     fn nodes(&mut self, nodes: &[Node<'a>]) -> Lowered<()> {
         for node in nodes {
             if self.b.is_ended() {
@@ -95,14 +97,14 @@ impl<'a> Vectorizer<'a> {
             match node {
                 Node::Uniform(inst) => self.operation(inst)?,
                 Node::Combine(collective) => {
-                    self.check_together();
+                    self.report_collective();
                     self.combine(collective)?;
                 }
                 Node::Segment(segment) => self.segment(segment)?,
-                Node::Choice { results, cond, ways } => self.level_choice(results, *cond, ways)?,
-                Node::DivergentIf { cond, ways } => self.parted_choice(*cond, ways)?,
-                Node::Loop(node) if node.together => self.level_loop(node)?,
-                Node::Loop(node) => self.parted_loop(node)?,
+                Node::UniformIf { results, cond, paths } => self.lower_uniform_if(results, *cond, paths)?,
+                Node::DivergentIf { cond, paths } => self.lower_divergent_if(*cond, paths)?,
+                Node::Loop(node) if node.together => self.lower_uniform_loop(node)?,
+                Node::Loop(node) => self.lower_divergent_loop(node)?,
                 Node::Break(values) => self.group_break(values)?,
                 Node::Continue(values) => self.group_continue(values)?,
                 Node::Return => self.group_return()?,
@@ -113,18 +115,18 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// The indices of the values that are uniform for the group.
-    fn level_values(&mut self, values: &[Value]) -> Lowered<Vec<usize>> {
+    fn uniform_indices(&mut self, values: &[Value]) -> Lowered<Vec<usize>> {
         let slots = &self.group_state()?.slots;
         Ok((0..values.len()).filter(|&index| slots.is_level(values[index])).collect())
     }
 
-    fn level_registers(&mut self, from: &[Value], to: &[Value]) -> Lowered<Vec<V>> {
-        let which = self.level_values(to)?;
+    fn uniform_registers(&mut self, from: &[Value], to: &[Value]) -> Lowered<Vec<V>> {
+        let which = self.uniform_indices(to)?;
         Ok(which.into_iter().flat_map(|index| self.coerce(from[index], LaneShape::Uniform)).collect())
     }
 
-    fn level_types(&mut self, values: &[Value]) -> Lowered<Vec<(Value, Type, usize)>> {
-        let which = self.level_values(values)?;
+    fn uniform_types(&mut self, values: &[Value]) -> Lowered<Vec<(Value, Type, usize)>> {
+        let which = self.uniform_indices(values)?;
         Ok(which
             .into_iter()
             .map(|index| (values[index], self.ir_ty(values[index]), usize::from(self.ir_ty(values[index]).lanes())))
@@ -132,9 +134,9 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Defines the values that are uniform for the group as parameters of a block.
-    fn level_params(&mut self, block: wgcl_codegen::vir::Block, values: &[Value]) -> Lowered<()> {
+    fn define_uniform_params(&mut self, block: wgcl_codegen::vir::Block, values: &[Value]) -> Lowered<()> {
         let depth = self.depth();
-        for (value, ty, _) in self.level_types(values)? {
+        for (value, ty, _) in self.uniform_types(values)? {
             let types = self.coerced_types(LaneShape::Uniform, ty);
             let registers: Vec<V> = types.into_iter().map(|ty| self.block_param(block, ty, depth)).collect();
             let val = self.rebuild(LaneShape::Uniform, ty, &registers);
@@ -144,12 +146,12 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// An `if` whose condition is uniform for the group.
-    fn level_choice(&mut self, results: &[Value], cond: Value, ways: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
+    fn lower_uniform_if(&mut self, results: &[Value], cond: Value, paths: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
         let cond = self.first(cond);
         let (blocks, meet) = ([self.b.block(), self.b.block()], self.b.block());
         self.b.end(Terminator::Branch(Cond::NonZero(cond), Target::new(blocks[0], []), Target::new(blocks[1], [])));
         let mut met = false;
-        for (nodes, block) in ways.iter().zip(blocks) {
+        for (nodes, block) in paths.iter().zip(blocks) {
             self.b.enter(block);
             self.nodes(nodes)?;
             if self.b.is_ended() {
@@ -157,23 +159,23 @@ impl<'a> Vectorizer<'a> {
             }
             met = true;
             let args = match nodes.last() {
-                Some(Node::Yield(values)) => self.level_registers(values, results)?,
-                _ => return Err(internal!("a way without an end")),
+                Some(Node::Yield(values)) => self.uniform_registers(values, results)?,
+                _ => return Err(internal!("a region without an end")),
             };
             self.jump(meet, args);
         }
         if met {
             self.b.enter(meet);
-            self.level_params(meet, results)?;
+            self.define_uniform_params(meet, results)?;
         }
         Ok(())
     }
 
-    /// An `if` whose condition differs between work-items. The segment before has stored the masks, and whether any
-    /// work-item takes each region.
-    fn parted_choice(&mut self, cond: Value, ways: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
-        let (masks, flags) = self.group_state()?.slots.choice(cond).ok_or_else(|| internal!("a choice without masks"))?;
-        for (index, nodes) in ways.iter().enumerate() {
+    /// An `if` whose condition differs between work-items. The segment before it has stored the masks, and a flag for
+    /// each region that is nonzero if any work-item takes the region.
+    fn lower_divergent_if(&mut self, cond: Value, paths: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
+        let (masks, flags) = self.group_state()?.slots.if_masks(cond).ok_or_else(|| internal!("an if without masks"))?;
+        for (index, nodes) in paths.iter().enumerate() {
             let flag = self.load_word(flags[index]);
             let (inside, after) = (self.b.block(), self.b.block());
             self.b.end(Terminator::Branch(Cond::NonZero(flag), Target::new(inside, []), Target::new(after, [])));
@@ -190,11 +192,11 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// A loop that the group leaves together.
-    fn level_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
+    fn lower_uniform_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
         let (header, exit) = (self.b.block(), self.b.block());
-        let args = self.level_registers(node.init, node.params)?;
+        let args = self.uniform_registers(node.init, node.params)?;
         self.open_loop(header, args);
-        self.level_params(header, node.params)?;
+        self.define_uniform_params(header, node.params)?;
         let state = GroupLoop { header, exit, params: node.params.to_vec(), results: node.results.to_vec(), alive: None };
         self.group_state()?.loops.push(state);
         self.nodes(&node.body)?;
@@ -204,13 +206,13 @@ impl<'a> Vectorizer<'a> {
         self.group_state()?.loops.pop();
         self.close_loop();
         self.b.enter(exit);
-        self.level_params(exit, node.results)
+        self.define_uniform_params(exit, node.results)
     }
 
-    /// A loop that work-items leave in different iterations. The segment before has stored the parameters and the mask
-    /// of the work-items in it.
-    fn parted_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
-        let (alive, here, flag) = self.group_state()?.slots.parted(node).ok_or_else(|| internal!("a loop without masks"))?;
+    /// A loop that work-items leave in different iterations. The segment before it has stored the parameters and the
+    /// masks of the work-items that enter it.
+    fn lower_divergent_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
+        let (alive, here, flag) = self.group_state()?.slots.loop_masks(node).ok_or_else(|| internal!("a loop without masks"))?;
         let (header, exit) = (self.b.block(), self.b.block());
         self.open_loop(header, []);
         self.each_gang(|this, _| {
@@ -234,7 +236,7 @@ impl<'a> Vectorizer<'a> {
                 let mut bits = this.load_item(alive);
                 if let Some(live) = live {
                     let live_mask = this.load_item(live);
-                    bits = this.here(Register::I32, VOp::Bin(wgcl_codegen::vir::BinOp::And, bits, live_mask));
+                    bits = this.emit(Register::I32, VOp::Bin(wgcl_codegen::vir::BinOp::And, bits, live_mask));
                 }
                 this.add_to_word(flag, bits);
                 Ok(())
@@ -251,7 +253,7 @@ impl<'a> Vectorizer<'a> {
         let state = self.group_state()?;
         let Some(GroupLoop { exit, results, alive: None, .. }) = state.loops.last() else { return Ok(()) };
         let (exit, results) = (*exit, results.clone());
-        let args = self.level_registers(values, &results)?;
+        let args = self.uniform_registers(values, &results)?;
         self.jump(exit, args);
         Ok(())
     }
@@ -260,7 +262,7 @@ impl<'a> Vectorizer<'a> {
         let state = self.group_state()?;
         let Some(GroupLoop { header, params, alive: None, .. }) = state.loops.last() else { return Ok(()) };
         let (header, params) = (*header, params.clone());
-        let args = self.level_registers(values, &params)?;
+        let args = self.uniform_registers(values, &params)?;
         self.jump(header, args);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The plan of a kernel with barriers: the actions at group level, and the segments.
+//! The plan of a kernel with barriers: actions at group level, and segments.
 
 use rustc_hash::FxHashSet;
 
@@ -10,21 +10,21 @@ use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// An action at group level.
 pub(super) enum Node<'a> {
-    /// An instruction whose result is uniform for the group: computed once.
+    /// An instruction whose result is uniform for the group. It runs once for the group.
     Uniform(&'a Inst),
-    /// The combination of the contributions of the segment before.
+    /// Combines the contributions that the gangs made in the segment before.
     Combine(Collective),
     Segment(Segment<'a>),
     /// An `if` whose condition is uniform for the group.
-    Choice {
+    UniformIf {
         results: &'a [Value],
         cond: Value,
-        ways: [Vec<Node<'a>>; 2],
+        paths: [Vec<Node<'a>>; 2],
     },
     /// An `if` whose condition differs between work-items.
     DivergentIf {
         cond: Value,
-        ways: [Vec<Node<'a>>; 2],
+        paths: [Vec<Node<'a>>; 2],
     },
     Loop(Loop<'a>),
     Break(&'a [Value]),
@@ -41,11 +41,11 @@ pub(super) struct Loop<'a> {
     pub body: Vec<Node<'a>>,
     /// Whether the group leaves it together.
     pub together: bool,
-    /// Identifies the loop.
+    /// A number that identifies the loop in the plan.
     pub number: usize,
 }
 
-/// The instructions of a loop over the gangs.
+/// The instructions that run in one loop over the gangs.
 #[derive(Default)]
 pub(super) struct Segment<'a> {
     pub insts: Vec<&'a Inst>,
@@ -54,13 +54,13 @@ pub(super) struct Segment<'a> {
 
 /// An action at the end of a segment.
 pub(super) enum Tail<'a> {
-    /// The second values become the first ones.
-    Put(&'a [Value], &'a [Value]),
-    /// Stores the masks of an `if`.
+    /// Stores the first values to the slots of the second values.
+    StoreValues(&'a [Value], &'a [Value]),
+    /// Stores the masks of both regions of an `if` with this condition.
     Masks(Value),
     /// Adds the contribution of the gang to a collective operation.
     Contribute(Collective),
-    /// Stores the masks of a loop that begins.
+    /// Stores the masks of the lanes that enter the loop with this number.
     Enter(usize),
     /// The active lanes leave the innermost loop, or its current iteration.
     Leave { iteration_only: bool },
@@ -88,7 +88,7 @@ struct Planner<'a> {
     reports_barriers: bool,
 }
 
-/// The constructs around a region.
+/// The enclosing constructs of a region.
 #[derive(Clone, Copy, Default)]
 struct Around<'a> {
     /// The results of the construct that the region belongs to.
@@ -148,20 +148,20 @@ impl<'a> Plan<'a> {
                     let defined = segment.defined();
                     for value in segment.read() {
                         if !defined.contains(&value) && !self.level[value.index()] {
-                            remade_from(uniformity, value, &mut |value| {
+                            recomputation_inputs(uniformity, value, &mut |value| {
                                 needed.insert(value);
                             });
                         }
                     }
                     for tail in &segment.tail {
-                        if let Tail::Put(_, to) = tail {
+                        if let Tail::StoreValues(_, to) = tail {
                             own.extend_from_slice(to);
                         }
                     }
                     self.definitions.extend(defined);
                 }
-                Node::Choice { ways, .. } | Node::DivergentIf { ways, .. } => {
-                    ways.iter().for_each(|way| self.look(way, uniformity, needed, own))
+                Node::UniformIf { paths, .. } | Node::DivergentIf { paths, .. } => {
+                    paths.iter().for_each(|path| self.look(path, uniformity, needed, own))
                 }
                 Node::Loop(node) => {
                     own.extend_from_slice(node.params);
@@ -176,12 +176,12 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The values that the segment defines and later code may use.
+    /// The values that the instructions of the segment define, excluding nested regions.
     pub(super) fn defined(&self) -> FxHashSet<Value> {
         self.insts.iter().flat_map(|inst| inst.results.iter().copied()).collect()
     }
 
-    /// The values that the segment uses, those of nested regions included.
+    /// The values that the segment uses, including uses in nested regions.
     pub(super) fn read(&self) -> FxHashSet<Value> {
         let mut read = FxHashSet::default();
         for inst in &self.insts {
@@ -194,7 +194,7 @@ impl<'a> Segment<'a> {
                         read.insert(value);
                     })
                 });
-                // Values defined in a nested region are used there only.
+                // Values that are defined in a nested region are only used there.
                 region.walk(&mut |inst| {
                     inst.results.iter().for_each(|result| {
                         read.remove(result);
@@ -214,7 +214,7 @@ impl<'a> Segment<'a> {
         }
         for tail in &self.tail {
             match tail {
-                Tail::Put(from, _) => read.extend(from.iter().copied()),
+                Tail::StoreValues(from, _) => read.extend(from.iter().copied()),
                 Tail::Masks(cond) => {
                     read.insert(*cond);
                 }
@@ -226,8 +226,9 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether a value is recomputed at its uses: ids, addresses, and uniform or linear values computed from them.
-pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
+/// Whether a value is recomputed at its uses. This holds for constants, ids, addresses, and pure operations whose
+/// result is uniform or linear in each gang.
+pub(super) fn is_recomputed(uniformity: &Uniformity<'_>, value: Value) -> bool {
     match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,
         Some(Op::PtrAdd(..)) if uniformity.points_to_element_major(value) => true,
@@ -236,18 +237,18 @@ pub(super) fn is_remade(uniformity: &Uniformity<'_>, value: Value) -> bool {
     }
 }
 
-/// Calls `f` with the values in memory from which a value is recomputed.
-fn remade_from(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Value)) {
-    if !is_remade(uniformity, value) {
+/// Calls `f` with the values that must be in memory to recompute a value.
+fn recomputation_inputs(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn FnMut(Value)) {
+    if !is_recomputed(uniformity, value) {
         return f(value);
     }
     if let Some(op) = uniformity.definitions().get(value) {
-        op.for_each_operand(|operand| remade_from(uniformity, operand, f));
+        op.for_each_operand(|operand| recomputation_inputs(uniformity, operand, f));
     }
 }
 
-/// Whether a region contains a barrier.
-fn waits(region: &Region) -> bool {
+/// Whether a region contains a barrier or a collective operation of the work-group.
+fn contains_barrier(region: &Region) -> bool {
     super::super::kernel::has_barrier(region)
 }
 
@@ -260,33 +261,33 @@ impl<'a> Planner<'a> {
         self.changed |= std::mem::replace(&mut self.level[value.index()], false);
     }
 
-    fn keep(&mut self, value: Value, holds: bool) {
+    fn require_uniform(&mut self, value: Value, holds: bool) {
         let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
         if !(holds && uniform && self.divergence.is_same(value)) {
             self.lower(value);
         }
     }
 
-    /// Whether an instruction runs at group level.
+    /// Whether an instruction runs at group level instead of inside a segment.
     fn is_grouped(&self, inst: &Inst, around: Around<'a>) -> bool {
         match &inst.op {
             Op::Barrier(_) | Op::Group { sub: false, .. } => true,
             Op::If { cond, .. } => {
-                let leaves = around.innermost.is_some() && super::super::control::jumps(inst);
-                let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::returns);
-                leaves || returns || inst.op.regions().into_iter().any(waits)
+                let leaves = around.innermost.is_some() && super::super::control::contains_jump(inst);
+                let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
+                leaves || returns || inst.op.regions().into_iter().any(contains_barrier)
             }
-            // A switch that leaves a loop at group level has been replaced by `if`s before.
-            op => op.regions().into_iter().any(waits),
+            // `switches` has already replaced a switch that leaves a loop at group level by `if`s.
+            op => op.regions().into_iter().any(contains_barrier),
         }
     }
 
-    /// Whether the group leaves a loop together.
-    fn leave_together(&self, body: &'a Region, around: Around<'a>) -> bool {
+    /// Whether all work-items of the group leave a loop in the same iteration.
+    fn leaves_together(&self, body: &'a Region, around: Around<'a>) -> bool {
         body.insts.iter().all(|inst| match &inst.op {
             Op::If { cond, then, els } if self.is_grouped(inst, around) => {
-                let jumps = super::super::control::jumps(inst);
-                (!jumps || self.is_level(*cond)) && self.leave_together(then, around) && self.leave_together(els, around)
+                let jumps = super::super::control::contains_jump(inst);
+                (!jumps || self.is_level(*cond)) && self.leaves_together(then, around) && self.leaves_together(els, around)
             }
             _ => true,
         })
@@ -297,30 +298,30 @@ impl<'a> Planner<'a> {
             match &inst.op {
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
                     let cond = self.is_level(*cond);
-                    for way in [then, els] {
-                        self.levels(way, Around { results: &inst.results, ..around });
+                    for path in [then, els] {
+                        self.levels(path, Around { results: &inst.results, ..around });
                     }
-                    inst.results.iter().for_each(|&result| self.keep(result, cond));
+                    inst.results.iter().for_each(|&result| self.require_uniform(result, cond));
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
                     let innermost = (&params[..], &inst.results[..]);
-                    let together = self.leave_together(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, true)) });
+                    let together = self.leaves_together(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, true)) });
                     for (&param, &init) in params.iter().zip(init) {
                         let holds = together && self.is_level(init);
-                        self.keep(param, holds);
+                        self.require_uniform(param, holds);
                     }
-                    inst.results.iter().for_each(|&result| self.keep(result, together));
+                    inst.results.iter().for_each(|&result| self.require_uniform(result, together));
                     self.levels(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, together)) });
                 }
-                Op::Yield(values) => self.give(values, around.results),
-                Op::Break(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.1)),
-                Op::Continue(values) => self.give(values, around.innermost.map_or(&[], |innermost| innermost.0)),
-                // The result is uniform for the group, for any set of active lanes.
+                Op::Yield(values) => self.propagate(values, around.results),
+                Op::Break(values) => self.propagate(values, around.innermost.map_or(&[], |innermost| innermost.1)),
+                Op::Continue(values) => self.propagate(values, around.innermost.map_or(&[], |innermost| innermost.0)),
+                // The result is uniform for the group, even if some work-items are inactive.
                 Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
                     let stable = match *op {
                         Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
-                        // Each work-item has its own variables.
+                        // The address differs between work-items.
                         Op::VarAddr(_) => false,
                         _ => op.is_pure(),
                     };
@@ -328,7 +329,7 @@ impl<'a> Planner<'a> {
                     op.for_each_operand(|value| {
                         holds &= self.is_level(value) || matches!(self.uniformity.definitions().get(value), Some(Op::Const(_)))
                     });
-                    inst.results.iter().for_each(|&result| self.keep(result, holds));
+                    inst.results.iter().for_each(|&result| self.require_uniform(result, holds));
                     for nested in op.regions() {
                         self.not_level(nested);
                     }
@@ -340,7 +341,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Values inside a segment are not computed at group level.
+    /// Records that the values of a region inside a segment are not uniform for the group.
     fn not_level(&mut self, region: &Region) {
         region.walk(&mut |inst| {
             inst.results.iter().for_each(|&result| self.lower(result));
@@ -350,7 +351,7 @@ impl<'a> Planner<'a> {
         });
     }
 
-    fn give(&mut self, from: &[Value], to: &[Value]) {
+    fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             if !self.is_level(from) {
                 self.lower(to);
@@ -368,8 +369,8 @@ impl<'a> Planner<'a> {
                         pending.insts.push(inst);
                     }
                     flush(&mut nodes, &mut pending);
-                    // The end of a segment waits for all gangs; only the order of accesses as other groups see them
-                    // needs a fence.
+                    // All gangs finish a segment before the next one begins. A fence is only necessary to order
+                    // accesses as other groups observe them.
                     if !self.reports_barriers && !self.uniformity.caps().strong_memory_order && fence.reaches_other_groups() {
                         nodes.push(Node::Uniform(inst));
                     }
@@ -389,19 +390,19 @@ impl<'a> Planner<'a> {
                     }
                     flush(&mut nodes, &mut pending);
                     let inside = Around { results: &inst.results, ..around };
-                    let ways = [self.region(then, inside), self.region(els, inside)];
+                    let paths = [self.region(then, inside), self.region(els, inside)];
                     nodes.push(if level {
-                        Node::Choice { results: &inst.results, cond: *cond, ways }
+                        Node::UniformIf { results: &inst.results, cond: *cond, paths }
                     } else {
-                        Node::DivergentIf { cond: *cond, ways }
+                        Node::DivergentIf { cond: *cond, paths }
                     });
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
                     let innermost = |together| Around { results: &[], innermost: Some((&params[..], &inst.results[..], together)) };
-                    let together = self.leave_together(body, innermost(true));
+                    let together = self.leaves_together(body, innermost(true));
                     let number = self.numbers;
                     self.numbers += 1;
-                    pending.tail.push(Tail::Put(init, params));
+                    pending.tail.push(Tail::StoreValues(init, params));
                     if !together {
                         pending.tail.push(Tail::Enter(number));
                     }
@@ -410,13 +411,13 @@ impl<'a> Planner<'a> {
                     nodes.push(Node::Loop(Loop { init, params, results: &inst.results, body, together, number }));
                 }
                 Op::Yield(values) => {
-                    pending.tail.push(Tail::Put(values, around.results));
+                    pending.tail.push(Tail::StoreValues(values, around.results));
                     flush(&mut nodes, &mut pending);
                     nodes.push(Node::Yield(values));
                 }
                 Op::Break(values) => {
                     let innermost = around.innermost;
-                    pending.tail.push(Tail::Put(values, innermost.map_or(&[], |innermost| innermost.1)));
+                    pending.tail.push(Tail::StoreValues(values, innermost.map_or(&[], |innermost| innermost.1)));
                     if innermost.is_some_and(|innermost| !innermost.2) {
                         pending.tail.push(Tail::Leave { iteration_only: false });
                     }
@@ -425,7 +426,7 @@ impl<'a> Planner<'a> {
                 }
                 Op::Continue(values) => {
                     let innermost = around.innermost;
-                    pending.tail.push(Tail::Put(values, innermost.map_or(&[], |innermost| innermost.0)));
+                    pending.tail.push(Tail::StoreValues(values, innermost.map_or(&[], |innermost| innermost.0)));
                     if innermost.is_some_and(|innermost| !innermost.2) {
                         pending.tail.push(Tail::Leave { iteration_only: true });
                     }
@@ -448,7 +449,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// The masks need not be updated at the end of the kernel.
+/// Removes the update of the masks at the end of the kernel, where no code reads them.
 fn end_at_last(nodes: &mut Vec<Node<'_>>) {
     let [.., Node::Segment(segment), Node::Return] = &mut nodes[..] else { return };
     if matches!(segment.tail.last(), Some(Tail::Return)) {
@@ -460,10 +461,10 @@ fn end_at_last(nodes: &mut Vec<Node<'_>>) {
     }
 }
 
-/// Ends the pending segment, if it has any instructions.
+/// Appends the pending segment, unless it has neither instructions nor actions at its end.
 fn flush<'a>(nodes: &mut Vec<Node<'a>>, pending: &mut Segment<'a>) {
     let segment = std::mem::take(pending);
-    let nothing = segment.tail.iter().all(|tail| matches!(tail, Tail::Put([], _) | Tail::Put(_, [])));
+    let nothing = segment.tail.iter().all(|tail| matches!(tail, Tail::StoreValues([], _) | Tail::StoreValues(_, [])));
     if !segment.insts.is_empty() || !nothing {
         nodes.push(Node::Segment(segment));
     }

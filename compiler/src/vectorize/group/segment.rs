@@ -1,4 +1,4 @@
-//! Segments: loops over the gangs of a group, and the values that they keep in memory for each other.
+//! Segments: loops over the gangs of a group, and the values that are live across segments.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -9,19 +9,19 @@ use super::super::uniformity::LaneShape;
 use super::super::value::{Regs, scalar};
 use super::super::vectorizer::{Lowered, Vectorizer};
 use super::collective;
-use super::plan::{Loop, Segment, Tail, is_remade};
+use super::plan::{Loop, Segment, Tail, is_recomputed};
 use crate::internal::internal;
 use crate::ir::{Scalar, Type, Value};
 
-/// The places of values and masks in memory.
+/// The offsets in the arena, in bytes, of values and masks that are live across segments.
 #[derive(Default)]
 pub(super) struct Slots {
     level: Vec<bool>,
-    /// Values that have a place. A place is not reused while the group runs, because loops can execute a segment again.
+    /// The slots of values. A slot is not reused while the group runs, because loops can execute a segment again.
     places: FxHashMap<Value, u32>,
-    choices: FxHashMap<Value, ([u32; 2], [u32; 2])>,
+    ifs: FxHashMap<Value, ([u32; 2], [u32; 2])>,
     loops: FxHashMap<usize, (u32, u32, u32)>,
-    /// The place of each collective operation, by its result.
+    /// The memory of each collective operation, by its result.
     pub(super) collectives: FxHashMap<Value, u32>,
 }
 
@@ -34,20 +34,21 @@ impl Slots {
         self.level[value.index()]
     }
 
-    /// The masks of both regions of an `if`, and the words that say whether any work-item takes them.
-    pub(super) fn choice(&self, cond: Value) -> Option<([u32; 2], [u32; 2])> {
-        self.choices.get(&cond).copied()
+    /// The mask arrays of both regions of an `if`, and a flag for each region: a word that is nonzero if any work-item
+    /// takes the region.
+    pub(super) fn if_masks(&self, cond: Value) -> Option<([u32; 2], [u32; 2])> {
+        self.ifs.get(&cond).copied()
     }
 
-    /// The masks of the work-items in a loop and in its current iteration, and the word that says whether there are
-    /// any.
-    pub(super) fn parted(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
+    /// The mask array of the work-items in a loop, that of the work-items in its current iteration, and a word that is
+    /// nonzero if any work-item is in the loop.
+    pub(super) fn loop_masks(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
         self.loops.get(&node.number).copied()
     }
 }
 
 impl<'a> Vectorizer<'a> {
-    /// A place for one number for each gang.
+    /// Allocates an array with one mask for each gang. Returns its offset.
     pub(super) fn mask_array(&mut self) -> u32 {
         let bytes = 4 * self.shape.gangs() * self.shape.lanes;
         self.frame.scratch(bytes)
@@ -69,10 +70,10 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Loads the word of the current gang from an array of masks.
+    /// Loads the mask of the current gang from an array.
     pub(super) fn load_item(&mut self, array: u32) -> V {
         let addr = self.item_addr(array, Elem::I32);
-        self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
+        self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
     }
 
     pub(super) fn store_item(&mut self, array: u32, bits: V) {
@@ -88,7 +89,7 @@ impl<'a> Vectorizer<'a> {
 
     pub(super) fn load_word(&mut self, at: u32) -> V {
         let addr = self.frame_addr(at);
-        self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
+        self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr))
     }
 
     pub(super) fn clear_word(&mut self, at: u32) {
@@ -99,19 +100,19 @@ impl<'a> Vectorizer<'a> {
     /// Sets bits of a word.
     pub(super) fn add_to_word(&mut self, at: u32, bits: V) {
         let old = self.load_word(at);
-        let new = self.here(Register::I32, VOp::Bin(VBin::Or, old, bits));
+        let new = self.emit(Register::I32, VOp::Bin(VBin::Or, old, bits));
         let addr = self.frame_addr(at);
         self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, new));
     }
 
-    /// Clears bits of the word of the current gang.
+    /// Clears bits in the mask of the current gang in an array.
     fn take_from_item(&mut self, array: u32, bits: V) {
         let old = self.load_item(array);
-        let new = self.here(Register::I32, VOp::Bin(VBin::AndNot, old, bits));
+        let new = self.emit(Register::I32, VOp::Bin(VBin::AndNot, old, bits));
         self.store_item(array, new);
     }
 
-    /// Allocates the places that the end of a segment needs.
+    /// Allocates the memory for the masks and collective operations of a segment.
     fn prepare(&mut self, segment: &Segment<'a>) -> Lowered<()> {
         for tail in &segment.tail {
             match tail {
@@ -119,7 +120,7 @@ impl<'a> Vectorizer<'a> {
                     let masks = [self.mask_array(), self.mask_array()];
                     let flags = [self.frame.scratch(4), self.frame.scratch(4)];
                     flags.into_iter().for_each(|flag| self.clear_word(flag));
-                    self.group_state()?.slots.choices.insert(*cond, (masks, flags));
+                    self.group_state()?.slots.ifs.insert(*cond, (masks, flags));
                 }
                 Tail::Enter(number) => {
                     let made = (self.mask_array(), self.mask_array(), self.frame.scratch(4));
@@ -166,13 +167,13 @@ impl<'a> Vectorizer<'a> {
                 kept.sort_unstable();
                 for value in kept {
                     if this.group_state()?.slots.places.contains_key(&value) {
-                        this.keep(value, value, false)?;
+                        this.store_to_slot(value, value, false)?;
                     }
                 }
                 this.tail(&segment.tail, live)?;
             }
             if this.masks.exit != latch {
-                // The only lane returns.
+                // The exit is the block in which the only lane of the gang returns.
                 if !this.b.is_ended() {
                     this.jump(latch, []);
                 }
@@ -188,7 +189,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// The address of the current gang's part of an array with `bytes` bytes for each work-item.
+    /// The address of the current gang's first element in an array with `bytes` bytes for each work-item.
     fn of_gang(&mut self, at: u32, bytes: u32) -> Lowered<V> {
         let linear = self.items.linear.ok_or_else(|| internal!("no gang"))?;
         let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
@@ -210,7 +211,7 @@ impl<'a> Vectorizer<'a> {
         for array in [mask, live].into_iter().flatten() {
             let own = self.load_item(array);
             bits = Some(match bits {
-                Some(bits) => self.here(Register::I32, VOp::Bin(VBin::And, bits, own)),
+                Some(bits) => self.emit(Register::I32, VOp::Bin(VBin::And, bits, own)),
                 None => own,
             });
         }
@@ -237,16 +238,16 @@ impl<'a> Vectorizer<'a> {
     fn record_returned(&mut self, live: Option<u32>) {
         if let (Some(live), Some(live_mask)) = (live, self.masks.live.clone()) {
             let live_mask: Regs = SmallVec::from_slice(&self.masks.slots[live_mask]);
-            // Lanes that are inactive here were not in the mask but may be alive.
+            // A lane that was inactive at the start of the segment may not have returned. Do not clear its bit.
             let own = self.mask_bits(&live_mask);
             let masks: Regs = self.masks.segment.clone().unwrap_or(live_mask);
             let all = self.mask_bits(&masks);
-            let gone = self.here(Register::I32, VOp::Bin(VBin::AndNot, all, own));
+            let gone = self.emit(Register::I32, VOp::Bin(VBin::AndNot, all, own));
             self.take_from_item(live, gone);
         }
     }
 
-    /// Skips the rest if no lane is alive.
+    /// Branches to the latch if no lane is active.
     fn skip_if_no_lane(&mut self, latch: wgcl_codegen::vir::Block) {
         if let Some(masks) = self.masks.exec.clone() {
             let some = self.b.block();
@@ -256,7 +257,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// A place for a value: one number for each work-item and component.
+    /// Allocates a slot for a value, with one number for each work-item and component.
     pub(super) fn new_place(&mut self, value: Value) -> u32 {
         let ty = self.ir_ty(value);
         let bytes = self.array_bytes(scalar(ty)) * u32::from(ty.lanes());
@@ -272,7 +273,7 @@ impl<'a> Vectorizer<'a> {
         if self.values[value.index()].is_some() || self.group_state()?.slots.is_level(value) {
             return Ok(());
         }
-        if is_remade(self.uniformity, value) {
+        if is_recomputed(self.uniformity, value) {
             if let Some(op) = self.uniformity.definitions().get(value) {
                 let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
                 op.for_each_operand(|operand| operands.push(operand));
@@ -293,7 +294,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The bytes of a component's array.
+    /// The size in bytes of the array of a component.
     fn array_bytes(&self, of: Scalar) -> u32 {
         elem(of).bytes() * self.shape.gangs() * self.shape.lanes
     }
@@ -304,24 +305,24 @@ impl<'a> Vectorizer<'a> {
         for component in 0..u32::from(ty.lanes()) {
             let addr = self.item_addr(at + component * self.array_bytes(of), elem(of));
             if lane_shape != LaneShape::Varying {
-                registers.push(self.here(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr)));
+                registers.push(self.emit(self.shape.register(of, Mode::Uniform), VOp::Load(Mem::Elem(elem(of)), addr)));
             } else if of == Scalar::Bool {
-                let bits = self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
+                let bits = self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
                 registers.extend(self.masks_of(bits));
             } else {
                 let register = self.shape.register(of, Mode::Varying);
                 let bytes = elem(of).bytes() * u32::from(register.lanes());
                 for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
                     let addr = Addr { disp: addr.disp + (index * bytes).cast_signed(), ..addr };
-                    registers.push(self.here(register, VOp::LoadVector { mem: Mem::Elem(elem(of)), addr, mask: None }));
+                    registers.push(self.emit(register, VOp::LoadVector { mem: Mem::Elem(elem(of)), addr, mask: None }));
                 }
             }
         }
         registers
     }
 
-    /// Stores a value to the place of another one, or its own; only for active lanes if `masked`.
-    fn keep(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
+    /// Stores the value `from` to the slot of `to`. If `masked`, only active lanes are stored.
+    fn store_to_slot(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
         let Some(at) = self.place_of(to)? else { return Ok(()) };
         let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
         let registers = self.coerce(from, lane_shape);
@@ -341,10 +342,10 @@ impl<'a> Vectorizer<'a> {
                 let mut bits = self.mask_bits(regs);
                 if let Some(masks) = &masks {
                     let here = self.mask_bits(masks);
-                    let old = self.here(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
-                    let others = self.here(Register::I32, VOp::Bin(VBin::AndNot, old, here));
-                    let own = self.here(Register::I32, VOp::Bin(VBin::And, bits, here));
-                    bits = self.here(Register::I32, VOp::Bin(VBin::Or, others, own));
+                    let old = self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
+                    let others = self.emit(Register::I32, VOp::Bin(VBin::AndNot, old, here));
+                    let own = self.emit(Register::I32, VOp::Bin(VBin::And, bits, here));
+                    bits = self.emit(Register::I32, VOp::Bin(VBin::Or, others, own));
                 }
                 self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, bits));
             } else {
@@ -363,9 +364,9 @@ impl<'a> Vectorizer<'a> {
     fn tail(&mut self, tail: &[Tail<'a>], live: Option<u32>) -> Lowered<()> {
         for tail in tail {
             match *tail {
-                Tail::Put(from, to) => self.put_all(from, to)?,
+                Tail::StoreValues(from, to) => self.store_all_to_slots(from, to)?,
                 Tail::Masks(cond) => {
-                    let (masks, flags) = self.group_state()?.slots.choice(cond).ok_or_else(|| internal!("a choice without masks"))?;
+                    let (masks, flags) = self.group_state()?.slots.if_masks(cond).ok_or_else(|| internal!("an if without masks"))?;
                     let here = self.live_bits();
                     let own = if self.shape.lanes == 1 {
                         self.first(cond)
@@ -374,7 +375,7 @@ impl<'a> Vectorizer<'a> {
                         self.mask_bits(&regs)
                     };
                     for (index, op) in [VBin::And, VBin::AndNot].into_iter().enumerate() {
-                        let bits = self.here(Register::I32, VOp::Bin(op, here, own));
+                        let bits = self.emit(Register::I32, VOp::Bin(op, here, own));
                         self.store_item(masks[index], bits);
                         self.add_to_word(flags[index], bits);
                     }
@@ -407,8 +408,9 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Stores values to the places of others, in parallel.
-    fn put_all(&mut self, from: &[Value], to: &[Value]) -> Lowered<()> {
+    /// Stores the values `from` to the slots of `to`. Loads all values before the first store, because the lists can
+    /// overlap.
+    fn store_all_to_slots(&mut self, from: &[Value], to: &[Value]) -> Lowered<()> {
         let mut stores = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
             if self.group_state()?.slots.is_level(to) {

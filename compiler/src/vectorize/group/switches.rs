@@ -22,7 +22,7 @@ fn region(function: &mut Function, list: &mut Region) {
 fn expanded(function: &mut Function, mut inst: Inst) -> Vec<Inst> {
     inst.op.regions_mut().into_iter().for_each(|nested| region(function, nested));
     let grouped = matches!(inst.op, Op::Switch { .. })
-        && (super::super::control::jumps(&inst) || inst.op.regions().into_iter().any(super::super::kernel::has_barrier));
+        && (super::super::control::contains_jump(&inst) || inst.op.regions().into_iter().any(super::super::kernel::has_barrier));
     if !grouped {
         return vec![inst];
     }
@@ -30,7 +30,7 @@ fn expanded(function: &mut Function, mut inst: Inst) -> Vec<Inst> {
     let (results, span, ty) = (inst.results, inst.span, function.ty(selector));
     let types: Vec<Type> = results.iter().map(|&result| function.ty(result)).collect();
     let count = cases.len();
-    // From the last case to the first: the code of the later cases runs if this case does not match.
+    // Build from the last case to the first. The `else` region contains the later cases.
     let mut otherwise = default;
     for (index, (values, then)) in cases.into_iter().enumerate().rev() {
         let mut insts = Vec::new();
