@@ -1,14 +1,13 @@
-//! Separate compilation (OpenCL API 5.8.3): translation units that are checked and lowered separately, and the
-//! linker.
+//! Separate compilation (OpenCL API 5.8.3): the linker for translation units that are checked and lowered separately.
 //!
-//! A [`CompiledUnit`] is IR in memory form. It keeps everything with external linkage; a declaration without a
-//! definition is a function without a body or a variable without contents. [`link()`] finds the definition in another
-//! unit by name (and parameters, if overloadable). It returns one module, which runs through the build's passes like
-//! a single source.
+//! A [`CompiledUnit`] is IR in memory form, with all functions and variables that have external linkage. A declaration
+//! without a definition is a function without a body or a variable without contents. [`link()`] finds the definition in
+//! another unit by name (and parameters, if overloadable). It merges the units to one module, and runs the build passes
+//! on it, as for a single source.
 //!
-//! Each unit keeps its own macros, options, `static` names and copies of library functions. An `inline` definition
-//! belongs to its unit, and serves other units if no unit has a definition without `inline`: a stricter reading of
-//! C99 6.7.4 would reject programs that work elsewhere.
+//! Each unit has separate macros, options, `static` names and copies of library functions. A unit uses its own `inline`
+//! definition. Other units use it as well if no unit has a definition without `inline`. A stricter interpretation of
+//! C99 6.7.4 would reject programs that other implementations accept.
 
 mod signature;
 #[cfg(test)]
@@ -47,24 +46,24 @@ pub(crate) struct Symbol {
     name: String,
     linkage: Linkage,
     defined: bool,
-    /// Functions with the same name and other parameters are other functions.
+    /// Whether functions with the same name and different parameters are different functions.
     overloadable: bool,
     signature: Signature,
-    /// The source location `file:line:column`; empty if unknown.
-    place: String,
+    /// The source location `file:line:column`. Empty if it is not known.
+    location: String,
 }
 
 /// The kind of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A program that runs: all symbols must be defined.
+    /// A program with kernels. All symbols must be defined.
     Executable,
     /// A library (`-create-library`): undefined symbols are allowed.
     Library,
 }
 
 impl CompiledUnit {
-    /// Lowers a checked unit; `map` resolves its spans.
+    /// Lowers a checked unit. `map` is the source map of its spans.
     pub(crate) fn new(program: &thir::Program, map: &SourceMap, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
         let (module, instances) = lower_unit(program, options, target)?;
         let functions = instances.iter().filter_map(|instance| function_symbol(program, map, *instance)).collect();
@@ -77,15 +76,15 @@ impl CompiledUnit {
                 defined: global.defined,
                 overloadable: false,
                 signature: Signature::of_variable(&program.types, global.ty, global.space),
-                place: place(map, global.span),
+                location: location(map, global.span),
             })
             .collect();
         let kernels = program.kernels.iter().map(|(_, info)| info.clone()).collect();
         Ok(Self { module, kernels, non_uniform_groups: options.non_uniform_groups(), functions, globals })
     }
 
-    /// A unit of another language. The symbols belong to the module's first functions and variables; the others have
-    /// no names.
+    /// Creates a unit that was compiled from another language. The symbols are those of the module's first functions
+    /// and variables. The other functions and variables have no symbols.
     pub(crate) const fn lowered(
         module: ir::Module,
         kernels: Vec<KernelInfo>,
@@ -98,26 +97,26 @@ impl CompiledUnit {
 }
 
 impl Symbol {
-    /// A function of another language than OpenCL C.
+    /// Creates the symbol of a function of another language than OpenCL C.
     pub(crate) fn lowered(name: String, linkage: Linkage, defined: bool, function: Option<&ir::Function>) -> Self {
         let signature = Signature::of_lowered(function);
-        Self { name, linkage, defined, overloadable: false, signature, place: String::new() }
+        Self { name, linkage, defined, overloadable: false, signature, location: String::new() }
     }
 
-    /// A variable of another language than OpenCL C.
+    /// Creates the symbol of a variable of another language than OpenCL C.
     pub(crate) fn lowered_variable(name: String, linkage: Linkage, defined: bool, data: &ir::GlobalVar) -> Self {
         let signature = Signature::of_lowered_variable(data);
-        Self { name, linkage, defined, overloadable: false, signature, place: String::new() }
+        Self { name, linkage, defined, overloadable: false, signature, location: String::new() }
     }
 
-    /// The location for messages; units are counted from 1.
-    fn place_in(&self, unit: usize) -> String {
+    /// Returns the location for messages. `unit` is an index; messages count units from 1.
+    fn location_in(&self, unit: usize) -> String {
         let number = unit + 1;
-        if self.place.is_empty() { format!("in unit {number}") } else { format!("in unit {number} ({})", self.place) }
+        if self.location.is_empty() { format!("in unit {number}") } else { format!("in unit {number} ({})", self.location) }
     }
 }
 
-fn place(map: &SourceMap, span: Span) -> String {
+fn location(map: &SourceMap, span: Span) -> String {
     map.locate(span).map_or(String::new(), |at| format!("{}:{}:{}", at.file, at.line, at.column))
 }
 
@@ -125,27 +124,27 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
     let function = program.functions.get(instance.id.index())?;
     Some(Symbol {
         name: function.name.to_string(),
-        // Only the host finds the entry point; other kernels call the helper with the same name.
+        // Only the host uses the entry point. Other kernels call the helper function with the same name.
         linkage: if instance.kernel { Linkage::Internal } else { function.linkage },
         defined: function.body.is_some(),
         overloadable: function.overloadable,
         signature: Signature::of_function(&program.types, function),
-        place: place(map, function.span),
+        location: location(map, function.span),
     })
 }
 
-/// Links units. For a library there is no program, and the log is empty on success.
+/// Links units. For a library, the result has no program, and the log is empty if linking succeeds.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
     on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
-/// Like [`link()`], on the current thread, with an observer that is called after every pass.
+/// Like [`link()`], but on the current thread. Calls `watch` after every pass.
 pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut linker = Linker::new(units);
     linker.collect();
     let mut program = None;
     if linker.errors.is_empty() && output == Output::Executable {
-        let reached = linker.reach();
+        let reached = linker.used_items();
         if linker.errors.is_empty() {
             let merged = linker.merge(&reached).map_err(|defect| format!("internal compiler error in link: {defect}"));
             let built = merged.and_then(|mut module| match passes::build_watched(&mut module, target, watch) {
@@ -189,7 +188,7 @@ impl Item {
 
 struct Linker<'a> {
     units: &'a [&'a CompiledUnit],
-    /// Definitions with external linkage, by name.
+    /// The definitions that other units can refer to, by name.
     definitions: FxHashMap<&'a str, Vec<Item>>,
     errors: Vec<String>,
 }
@@ -216,7 +215,7 @@ impl<'a> Linker<'a> {
         })
     }
 
-    /// Collects the definitions. Duplicate definitions and conflicting types are errors.
+    /// Collects the definitions. Reports duplicate definitions and conflicting types.
     fn collect(&mut self) {
         for (item, symbol) in self.items() {
             if !symbol.defined || symbol.linkage == Linkage::Internal {
@@ -233,8 +232,8 @@ impl<'a> Linker<'a> {
                             list.push(item);
                         }
                         (false, false) => {
-                            let first = self.symbol(other).map_or(String::new(), |known| known.place_in(other.unit()));
-                            let second = symbol.place_in(item.unit());
+                            let first = self.symbol(other).map_or(String::new(), |known| known.location_in(other.unit()));
+                            let second = symbol.location_in(item.unit());
                             self.errors.push(format!("symbol '{}' is defined {first} and again {second}", symbol.name));
                         }
                     }
@@ -253,15 +252,15 @@ impl<'a> Linker<'a> {
                     "conflicting types for '{}': '{}' {}, but '{}' {}",
                     symbol.name,
                     symbol.signature.text,
-                    symbol.place_in(item.unit()),
+                    symbol.location_in(item.unit()),
                     known.signature.text,
-                    known.place_in(definition.unit()),
+                    known.location_in(definition.unit()),
                 ));
             }
         }
     }
 
-    /// The definition of a name, if found.
+    /// Returns the definition that a symbol of any unit refers to, or `None` if there is none.
     fn find(&self, symbol: &Symbol) -> Option<Item> {
         let list = self.definitions.get(symbol.name.as_str())?;
         let same = |item: &&Item| {
@@ -273,23 +272,25 @@ impl<'a> Linker<'a> {
         list.iter().find(same).copied()
     }
 
-    /// The unit that defines an item.
+    /// Returns the definition of an item, or `None` if no unit defines it.
     fn resolve(&self, item: Item) -> Option<Item> {
         let Some(symbol) = self.symbol(item) else {
-            // Tables from lowering have no name, and neither have library functions that another language calls.
+            // Tables that lowering creates and library functions that another language calls have no symbol. They are
+            // always in the same unit.
             let own = match item {
                 Item::Global(unit, global) => self.units.get(unit)?.module.globals.get(global.index()).is_some(),
                 Item::Function(unit, func) => self.units.get(unit)?.module.functions.get(func.index()).is_some(),
             };
             return own.then_some(item);
         };
-        // A weak variable is shared by all units.
+        // All units use the same definition of a variable with the linkage `Inline`.
         let own = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
         if own { Some(item) } else { self.find(symbol) }
     }
 
-    /// Everything that kernels and functions with external linkage use, in order of units.
-    fn reach(&mut self) -> Vec<Item> {
+    /// Returns the items that kernels and items with external linkage use, directly or indirectly, in order of units.
+    /// Reports undefined references.
+    fn used_items(&mut self) -> Vec<Item> {
         let units = self.units;
         let mut queue = VecDeque::new();
         for (item, symbol) in self.items() {
@@ -310,7 +311,7 @@ impl<'a> Linker<'a> {
                     && missing.insert(&symbol.name)
                 {
                     let what = if matches!(item, Item::Function(..)) { "function" } else { "variable" };
-                    self.errors.push(format!("undefined reference to {what} '{}' {}", symbol.name, symbol.place_in(item.unit())));
+                    self.errors.push(format!("undefined reference to {what} '{}' {}", symbol.name, symbol.location_in(item.unit())));
                 }
                 continue;
             };
@@ -327,11 +328,11 @@ impl<'a> Linker<'a> {
         reached
     }
 
-    /// One module with all used items.
+    /// Merges all used items to one module.
     ///
     /// # Errors
     ///
-    /// A defect of the compiler: an item refers to one that is not in the list.
+    /// Fails if an item refers to an item that is not in the list, which is a defect of the compiler.
     fn merge(&self, reached: &[Item]) -> Result<ir::Module, Defect> {
         let mut numbers: FxHashMap<Item, u32> = FxHashMap::default();
         let (mut functions, mut globals) = (0, 0);
@@ -355,7 +356,7 @@ impl<'a> Linker<'a> {
                     let mut function = self.units[unit].module.functions[func.index()].clone();
                     function.body.walk_mut(&mut |inst| {
                         if self.units.len() > 1 {
-                            // Spans of several sources cannot be combined.
+                            // A module cannot contain spans of several sources.
                             inst.span = Span::NONE;
                         }
                         match &mut inst.op {
@@ -381,7 +382,7 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// The items that a function or variable refers to, in its own unit.
+/// Calls `found` with each item that a function or variable refers to in its own unit.
 fn references(units: &[&CompiledUnit], item: Item, found: &mut impl FnMut(Item)) {
     match item {
         Item::Function(unit, func) => {

@@ -1,5 +1,5 @@
-//! Types in the form in which translation units compare them: by structure, because every unit has its own type
-//! tables (C99 6.2.7).
+//! Compares types of different translation units by structure (C99 6.2.7), because every unit has a separate type
+//! table.
 //!
 //! Example: `struct a { int x; }` and `struct b { int y; }` are equal.
 
@@ -10,8 +10,8 @@ use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
 
 /// The type of a function or variable with external linkage.
 ///
-/// Qualifiers and the names of tags and members are omitted, because they do not affect how values are passed or
-/// stored.
+/// It does not contain qualifiers and the names of tags and members, because they have no effect on how values are
+/// passed or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {
     ty: CanonicalType,
@@ -33,7 +33,7 @@ enum CanonicalType {
         size: u32,
         fields: Vec<(u32, Self)>,
     },
-    /// An incomplete record, or an enclosing one: matches every record.
+    /// An incomplete record, or a reference to an enclosing record. It matches every record.
     AnyRecord,
     Function {
         ret: Box<Self>,
@@ -41,7 +41,7 @@ enum CanonicalType {
     },
     /// Types without components: `void`, `event_t`, images.
     Other(TyKind),
-    /// A function of another language: only its IR type is known.
+    /// A function of another language. Only its IR type is known.
     LoweredFunction {
         ret: Vec<ir::Type>,
         params: Vec<ir::Type>,
@@ -51,7 +51,7 @@ enum CanonicalType {
 }
 
 impl Signature {
-    /// The type of a function.
+    /// Creates the signature of a function.
     pub(super) fn of_function(types: &Types, function: &Function) -> Self {
         let params: Vec<Ty> = function.params.iter().filter_map(|id| function.locals.get(id.index())).map(|local| local.ty.ty).collect();
         let canonical = CanonicalType::Function {
@@ -62,13 +62,13 @@ impl Signature {
         Self { ty: canonical, text: format!("{} ({})", types.display(function.ret), names.join(", ")) }
     }
 
-    /// The type of a variable.
+    /// Creates the signature of a variable.
     pub(super) fn of_variable(types: &Types, ty: QualTy, space: Space) -> Self {
         let canonical = CanonicalType::Pointer(space, Box::new(CanonicalType::of(types, ty.ty, &mut Vec::new())));
         Self { ty: canonical, text: format!("__{space} {}", types.display_qual(ty)) }
     }
 
-    /// The type of a function of another language.
+    /// Creates the signature of a function of another language.
     pub(super) fn of_lowered(function: Option<&ir::Function>) -> Self {
         let ret: Vec<ir::Type> = function.map(|function| function.returns.clone()).unwrap_or_default();
         let params: Vec<ir::Type> = function.iter().flat_map(|function| function.params.iter().map(|&param| function.ty(param))).collect();
@@ -77,17 +77,17 @@ impl Signature {
         Self { ty: CanonicalType::LoweredFunction { ret, params }, text }
     }
 
-    /// The type of a variable of another language.
+    /// Creates the signature of a variable of another language.
     pub(super) fn of_lowered_variable(data: &ir::GlobalVar) -> Self {
         Self { ty: CanonicalType::LoweredVariable(data.space), text: format!("__{} variable of {} bytes", data.space, data.size) }
     }
 
-    /// Whether two declarations refer to the same entity.
+    /// Whether the types are compatible, so that two declarations can refer to the same entity.
     pub(super) fn fits(&self, other: &Self) -> bool {
         self.ty.fits(&other.ty)
     }
 
-    /// Whether two functions have the same parameters, which distinguish overloads.
+    /// Whether two functions have compatible parameters. Parameters distinguish overloads.
     pub(super) fn same_parameters(&self, other: &Self) -> bool {
         match (&self.ty, &other.ty) {
             (CanonicalType::Function { params: a, .. }, CanonicalType::Function { params: b, .. }) => all_fit(a, b),
@@ -97,7 +97,7 @@ impl Signature {
 }
 
 impl CanonicalType {
-    /// `path` has the enclosing records.
+    /// Converts a type. `path` is the list of the enclosing records.
     fn of(types: &Types, ty: Ty, path: &mut Vec<RecordId>) -> Self {
         match types.kind(ty) {
             TyKind::Scalar(kind) | TyKind::Enum { repr: kind, .. } => Self::Scalar(*kind),
@@ -119,7 +119,7 @@ impl CanonicalType {
         }
     }
 
-    /// The type in the IR; `None` for `void` and for records, which are passed by address.
+    /// Returns the IR type, or `None` for `void` and for records, which are passed by address.
     fn lowered(&self) -> Option<ir::Type> {
         match self {
             Self::Scalar(kind) => Some(ir::Type::Scalar(scalar(*kind))),
@@ -153,7 +153,7 @@ impl CanonicalType {
 
 /// Whether an IR function has the type that a function of OpenCL C is lowered to.
 fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&CanonicalType, &[CanonicalType])) -> bool {
-    // A returned record becomes a pointer parameter before the others.
+    // A returned record becomes a pointer parameter before the other parameters.
     let through = c_ret.lowered().is_none() && !matches!(c_ret, CanonicalType::Other(TyKind::Void));
     let first = through.then_some(ir::Type::Ptr(Space::Private));
     let wanted =

@@ -1,11 +1,11 @@
-//! The check that the formats of `printf` do not come from a kernel's arguments. It follows pointers through inlined
-//! functions, which the front end cannot do.
+//! Checks that the formats of `printf` do not come from a kernel's arguments. The check follows pointers through
+//! inlined functions, which the front end cannot do.
 
 use rustc_hash::FxHashSet;
 
 use crate::ir::{CastOp, Function, Op, Region, Value};
 
-/// Whether a kernel calls `printf` with a format that is, or may be, in the memory of an argument.
+/// Whether a kernel calls `printf` with a format that may be in the memory of an argument.
 pub(crate) fn format_is_argument(kernel: &Function) -> bool {
     let mut formats = Vec::new();
     kernel.body.walk(&mut |inst| {
@@ -16,39 +16,40 @@ pub(crate) fn format_is_argument(kernel: &Function) -> bool {
     if formats.is_empty() {
         return false;
     }
-    let mut reached: FxHashSet<Value> = kernel.params.iter().copied().collect();
+    let mut derived: FxHashSet<Value> = kernel.params.iter().copied().collect();
     loop {
-        let before = reached.len();
-        spread(&kernel.body, &mut reached);
-        if reached.len() == before {
+        let before = derived.len();
+        add_derived(&kernel.body, &mut derived);
+        if derived.len() == before {
             break;
         }
     }
-    formats.iter().any(|format| reached.contains(format))
+    formats.iter().any(|format| derived.contains(format))
 }
 
-/// Adds the pointers that have the same object as one of `reached`, as far as one visit of the region finds them.
-fn spread(region: &Region, reached: &mut FxHashSet<Value>) {
+/// Adds the results of operations on pointers in `derived`. One call visits each instruction once. The caller must
+/// repeat it until the set does not change.
+fn add_derived(region: &Region, derived: &mut FxHashSet<Value>) {
     for inst in &region.insts {
-        inst.op.regions().into_iter().for_each(|nested| spread(nested, reached));
+        inst.op.regions().into_iter().for_each(|nested| add_derived(nested, derived));
         match &inst.op {
-            Op::PtrAdd(base, _) | Op::Cast(CastOp::SpaceCast, base) => pass(&[*base], &inst.results, reached),
+            Op::PtrAdd(base, _) | Op::Cast(CastOp::SpaceCast, base) => add_copies(&[*base], &inst.results, derived),
             Op::Select(_, then, els) => {
-                pass(&[*then], &inst.results, reached);
-                pass(&[*els], &inst.results, reached);
+                add_copies(&[*then], &inst.results, derived);
+                add_copies(&[*els], &inst.results, derived);
             }
             Op::If { .. } | Op::Switch { .. } => {
                 for nested in inst.op.regions() {
                     if let Some(Op::Yield(values)) = nested.terminator() {
-                        pass(values, &inst.results, reached);
+                        add_copies(values, &inst.results, derived);
                     }
                 }
             }
             Op::Loop { init, params, body, .. } => {
-                pass(init, params, reached);
+                add_copies(init, params, derived);
                 body.for_each_jump(&mut |jump| match jump {
-                    Op::Continue(values) => pass(values, params, reached),
-                    Op::Break(values) => pass(values, &inst.results, reached),
+                    Op::Continue(values) => add_copies(values, params, derived),
+                    Op::Break(values) => add_copies(values, &inst.results, derived),
                     _ => {}
                 });
             }
@@ -57,11 +58,11 @@ fn spread(region: &Region, reached: &mut FxHashSet<Value>) {
     }
 }
 
-/// Adds each target whose source is in the set.
-fn pass(from: &[Value], to: &[Value], reached: &mut FxHashSet<Value>) {
+/// For each value of `from` that is in the set, adds the corresponding value of `to`.
+fn add_copies(from: &[Value], to: &[Value], derived: &mut FxHashSet<Value>) {
     for (from, to) in from.iter().zip(to) {
-        if reached.contains(from) {
-            reached.insert(*to);
+        if derived.contains(from) {
+            derived.insert(*to);
         }
     }
 }

@@ -3,11 +3,11 @@
 /// Flags of a conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// The flag `-`: left-justified.
+    /// `-`: left-justify.
     pub left: bool,
-    /// `+`: write a sign before non-negative numbers too.
+    /// `+`: also write a sign before non-negative numbers.
     pub plus: bool,
-    /// Space: write a blank in place of a plus sign.
+    /// Space: write a blank before non-negative numbers.
     pub space: bool,
     /// `#`: write `0x` before hexadecimal numbers, and a period in every floating-point number.
     pub alternative: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Flags {
 /// The length modifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Length {
-    /// No modifier: `int`, or a floating-point number of the argument's type.
+    /// No modifier: `int`, or a floating-point number of any type.
     None,
     /// `hh`: 8 bits.
     Char,
@@ -44,17 +44,17 @@ pub(crate) struct Spec {
     pub length: Length,
     /// The conversion: one of `diouxXfFeEgGaAcsp`.
     pub conversion: u8,
-    /// The range of the specification in the format.
+    /// The byte range of the specification in the format.
     pub place: (usize, usize),
 }
 
 impl Spec {
-    /// Whether the conversion takes an integer other than a character.
+    /// Whether the conversion is for an integer (not `c`).
     pub(crate) const fn is_integer(&self) -> bool {
         matches!(self.conversion, b'd' | b'i' | b'o' | b'u' | b'x' | b'X')
     }
 
-    /// Whether the conversion takes a floating-point number.
+    /// Whether the conversion is for a floating-point number.
     pub(crate) const fn is_float(&self) -> bool {
         matches!(self.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A')
     }
@@ -71,7 +71,7 @@ pub(crate) enum FormatError {
     /// `*` is not part of OpenCL C.
     #[error("'*' is not supported as a field width or precision in OpenCL C")]
     Star,
-    /// The modifier is not valid for this conversion. The text is clang's.
+    /// The modifier is not valid for the conversion. clang's wording and spelling.
     #[error("length modifier '{0}' results in undefined behavior or no effect with '{conversion}' conversion specifier", conversion = char::from(*.1))]
     Length(&'static str, u8),
     /// Vectors have 2, 3, 4, 8 or 16 elements.
@@ -87,7 +87,7 @@ pub(crate) enum FormatError {
 pub(crate) enum Piece {
     Text(Vec<u8>),
     Spec(Spec),
-    /// An invalid specification and its range. It is printed as text.
+    /// An invalid specification and its byte range. It prints nothing.
     Bad(FormatError, (usize, usize)),
 }
 
@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.format.get(self.at).copied()
     }
 
-    fn eat(&mut self, byte: u8) -> bool {
+    fn accept(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
@@ -117,7 +117,7 @@ impl Reader<'_> {
         (self.at > start).then_some(number)
     }
 
-    /// Parses the specification after a `%` at `start`. `None` for `%%`.
+    /// Parses the specification after the `%` at `start`. Returns `None` for `%%`.
     fn spec(&mut self, start: usize) -> Result<Option<Spec>, FormatError> {
         let mut flags = Flags::default();
         loop {
@@ -131,19 +131,19 @@ impl Reader<'_> {
             }
             self.at += 1;
         }
-        if self.eat(b'*') {
+        if self.accept(b'*') {
             return Err(FormatError::Star);
         }
         let width = self.number().unwrap_or(0);
         let mut precision = None;
-        if self.eat(b'.') {
-            if self.eat(b'*') {
+        if self.accept(b'.') {
+            if self.accept(b'*') {
                 return Err(FormatError::Star);
             }
             precision = Some(self.number().unwrap_or(0));
         }
         let mut vector = None;
-        if self.eat(b'v') {
+        if self.accept(b'v') {
             vector = match self.number() {
                 Some(lanes @ (2 | 3 | 4 | 8 | 16)) => Some(lanes as u8),
                 _ => return Err(FormatError::Lanes),
@@ -177,20 +177,20 @@ impl Reader<'_> {
     }
 
     fn length(&mut self) -> (Length, &'static str) {
-        if self.eat(b'h') {
-            if self.eat(b'h') {
+        if self.accept(b'h') {
+            if self.accept(b'h') {
                 (Length::Char, "hh")
-            } else if self.eat(b'l') {
+            } else if self.accept(b'l') {
                 (Length::Word, "hl")
             } else {
                 (Length::Short, "h")
             }
-        } else if self.eat(b'l') {
-            // `ll` is reserved. It has the same meaning as in C.
-            if self.eat(b'l') { (Length::Long, "ll") } else { (Length::Long, "l") }
-        } else if self.eat(b'z') {
+        } else if self.accept(b'l') {
+            // OpenCL C reserves `ll`. It is accepted with its meaning in C.
+            if self.accept(b'l') { (Length::Long, "ll") } else { (Length::Long, "l") }
+        } else if self.accept(b'z') {
             (Length::Size, "z")
-        } else if self.eat(b't') {
+        } else if self.accept(b't') {
             (Length::Size, "t")
         } else {
             (Length::None, "")
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn conversions_missing_in_opencl_c_are_rejected() {
-        // The rest of the format is text.
+        // The characters after an invalid specification are text.
         let bad = |format: &str| match parse(format.as_bytes()).into_iter().next() {
             Some(Piece::Bad(error, _)) => Some(error),
             _ => None,

@@ -1,12 +1,12 @@
 //! `printf` (OpenCL C 6.15.14): the contents of the printf buffer, and their conversion to text.
 //!
 //! # The buffer
-//! An array of 32-bit words. Word 0 counts the words that records requested. It is zero before a launch. A record
-//! consists of the number of its [`Site`], from 1, and the arguments. Each element has its own size, lowest byte first,
-//! and each argument starts at a new word. A record that does not fit is dropped, as are all records after it: the site
-//! number 0 marks where it would have begun.
+//! The buffer is an array of 32-bit words. Word 0 is the number of words that records requested. It is zero before a
+//! launch. A record consists of the number of its [`Site`], from 1, and the arguments. The elements of an argument are
+//! contiguous and little-endian. Each argument starts at a new word. A record that does not fit is dropped, and all
+//! records after it. The site number 0 then marks the end of the records.
 //!
-//! The formatter follows C99 exactly and does not depend on the host ([`number`] describes the conversion of floats).
+//! The formatter implements C99 exactly and does not depend on the host. [`number`] describes the conversion of floats.
 
 pub(crate) mod check;
 pub(crate) mod format;
@@ -19,22 +19,22 @@ use crate::layout::ProgramLayout;
 use crate::pointer::{program_identity, split_pointer};
 use format::{Length, Piece, Spec};
 
-/// Bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
+/// Size in bytes of the printf buffer: CL_DEVICE_PRINTF_BUFFER_SIZE.
 pub const BUFFER_SIZE: u32 = 1 << 20;
-/// Number of words available to records.
+/// Number of words for records.
 pub const CAPACITY: u32 = BUFFER_SIZE / 4 - 1;
 
-/// Printed for a call whose format is not in the program's constant memory, which is undefined behaviour.
+/// The output of a call whose format is not in the program's constant memory, which is undefined behaviour.
 const UNKNOWN_FORMAT: &[u8] = b"printf: the format is not a string literal\n";
 
-/// A format and the types of its arguments: one or more calls of `printf`.
+/// A format and the types of its arguments. Several calls of `printf` can share a site.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// `None` if the first argument is a pointer to the format.
+    /// The format, or `None` if the first argument is a pointer to it.
     format: Option<Global>,
-    /// Scalars and vectors. Pointers are integers.
+    /// The types of the arguments. Pointers have become integers.
     args: Vec<Type>,
-    /// The format. Empty if it is an argument.
+    /// The parsed format. Empty if the format is an argument.
     pieces: Vec<Piece>,
 }
 
@@ -45,7 +45,7 @@ impl Site {
     }
 }
 
-/// The type of an argument after pointers have become integers.
+/// Returns the type of an argument in a record. A pointer becomes an integer.
 pub fn resolved(ty: Type, pointer_size: u32) -> Type {
     match ty {
         Type::Ptr(_) if pointer_size == 8 => Type::I64,
@@ -54,7 +54,7 @@ pub fn resolved(ty: Type, pointer_size: u32) -> Type {
     }
 }
 
-/// Size of an argument in a record, in words.
+/// Returns the size of an argument in a record, in words.
 pub fn words(ty: Type) -> u32 {
     (ty.scalar().map_or(4, Scalar::size) * u32::from(ty.lanes())).div_ceil(4)
 }
@@ -63,7 +63,7 @@ pub fn words(ty: Type) -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
     sites: Vec<Site>,
-    /// Contents of constants, by number. Empty unless a format contains `%s` or is an argument.
+    /// The offsets in bytes and the contents of the constants. Empty unless a format contains `%s` or is an argument.
     strings: Vec<(u32, Vec<u8>)>,
     pointer_size: u32,
     /// The address of the program's constants, if pointers are addresses and not the tags of [`crate::pointer`].
@@ -71,7 +71,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The sites of a module. Empty if it does not print. Unresolved pointers count as the integers that replace them.
+    /// Collects the sites of a module. The types of pointer arguments are those of the integers that replace them.
     pub fn new(module: &ir::Module, pointer_size: u32) -> Self {
         let mut table = Self { sites: Vec::new(), strings: Vec::new(), pointer_size, constants: None };
         for function in &module.functions {
@@ -98,24 +98,24 @@ impl Table {
         table
     }
 
-    /// For kernels whose pointers are addresses: sets the address of the program's constants.
+    /// Sets the address of the program's constants, for kernels whose pointers are addresses.
     #[must_use]
     pub fn with_constants_at(mut self, address: u64) -> Self {
         self.constants = Some(address);
         self
     }
 
-    /// Whether the module does not print.
+    /// Whether the module does not call `printf`.
     pub fn is_empty(&self) -> bool {
         self.sites.is_empty()
     }
 
-    /// The site of a format and argument types, with its number.
+    /// Looks up the site with this format and these argument types. Returns its number, from 1, and the site.
     pub fn find(&self, format: Option<Global>, args: &[Type]) -> Option<(u32, &Site)> {
         (1..).zip(&self.sites).find(|(_, site)| site.format == format && site.args == args)
     }
 
-    /// The text of a whole buffer.
+    /// Converts the contents of a printf buffer to text.
     pub fn text(&self, buffer: &[u8]) -> Vec<u8> {
         let mut words = buffer.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
         let count = words.next().unwrap_or(0).min(CAPACITY) as usize;
@@ -155,11 +155,11 @@ impl Table {
         for piece in pieces {
             match piece {
                 Piece::Text(text) => out.extend_from_slice(text),
-                // Undefined behaviour; prints nothing.
+                // This is undefined behaviour. Print nothing.
                 Piece::Bad(..) => {}
                 Piece::Spec(spec) => {
                     let Some(argument) = args.next() else { continue };
-                    self.convert(out, spec, &argument.shown_by(spec));
+                    self.convert(out, spec, &argument.converted_for(spec));
                 }
             }
         }
@@ -188,7 +188,8 @@ impl Table {
         }
     }
 
-    /// The string at a pointer to a constant of the program. `None` if the pointer points elsewhere.
+    /// Returns the string at a pointer to a constant of the program, or `(null)` for a null pointer. Returns `None` for
+    /// other pointers.
     fn string(&self, pointer: u64) -> Option<&[u8]> {
         let offset = match self.constants {
             Some(_) if pointer == 0 => return Some(b"(null)"),
@@ -215,14 +216,14 @@ fn until_zero(bytes: &[u8]) -> &[u8] {
     &bytes[..end]
 }
 
-/// An argument from a record: the bits of each element, zero-extended.
+/// An argument of a record: the bits of each element, zero-extended.
 struct Argument {
     scalar: Scalar,
     lanes: Vec<u64>,
 }
 
 impl Argument {
-    /// The bits of a pointer, which are two words without 64-bit integers.
+    /// Returns the bits of a pointer, which is two words on a device without 64-bit integers.
     fn address(&self) -> u64 {
         match *self.lanes {
             [low, high, ..] if self.scalar == Scalar::I32 => low | high << 32,
@@ -231,9 +232,10 @@ impl Argument {
         }
     }
 
-    /// The argument in the form that the conversion expects. Without 64-bit integers, a `long` or a pointer is two
-    /// words; without doubles, a `double` is two words and a vector of doubles is a vector of integers.
-    fn shown_by(self, spec: &Spec) -> Self {
+    /// Converts the argument to the type that the conversion specification expects. On a device without 64-bit
+    /// integers, a `long` or a pointer is two words. On a device without doubles, a `double` is two words, and a vector
+    /// of doubles is a vector of integers.
+    fn converted_for(self, spec: &Spec) -> Self {
         let lanes = usize::from(spec.vector.unwrap_or(1));
         let wide = match spec.conversion {
             b's' | b'p' => Scalar::I64,
@@ -263,7 +265,7 @@ impl Argument {
     }
 }
 
-/// Writes one element. Arguments of the wrong type, which are undefined behaviour, are converted by value.
+/// Writes one element. An argument of the wrong type, which is undefined behaviour, is converted by value.
 fn scalar(out: &mut Vec<u8>, spec: &Spec, scalar: Scalar, bits: u64, pointer_size: u32) {
     let float = match scalar {
         Scalar::F16 => Some(half::f16::from_bits(bits as u16).to_f64()),

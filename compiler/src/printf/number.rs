@@ -1,16 +1,16 @@
 //! Formats numbers exactly as C99's `printf` (7.19.6.1).
 //!
-//! A double is a sum of powers of two, so its decimal expansion is finite. All digits are computed and then rounded
-//! once, to nearest even, at the precision. Nothing depends on the host's C library or locale.
+//! A double is a sum of powers of two, so its decimal expansion is finite. All its digits are computed. They are then
+//! rounded once, to nearest even, at the precision. The result does not depend on the host's C library or locale.
 
 use super::format::Spec;
 
-/// Maximum number of computed digits after the point. Further digits of a finite double are zero.
-const MOST_DIGITS: u32 = 1100;
-/// Maximum field width, in characters.
-const MOST_WIDTH: u32 = 1 << 16;
+/// Maximum number of computed digits after the decimal point. All further digits of a finite double are zero.
+const MAX_DIGITS: u32 = 1100;
+/// Maximum field width and precision, in characters.
+const MAX_WIDTH: u32 = 1 << 16;
 
-/// An unsigned integer of any size: 32 bits per element, lowest first.
+/// An unsigned integer of any size. Each element has 32 bits, lowest first.
 struct Big(Vec<u32>);
 
 impl Big {
@@ -49,7 +49,7 @@ impl Big {
         rest as u32
     }
 
-    /// The decimal digits (0 to 9), highest first. Empty for zero.
+    /// Returns the decimal digits (0 to 9), highest first. Empty for zero.
     fn digits(mut self) -> Vec<u8> {
         let mut digits = Vec::new();
         while !self.0.is_empty() {
@@ -67,14 +67,14 @@ impl Big {
     }
 }
 
-/// A finite number in decimal: `0.d1d2d3... * 10^point`, where `d1` is not zero. Zero has no digits.
+/// A finite decimal number: `0.d1d2d3... * 10^point`, where `d1` is not zero. Zero has no digits.
 struct Decimal {
     digits: Vec<u8>,
     point: i32,
 }
 
 impl Decimal {
-    /// All digits of the magnitude of a finite number.
+    /// Returns the magnitude of a finite number, with all digits.
     fn exact(value: f64) -> Self {
         let (mantissa, exponent) = parts(value);
         let mut big = Big::new(mantissa);
@@ -97,7 +97,7 @@ impl Decimal {
         Self { digits, point }
     }
 
-    /// Rounds to `keep` digits, to nearest even. `keep` may be negative; then even the first digit is dropped.
+    /// Rounds to `keep` digits, to nearest even. If `keep` is negative, the result is zero.
     fn round(&mut self, keep: i64) {
         if keep >= self.digits.len() as i64 {
             return;
@@ -126,14 +126,14 @@ impl Decimal {
         self.point += 1;
     }
 
-    /// The digit of weight `10^power`.
+    /// Returns the digit with the weight `10^power`.
     fn at(&self, power: i32) -> u8 {
         let index = i64::from(self.point) - 1 - i64::from(power);
         usize::try_from(index).ok().and_then(|index| self.digits.get(index)).copied().unwrap_or(0)
     }
 }
 
-/// The magnitude of a finite number as `mantissa * 2^exponent`.
+/// Returns the magnitude of a finite number as `mantissa * 2^exponent`.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let fraction = bits & ((1 << 52) - 1);
@@ -143,17 +143,17 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// A number's text before padding: a sign or prefix, after which zeros are inserted, and the rest.
+/// The text of a number before padding: a sign and base prefix, and the digits. Zeros are inserted between them.
 struct Text {
     prefix: String,
     body: String,
-    /// Whether padding with zeros is allowed.
+    /// Whether the flag `0` applies.
     zeros: bool,
 }
 
 fn pad(out: &mut Vec<u8>, spec: &Spec, text: &Text) {
     let length = text.prefix.len() + text.body.len();
-    let missing = (spec.width.min(MOST_WIDTH) as usize).saturating_sub(length);
+    let missing = (spec.width.min(MAX_WIDTH) as usize).saturating_sub(length);
     let fill = |out: &mut Vec<u8>, byte: u8| out.resize(out.len() + missing, byte);
     let zeros = spec.flags.zero && !spec.flags.left && text.zeros;
     if !spec.flags.left && !zeros {
@@ -181,7 +181,7 @@ fn sign(spec: &Spec, negative: bool) -> String {
 
 /// Writes bytes padded to the field width.
 pub(super) fn field(out: &mut Vec<u8>, spec: &Spec, bytes: &[u8]) {
-    let missing = (spec.width.min(MOST_WIDTH) as usize).saturating_sub(bytes.len());
+    let missing = (spec.width.min(MAX_WIDTH) as usize).saturating_sub(bytes.len());
     if !spec.flags.left {
         out.resize(out.len() + missing, b' ');
     }
@@ -191,7 +191,7 @@ pub(super) fn field(out: &mut Vec<u8>, spec: &Spec, bytes: &[u8]) {
     }
 }
 
-/// Writes an integer of `width` bits, zero-extended in `bits`.
+/// Writes an integer of `width` bits. `bits` is zero-extended.
 pub(super) fn integer(out: &mut Vec<u8>, spec: &Spec, bits: u64, width: u32) {
     let signed = matches!(spec.conversion, b'd' | b'i');
     let shift = 64 - width.clamp(1, 64);
@@ -208,7 +208,7 @@ pub(super) fn integer(out: &mut Vec<u8>, spec: &Spec, bits: u64, width: u32) {
     if magnitude == 0 && spec.precision == Some(0) {
         body.clear();
     }
-    let least = spec.precision.unwrap_or(1).min(MOST_WIDTH) as usize;
+    let least = spec.precision.unwrap_or(1).min(MAX_WIDTH) as usize;
     if body.len() < least {
         body.insert_str(0, &"0".repeat(least - body.len()));
     }
@@ -253,14 +253,14 @@ fn digit(digit: u8) -> char {
     char::from(b'0' + digit)
 }
 
-/// Appends zeros if the precision exceeds [`MOST_DIGITS`].
+/// Appends the zeros of a precision that exceeds [`MAX_DIGITS`].
 fn more_zeros(text: &mut String, precision: u32) {
-    let more = precision.min(MOST_WIDTH).saturating_sub(MOST_DIGITS);
+    let more = precision.min(MAX_WIDTH).saturating_sub(MAX_DIGITS);
     text.push_str(&"0".repeat(more as usize));
 }
 
 fn fixed(mut decimal: Decimal, precision: u32, point: bool) -> String {
-    let computed = precision.min(MOST_DIGITS) as i32;
+    let computed = precision.min(MAX_DIGITS) as i32;
     decimal.round(i64::from(decimal.point) + i64::from(computed));
     let mut text = String::new();
     for power in (0..decimal.point.max(1)).rev() {
@@ -276,10 +276,10 @@ fn fixed(mut decimal: Decimal, precision: u32, point: bool) -> String {
     text
 }
 
-/// The rounded digits of `%e`, and the exponent.
+/// Returns the rounded digits of `%e`, and the decimal exponent.
 fn scientific(value: f64, precision: u32) -> (Decimal, i32) {
     let mut decimal = Decimal::exact(value);
-    decimal.round(i64::from(precision.min(MOST_DIGITS)) + 1);
+    decimal.round(i64::from(precision.min(MAX_DIGITS)) + 1);
     let exponent = if decimal.digits.is_empty() { 0 } else { decimal.point - 1 };
     (decimal, exponent)
 }
@@ -292,7 +292,7 @@ fn exponential(value: f64, precision: u32, point: bool) -> String {
     if precision > 0 || point {
         text.push('.');
     }
-    for index in 1..=precision.min(MOST_DIGITS) as usize {
+    for index in 1..=precision.min(MAX_DIGITS) as usize {
         text.push(lane(index));
     }
     more_zeros(&mut text, precision);
@@ -321,7 +321,7 @@ fn hexadecimal(spec: &Spec, value: f64) -> String {
     if mantissa == 0 {
         exponent = 0;
     } else {
-        // Moves the leading one to bit 52, for denormals too.
+        // Move the leading one to bit 52, also for denormals.
         let shift = mantissa.leading_zeros() as i32 - 11;
         mantissa <<= shift;
         exponent += 52 - shift;
@@ -342,7 +342,7 @@ fn hexadecimal(spec: &Spec, value: f64) -> String {
         None => digits.truncate(digits.trim_end_matches('0').len()),
         Some(precision) => {
             digits.truncate(kept as usize);
-            digits.push_str(&"0".repeat((precision.min(MOST_WIDTH) as usize).saturating_sub(digits.len())));
+            digits.push_str(&"0".repeat((precision.min(MAX_WIDTH) as usize).saturating_sub(digits.len())));
         }
     }
     let point = if !digits.is_empty() || spec.flags.alternative { "." } else { "" };

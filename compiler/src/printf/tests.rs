@@ -9,7 +9,7 @@ fn global(text: &[u8]) -> GlobalVar {
     GlobalVar { name: String::new(), space: Space::Constant, size: init.len() as u32, align: 1, init: Some(init), relocs: Vec::new() }
 }
 
-/// The table of one call.
+/// Creates the table of one call.
 fn table(format: &str, args: &[Type], strings: &[&str]) -> Table {
     let mut function = Function::new("k", Type::Void);
     let args = args.iter().map(|&ty| function.new_value(ty)).collect();
@@ -20,7 +20,7 @@ fn table(format: &str, args: &[Type], strings: &[&str]) -> Table {
     Table::new(&Module { functions: vec![function], globals }, 8)
 }
 
-/// The buffer of one record.
+/// Creates a buffer with one record of site 1.
 fn buffer(args: &[(Type, &[u8])]) -> Vec<u8> {
     let mut record = 1_u32.to_le_bytes().to_vec();
     for (_, bytes) in args {
@@ -180,7 +180,7 @@ fn vectors_are_separated_by_commas() {
 #[test]
 fn strings_are_found_by_their_pointers() {
     let table = table("[%s|%5s|%-4s|%.2s|%s]", &[Type::I64; 5], &["abc", "de"]);
-    // Constants are placed at multiples of 16 bytes. The format is longer.
+    // Constants are at multiples of 16 bytes. The format needs two multiples.
     let place = [0, 32, 48];
     let at = |number: usize, offset: i64| global_pointer(Space::Constant, place[number] + offset, 8).to_le_bytes();
     let pointers = [at(1, 0), at(2, 0), at(2, 1), at(1, 0), 0_u64.to_le_bytes()];

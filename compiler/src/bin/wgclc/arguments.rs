@@ -1,4 +1,4 @@
-//! The command line: options of `wgclc`, parsed by clap, and options of clBuildProgram, which start with one dash.
+//! The command line. clap parses the options of `wgclc`. Options with one dash are those of clBuildProgram.
 
 use std::path::PathBuf;
 
@@ -49,17 +49,17 @@ pub enum Emit {
 }
 
 impl Emit {
-    /// Whether the stage precedes the IR. Sources with errors have these stages too.
+    /// Whether the stage precedes the IR. These stages also have an output for sources with errors.
     pub const fn is_of_front_end(self) -> bool {
         matches!(self, Self::Tokens | Self::Ast | Self::Thir)
     }
 
-    /// Whether the stage needs a naga module without features that only SPIR-V supports.
+    /// Whether the stage requires a naga module without features that only SPIR-V supports.
     pub const fn is_portable(self) -> bool {
         matches!(self, Self::Wgsl | Self::Msl | Self::Hlsl | Self::Glsl | Self::Bindings)
     }
 
-    /// The extension of the stage's output files.
+    /// Returns the file name extension of the stage's output.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
@@ -123,7 +123,7 @@ pub enum Emulated {
     Int64Atomics,
 }
 
-/// The last stage of `--check`.
+/// The stages that `--check` runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Check {
     /// All stages, up to a valid shader for each kernel
@@ -150,7 +150,7 @@ pub enum MessageFormat {
     Json,
 }
 
-/// The text after the options in `--help`.
+/// The help text after the options.
 const AFTER_HELP: &str = "\
 Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werror), except -o.
 
@@ -166,11 +166,11 @@ read or written, 101 for a bug in the compiler. With --watch, the command runs u
     after_help = AFTER_HELP
 )]
 pub struct Arguments {
-    /// Print the output of compiler stages (a comma-separated list if -o names a folder)
+    /// Print the output of compiler stages (a comma-separated list if -o names a directory)
     #[arg(long, value_enum, value_name = "STAGE", value_delimiter = ',')]
     pub emit: Vec<Emit>,
-    /// Write the output of --emit to this file, or to FILE.STAGE in a folder if the name is a folder or ends with a
-    /// slash
+    /// Write the output of --emit to this file, or to FILE.STAGE in this directory if PATH is a directory or ends with
+    /// a slash
     #[arg(short, long, value_name = "PATH", requires = "emit")]
     pub output: Option<PathBuf>,
     /// Only check that the source builds and that every kernel compiles
@@ -185,7 +185,7 @@ pub struct Arguments {
     /// Format of diagnostics: `json` writes one object per line to standard output, in the format of cargo and rustc
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "human", conflicts_with_all = ["after", "time"])]
     pub message_format: MessageFormat,
-    /// Compile again whenever one of the files, or a header that it includes, changes
+    /// Compile again whenever one of the files or an included header changes
     #[arg(long)]
     pub watch: bool,
     /// Instruction set of `--emit vector` and `--emit asm`
@@ -197,7 +197,7 @@ pub struct Arguments {
     /// Work-group size of the emitted shaders, for kernels that do not require one
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     pub local_size: Vec<u32>,
-    /// Access buffers by their device addresses, if the device supports them
+    /// Access buffers by device addresses if the device supports them
     #[arg(long)]
     pub addresses: bool,
     /// Device to compile for
@@ -214,7 +214,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Parses a command line. If it is invalid or has `--help`, clap ends the process.
+    /// Parses a command line. clap ends the process if the command line is invalid or contains `--help`.
     ///
     /// # Errors
     /// Fails if a build option is invalid or options contradict each other.
@@ -240,29 +240,29 @@ impl Arguments {
         Ok((arguments, options))
     }
 
-    /// The folder that -o names.
+    /// Returns the directory that -o names, or `None` if -o names a file or is missing.
     pub fn folder(&self) -> Option<&PathBuf> {
         let names_folder = |path: &&PathBuf| path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
         self.output.as_ref().filter(names_folder)
     }
 }
 
-/// The target of a device profile.
+/// Returns the target of a device profile. Fails if the profile is unknown.
 fn device(name: &str) -> Result<Target, String> {
     let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     Target::profile(name).ok_or_else(|| format!("unknown device `{name}`; expected one of {}", names()))
 }
 
-/// Checks the name of a pass.
+/// Fails if there is no pass with this name.
 fn pass(name: &str) -> Result<String, String> {
     if has_pass(name) {
         Ok(name.to_owned())
     } else {
-        Err(format!("unknown pass `{name}`; passes are named after their files in compiler/src/passes"))
+        Err(format!("unknown pass `{name}`; the name of a pass is the name of its file in compiler/src/passes"))
     }
 }
 
-/// Separates the options of `wgclc` from those of clBuildProgram. The latter are the second list.
+/// Separates the words of `wgclc` (first list) from the options of clBuildProgram (second list).
 pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<String>) {
     let (mut own, mut build) = (Vec::new(), Vec::new());
     own.extend(words.next());
@@ -286,9 +286,9 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
     (own, build)
 }
 
-/// The text after the options in `wgclc run --help`.
+/// The help text after the options of `wgclc run`.
 const AFTER_RUN_HELP: &str = "\
-Sizes are global=X[xY[xZ]], local= and offset=. If local is omitted, the device chooses it. Arguments are given in order, or by the parameter names of the \
+Sizes are global=X[xY[xZ]], local= and offset=. If local= is omitted, the device chooses the local size. Arguments are given in order, or by the parameter names of the \
 kernel:
   'a: float[1024] = i * 0.5'   a buffer of 1024 floats, computed from the index i; zeros if there is no value
   'b: int[64] = rand(0, 9)'    pseudo-random numbers, the same in each run
@@ -297,7 +297,7 @@ kernel:
   'null', 'same a', 'struct {int = 1; float = 2}', 'image2d 8x4 RGBA UNORM_INT8 = i', 'sampler unnormalized clamp nearest', 'pipe int[64]'
 A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
-The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the folder of \
+The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the directory of \
 wgclc or in ../lib. Options with one dash are those of clBuildProgram.
 
 Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is rejected, a call fails, the sanitizer reports an error or the devices differ, \
@@ -311,17 +311,17 @@ Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is re
     after_help = AFTER_RUN_HELP
 )]
 pub struct RunArguments {
-    /// Device: a part of its name or of its platform's name [default: the first device]
+    /// Device, by a part of its name or of its platform's name [default: the first device]
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
-    /// Run the kernel on this device too (`interpreter` is wgcl's interpreter) and compare the buffers
+    /// Also run the kernel on this device (`interpreter` is wgcl's interpreter) and compare the buffers
     #[arg(long, value_name = "NAME")]
     pub compare: Option<String>,
     /// Largest accepted difference of floats, in units in the last place
     #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
     pub within: f64,
-    /// Run the kernel sanitizer on wgcl's CPU device: check every access; `nan` also reports NaNs that result from
-    /// operands that are not NaN
+    /// Run the kernel with the kernel sanitizer on wgcl's CPU device; `nan` also reports NaNs that result from operands
+    /// that are not NaN
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
     pub check: Option<Checked>,
     /// Launch the kernel N more times and print the median time; each launch reads the output of the previous one
@@ -340,8 +340,8 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// Parses the words after `wgclc run` and returns the build options unparsed. If they are invalid or have `--help`,
-    /// clap ends the process.
+    /// Parses the words after `wgclc run`. Returns the build options unparsed. clap ends the process if the words are
+    /// invalid or contain `--help`.
     pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
         let (own, build) = split(words);
         (Self::parse_from(own), build)

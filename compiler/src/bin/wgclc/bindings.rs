@@ -9,7 +9,7 @@ use wgcl_compiler::target::Target;
 use crate::arguments::Arguments;
 use crate::compile::shaders;
 
-/// The bindings of each kernel in bind group 0, one per line.
+/// Returns the bindings of each kernel in bind group 0 and the layout of its argument buffer, one per line.
 pub fn bindings(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let mut text = String::new();
     shaders(arguments, program, target, &mut |shader| {

@@ -23,14 +23,14 @@ use crate::input::Input;
 #[derive(Default)]
 pub struct Outcome {
     /// Whether the file has errors.
-    pub refused: bool,
-    /// The diagnostics as text, with colours.
+    pub has_errors: bool,
+    /// The diagnostics as text with terminal colours.
     pub log: String,
     /// The diagnostics as data.
     pub messages: Vec<Message>,
-    /// The output of the stages.
+    /// The outputs of the requested stages.
     pub texts: Vec<(Emit, String)>,
-    /// Every file that was searched for, found or not.
+    /// Every file that was searched for, also if it does not exist.
     pub files: Vec<PathBuf>,
 }
 
@@ -39,21 +39,21 @@ impl Outcome {
         let error = error.to_string();
         self.log.push_str(&colourise(&format!("error: {error}\n")));
         self.messages.push(Message::error(error));
-        self.refused = true;
+        self.has_errors = true;
     }
 
-    /// Reports a kernel that cannot be compiled for the device, with its source location if that is known.
-    fn refuse(&mut self, error: &LaunchError, program: &Program) {
+    /// Reports an error about a kernel that cannot be compiled for the device, with its source location if it is known.
+    fn report(&mut self, error: &LaunchError, program: &Program) {
         let (Some(diagnostic), Some(sources)) = (error.diagnostic(), &program.sources) else { return self.fail(error) };
         self.log.push_str(&colourise(&render_one(sources, &diagnostic, false)));
         let mut list = Diagnostics::default();
         list.push(diagnostic);
         self.messages.extend(messages(sources, &list, RenderOptions::default()));
-        self.refused = true;
+        self.has_errors = true;
     }
 }
 
-/// Runs the requested stages.
+/// Runs the requested stages on one input.
 pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> Outcome {
     let job = Job { arguments, input, options };
     let mut outcome = Outcome::default();
@@ -67,17 +67,17 @@ pub fn compile(arguments: &Arguments, input: &Input, options: &BuildOptions) -> 
     let (front, back): (Vec<Emit>, Vec<Emit>) = arguments.emit.iter().partition(|stage| stage.is_of_front_end());
     if !front.is_empty() {
         job.front_end(&front, &mut outcome);
-        if back.is_empty() || outcome.refused {
+        if back.is_empty() || outcome.has_errors {
             return outcome;
         }
-        // The build reports the same diagnostics again.
+        // Discard the diagnostics, because the build reports them again.
         (outcome.log, outcome.messages) = Default::default();
     }
-    // Stages for different targets need separate builds.
+    // Portable stages have a different target, and need a separate build.
     let (portable, rest): (Vec<Emit>, Vec<Emit>) = back.iter().partition(|stage| stage.is_portable());
     if !portable.is_empty() {
         job.stages(&portable, &arguments.device.clone().without_spirv(), &mut outcome);
-        if rest.is_empty() || outcome.refused {
+        if rest.is_empty() || outcome.has_errors {
             return outcome;
         }
         (outcome.log, outcome.messages) = Default::default();
@@ -98,7 +98,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Runs the stages that precede the IR. Without a list, runs all of them and prints nothing.
+    /// Runs the stages that precede the IR. If `stages` is empty, runs all of them and emits nothing.
     fn front_end(&self, stages: &[Emit], outcome: &mut Outcome) {
         let Input::Text(source) = self.input else {
             if !stages.is_empty() {
@@ -118,12 +118,12 @@ impl Job<'_> {
             if index == last {
                 (outcome.log, outcome.messages) = (colourise(&front.log()), front.messages());
             }
-            outcome.refused |= front.is_refused();
+            outcome.has_errors |= front.is_refused();
             outcome.files.extend(front.map.take_searched_files().into_iter().map(|(path, _)| path));
         }
     }
 
-    /// Builds the program and emits the given stages.
+    /// Builds the program, runs `--after`, `--time` or `--check`, and emits the stages in the list.
     fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
         let arguments = self.arguments;
         let show_after = |left: &AfterPass<'_>| {
@@ -138,7 +138,7 @@ impl Job<'_> {
         outcome.messages.extend(result.messages);
         let Some(program) = result.program else {
             show(&times());
-            outcome.refused = true;
+            outcome.has_errors = true;
             return;
         };
         if watch.is_some() {
@@ -146,35 +146,35 @@ impl Job<'_> {
                 let key = key(arguments, function, target);
                 launched(&program.module, &function.name, &key, target, watch).map(drop)
             });
-            made.unwrap_or_else(|error| outcome.refuse(&error, &program));
+            made.unwrap_or_else(|error| outcome.report(&error, &program));
         } else if arguments.time {
             let made = shaders(arguments, &program, target, &mut |_| Ok(()));
             show(&times());
-            made.unwrap_or_else(|error| outcome.refuse(&error, &program));
+            made.unwrap_or_else(|error| outcome.report(&error, &program));
         } else if arguments.check == Some(Check::Full) {
             // Compile the remaining kernels even if one fails.
             for function in kernels(arguments, &program) {
                 let made = specialise(&program.module, &function.name, &key(arguments, function, target), target);
-                made.map_or_else(|error| outcome.refuse(&error, &program), drop);
+                made.map_or_else(|error| outcome.report(&error, &program), drop);
             }
         }
         for &stage in stages {
             match emit(stage, arguments, &program, target) {
                 Ok(text) => outcome.texts.push((stage, text)),
-                Err(error) => outcome.refuse(&error, &program),
+                Err(error) => outcome.report(&error, &program),
             }
         }
     }
 }
 
-/// The selected kernels.
+/// Returns all kernels, or only that of `--kernel`.
 fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
     let wanted = arguments.kernel.clone();
     let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
     kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
 }
 
-/// A typical launch, in which no buffer is bound twice.
+/// Returns the key of a typical launch, in which no buffer is bound twice.
 fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
     LaunchKey::example(function, local_size).changed(|key| {
@@ -183,7 +183,7 @@ fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey
     })
 }
 
-/// The output of one stage for a built program.
+/// Returns the output of one stage for a built program.
 fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let format = match stage {
         Emit::Naga => Format::Naga,
@@ -206,7 +206,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
     Ok(text)
 }
 
-/// The selected kernels, specialised for a launch.
+/// Returns the IR of the selected kernels, specialised for a launch.
 fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let text = |function: &Function| {
         let key = key(arguments, function, target);
@@ -215,7 +215,7 @@ fn launched_text(arguments: &Arguments, program: &Program, target: &Target) -> L
     kernels(arguments, program).map(text).collect()
 }
 
-/// The selected kernels, compiled for a CPU.
+/// Returns the vector IR or the machine code of the selected kernels for a CPU.
 fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let style = Style::of(arguments.isa.into());
     let text = |function: &Function| {
@@ -228,7 +228,7 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
     kernels(arguments, program).map(text).collect()
 }
 
-/// Compiles the selected kernels to shaders.
+/// Compiles the selected kernels to shaders. Calls `with` for each. Stops at the first error.
 pub fn shaders(
     arguments: &Arguments,
     program: &Program,
@@ -242,12 +242,12 @@ pub fn shaders(
     Ok(())
 }
 
-/// The time of each stage, one per line. Empty without `--time`.
+/// Returns the time of each stage, one per line. Empty without `--time`.
 fn times() -> String {
     timing::take().iter().map(|(stage, time)| format!("{:9.1} ms  {stage}\n", time.as_secs_f64() * 1e3)).collect()
 }
 
-/// Kernels and their arguments, one per line.
+/// Returns the kernels and their arguments, one per line.
 fn reflection(program: &Program) -> String {
     let mut text = String::new();
     for kernel in &program.kernels {

@@ -1,4 +1,4 @@
-//! Files for packages: shell completions and the manual page.
+//! Generates files for packages: shell completions and the manual page.
 
 use std::io;
 
@@ -12,7 +12,7 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 enum Completions {
     /// A file for bash-completion
     Bash,
-    /// A function for a folder in zsh's `fpath`
+    /// A function for a directory in zsh's `fpath`
     Zsh,
     /// A file for fish
     Fish,
@@ -28,7 +28,7 @@ impl Completions {
     }
 }
 
-/// Options that print such a file. Each is valid only on its own.
+/// Options that print a completion file or the manual page. Each is valid only without other arguments.
 #[derive(Debug, Args)]
 pub struct Describe {
     /// Print the shell completion file of this command
@@ -40,11 +40,11 @@ pub struct Describe {
 }
 
 impl Describe {
-    /// The requested file as bytes, or `None` if no such option was given. `run` is the command `wgclc run`.
+    /// Returns the requested file as bytes, or `None` if neither option was given. `run` is the command `wgclc run`.
     ///
     /// # Errors
     ///
-    /// Writes go to memory and do not fail.
+    /// Does not fail in practice, because the file is written to memory.
     pub fn text(&self, command: Command, run: Command) -> io::Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         if let Some(shell) = self.completions {
@@ -61,7 +61,7 @@ impl Describe {
 /// Common build options. The OpenCL specification lists the others.
 const BUILD_OPTIONS: &[(&str, &str, &str)] = &[
     ("-D ", "NAME[=VALUE]", "Define a macro."),
-    ("-I ", "FOLDER", "Add a folder to the include search path."),
+    ("-I ", "DIRECTORY", "Add a directory to the include search path."),
     ("-cl-std=", "CL1.0 ... CL3.1", "The version of OpenCL C."),
     ("-Werror", "", "Treat warnings as errors."),
     ("-w", "", "Suppress warnings."),
@@ -101,7 +101,7 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let below = run.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut options = Vec::new();
     Man::new(run).render_options_section(&mut options)?;
-    // The options belong to this section, so drop the heading that clap writes.
+    // Omit the heading that clap writes, because the options are part of this section.
     let lines = options.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.starts_with(b".SH"));
     out.extend(lines.flatten());
     for line in std::iter::once("").chain(below.lines()) {
@@ -115,7 +115,7 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sections that clap does not generate.
+/// Creates the sections that clap does not generate.
 fn rest() -> Roff {
     let mut text = Roff::new();
     text.control("SH", ["BUILD OPTIONS"]);
@@ -137,7 +137,7 @@ fn rest() -> Roff {
     text
 }
 
-/// A tagged paragraph.
+/// Appends a tagged paragraph.
 fn entry(text: &mut Roff, term: Vec<Inline>, meaning: &str) {
     text.control("TP", []);
     text.text(term);

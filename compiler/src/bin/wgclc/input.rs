@@ -33,7 +33,7 @@ impl Input {
         }
     }
 
-    /// Builds the program. `watch` is called with the IR after each pass.
+    /// Builds the program. Calls `watch` with the IR after each pass.
     pub fn build(&self, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
         match self {
             Self::Text(source) => build_watched(source, options, target, watch),

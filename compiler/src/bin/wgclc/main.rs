@@ -1,4 +1,4 @@
-//! `wgclc`: the compiler as a command. It prints the output of any stage and checks sources in an editor. `wgclc run`
+//! `wgclc`: the compiler as a command. It prints the output of any stage, and checks sources for editors. `wgclc run`
 //! runs kernels.
 //!
 //! Exit status:
@@ -6,6 +6,7 @@
 //! - 1: a source is rejected, or a launch fails
 //! - 2: wrong usage, or files that cannot be read or written
 //! - 3: no device is found
+//! - 101: the compiler has a bug
 
 mod arguments;
 mod bindings;
@@ -29,7 +30,7 @@ use input::Input;
 use report::Report;
 use watch::WatchedFiles;
 
-/// Stack size of the compiler thread. Recursion follows the nesting of the source.
+/// Stack size in bytes of the compiler thread. The depth of recursion depends on the nesting of the source.
 const STACK: usize = 256 << 20;
 
 /// Exit status for rejected sources and failed launches.
@@ -71,10 +72,10 @@ fn usage(message: &str) -> ExitCode {
     ExitCode::from(USAGE)
 }
 
-/// Compiles all files; repeatedly with `--watch`.
+/// Compiles all files. With `--watch`, compiles them again after each change, and does not return.
 fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
     loop {
-        let mut watched = WatchedFiles::see(arguments.files.iter().map(PathBuf::from));
+        let mut watched = WatchedFiles::observe(arguments.files.iter().map(PathBuf::from));
         let code = compile_once(arguments, options, &mut watched);
         if !arguments.watch {
             return ExitCode::from(code);
@@ -100,8 +101,8 @@ fn compile_once(arguments: &Arguments, options: &BuildOptions, watched: &mut Wat
             report.error(&error);
             code = USAGE;
         }
-        let Outcome { refused, files, .. } = outcome;
-        code = code.max(if refused { FAILED } else { 0 });
+        let Outcome { has_errors, files, .. } = outcome;
+        code = code.max(if has_errors { FAILED } else { 0 });
         watched.add(files);
     }
     report.finish(code == 0);

@@ -1,7 +1,7 @@
 //! Writes diagnostics and stage outputs: text for terminals, or JSON for editors.
 //!
-//! The JSON objects are cargo's, one per line: `compiler-message` with a diagnostic in rustc's format, `output` for a
-//! written file, and `build-finished` after each compilation.
+//! There is one JSON object per line, in cargo's format: `compiler-message` with a diagnostic in rustc's format,
+//! `output` for a written file, and `build-finished` after the compilation of all files.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -22,7 +22,7 @@ enum Line<'a> {
     BuildFinished { success: bool },
 }
 
-/// Cargo's `target` of a message: the compiled file.
+/// The `target` of a message in cargo's format, which is the compiled file.
 #[derive(Serialize)]
 struct Target<'a> {
     kind: [&'a str; 1],
@@ -37,7 +37,7 @@ struct Target<'a> {
 
 impl<'a> Target<'a> {
     const fn of(file: &'a str) -> Self {
-        // Required by readers of cargo's format. Editions have no meaning here.
+        // Readers of cargo's format require all fields. The edition is arbitrary.
         Self { kind: ["bin"], crate_types: ["bin"], name: file, src_path: file, edition: "2015", doc: false, doctest: false, test: false }
     }
 }
@@ -45,12 +45,12 @@ impl<'a> Target<'a> {
 /// Reports the result of each file.
 pub struct Report<'a> {
     arguments: &'a Arguments,
-    /// The input of each output file, to detect two inputs with the same output.
+    /// Maps each output file to its input, to detect two inputs with the same output file.
     written: HashMap<PathBuf, String>,
 }
 
 impl<'a> Report<'a> {
-    /// A report without files.
+    /// Creates a report without files.
     pub fn new(arguments: &'a Arguments) -> Self {
         Self { arguments, written: HashMap::new() }
     }
@@ -59,7 +59,7 @@ impl<'a> Report<'a> {
         self.arguments.message_format == MessageFormat::Json
     }
 
-    /// Reports a file and writes its outputs.
+    /// Reports the diagnostics of a file and writes its outputs.
     ///
     /// # Errors
     /// Fails with the file that cannot be written and the reason.
@@ -78,14 +78,14 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Ends the compilation of all files.
+    /// Reports the end of the compilation of all files.
     pub fn finish(&self, success: bool) {
         if self.is_json() {
             line(&Line::BuildFinished { success });
         }
     }
 
-    /// Reports a message that has no source location.
+    /// Reports an error about the command line or a file on standard error, also with `--message-format json`.
     pub fn error(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "wgclc: {text}");
     }
@@ -118,8 +118,8 @@ impl<'a> Report<'a> {
 }
 
 fn line(line: &Line<'_>) {
-    // Serialising strings and numbers does not fail.
+    // The serialisation of strings and numbers does not fail.
     show(&serde_json::to_string(line).map(|text| text + "\n").unwrap_or_default());
-    // Editors read line by line.
+    // Editors read the output line by line.
     let _ = std::io::stdout().flush();
 }

@@ -27,7 +27,7 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         Err(ClientError::Build { log }) => {
-            complain(&format!("{log}\n"));
+            print_log(&format!("{log}\n"));
             ExitCode::from(FAILED)
         }
         Err(error) => {
@@ -41,8 +41,8 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
     }
 }
 
-/// Starts a child process with the required environment variables if they are not set, since drivers read the
-/// environment when they are loaded. Returns the child's exit status.
+/// If required environment variables are not set, runs this program in a child process with them, because drivers read
+/// the environment when they are loaded. Returns the child's exit status, or `None` if no child process is needed.
 fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
@@ -66,7 +66,7 @@ struct Job<'a> {
     arguments: &'a RunArguments,
     launch: Launch,
     given: Vec<Argument>,
-    /// The source, preceded by a `#line` with its name, or a module.
+    /// The source, preceded by a `#line` directive with its name, or a SPIR-V module.
     bytes: Vec<u8>,
     options: String,
 }
@@ -80,11 +80,11 @@ impl<'a> Job<'a> {
         let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;
         let mut words: Vec<String> = options.iter().map(|option| quoted(option)).collect();
         if !is_module(file) {
-            // Diagnostics show the file's name.
+            // A `#line` directive, so that diagnostics contain the file name.
             let name = file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
             bytes.splice(0..0, format!("#line 1 \"{name}\"\n").into_bytes());
             words.push("-cl-kernel-arg-info".to_owned());
-            // The folder of the source is searched for headers.
+            // Headers are searched in the directory of the source.
             if bytes.windows(8).any(|word| word == b"#include")
                 && let Some(folder) = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
             {
@@ -94,7 +94,7 @@ impl<'a> Job<'a> {
         Ok(Self { arguments, launch, given, bytes, options: words.join(" ") })
     }
 
-    /// Runs the kernel on one device or two. Returns whether their results agree.
+    /// Runs the kernel on one device or two. Returns false if the results of two devices differ.
     fn run(&self) -> Result<bool, ClientError> {
         let arguments = self.arguments;
         let libraries = Libraries::find(std::env::var_os("WGCL_LIBRARY").map(PathBuf::from));
@@ -120,13 +120,13 @@ impl<'a> Job<'a> {
         };
         let session = Session::build(device, &code, &self.options)?;
         if !session.log.is_empty() {
-            complain(&format!("{}\n", session.log));
+            print_log(&format!("{}\n", session.log));
         }
         let ran = session.run(&self.launch, &self.given, self.arguments.repeat)?;
-        let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", shown(time)));
-        let mut text = format!("build {}, first launch {}{on_device}", shown(session.build), shown(ran.first));
+        let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", format_time(time)));
+        let mut text = format!("build {}, first launch {}{on_device}", format_time(session.build), format_time(ran.first));
         if let Some(median) = median(&ran.further) {
-            let _ = write!(text, ", median of {} further launches: {}", ran.further.len(), shown(median));
+            let _ = write!(text, ", median of {} further launches: {}", ran.further.len(), format_time(median));
         }
         show(&format!("{text}\n"));
         Ok(ran)
@@ -140,9 +140,9 @@ impl<'a> Job<'a> {
             text.push_str(" is unchanged\n");
             return;
         }
-        let shown = count.min(self.arguments.print);
-        let values = (0..shown).filter_map(|index| Some(value(buffer.element, buffer.element.load(&buffer.after, index)?)));
-        let rest = if shown < count { ", ..." } else { "" };
+        let printed = count.min(self.arguments.print);
+        let values = (0..printed).filter_map(|index| Some(value(buffer.element, buffer.element.load(&buffer.after, index)?)));
+        let rest = if printed < count { ", ..." } else { "" };
         let _ = writeln!(text, " = {{{}{rest}}}", values.collect::<Vec<_>>().join(", "));
     }
 }
@@ -156,7 +156,7 @@ fn quoted(option: &str) -> String {
     if option.contains(char::is_whitespace) { format!("\"{}\"", option.replace('"', "\\\"")) } else { option.to_owned() }
 }
 
-/// A value with as few digits as distinguish it from its neighbours.
+/// Formats a value with the fewest digits that identify it.
 fn value(element: Element, value: Value) -> String {
     match (element, value) {
         (Element::Float | Element::Half, Value::Float(float)) => format!("{:?}", float as f32),
@@ -164,8 +164,8 @@ fn value(element: Element, value: Value) -> String {
     }
 }
 
-/// A time with a suitable unit.
-fn shown(time: Duration) -> String {
+/// Formats a time with a suitable unit.
+fn format_time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 1e-3 => format!("{:.1} us", seconds * 1e6),
         seconds if seconds < 1.0 => format!("{:.2} ms", seconds * 1e3),
@@ -180,7 +180,7 @@ fn median(times: &[Duration]) -> Option<Duration> {
 }
 
 /// Writes a build log to standard error.
-fn complain(log: &str) {
+fn print_log(log: &str) {
     let _ = write!(anstream::stderr(), "{}", colourise(log));
 }
 

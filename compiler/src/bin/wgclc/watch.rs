@@ -1,7 +1,7 @@
 //! Waits for files to change.
 //!
-//! Watches by polling time and size of each file several times per second. This works on every file system (network
-//! mounts, containers, editors that replace files) and costs one `stat` per file.
+//! The module polls the time and size of each file several times per second. This works on every file system and with
+//! editors that replace files. The cost is one `stat` per file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 /// The polling interval.
 const INTERVAL: Duration = Duration::from_millis(150);
 
-/// The time and size of a file. `None` if it does not exist.
+/// The modification time and the size of a file, or `None` if it does not exist.
 type State = Option<(SystemTime, u64)>;
 
 /// Files and their last known states.
@@ -23,12 +23,12 @@ fn state(path: &PathBuf) -> State {
 }
 
 impl WatchedFiles {
-    /// The current state of these files. Must be called before the files are read, so that no change is missed.
-    pub fn see(paths: impl IntoIterator<Item = PathBuf>) -> Self {
+    /// Records the current state of files. The caller must call it before it reads them, so that no change is missed.
+    pub fn observe(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         Self(paths.into_iter().map(|path| (path.clone(), state(&path))).collect())
     }
 
-    /// Adds files that the first ones include.
+    /// Adds included files.
     pub fn add(&mut self, paths: impl IntoIterator<Item = PathBuf>) {
         for path in paths {
             let state = state(&path);
@@ -36,7 +36,7 @@ impl WatchedFiles {
         }
     }
 
-    /// Returns when one of the files is changed, created or deleted.
+    /// Waits until one of the files is changed, created or deleted.
     pub fn wait(&self) {
         while self.0.iter().all(|(path, seen)| state(path) == *seen) {
             std::thread::sleep(INTERVAL);
