@@ -1,8 +1,8 @@
 //! Decides which memory a kernel accesses by address, and which through bindings. No other module decides this.
 //!
-//! If there are too few bindings or a buffer is too large for one, all memory is accessed by address
-//! ([`BindingKey::addresses`]). These are the required addresses, which `passes::resolve_pointers` needs. Otherwise
-//! emission selects addresses where they are faster
+//! All memory is accessed by address ([`BindingKey::addresses`]) if buffers are too large or too many for bindings, if
+//! functions have pointers to them as parameters, or on request. These are the required addresses, which
+//! `passes::resolve_pointers` needs. Otherwise emission selects addresses where they are faster
 //! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both
 //! loads from and stores to.
 //!

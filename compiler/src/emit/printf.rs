@@ -9,7 +9,7 @@ use crate::printf::CAPACITY;
 use naga::{AtomicFunction, BinaryOperator, Expression, Scalar, Statement};
 
 impl Emitter<'_, '_> {
-    /// Returns 0, or -1 if the buffer is full.
+    /// Emits a `printf`. Its result is 0, or -1 if the buffer is full.
     ///
     /// ```text
     /// if load(count) <= CAPACITY - words {       so that the counter never wraps

@@ -67,7 +67,7 @@ impl Lowering<'_, '_, '_> {
         let name = function(builtin).ok_or_else(|| unsupported!("built-in variable {builtin:?}"))?;
         let result_type = if want.lanes() > 1 { Type::Vector(Scalar::I32, 4) } else { Type::I32 };
         if want.lanes() != result_type.lanes() {
-            return Err(invalid!("built-in variable {builtin:?} is not of type {}", Shown(want)));
+            return Err(invalid!("built-in variable {builtin:?} does not have type {}", Shown(want)));
         }
         let result = super::bridge::c_type(result_type, Signedness::Unsigned)?;
         let wide = builtin == BuiltIn::GlobalLinearId;

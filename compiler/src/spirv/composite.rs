@@ -55,7 +55,7 @@ impl Lowering<'_, '_, '_> {
     fn lane_index(&mut self, index: usize) -> Checked<Value> {
         let value = self.integer(index)?;
         if self.b.ty(value).lanes() > 1 {
-            return Err(invalid!("an index is a vector"));
+            return Err(invalid!("the index is a vector, expected a scalar"));
         }
         Ok(self.b.resize(value, false, Type::I32))
     }
@@ -68,7 +68,7 @@ impl Lowering<'_, '_, '_> {
             return Ok(Val::Memory(self.b.var_addr(var)));
         }
         match info.ir()? {
-            Type::Void => Err(invalid!("a value has type void")),
+            Type::Void => Err(invalid!("type void is not valid for a value")),
             ty => Ok(Val::One(self.b.undef(ty))),
         }
     }

@@ -32,7 +32,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::ConvertUToPtr => {
                 let number = self.integer(0)?;
                 if self.b.ty(number).lanes() != 1 {
-                    return Err(invalid!("an address is a vector"));
+                    return Err(invalid!("the address is a vector, expected a scalar"));
                 }
                 let number = self.b.resize(number, false, self.module.types.pointer_int());
                 let want = self.pointer_result()?;

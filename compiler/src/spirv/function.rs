@@ -499,7 +499,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             return Ok(Val::One(self.b.cmp_int(CmpOp::Ne, loaded, 0)));
         }
         if want == Type::Void {
-            return Err(invalid!("a value has type void"));
+            return Err(invalid!("type void is not valid for a value"));
         }
         Ok(Val::One(self.b.load(address, want, align, volatile)))
     }

@@ -45,7 +45,7 @@ impl Globals {
             return Ok(());
         }
         if class == StorageClass::Input as u32 {
-            return Err(invalid!("an Input variable is not a built-in variable"));
+            return Err(invalid!("a variable in storage class Input has no BuiltIn decoration"));
         }
         let (ty, space) = types.pointee(pointer)?;
         // Private variables that are never written become constants that each use copies. Stores to them are rejected.

@@ -193,7 +193,7 @@ impl Lowering<'_, '_, '_> {
         let bytes = i64::try_from(stride).map_err(|_| unsupported!("an element of {stride} bytes"))?;
         let mut index = self.integer(index)?;
         if self.b.ty(index).lanes() != 1 {
-            return Err(invalid!("an index is a vector"));
+            return Err(invalid!("the index is a vector, expected a scalar"));
         }
         let mut signed = true;
         if let Some(&(narrow, by_sign)) = self.extended.get(&index) {

@@ -36,8 +36,8 @@ pub(crate) enum Piece {
         node: Node,
         arms: Vec<Vec<Self>>,
     },
-    /// A branch with an arm that leaves. The other arm continues after this piece. The condition has the value `when`
-    /// in the leaving arm.
+    /// A branch with an arm that ends with a `return`, `break` or `continue`. The other arm continues after this piece.
+    /// The condition has the value `when` in the leaving arm.
     Leave {
         node: Node,
         when: bool,

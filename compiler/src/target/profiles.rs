@@ -231,9 +231,9 @@ impl Target {
 }
 
 impl Costs {
-    /// NVIDIA's GPUs. If each of 32 work-items accesses 32 consecutive bytes or more, half of the bandwidth is lost.
-    /// The compiler of the Vulkan driver emits four shifts for a 64-bit rotation. It emits two instructions for some
-    /// three-input bit functions that need one.
+    /// NVIDIA's GPUs. If each of 32 work-items accesses 32 bytes or more, half of the bandwidth is lost. The compiler
+    /// of the Vulkan driver emits four shifts for a 64-bit rotation. It emits two instructions for some three-input bit
+    /// functions that need one.
     pub fn nvidia() -> Self {
         Self {
             subgroup_coalescing: true,

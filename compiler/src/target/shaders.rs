@@ -115,8 +115,8 @@ pub struct Defects {
     pub max_loop_iterations: Option<u32>,
     /// Maximum nesting of control flow. The driver ignores the conditions of deeper control flow.
     pub nested_conditions: Option<u32>,
-    /// The driver miscompiles some signed comparisons of 64-bit integers: one side is extended from 32 bits, and the
-    /// other side is a constant from -2^31 to 2^31.
+    /// The driver miscompiles some signed comparisons of 64-bit integers: one operand is extended from 32 bits,
+    /// and the other one is a constant from -2^31 to 2^31.
     pub long_comparisons: bool,
     /// The driver removes float arithmetic with constant zeros that it wrongly considers to have no effect.
     pub float_zeros: bool,
