@@ -86,7 +86,7 @@ fn damaged_entries_are_removed() {
         corrupt(&mut bytes);
         fs::write(&path, bytes).expect("a corrupt file");
         assert_eq!(cache.find(&key(7)), None);
-        assert!(!path.exists(), "it is removed");
+        assert!(!path.exists(), "the entry is removed");
     }
     cache.keep(&key(7), b"again");
     assert_eq!(cache.find(&key(7)).as_deref(), Some(b"again".as_slice()));
@@ -251,13 +251,13 @@ fn programs_are_invalid_after_a_header_changes() {
     assert_eq!(found(&unit, &target), Some((one.clone(), "a log".to_owned())));
 
     fs::write(second.join("value.h"), "#define VALUE 2\n").expect("a header");
-    assert_eq!(found(&unit, &target), None, "it has changed");
+    assert_eq!(found(&unit, &target), None, "the header has changed");
     assert_ne!(make(&unit), one);
     fs::write(first.join("value.h"), "#define VALUE 1\n").expect("a header");
     assert_eq!(found(&unit, &target), None, "another header is found first");
     assert_eq!(make(&unit), one);
     fs::remove_file(first.join("value.h")).expect("removed");
-    assert_eq!(found(&unit, &target), None, "it is gone");
+    assert_eq!(found(&unit, &target), None, "the header is deleted");
 
     make(&unit);
     assert!(found(&unit, &target).is_some());

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_the_nearest() {
+    fn halves_are_rounded_to_nearest_even() {
         // Every half converts to itself. Between two neighbours, the nearest or even one is chosen.
         for half in 0..0x7c00u16 {
             let value = double_of(half);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_have_their_size() {
+    fn elements_have_the_size_of_their_format() {
         let target = Target::full();
         for image in ImageType::ALL {
             for format in supported(&target, image, FormatUse::Read) {

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_positive() {
+    fn numbers_must_be_positive() {
         assert_eq!(read("WGCL_CACHE_SIZE", "64"), (Some("64".to_owned()), 0));
         assert_eq!(read("WGCL_CACHE_SIZE", "64MB"), (None, 1));
         assert_eq!(read("WGCL_BINDING_LIMIT", "-1"), (None, 1));

@@ -37,7 +37,8 @@ fn wait(event: &Arc<Event>) -> Result<()> {
     Event::wait_all(std::slice::from_ref(event))
 }
 
-/// In every kind of queue, the dependents of a failed event and their successors do not run. Later commands run.
+/// In an in-order queue, the dependents of a failed user event and all later commands do not run. Commands that are
+/// enqueued after the failure was reported run.
 #[test]
 fn a_failed_user_event_fails_waiting_and_later_commands() {
     let setup = setup(1);
@@ -53,7 +54,7 @@ fn a_failed_user_event_fails_waiting_and_later_commands() {
         assert_eq!(event.wait(), Status::DEPENDENCY_FAILED, "{event:?}");
     }
     assert!(matches!(Event::wait_all(&[marker, held]), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
-    assert!(queue.finish().is_ok(), "the application knows");
+    assert!(queue.finish().is_ok(), "the failure is already reported");
     assert_eq!(read(&queue, &buffer), [5; 4]);
 }
 
@@ -70,7 +71,7 @@ fn a_read_after_a_failure_fails() {
     // Enqueued after the failure, before the application was notified.
     let third = read_later(&queue, &buffer);
     assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
-    assert!(wait(&read_later(&queue, &buffer)).is_ok(), "reported");
+    assert!(wait(&read_later(&queue, &buffer)).is_ok(), "the failure is reported once");
     assert_eq!(read(&queue, &buffer), [5; 4]);
     assert!(queue.finish().is_err(), "clFinish returns failures of the device");
     assert!(queue.finish().is_ok());
@@ -100,7 +101,7 @@ fn reads_of_memory_of_a_failed_command_fail() {
     launch_on(&queue, "broken", &buffer);
     assert_eq!(read(&other, &unrelated), [6; 4]);
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
-    assert_eq!(read(&other, &buffer), [5; 4], "reported");
+    assert_eq!(read(&other, &buffer), [5; 4], "the failure is reported once");
     assert!(queue.finish().is_ok(), "a blocking call has reported the failure");
     // A copy of failed contents fails too.
     launch_on(&queue, "broken", &buffer);
@@ -143,9 +144,10 @@ fn out_of_order_queues_propagate_failures_through_markers_and_barriers() {
     assert!(wait(&launch(&queue, "fine", &[])).is_ok());
 }
 
-/// A negative status does not count as a report: many programs do not check the sign.
+/// After a status query, later commands run. But blocking calls still return the failure, because many programs do not
+/// check the sign of the status.
 #[test]
-fn status_queries_do_not_report_a_failure() {
+fn calls_return_a_failure_after_a_status_query() {
     let setup = setup(1);
     let queue = setup.queue(0, ORDERED);
     let buffer = setup.buffer(&[5; 4]);
@@ -153,7 +155,7 @@ fn status_queries_do_not_report_a_failure() {
     assert!(within_seconds(|| broken.poll().is_failed()));
     let next = launch(&queue, "fine", &[]);
     assert!(within_seconds(|| next.poll() == Status::COMPLETE));
-    assert!(try_read(&queue, &buffer).is_err(), "no call has returned it");
+    assert!(try_read(&queue, &buffer).is_err(), "no call has returned the failure");
     assert_eq!(read(&queue, &buffer), [5; 4]);
     // The same case with callbacks: a callback that enqueues a command has observed the failure.
     let broken = launch(&queue, "broken", &[]);
@@ -182,7 +184,7 @@ fn waits_for_a_reported_failure_fail_again() {
     let broken = launch(&queue, "broken", &[]);
     assert!(queue.finish().is_err());
     write(&queue, &buffer, 0, &[1; 4], std::slice::from_ref(&broken));
-    assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))), "it was not written");
+    assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))), "the buffer was not written");
     assert_eq!(read(&queue, &buffer), [5; 4]);
     let sink = Sink(Arc::new(Mutex::new(vec![0; 4])));
     let blocking = queue.read(&buffer, true, (0, 4), |_| Ok(Arc::new(sink) as Arc<dyn HostTarget>), &[broken]);
@@ -248,7 +250,7 @@ fn a_reported_failure_does_not_hide_another() {
 
 /// pfn_notify receives each failure of the device once, without its dependents.
 #[test]
-fn the_context_is_notified() {
+fn the_context_is_notified_of_each_device_failure_once() {
     let setup = setup(1);
     let heard = Arc::new(Mutex::new(Vec::<String>::new()));
     let sink = heard.clone();

@@ -167,7 +167,7 @@ fn maps_write_back_what_was_mapped() {
 }
 
 #[test]
-fn contents_follow_the_devices() {
+fn image_contents_are_migrated_between_devices() {
     let setup = with_images(2);
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
     let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));

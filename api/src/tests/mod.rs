@@ -167,7 +167,7 @@ fn the_failure_of_a_kernel_is_reported() {
     let dependent = launch(&queue, "fine", std::slice::from_ref(&broken));
     assert!(matches!(try_read(&queue, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(broken.status(), Status(-5));
-    assert_eq!(dependent.status(), Status::DEPENDENCY_FAILED, "the device got it before the failure was known");
+    assert_eq!(dependent.status(), Status::DEPENDENCY_FAILED, "the command was submitted before the failure was known");
     assert_eq!(read(&queue, &buffer), [5; 4], "the failure is returned once");
     launch(&queue, "broken", &[]);
     assert!(queue.finish().is_err());
@@ -254,7 +254,7 @@ fn out_of_order_barriers_and_markers() {
 }
 
 #[test]
-fn contents_follow_the_devices() {
+fn contents_are_migrated_between_devices() {
     let setup = setup(2);
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
     let buffer = setup.buffer(&(0..16).collect::<Vec<u8>>());
@@ -295,7 +295,10 @@ fn maps_read_and_write_back() {
     queue.unmap(&MemObject::Buffer(buffer.clone()), second, &[]).expect("unmap");
     assert_eq!(MemObject::Buffer(buffer.clone()).map_count(), 0);
     let (held, _) = queue.map(&buffer, true, 2, (0, 4), &[]).expect("map");
-    assert!(matches!(queue.map(&buffer, true, 4, (3, 2), &[]), Err(Error::InvalidOperation(_))), "mapped for writing twice");
+    assert!(
+        matches!(queue.map(&buffer, true, 4, (3, 2), &[]), Err(Error::InvalidOperation(_))),
+        "a region cannot be mapped for writing twice"
+    );
     queue.unmap(&MemObject::Buffer(buffer.clone()), held, &[]).expect("unmap");
     assert!(queue.map(&buffer, true, 8, (0, 8), &[]).is_err());
     assert!(queue.map(&buffer, true, 1, (4, 8), &[]).is_err());

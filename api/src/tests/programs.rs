@@ -188,7 +188,7 @@ fn arguments_are_checked_and_captured() {
     kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&buffer))).expect("buffer");
     kernel.set_arg(1, value(4)).expect("value");
     kernel.set_arg(2, ArgValue::Local(1 << 20)).expect("local");
-    assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_OUT_OF_RESOURCES", "more local memory than there is");
+    assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_OUT_OF_RESOURCES", "the kernel needs more local memory than the device has");
     kernel.set_arg(2, ArgValue::Local(64)).expect("local");
     assert_eq!(kernel.work_group_info(queue.device()).expect("info").local_memory, 64);
     assert_eq!(launch(&queue, &kernel, &[16], None, None), "CL_SUCCESS");

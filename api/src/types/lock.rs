@@ -135,7 +135,7 @@ mod tests {
     use super::{Mutex, Rank};
 
     #[test]
-    fn the_order_is_checked() {
+    fn the_lock_order_is_checked() {
         let queue = Mutex::new(Rank::Queue, 1);
         let event = Mutex::new(Rank::Event, 2);
         {

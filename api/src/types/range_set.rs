@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn agrees_with_bits() {
+    fn the_set_agrees_with_a_bit_mask() {
         let mut set = RangeSet::default();
         let mut expected = 0u64;
         let mut random = 12345u64;

@@ -139,7 +139,7 @@ fn entries_of_another_process_count() {
         .status()
         .expect("another process");
     assert!(status.success(), "{status}");
-    assert!(cache.find(&key(10_699)).is_some(), "it has written");
+    assert!(cache.find(&key(10_699)).is_some(), "the other process has written");
     (1000..1400).for_each(|number| cache.keep(&key(number), &[0; 900]));
     let sum = size(folder.path());
     assert!(sum <= limit && sum > limit / 2, "{sum} of {limit}");

@@ -108,7 +108,7 @@ mod tests {
     use wgcl_compiler::target::Target;
 
     #[test]
-    fn capabilities_are_those_of_the_device() {
+    fn capabilities_depend_on_the_features_of_the_device() {
         let full = capabilities(&Target::full());
         let without = capabilities(&Target::full().changed(|target| target.language.fp64 = false));
         assert!(full.contains(&10) && !without.contains(&10));
