@@ -171,7 +171,7 @@ impl Finder<'_> {
                         self.close(&mut loads, |memory, other| meets(memory, Some(root), other));
                         self.close(&mut stores, |memory, other| meets(memory, Some(root), other));
                     }
-                    Effect::Nothing | Effect::Anything | Effect::Waits => {
+                    Effect::Nothing | Effect::Anything | Effect::Synchronises => {
                         self.close(&mut loads, |_, _| true);
                         self.close(&mut stores, |_, _| true);
                     }
@@ -284,7 +284,7 @@ fn words(bytes: u32) -> Type {
 
 /// Whether two objects may alias.
 fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
-    one.zip(other).is_none_or(|(one, other)| !memory.apart(one, other))
+    one.zip(other).is_none_or(|(one, other)| !memory.is_disjoint(one, other))
 }
 
 /// The part of a merged access that replaces a load or store.

@@ -1,12 +1,12 @@
-//! Merges equal `if`s: a second `if` with the same condition and equal regions has the results of the first.
+//! Merges equal `if`s: a second `if` with the same condition and equal regions is replaced by the results of the first.
 //!
 //! ```text
 //! %5 = if %1 { %3 = mul %2, %2; yield %3 } else { yield %2 }
 //! %9 = if %1 { %7 = mul %2, %2; yield %7 } else { yield %2 }      =>      %9 is %5
 //! ```
-//! This happens for `sin(x)` and `cos(x)` together, which both reduce `x`. Regions are compared after their own
-//! values are renamed in order of definition. A name includes the type, so that operations with equal operands and
-//! different result types differ.
+//! Such `if`s exist in code with `sin(x)` and `cos(x)`, which both reduce `x`. Regions are compared after the values
+//! that they define are renamed in order of definition. A name depends on the type, so that operations with equal
+//! operands and different result types are not equal.
 
 use rustc_hash::FxHashMap;
 
@@ -14,10 +14,10 @@ use super::walk::Walk;
 use crate::diag::Span;
 use crate::ir::{Inst, Op, Region, Type, Value};
 
-/// Limit for the instructions of a compared `if`: larger ones are rarely equal, and each comparison copies them.
-const LARGEST: usize = 200;
+/// Limit for the instructions of a compared `if`. Larger ones are rarely equal, and each comparison copies them.
+const MAX_SIZE: usize = 200;
 
-/// Names of values within regions: by type and order.
+/// Names of values within regions, by type and position in the order of definition.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     names: FxHashMap<(Type, u32), Value>,
@@ -32,10 +32,11 @@ impl Names {
 }
 
 impl Walk<'_> {
-    /// Replaces the results of an `if` by those of an earlier equal one. Its regions are already simplified.
-    pub(super) fn equal_before(&mut self, inst: &Inst) -> bool {
+    /// Replaces the results of an `if` by those of an earlier equal one. Returns whether there is one; otherwise
+    /// records this `if`. Its regions must already be simplified.
+    pub(super) fn merge_with_equal(&mut self, inst: &Inst) -> bool {
         let Some(&first) = inst.results.first() else { return false };
-        if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > LARGEST {
+        if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > MAX_SIZE {
             return false;
         }
         let mut names = std::mem::take(&mut self.names);
@@ -60,7 +61,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The operation with renamed region values, if it is pure.
+    /// The operation with renamed values in its regions; `None` if it is not pure.
     fn renamed(&self, op: &Op, names: &mut Names) -> Option<Op> {
         let mut copy = op.clone();
         let mut order = 0;

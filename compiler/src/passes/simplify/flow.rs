@@ -1,15 +1,16 @@
-//! Simplifies control flow: regions that never or always execute, unnecessary branches, loops without iterations.
+//! Simplifies control flow: branches with a known condition, unnecessary branches, and loops that do not repeat.
 
-use super::is_cheap;
+use super::cheap_size;
 use super::walk::{LoopFrame, Walk};
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Inst, Op, Region, Type, UnOp, Value};
 
-/// An `if` becomes `select`s if its regions have at most this many instructions together.
+/// Limit for the instructions in both regions of an `if` that becomes `select`s.
 const SELECT_LIMIT: usize = 6;
 
 impl Walk<'_> {
-    /// Replaces an instruction by its region that always executes: the region's instructions become the next work.
+    /// Replaces an instruction by the one of its regions that always executes. The instructions of the region are
+    /// visited next.
     fn splice(&mut self, mut region: Region, results: &[Value], work: &mut Vec<Inst>) {
         self.changed = true;
         if let Some(Inst { op: Op::Yield(values), .. }) = region.insts.last() {
@@ -23,7 +24,7 @@ impl Walk<'_> {
         work.extend(region.insts.into_iter().rev());
     }
 
-    /// Simplifies a region of an `if` or `switch`, given the value of its condition.
+    /// Simplifies a region of an `if` or `switch`. `known`: a condition and its value in the region.
     fn conditional(&mut self, region: &mut Region, known: Option<(Value, bool)>) {
         let mut added = Vec::new();
         if let Some((cond, holds)) = known {
@@ -41,6 +42,8 @@ impl Walk<'_> {
         }
     }
 
+    /// Records the value of a condition, and the values of others that follow from it. Appends the new facts to
+    /// `added`.
     fn learn(&mut self, cond: Value, holds: bool, added: &mut Vec<Value>) {
         if self.constant_of(cond).is_some() || added.len() > 8 {
             return;
@@ -80,7 +83,7 @@ impl Walk<'_> {
         let before = self.memory.clone();
         self.conditional(then, Some((cond, true)));
         let after_then = std::mem::replace(&mut self.memory, before.clone());
-        self.go_back(before.clone());
+        self.restore_memory(before.clone());
         self.conditional(els, Some((cond, false)));
         let after_els = self.memory.clone();
         let ends: Vec<_> = [(then.yields(), after_then), (els.yields(), after_els)]
@@ -91,13 +94,13 @@ impl Walk<'_> {
         if self.if_to_select(cond, then, els, &inst.results, inst.span, out) {
             return;
         }
-        if self.equal_before(&inst) {
+        if self.merge_with_equal(&inst) {
             return;
         }
         self.finish_branches(inst, start, out, work);
     }
 
-    /// Flattens an `if` with few cheap, pure operations.
+    /// Converts an `if` with few cheap and pure operations to `select`s. Returns whether it did.
     fn if_to_select(
         &mut self,
         cond: Value,
@@ -110,7 +113,8 @@ impl Walk<'_> {
         if results.is_empty() || !then.yields() || !els.yields() {
             return false;
         }
-        let Some(cost) = is_cheap(then, SELECT_LIMIT).and_then(|cost| Some(cost + is_cheap(els, SELECT_LIMIT - cost.min(SELECT_LIMIT))?))
+        let Some(cost) =
+            cheap_size(then, SELECT_LIMIT).and_then(|cost| Some(cost + cheap_size(els, SELECT_LIMIT - cost.min(SELECT_LIMIT))?))
         else {
             return false;
         };
@@ -132,7 +136,8 @@ impl Walk<'_> {
         true
     }
 
-    /// Replaces results that are equal for all regions. Ends the region if no region falls through.
+    /// Replaces results that are equal for all regions. If no region yields, the code after the instruction is
+    /// unreachable and is removed.
     fn finish_branches(&mut self, mut inst: Inst, start: u32, out: &mut Vec<Inst>, work: &mut Vec<Inst>) {
         let yielded = |region: &Region| match region.terminator() {
             Some(Op::Yield(values)) => Some(values.clone()),
@@ -170,8 +175,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Converts results of an `if` to `select`s if both values are available before it: flags, and values that only
-    /// one region changes to a known value.
+    /// Converts results of an `if` to `select`s if both operands dominate the `if`, for example flags.
     fn results_to_selects(&mut self, inst: &Inst, yields: &[Vec<Value>], start: u32, out: &mut Vec<Inst>) {
         let (Op::If { cond, .. }, [then, els]) = (&inst.op, yields) else { return };
         for ((&result, &yes), &no) in inst.results.iter().zip(then).zip(els) {
@@ -212,7 +216,7 @@ impl Walk<'_> {
         let before = self.memory.clone();
         let mut ends = Vec::new();
         for region in cases.iter_mut().map(|(_, region)| region).chain([default]) {
-            self.go_back(before.clone());
+            self.restore_memory(before.clone());
             self.conditional(region, None);
             if region.yields() {
                 ends.push(self.memory.clone());
@@ -222,7 +226,7 @@ impl Walk<'_> {
         self.finish_branches(inst, start, out, work);
     }
 
-    pub(super) fn repeat(&mut self, mut inst: Inst, out: &mut Vec<Inst>, work: &mut Vec<Inst>) {
+    pub(super) fn visit_loop(&mut self, mut inst: Inst, out: &mut Vec<Inst>, work: &mut Vec<Inst>) {
         let Op::Loop { init, params, body, .. } = &mut inst.op else { return };
         let (mut breaks, mut continues) = (0_usize, 0_usize);
         let mut varies = vec![false; params.len()];
@@ -238,7 +242,7 @@ impl Walk<'_> {
         });
         for (index, varies) in varies.iter().enumerate() {
             if !varies {
-                // Dead code elimination removes the parameter.
+                // The parameter is constant. Dead code elimination removes it.
                 self.replace(params[index], init[index]);
             }
         }
@@ -264,11 +268,11 @@ impl Walk<'_> {
         let clobbers = self.clobbers_in(body);
         let outside = self.memory.clone();
         self.clobber(&clobbers);
-        self.loops.push(LoopFrame { before: Vec::new(), scope: self.scope(), conditions: 0, left: false, outside });
+        self.loops.push(LoopFrame { before: Vec::new(), scope: self.scope(), conditions: 0, may_have_left: false, outside });
         for &param in params.iter() {
             self.define(param);
         }
-        // Known conditions are values from outside, so they also hold inside.
+        // The facts also hold in the loop, because the conditions are defined outside of it.
         self.region(body);
         if let Some(frame) = self.loops.pop() {
             out.extend(frame.before);

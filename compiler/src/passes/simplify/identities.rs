@@ -28,9 +28,9 @@ impl Walk<'_> {
             return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Rotate, x, amount)));
         }
         match kind {
-            // Constants of address computations move to the end, where they are combined.
-            BinOp::Add | BinOp::Sub => self.constant_outward(at, kind, a, b),
-            BinOp::Mul => self.step_outward(at, a, b),
+            // The constants of address computations move to the outermost sum, where they are combined.
+            BinOp::Add | BinOp::Sub => self.hoist_constant(at, kind, a, b),
+            BinOp::Mul => self.hoist_product(at, a, b),
             BinOp::And | BinOp::Or => {
                 let other = if kind == BinOp::And { BinOp::Or } else { BinOp::And };
                 let absorbs = |outer: Value, inner: Value| matches!(self.def(inner), Some(&Op::Bin(op, x, y)) if op == other && (x == outer || y == outer));
@@ -40,6 +40,7 @@ impl Walk<'_> {
         }
     }
 
+    /// The value of `a op a`; `None` if it is not known.
     fn same_operands(&mut self, at: &mut Output, kind: BinOp, a: Value) -> Option<Value> {
         match kind {
             BinOp::And | BinOp::Or | BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => Some(a),
@@ -48,7 +49,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `a op c` for an integer constant `c` (the same in every lane).
+    /// Simplifies `a op c` for an integer constant `c`, which is the same in every lane.
     fn constant_operand(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let ones = scalar.mask();
         let amount = bits % u64::from(scalar.bits());
@@ -82,11 +83,11 @@ impl Walk<'_> {
             }
             _ => {}
         }
-        self.constants_meet(at, kind, a, bits, scalar)
+        self.combine_constants(at, kind, a, bits, scalar)
     }
 
-    /// `(x op c1) op c2`.
-    fn constants_meet(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
+    /// Simplifies `(x op1 c1) op2 c2`.
+    fn combine_constants(&mut self, at: &mut Output, kind: BinOp, a: Value, bits: u64, scalar: Scalar) -> Option<Value> {
         let width = u64::from(scalar.bits());
         match self.def(a).cloned()? {
             Op::Bin(inner, x, c) => {
@@ -108,17 +109,17 @@ impl Walk<'_> {
                     }
                     (BinOp::AShr, BinOp::AShr) => (kind, x, (first % width + bits % width).min(width - 1)),
                     (BinOp::Rotate, BinOp::Rotate) => (kind, x, (first % width + bits % width) % width),
-                    // Bits that are shifted out and back are masked.
+                    // A shift out and back clears bits.
                     (BinOp::LShr, BinOp::Shl) if first % width == bits % width => (BinOp::And, x, scalar.mask() >> (bits % width)),
                     (BinOp::Shl, BinOp::LShr) if first % width == bits % width => (BinOp::And, x, scalar.mask() << (bits % width)),
                     // Distributing the scale moves an index's constant out of the product.
-                    (BinOp::Shl, BinOp::Add) if self.sums.may_take_apart(self.current, a) => {
+                    (BinOp::Shl, BinOp::Add) if self.sums.may_extract_constant(self.current, a) => {
                         let amount = bits % width;
                         let scale = self.splat(at.ty, amount);
                         let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Shl, x, scale));
                         (BinOp::Add, scaled, first << amount)
                     }
-                    (BinOp::Mul, BinOp::Add) if self.sums.may_take_apart(self.current, a) => {
+                    (BinOp::Mul, BinOp::Add) if self.sums.may_extract_constant(self.current, a) => {
                         let factor = self.splat(at.ty, bits);
                         let scaled = self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Mul, x, factor));
                         (BinOp::Add, scaled, first.wrapping_mul(bits))
@@ -138,7 +139,7 @@ impl Walk<'_> {
 
     /// Rewrites `(x + c) * n`, where only `x` changes in the loop, as `x * n` plus a loop-invariant multiple of `n`.
     /// The products of several iterations are then shared.
-    fn step_outward(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
+    fn hoist_product(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
         [(a, b), (b, a)].into_iter().find_map(|(sum, factor)| {
             let Some(&Op::Bin(BinOp::Add, x, c)) = self.def(sum) else { return None };
             let bits = self.bits(c)?;
@@ -152,10 +153,10 @@ impl Walk<'_> {
         })
     }
 
-    /// `(x + c) + y` and `x - (y + c)` with the constant outside.
-    fn constant_outward(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value) -> Option<Value> {
+    /// Rewrites `(x + c) + y` as `(x + y) + c`, and `x - (y + c)` as `(x - y) - c`.
+    fn hoist_constant(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value) -> Option<Value> {
         let parts = |walk: &Self, value: Value| match walk.def(value) {
-            Some(&Op::Bin(BinOp::Add, x, c)) if walk.sums.may_take_apart(walk.current, value) => walk.bits(c).map(|bits| (x, bits)),
+            Some(&Op::Bin(BinOp::Add, x, c)) if walk.sums.may_extract_constant(walk.current, value) => walk.bits(c).map(|bits| (x, bits)),
             _ => None,
         };
         let (x, y, bits) = match (parts(self, a), parts(self, b), kind) {
@@ -187,7 +188,7 @@ impl Walk<'_> {
         Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::Add, sum, constant)))
     }
 
-    /// Only rules that hold for NaNs, infinities and negative zero, for every treatment of denormals.
+    /// The rules for floats. They hold for NaNs, infinities and negative zero, and for every treatment of denormals.
     fn float_rules(&mut self, at: &mut Output, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<Value> {
         let bits = self.bits(b)?;
         let sign = sign_bit(scalar);
@@ -206,7 +207,7 @@ impl Walk<'_> {
         }
     }
 
-    /// `a b + c`, fused or not, if the product is exact or zero is added.
+    /// Simplifies `a b + c`, fused or not, if the product is exact or negative zero is added.
     pub(super) fn multiply_add_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Math(_, args) = op else { return None };
         let &[a, b, c] = args.as_slice() else { return None };
@@ -223,7 +224,7 @@ impl Walk<'_> {
         if bits == one | sign {
             return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FSub, c, other)));
         }
-        // Zero times a finite number.
+        // The rest is for products of zero and a finite number.
         let finite = self.bits(other).filter(|bits| bits & !sign < infinity(scalar))?;
         if bits & !sign != 0 && finite & !sign != 0 {
             return None;
@@ -233,8 +234,8 @@ impl Walk<'_> {
         self.binary_rules(at, &mut sum).or_else(|| Some(self.make(at.out, at.span, at.ty, sum)))
     }
 
-    /// Whether a float cannot be -0, for every treatment of denormals. This holds for squares, and for sums with a
-    /// part for which it holds.
+    /// Whether a float cannot be -0, for every treatment of denormals. This holds for squares, absolute values and
+    /// converted unsigned integers, and for `a a + c` if it holds for `c`.
     fn is_never_negative_zero(&self, value: Value, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         match self.def(value) {
@@ -247,7 +248,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A type with the same lanes.
+    /// The type of the lanes of a type.
     pub(super) fn lane_type(ty: Type) -> Option<Type> {
         ty.scalar().map(Type::Scalar)
     }
@@ -273,7 +274,7 @@ const fn infinity(scalar: Scalar) -> u64 {
     }
 }
 
-/// The bits of 1/x if x is a power of two and both are normal numbers.
+/// The bits of 1/x; `None` unless x is a power of two and both are normal numbers.
 fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let (exponent_bits, fraction_bits) = match scalar {
         Scalar::F16 => (5, 10),

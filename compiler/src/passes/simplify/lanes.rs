@@ -3,22 +3,22 @@
 use super::walk::Walk;
 use crate::ir::{BinOp, Const, Op, Scalar, Type, Value};
 
-/// Limit for the lanes that are searched.
-const LANES: u8 = 4;
+/// Limit for the lanes of the vectors that are searched.
+const MAX_LANES: u8 = 4;
 
 impl Walk<'_> {
-    /// The vector and the lane that a scalar load would read.
+    /// A loaded vector that contains the value of a scalar load, and the lane. `None` if there is none.
     pub(super) fn known_lane(&self, ptr: Value, ty: Type) -> Option<(Value, u8)> {
         let Type::Scalar(scalar) = ty else { return None };
-        (0..LANES).find_map(|lane| {
-            let start = self.earlier(ptr, u64::from(lane) * u64::from(scalar.size()))?;
-            let vector = (2..=LANES).filter(|&lanes| lanes > lane).find_map(|lanes| self.loaded(start, Type::Vector(scalar, lanes)))?;
+        (0..MAX_LANES).find_map(|lane| {
+            let start = self.pointer_below(ptr, u64::from(lane) * u64::from(scalar.size()))?;
+            let vector = (2..=MAX_LANES).filter(|&lanes| lanes > lane).find_map(|lanes| self.loaded(start, Type::Vector(scalar, lanes)))?;
             Some((vector, lane))
         })
     }
 
-    /// The already computed pointer `bytes` bytes below another one.
-    fn earlier(&self, ptr: Value, bytes: u64) -> Option<Value> {
+    /// The already computed pointer that is `bytes` bytes below `ptr`; `None` if there is none.
+    fn pointer_below(&self, ptr: Value, bytes: u64) -> Option<Value> {
         if bytes == 0 {
             return Some(ptr);
         }
@@ -33,13 +33,13 @@ impl Walk<'_> {
         let offset = match (variable, rest) {
             (None, 0) => return Some(base),
             (Some(variable), 0) => variable,
-            (variable, rest) => self.sum(variable, rest, width)?,
+            (variable, rest) => self.computed_sum(variable, rest, width)?,
         };
         self.known(&(Op::PtrAdd(base, offset), self.ty(ptr), 0))
     }
 
-    /// A sum with a constant that is already computed.
-    fn sum(&self, variable: Option<Value>, constant: u64, width: Scalar) -> Option<Value> {
+    /// The already computed value `variable + constant`; `None` if there is none.
+    fn computed_sum(&self, variable: Option<Value>, constant: u64, width: Scalar) -> Option<Value> {
         let ty = Type::Scalar(width);
         let constant = self.known_constant(ty, constant)?;
         match variable {

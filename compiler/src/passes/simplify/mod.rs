@@ -7,8 +7,8 @@
 //! %5 = mul %0, %3                      %6 = add %4, %4
 //! %6 = add %4, %5
 //! ```
-//! One pass over the function in execution order, followed by dead code elimination ([`super::dce`]). Both repeat a
-//! few times while they change anything. The pass
+//! The pass walks over the function in program order, and then eliminates dead code ([`super::dce`]). Both repeat a few
+//! times while they change anything. A walk visits each instruction once, independent of its nesting. It
 //!
 //! * moves constants to the start of the function, without duplicates;
 //! * evaluates operations on constants ([`eval`](crate::analysis::eval)), and rewrites other operations by identities
@@ -17,8 +17,6 @@
 //! * hoists loop-invariant operations;
 //! * removes branches with known conditions, converts an `if` with few cheap operations to a `select`, and replaces a
 //!   loop with one iteration by its body.
-//!
-//! It visits each instruction once, whatever its nesting.
 
 mod equal;
 mod flow;
@@ -39,14 +37,14 @@ pub(crate) const PASS: Pass = Pass::function("simplify", |function, cx| {
     Ok(true)
 });
 
-/// Which functions are pure: a call only returns its result.
+/// Which functions are pure. A call of a pure function has no effect except its result.
 #[derive(Clone, Debug, Default)]
 pub struct Purity {
     pure_calls: Vec<bool>,
 }
 
 impl Purity {
-    /// No function is known to be pure.
+    /// All functions are impure.
     pub const fn unknown() -> Self {
         Self { pure_calls: Vec::new() }
     }
@@ -81,7 +79,7 @@ impl Purity {
                 _ => true,
             };
         });
-        // A function could write through pointers to a caller's private memory.
+        // A function with pointer parameters could write to private memory of its caller.
         pure &= !function.params.iter().any(|&param| matches!(function.ty(param), crate::ir::Type::Ptr(_)));
         if self.pure_calls.len() <= func.index() {
             self.pure_calls.resize(func.index() + 1, false);
@@ -90,7 +88,7 @@ impl Purity {
     }
 }
 
-/// Limit for the repetitions.
+/// Limit for the number of walks.
 const MAX_WALKS: usize = 4;
 
 /// Simplifies a function and removes dead code.
@@ -104,8 +102,9 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) {
     }
 }
 
-/// Whether a region only has few pure operations that are cheap to speculate.
-fn is_cheap(region: &Region, limit: usize) -> Option<usize> {
+/// The number of operations in a region before its terminator. `None` if there are more than `limit`, or if one of them
+/// is not pure or not cheap to speculate.
+fn cheap_size(region: &Region, limit: usize) -> Option<usize> {
     let count = region.insts.len().checked_sub(1)?;
     (count <= limit && region.insts[..count].iter().all(|inst| is_cheap_op(&inst.op))).then_some(count)
 }

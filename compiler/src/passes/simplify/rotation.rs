@@ -1,16 +1,17 @@
-//! Recognises rotations written as two shifts; processors have an instruction for them (`rol`, `vprold`, funnel
-//! shifts). The rules that move constants out of sums and products only change the left shift, after which no later
-//! compiler recognises the rotation.
+//! Recognises rotations that are written as two shifts. Processors have an instruction for them (`rol`, `vprold`,
+//! funnel shifts). This must happen here, because the rules that move constants out of sums and products change the
+//! left shift, so that drivers do not recognise the rotation.
 
 use super::walk::Walk;
 use crate::ir::{BinOp, CastOp, Op, Scalar, UnOp, Value};
 
-/// Limit for the operations that the shift rules may have inserted.
-const DEPTH: u32 = 3;
+/// Limit for the nesting of sums in a rewritten shift.
+const MAX_DEPTH: u32 = 3;
 
 impl Walk<'_> {
-    /// The `x` and the amount of `x << amount | x >> width - amount`; also with `+` or `^` for `|` if the amount is
-    /// known. Only for 32 and 64 bits, because no processor rotates narrower integers in one operation.
+    /// Returns `x` and `amount` for `x << amount | x >> width - amount`, and `None` for other operations. If the amount
+    /// is constant, also accepts `+` or `^` instead of `|`. Only for 32 and 64 bits, because no processor rotates
+    /// narrower integers with one instruction.
     pub(super) fn rotation(&mut self, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<(Value, Value)> {
         if !matches!(kind, BinOp::Or | BinOp::Add | BinOp::Xor) || !matches!(scalar, Scalar::I32 | Scalar::I64) {
             return None;
@@ -20,9 +21,9 @@ impl Walk<'_> {
             let &Op::Bin(BinOp::LShr, x, down) = self.def(right)? else { return None };
             if let Some(down) = self.bits(down).map(|down| down % width).filter(|down| *down > 0) {
                 let up = width - down;
-                return self.is_shifted(left, x, up, scalar, DEPTH).then(|| (x, self.splat(self.ty(x), up)));
+                return self.is_shifted(left, x, up, scalar, MAX_DEPTH).then(|| (x, self.splat(self.ty(x), up)));
             }
-            // A shift by 0 gives the number twice; only `|` leaves it unchanged.
+            // If the amount is 0, both shifts return `x`. Only `x | x` is `x`.
             match *self.def(left)? {
                 Op::Bin(BinOp::Shl, y, up) if x == y && kind == BinOp::Or && self.are_opposite(up, down, width) => Some((x, up)),
                 _ => None,
@@ -49,9 +50,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether two shift amounts add up to zero or to the width.
+    /// Whether the sum of two shift amounts is a multiple of the width.
     fn are_opposite(&self, one: Value, other: Value, width: u64) -> bool {
-        let (one, other) = (self.low_bits(one, width), self.low_bits(other, width));
+        let (one, other) = (self.without_mask(one, width), self.without_mask(other, width));
         if let (Some(&Op::Cast(CastOp::ZExt | CastOp::SExt, one)), Some(&Op::Cast(CastOp::ZExt | CastOp::SExt, other))) =
             (self.def(one), self.def(other))
         {
@@ -61,16 +62,16 @@ impl Walk<'_> {
         }
         let is_negative = |of: Value, value: Value| match self.def(of) {
             Some(&Op::Bin(BinOp::Sub, from, subtracted)) => {
-                self.low_bits(subtracted, width) == value && self.bits(from).is_some_and(|from| from.is_multiple_of(width))
+                self.without_mask(subtracted, width) == value && self.bits(from).is_some_and(|from| from.is_multiple_of(width))
             }
-            Some(&Op::Un(UnOp::Neg, negated)) => self.low_bits(negated, width) == value,
+            Some(&Op::Un(UnOp::Neg, negated)) => self.without_mask(negated, width) == value,
             _ => false,
         };
         is_negative(one, other) || is_negative(other, one)
     }
 
-    /// An amount without a mask that shifts imply.
-    fn low_bits(&self, amount: Value, width: u64) -> Value {
+    /// The amount before an `and` with a mask that has no effect on shifts, or the amount itself.
+    fn without_mask(&self, amount: Value, width: u64) -> Value {
         match self.def(amount) {
             Some(&Op::Bin(BinOp::And, inner, mask)) if self.bits(mask).is_some_and(|mask| mask & (width - 1) == width - 1) => inner,
             _ => amount,

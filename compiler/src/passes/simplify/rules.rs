@@ -1,7 +1,7 @@
 //! Rewrites a single pure operation: evaluates constants, comparisons, conversions and selects.
 //!
 //! A rule either returns the value of the operation, or replaces the operation by a better one. Rules are exact for
-//! every operand value. They always produce fewer, cheaper or canonical operations (constants on the right), so
+//! every operand value. Their results are fewer, cheaper or canonical operations (constants on the right), so that
 //! rewriting terminates.
 
 use super::walk::Walk;
@@ -9,7 +9,7 @@ use crate::analysis::eval;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Inst, MathOp, Op, Scalar, Space, Type, UnOp, Value};
 
-/// Where a rule emits additional operations.
+/// The position at which a rule emits operations, and the type of the result of the original operation.
 pub(super) struct Output<'a> {
     pub out: &'a mut Vec<Inst>,
     pub span: Span,
@@ -17,7 +17,8 @@ pub(super) struct Output<'a> {
 }
 
 impl Walk<'_> {
-    /// Applies rules to an operation of type `ty` until none matches.
+    /// Applies the rules to an operation of type `ty`. Returns its value, or `None` if the operation stays; its
+    /// operands may then be in another order.
     pub(super) fn rewrite(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: &mut Op) -> Option<Value> {
         let mut at = Output { out, span, ty };
         if let Some(value) = self.evaluate(ty, op) {
@@ -36,7 +37,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value of an operation whose operands are all constants.
+    /// The value of an operation whose operands are all constants; `None` if it cannot be folded.
     fn evaluate(&mut self, ty: Type, op: &Op) -> Option<Value> {
         let scalar = ty.scalar()?;
         let lanes = match op {
@@ -72,7 +73,7 @@ impl Walk<'_> {
         Some(self.constant_lanes(ty, lanes))
     }
 
-    /// A bitcast between lanes of different sizes; bytes are little-endian.
+    /// Folds a bitcast between lanes of different sizes. Bytes are little-endian.
     fn evaluate_bitcast(&mut self, kind: CastOp, from: Type, to: Type, a: Value) -> Option<Value> {
         let (small, large) = (from.scalar()?, to.scalar()?);
         if kind != CastOp::Bitcast {
@@ -143,7 +144,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Comparisons with a constant that have a known result, or that are already a `bool`.
+    /// Simplifies a comparison with a constant: its result is known, it is a comparison with zero, or it compares a
+    /// `bool`.
     fn compare_constant(&mut self, at: &mut Output, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
         if operand == Scalar::Bool {
             return match (kind, bits) {
@@ -169,7 +171,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A comparison of an extended value with a constant, in the narrow type.
+    /// Converts a comparison of an extended value with a constant to a comparison in the narrow type.
     fn compare_extended(&mut self, at: &mut Output, kind: CmpOp, cast: CastOp, inner: Value, bits: u64, wide: Scalar) -> Option<Value> {
         let narrow_ty = self.ty(inner);
         let narrow = narrow_ty.scalar()?;
@@ -204,8 +206,8 @@ impl Walk<'_> {
             return Some(a);
         }
         if self.is_undefined(a) {
-            // The other casts do not produce every value, so an undefined operand does not give an undefined result:
-            // the upper bits of `zext` are zero.
+            // The result of a widening cast is not undefined, because the cast cannot produce every value: the upper
+            // bits of `zext` are zero.
             let widens = matches!(kind, CastOp::ZExt | CastOp::SExt | CastOp::SToF | CastOp::UToF);
             return Some(if widens { self.splat(at.ty, 0) } else { self.constant(at.ty, Const::Undef) });
         }
@@ -222,7 +224,7 @@ impl Walk<'_> {
         if kind == CastOp::Trunc
             && let Some(&Op::Bin(BinOp::Or | BinOp::Xor | BinOp::Add, x, y)) = self.def(a)
         {
-            // Truncated bits are not needed, for example if only the alignment of a pointer is tested.
+            // An operand that only has truncated bits is not needed. Example: a test of the alignment of a pointer.
             let width = at.ty.scalar()?.bits();
             let is_above = |rules: &Self, value| {
                 matches!(rules.def(value), Some(&Op::Bin(BinOp::Shl, _, amount)) if rules.bits(amount).is_some_and(|amount| {
@@ -312,7 +314,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        // A nested select with the same condition.
+        // An operand is a `select` with the same condition.
         if let Some(&Op::Select(inner, first, _)) = self.def(yes)
             && inner == cond
         {
@@ -342,7 +344,7 @@ impl Walk<'_> {
     }
 }
 
-/// The comparison of zero-extended values in their own type.
+/// The comparison of integers that corresponds to a comparison of their zero extensions.
 const fn unsigned(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::SLt => CmpOp::ULt,

@@ -1,7 +1,7 @@
-//! Decides where constants of sums may move.
+//! Decides which constants may move to the outermost sum.
 //!
-//! If constants of addresses move to the outside of sums, they are combined, and contiguous accesses are recognised.
-//! In other sums this costs an addition if a part with its constant has another use. Hash functions consist of such
+//! In address computations, constants that move to the outermost sum are combined, and contiguous accesses are
+//! recognised. In other sums, this costs an addition if an inner sum has another use. Hash functions contain many such
 //! sums.
 
 use rustc_hash::FxHashMap;
@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 
 use crate::ir::{BinOp, Function, Op, Region, UnOp, Value};
 
-/// Facts about the values of a function before simplification.
+/// Properties of the values of a function before simplification.
 pub(super) struct Sums {
     /// Number of uses of each value.
     uses: Vec<u32>,
-    /// Values that become part of an address through sums, products and conversions.
+    /// Whether each value is a part of an address, through sums, products and conversions.
     in_address: Vec<bool>,
 }
 
@@ -40,14 +40,14 @@ impl Sums {
         flow.sums
     }
 
-    /// Whether the constant may be moved out of a part of a sum.
-    pub(super) fn may_take_apart(&self, sum: Option<Value>, part: Value) -> bool {
+    /// Whether a constant may move from the operand `part` to the sum `sum`.
+    pub(super) fn may_extract_constant(&self, sum: Option<Value>, part: Value) -> bool {
         let leads_to_address = sum.and_then(|sum| self.in_address.get(sum.index())).copied().unwrap_or(true);
         leads_to_address || self.uses.get(part.index()).is_none_or(|uses| *uses <= 1)
     }
 
-    /// Replaces all uses of a value by another value.
-    pub(super) fn take_over(&mut self, old: Value, new: Value) {
+    /// Adds the uses of a replaced value to those of its replacement.
+    pub(super) fn transfer_uses(&mut self, old: Value, new: Value) {
         let uses = self.uses.get(old.index()).copied().unwrap_or(0);
         if self.uses.len() <= new.index() {
             self.uses.resize(new.index() + 1, 0);
@@ -56,13 +56,13 @@ impl Sums {
     }
 }
 
-/// Simplifies a function.
+/// Collects the definitions and uses of values.
 struct Flow<'f> {
     ops: Vec<Option<&'f Op>>,
     /// The incoming values of loop parameters, and of results of operations with regions.
     joins: FxHashMap<Value, SmallVec<[Value; 3]>>,
     sums: Sums,
-    /// Parts of addresses that remain to be processed.
+    /// Parts of addresses that are not yet processed.
     pending: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ struct Flow<'f> {
 type Loops<'f> = SmallVec<[(&'f [Value], &'f [Value]); 4]>;
 
 impl<'f> Flow<'f> {
-    /// Returns what the region yields.
+    /// Visits a region. Returns the operands of its `yield`; nothing if it has another terminator.
     fn region(&mut self, region: &'f Region, loops: &mut Loops<'f>) -> &'f [Value] {
         for inst in &region.insts {
             inst.op.for_each_operand(|value| self.sums.uses[value.index()] += 1);

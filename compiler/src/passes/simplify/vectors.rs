@@ -1,4 +1,4 @@
-//! Rules for vector lanes: constructed and extracted values.
+//! Rules for operations that construct vectors or extract lanes.
 //!
 //! Example: `extract (construct %0, %1), 1` is `%1`.
 
@@ -8,7 +8,7 @@ use crate::ir::{CastOp, Const, Op, Type, Value};
 
 /// A lane of a vector.
 enum Lane {
-    /// A scalar value that exists.
+    /// An existing scalar value.
     Value(Value),
     /// The bits of a constant.
     Bits(u64),
@@ -55,7 +55,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A lane of a vector, looked up through the operations that define the vector.
+    /// A lane of a vector, found through the operations that define the vector. `None` if it is not known.
     fn lane(&self, vector: Value, lane: u8) -> Option<Lane> {
         let mut vector = vector;
         let mut lane = lane;
@@ -85,7 +85,7 @@ impl Walk<'_> {
         None
     }
 
-    /// The lane as a value; creates constants.
+    /// The lane as a value. Creates a constant if necessary.
     fn lane_value(&mut self, lane: &Lane, scalar: Type) -> Value {
         match *lane {
             Lane::Value(value) => value,
@@ -114,7 +114,7 @@ impl Walk<'_> {
         if source != vector {
             return Some(self.make(at.out, at.span, at.ty, Op::Extract(source, place)));
         }
-        // A lane of a lane-wise cast of a constructed vector.
+        // The vector is a bitcast of a vector with the same number of lanes, in which the lane is known.
         if let Some(&Op::Cast(CastOp::Bitcast, inner)) = self.def(vector)
             && self.ty(inner).lanes() == self.ty(vector).lanes()
             && let Some(known) = self.lane(inner, lane)
@@ -150,7 +150,7 @@ impl Walk<'_> {
         if parts.iter().all(|&part| part == first) {
             return Some(self.make(at.out, at.span, at.ty, Op::Splat(first)));
         }
-        // Lanes of one or two vectors of the same type.
+        // If all parts are lanes of at most two vectors of the same type, the result is a shuffle.
         let mut sources: Vec<Value> = Vec::new();
         let mut order = Vec::with_capacity(parts.len());
         for &part in parts {

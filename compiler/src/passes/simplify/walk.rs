@@ -1,4 +1,5 @@
-//! The traversal: state at the current position, and single instructions. Control flow is in [`super::flow`].
+//! The walk over a function: the state at the current position, and single instructions. Control flow is in
+//! [`super::flow`].
 
 use super::equal::Names;
 use super::sums::Sums;
@@ -19,27 +20,27 @@ pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     changed
 }
 
-/// An operation with its type; loads include the state of the memory that they read.
+/// An operation, its type, and for loads the version of the memory that they read.
 pub(super) type Key = (Op, Type, u64);
 
 /// An enclosing loop.
 pub(super) struct LoopFrame {
     /// Instructions that are hoisted before the loop.
     pub before: Vec<Inst>,
-    /// The scope that contains the loop.
+    /// The number of open regions around the loop.
     pub scope: usize,
-    /// Number of enclosing `if`s and `switch`es inside this loop.
+    /// The number of `if`s and `switch`es in this loop around the current position.
     pub conditions: u32,
-    /// Whether a `break` or `continue` may have executed before the current position.
-    pub left: bool,
-    /// The memory state before the loop. A state that is unchanged inside the loop is loop-invariant.
+    /// Whether `break`, `continue` or `return` may have executed before the current position.
+    pub may_have_left: bool,
+    /// The memory versions before the loop. Memory whose version does not change in the loop is loop-invariant.
     pub outside: MemoryStates,
 }
 
 /// Versions of memory: loads with equal versions give equal results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MemoryStates {
-    /// Counts stores with unknown targets.
+    /// The version after the last store with an unknown target.
     all: u32,
     local: u32,
     global: u32,
@@ -47,7 +48,7 @@ pub(super) struct MemoryStates {
     vars: FxHashMap<Var, u32>,
 }
 
-/// Memory that some code may change.
+/// The memory that an instruction or a region may change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clobbers {
     all: bool,
@@ -61,19 +62,20 @@ pub(super) struct Walk<'a> {
     pub purity: &'a Purity,
     /// Pure operations, by result.
     defs: Vec<Option<Op>>,
-    /// Per pointer: the private variable that it points into.
+    /// For each pointer: the private variable that it points into, if this is known.
     roots: Vec<Option<Var>>,
-    /// Replacements of removed values; may be chained.
+    /// Replacements of removed values. A replacement may be replaced as well.
     replaced: Vec<Option<Value>>,
-    /// The time of each definition: a value is visible at the position of an earlier time only if it is older.
-    born: Vec<u32>,
+    /// The time of each definition, in visited definitions. A value dominates an earlier position if its time is
+    /// smaller.
+    defined_at: Vec<u32>,
     clock: u32,
     /// The number of loops around each definition.
     depth: Vec<u32>,
     constants: FxHashMap<(Type, Const), Value>,
     entry: Vec<Inst>,
     table: FxHashMap<Key, Value>,
-    /// Per open region: the keys that it has added to `table`.
+    /// For each open region: the keys that it has added to `table`.
     scopes: Vec<Vec<Key>>,
     pub loops: Vec<LoopFrame>,
     /// Conditions with known values.
@@ -81,7 +83,7 @@ pub(super) struct Walk<'a> {
     pub memory: MemoryStates,
     next_state: u32,
     pub(super) names: Names,
-    /// All results of the `if`s in `table`, by their first one.
+    /// All results of the `if`s in `table`, by their first result.
     pub(super) results_of: FxHashMap<Value, Vec<Value>>,
     /// Recursion depth of rules.
     nesting: u32,
@@ -116,7 +118,7 @@ impl<'a> Walk<'a> {
             defs: vec![None; count],
             roots,
             replaced: vec![None; count],
-            born: vec![0; count],
+            defined_at: vec![0; count],
             clock: 0,
             depth: vec![0; count],
             constants: FxHashMap::default(),
@@ -134,7 +136,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The pure operation that defines a value.
+    /// The pure operation that defines a value; `None` for other values.
     pub(super) fn def(&self, value: Value) -> Option<&Op> {
         self.defs.get(value.index()).and_then(Option::as_ref)
     }
@@ -143,7 +145,7 @@ impl<'a> Walk<'a> {
         self.function.ty(value)
     }
 
-    /// The constant that a value is.
+    /// The constant, if a value is one.
     pub(super) fn constant_of(&self, value: Value) -> Option<&Const> {
         match self.def(value) {
             Some(Op::Const(constant)) => Some(constant),
@@ -151,12 +153,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The bits of a scalar constant, or of a vector constant with equal lanes.
+    /// The bits of a scalar constant, or of the lanes of a vector constant with equal lanes. `None` for other values.
     pub(super) fn bits(&self, value: Value) -> Option<u64> {
         self.constant_of(value)?.bits()
     }
 
-    /// The bits of each lane of a constant.
+    /// The bits of each lane of a constant. `None` for other values, null and undefined constants.
     pub(super) fn lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constant_of(value)? {
             Const::Bits(bits) => Some(vec![*bits]),
@@ -165,13 +167,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The current replacement of a value.
+    /// The current replacement of a value, or the value itself. A known condition is replaced by a constant.
     pub(super) fn resolve(&mut self, value: Value) -> Value {
         let mut current = value;
         while let Some(Some(next)) = self.replaced.get(current.index()) {
             current = *next;
         }
-        // Shortens chains for later look-ups.
+        // Compress the path for later look-ups.
         let mut step = value;
         while let Some(Some(next)) = self.replaced.get(step.index()).copied() {
             self.replaced[step.index()] = Some(current);
@@ -189,7 +191,7 @@ impl<'a> Walk<'a> {
     pub(super) fn replace(&mut self, old: Value, new: Value) {
         if old != new {
             self.replaced[old.index()] = Some(new);
-            self.sums.take_over(old, new);
+            self.sums.transfer_uses(old, new);
         }
     }
 
@@ -199,11 +201,11 @@ impl<'a> Walk<'a> {
         self.defs.resize(count, None);
         self.roots.resize(count, None);
         self.replaced.resize(count, None);
-        self.born.resize(count, 0);
+        self.defined_at.resize(count, 0);
         self.depth.resize(count, 0);
     }
 
-    /// A constant at the start of the function.
+    /// Returns a constant. Creates it at the start of the function if it does not exist.
     pub(super) fn constant(&mut self, ty: Type, constant: Const) -> Value {
         if let Some(&value) = self.constants.get(&(ty, constant.clone())) {
             return value;
@@ -234,16 +236,16 @@ impl<'a> Walk<'a> {
         self.clock
     }
 
-    /// Whether a value was defined before a time, so that it is visible at that position.
+    /// Whether a value was defined before a time, so that it dominates that position.
     pub(super) fn is_older(&self, value: Value, time: u32) -> bool {
-        self.born[value.index()] <= time
+        self.defined_at[value.index()] <= time
     }
 
     /// Records a definition at the current time.
     pub(super) fn define(&mut self, value: Value) {
         self.grow();
         self.clock += 1;
-        self.born[value.index()] = self.clock;
+        self.defined_at[value.index()] = self.clock;
         self.depth[value.index()] = crate::ir::number(self.loops.len());
     }
 
@@ -271,17 +273,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The result of the same operation in this or an enclosing region.
+    /// The result of the same operation in this or an enclosing region; `None` if there is none.
     pub(super) fn known(&self, key: &Key) -> Option<Value> {
         self.table.get(key).copied()
     }
 
-    /// The result of a load, if it is known.
+    /// The result of a load; `None` if it is not known.
     pub(super) fn loaded(&self, ptr: Value, ty: Type) -> Option<Value> {
         self.known(&self.load_key(ptr, ty))
     }
 
-    /// An existing constant.
+    /// An existing constant; `None` if there is none.
     pub(super) fn known_constant(&self, ty: Type, bits: u64) -> Option<Value> {
         self.constants.get(&(ty, Const::Bits(bits))).copied()
     }
@@ -291,8 +293,8 @@ impl<'a> Walk<'a> {
         self.remember(key, value, self.scopes.len());
     }
 
-    /// The value of a pure operation: an older one, a simplified one, or a new instruction with the result `into`, if
-    /// given.
+    /// The value of a pure operation: a simplified one, an existing one, or the result of a new instruction. The new
+    /// instruction defines `into`, if given.
     pub(super) fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
         if self.nesting < 8 {
             self.nesting += 1;
@@ -315,7 +317,7 @@ impl<'a> Walk<'a> {
         self.defs[value.index()] = Some(op.clone());
         self.roots[value.index()] = root_of(&op, &self.roots);
         let inst = Inst { op, results: vec![value], span };
-        let scope = match self.home(&inst.op) {
+        let scope = match self.hoist_level(&inst.op) {
             Some(level) => {
                 self.depth[value.index()] = crate::ir::number(level);
                 self.loops[level].before.push(inst);
@@ -330,31 +332,31 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// A pure operation that a rule creates.
+    /// Creates a pure operation for a rule.
     pub(super) fn make(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: Op) -> Value {
         self.pure(out, span, ty, op, None)
     }
 
-    /// Whether a value changes in more loops than another.
+    /// Whether a value is defined in more nested loops than another.
     pub(super) fn is_deeper(&self, value: Value, other: Value) -> bool {
         self.depth[value.index()] > self.depth[other.index()]
     }
 
-    /// The outermost loop that an operation can be hoisted out of.
-    fn home(&self, op: &Op) -> Option<usize> {
+    /// The index of the outermost loop that an operation can be hoisted out of; `None` if there is none.
+    fn hoist_level(&self, op: &Op) -> Option<usize> {
         if self.loops.is_empty() || matches!(op, Op::Call(..)) {
             return None;
         }
         let mut level = 0;
         op.for_each_operand(|value| level = level.max(self.depth[value.index()] as usize));
-        let left = self.loops.get(level..)?;
-        let often = left.iter().all(|frame| frame.conditions == 0);
-        (!left.is_empty() && (often || !is_expensive(op))).then_some(level)
+        let exited = self.loops.get(level..)?;
+        let is_unconditional = exited.iter().all(|frame| frame.conditions == 0);
+        (!exited.is_empty() && (is_unconditional || !is_expensive(op))).then_some(level)
     }
 
-    /// The outermost loop that a load can be hoisted out of: it must give the same value and execute unconditionally
-    /// in the first iteration.
-    fn load_home(&self, ptr: Value) -> Option<usize> {
+    /// The index of the outermost loop that a load can be hoisted out of; `None` if there is none. The load must have
+    /// the same result in all iterations, and execute unconditionally in the first one.
+    fn load_hoist_level(&self, ptr: Value) -> Option<usize> {
         let same = |memory: &MemoryStates| {
             memory.all == self.memory.all
                 && match self.ty(ptr).space() {
@@ -364,8 +366,8 @@ impl<'a> Walk<'a> {
                     _ => false,
                 }
         };
-        let free = |frame: &LoopFrame| frame.conditions == 0 && !frame.left && same(&frame.outside);
-        let inner = self.loops.iter().rev().take_while(|frame| free(frame)).count();
+        let is_invariant = |frame: &LoopFrame| frame.conditions == 0 && !frame.may_have_left && same(&frame.outside);
+        let inner = self.loops.iter().rev().take_while(|frame| is_invariant(frame)).count();
         let level = (self.loops.len() - inner).max(self.depth[ptr.index()] as usize);
         (level < self.loops.len()).then_some(level)
     }
@@ -391,7 +393,7 @@ impl<'a> Walk<'a> {
         match &inst.op {
             Op::If { .. } => self.branch(inst, out, work),
             Op::Switch { .. } => self.switch(inst, out, work),
-            Op::Loop { .. } => self.repeat(inst, out, work),
+            Op::Loop { .. } => self.visit_loop(inst, out, work),
             Op::Load { ptr, volatile: false, .. } => {
                 if let [result] = inst.results[..] {
                     let key = self.load_key(*ptr, self.ty(result));
@@ -407,7 +409,7 @@ impl<'a> Walk<'a> {
                         return;
                     }
                     self.define(result);
-                    if let Some(level) = self.load_home(*ptr) {
+                    if let Some(level) = self.load_hoist_level(*ptr) {
                         self.changed = true;
                         self.depth[result.index()] = crate::ir::number(level);
                         let frame = &mut self.loops[level];
@@ -452,8 +454,8 @@ impl<'a> Walk<'a> {
             }
             _ => {
                 match inst.op {
-                    Op::Break(_) | Op::Continue(_) => self.loops.last_mut().into_iter().for_each(|frame| frame.left = true),
-                    Op::Return(_) => self.loops.iter_mut().for_each(|frame| frame.left = true),
+                    Op::Break(_) | Op::Continue(_) => self.loops.last_mut().into_iter().for_each(|frame| frame.may_have_left = true),
+                    Op::Return(_) => self.loops.iter_mut().for_each(|frame| frame.may_have_left = true),
                     _ => {}
                 }
                 let clobbers = self.clobbers_of(&inst.op);
@@ -481,7 +483,7 @@ impl<'a> Walk<'a> {
         (Op::Load { ptr, align: 1, volatile: false }, ty, u64::from(all) << 32 | state)
     }
 
-    /// The private variable that a pointer points into.
+    /// The private variable that a pointer points into; `None` if it is not known.
     fn root(&self, ptr: Value) -> Option<Var> {
         self.roots.get(ptr.index()).copied().flatten()
     }
@@ -499,7 +501,7 @@ impl<'a> Walk<'a> {
             | Op::Zero { dst: ptr, .. }
             | Op::Atomic { ptr, .. }
             | Op::CmpXchg { ptr, .. } => {
-                let ptr = self.end_of(*ptr);
+                let ptr = self.replacement_of(*ptr);
                 match self.ty(ptr).space() {
                     Some(Space::Local) => clobbers.local = true,
                     Some(Space::Global) => clobbers.global = true,
@@ -525,7 +527,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn end_of(&self, value: Value) -> Value {
+    fn replacement_of(&self, value: Value) -> Value {
         let mut current = value;
         while let Some(Some(next)) = self.replaced.get(current.index()) {
             current = *next;
@@ -533,8 +535,7 @@ impl<'a> Walk<'a> {
         current
     }
 
-    /// The memory that an unvisited region may change. Addresses computed in it have no known root yet, so they may
-    /// point anywhere.
+    /// The memory that a region may change. The region need not be visited yet.
     pub(super) fn clobbers_in(&self, region: &Region) -> Clobbers {
         let mut clobbers = Clobbers::default();
         for inst in &region.insts {
@@ -543,7 +544,7 @@ impl<'a> Walk<'a> {
         clobbers
     }
 
-    /// Invalidates the contents of memory.
+    /// Assigns a new version to memory that may have changed.
     pub(super) fn clobber(&mut self, clobbers: &Clobbers) {
         self.next_state += 1;
         let state = self.next_state;
@@ -561,13 +562,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Restores an earlier memory state, at the start of another region of the same `if`.
-    pub(super) fn go_back(&mut self, memory: MemoryStates) {
+    /// Restores the memory versions before an `if` or `switch`, for its next region.
+    pub(super) fn restore_memory(&mut self, memory: MemoryStates) {
         self.memory = memory;
         self.next_state += 1;
     }
 
-    /// The state after regions that started with `before` and ended with `after`.
+    /// Sets the memory versions after regions that started with `before` and ended with `after`.
     pub(super) fn join(&mut self, before: &MemoryStates, after: &[MemoryStates]) {
         self.next_state += 1;
         let state = self.next_state;
