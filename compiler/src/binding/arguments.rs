@@ -121,15 +121,15 @@ fn address_offsets(by_address: &[bool], end: &mut u32) -> Vec<Option<u32>> {
 
 /// Assigns offsets to entries of `bytes` bytes for the arguments that the kernel queries.
 fn query_offsets(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(WorkItem) -> Option<u32>) -> Vec<Option<u32>> {
-    let mut asked = vec![false; function.params.len()];
+    let mut queried = vec![false; function.params.len()];
     function.body.walk(&mut |inst| {
         if let Op::WorkItem(query) = inst.op
-            && let Some(slot) = param(query).and_then(|index| asked.get_mut(index as usize))
+            && let Some(slot) = param(query).and_then(|index| queried.get_mut(index as usize))
         {
             *slot = true;
         }
     });
-    if !asked.contains(&true) {
+    if !queried.contains(&true) {
         return Vec::new();
     }
     let mut place = || {
@@ -137,7 +137,7 @@ fn query_offsets(function: &ir::Function, end: &mut u32, bytes: u32, param: fn(W
         *end = offset + bytes;
         offset
     };
-    asked.into_iter().map(|asked| asked.then(&mut place)).collect()
+    queried.into_iter().map(|queried| queried.then(&mut place)).collect()
 }
 
 /// Size and alignment in bytes of a by-value argument. Three lanes have the size of four.

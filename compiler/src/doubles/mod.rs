@@ -34,19 +34,19 @@ fn run(module: &mut Module, target: &Target) -> Result<bool, PassError> {
     if !has_doubles(module) {
         return Ok(false);
     }
-    let own = module.functions.len();
-    let mut library = library::Library::new(own, target);
+    let first = module.functions.len();
+    let mut library = library::Library::new(first, target);
     for function in &mut module.functions {
         rewrite::run(function, &mut library)?;
     }
     module.functions.extend(library.functions().map(|function| (*function).clone()));
     let mut policy = inline::Policy::new(module, &[]);
     policy.inline.fill(false);
-    for func in (own..module.functions.len()).map(|index| Func(index as u32)) {
+    for func in (first..module.functions.len()).map(|index| Func(index as u32)) {
         policy.measure(func, module);
         policy.inline[func.index()] = policy.size[func.index()] <= SMALL;
     }
-    for func in (0..own).map(|index| Func(index as u32)) {
+    for func in (0..first).map(|index| Func(index as u32)) {
         inline::run(module, func, &policy)?;
     }
     *module = passes::subset(module, &[Func(0)])?;

@@ -88,10 +88,10 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
 /// in such work-groups, or if the device answers them incorrectly in others. Each work-item has the same index in the
 /// work-group for both sizes, and thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
-    let asks = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
-    let takes = target.shaders.spirv;
-    let knows = !target.shaders.defects.subgroups_within_dimension_0 || local_size[0].is_multiple_of(target.language.subgroup_size);
-    if takes && knows || !items.iter().flatten().any(asks) { local_size } else { one_dimension(local_size) }
+    let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
+    let any_shape = target.shaders.spirv;
+    let correct_ids = !target.shaders.defects.subgroups_within_dimension_0 || local_size[0].is_multiple_of(target.language.subgroup_size);
+    if any_shape && correct_ids || !items.iter().flatten().any(is_subgroup_query) { local_size } else { one_dimension(local_size) }
 }
 
 /// The one-dimensional size with the same number of work-items.
@@ -199,10 +199,10 @@ impl Emitter<'_, '_> {
     /// Computes the offsets of this work-item's private arrays in scratch memory, for the function with this index.
     pub(super) fn compute_scratch_offsets(&mut self, index: u32) -> Result<(), EmitError> {
         let plan = self.cx.plan;
-        let mut mine: Vec<usize> =
+        let mut objects: Vec<usize> =
             plan.places.iter().filter(|(root, _)| matches!(root, Root::Var(f, _) if *f == index)).map(|(_, place)| place.object).collect();
-        mine.sort_unstable();
-        for number in mine {
+        objects.sort_unstable();
+        for number in objects {
             if !matches!(self.object(number)?.backing, Backing::Scratch { .. }) {
                 continue;
             }

@@ -342,11 +342,11 @@ impl Planner<'_> {
         let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
             let Rule::One(key) = object.rule else { continue };
-            let asked = object.elements(key).saturating_mul(key.stored());
+            let requested = object.elements(key).saturating_mul(key.stored());
             let size = object.size;
             object.size = size.checked_next_multiple_of(LARGEST_TYPE).unwrap_or(size);
-            let given = object.elements(key).saturating_mul(key.stored());
-            let total = self.plan.local_memory.saturating_add(given - asked);
+            let rounded = object.elements(key).saturating_mul(key.stored());
+            let total = self.plan.local_memory.saturating_add(rounded - requested);
             if total <= limit {
                 self.plan.local_memory = total;
             } else {

@@ -431,8 +431,8 @@ fn segment(
                     let bits = r[(value.at + if value.lanes == 1 { 0 } else { lane }) as usize];
                     differs(bits, bits) != 0
                 };
-                let (made, of) = code.lists[list as usize].split_first().expect("the verifier has seen a result");
-                if (0..u32::from(made.lanes)).any(|lane| is_nan(made, lane) && !of.iter().any(|value| is_nan(value, lane))) {
+                let (result, operands) = code.lists[list as usize].split_first().expect("the verifier has seen a result");
+                if (0..u32::from(result.lanes)).any(|lane| is_nan(result, lane) && !operands.iter().any(|value| is_nan(value, lane))) {
                     tried!(Err(FaultKind::NanCreated));
                 }
             }

@@ -213,9 +213,9 @@ impl Translator<'_> {
             let (from, to) = moves[index];
             // The source would be overwritten before it is read, so it is saved.
             if moves[..index].iter().any(|(_, earlier)| overlaps(from, to.lanes, *earlier)) {
-                let aside = self.allocate(to.lanes);
-                self.push(Inst::Move { from, to: aside });
-                moves[index].0 = aside.at;
+                let saved = self.allocate(to.lanes);
+                self.push(Inst::Move { from, to: saved });
+                moves[index].0 = saved.at;
             }
         }
         for (from, to) in moves {
@@ -641,9 +641,9 @@ impl Translator<'_> {
             Some(result) => self.define(result).at,
             // The old value is not used.
             None => {
-                let aside = self.allocate(1).at;
-                self.top = aside;
-                aside
+                let saved = self.allocate(1).at;
+                self.top = saved;
+                saved
             }
         };
         self.push(Inst::Atomic { f, pointer, value, to, size: ty.size() as u8 });

@@ -519,8 +519,8 @@ impl Blocks for Emitter<'_, '_, '_> {
             return Ok(());
         }
         exits.flags().for_each(|flag| self.lowering.set_flag(flag, 0));
-        let further = |flag: Option<Var>| flag.map_or(Jump::None, Jump::FlagAndBreak);
-        let jumps = Jumps { on_break: further(exits.on_break), on_continue: further(exits.on_continue) };
+        let flag_jump = |flag: Option<Var>| flag.map_or(Jump::None, Jump::FlagAndBreak);
+        let jumps = Jumps { on_break: flag_jump(exits.on_break), on_continue: flag_jump(exits.on_continue) };
         let outer = self.lowering.label_flags.len();
         self.lowering.label_flags.extend(exits.labels);
         self.lowering.b.open();

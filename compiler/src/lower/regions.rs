@@ -125,11 +125,11 @@ impl<B: Blocks> Regions<'_, B> {
             Piece::Rest(_) => {}
             Piece::Jump { from, edge } => {
                 self.moves(*from, *edge)?;
-                let taken = route(self.graph, frames, edge.to, |_| {});
-                if taken != JumpKind::Continue && self.structure.flags.contains_key(&edge.to) {
+                let kind = route(self.graph, frames, edge.to, |_| {});
+                if kind != JumpKind::Continue && self.structure.flags.contains_key(&edge.to) {
                     self.set_flag(edge.to, true);
                 }
-                self.emit_jump(taken);
+                self.emit_jump(kind);
             }
             Piece::Clear(nodes) => {
                 for &node in nodes {
@@ -153,14 +153,14 @@ impl<B: Blocks> Regions<'_, B> {
     /// Emits the rest of a jump that has left a loop, after that loop. `only`: all jumps that leave the loop have this
     /// target.
     fn continue_jump(&mut self, target: Node, only: bool, frames: &[Frame]) {
-        let taken = route(self.graph, frames, target, |_| {});
+        let kind = route(self.graph, frames, target, |_| {});
         if only {
-            self.emit_jump(taken);
+            self.emit_jump(kind);
             return;
         }
         let flag = self.flag_is_set(target);
         self.b().open();
-        self.emit_jump(taken);
+        self.emit_jump(kind);
         let then = self.b().close_branch();
         self.b().if_then(flag, then);
     }

@@ -170,14 +170,14 @@ impl<'p> Lowering<'p, '_> {
     /// jump.
     fn guarded(&mut self, stmt: &'p Stmt, after: Remaining<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
-        let Some(stays) = self.no_jump(leaves, jumps) else {
+        let Some(falls_through) = self.no_jump(leaves, jumps) else {
             self.sequence(after, jumps);
             return;
         };
         self.b.open();
         self.sequence(after, jumps);
         let then = self.b.close_branch();
-        self.b.if_then(stays, then);
+        self.b.if_then(falls_through, then);
     }
 
     /// Like [`Self::guarded`], but guards each following statement separately, to avoid nesting.
@@ -188,16 +188,16 @@ impl<'p> Lowering<'p, '_> {
                 return;
             }
             after = rest;
-            let stays = self.no_jump(&leaves, jumps);
+            let falls_through = self.no_jump(&leaves, jumps);
             leaves.add(self.to_ends(stmt, jumps));
-            let Some(stays) = stays else {
+            let Some(falls_through) = falls_through else {
                 self.statement(stmt, jumps.before_more());
                 continue;
             };
             self.b.open();
             self.statement(stmt, jumps.before_more());
             let then = self.b.close_branch();
-            self.b.if_then(stays, then);
+            self.b.if_then(falls_through, then);
         }
     }
 
@@ -211,10 +211,10 @@ impl<'p> Lowering<'p, '_> {
 
     /// Emits a test that none of the jumps `leaves` has set its flag. Returns `None` if they have no flags.
     pub(super) fn no_jump(&mut self, leaves: &Leaves, jumps: Jumps<'p>) -> Option<Value> {
-        let asked = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
+        let kinds = [(leaves.by_break, jumps.on_break), (leaves.by_continue, jumps.on_continue)];
         let mut flags: Vec<Var> = Vec::new();
-        for (asked, jump) in asked {
-            if let (true, Jump::End { flag: Some(flag), .. }) = (asked, jump) {
+        for (occurs, jump) in kinds {
+            if let (true, Jump::End { flag: Some(flag), .. }) = (occurs, jump) {
                 flags.push(flag);
             }
         }
@@ -343,8 +343,8 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jump targets inside of an IR loop that does not represent a loop of the source.
     pub(super) fn inner_jumps(&mut self, leaves: &Leaves) -> Jumps<'p> {
-        let mut further = |leaves: bool| if leaves { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
-        Jumps { on_break: further(leaves.by_break), on_continue: further(leaves.by_continue) }
+        let mut flag_jump = |leaves: bool| if leaves { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
+        Jumps { on_break: flag_jump(leaves.by_break), on_continue: flag_jump(leaves.by_continue) }
     }
 
     /// Emits the rest of the jumps that have left an IR loop, after that loop.

@@ -238,7 +238,7 @@ impl<'p> Lowering<'p, '_> {
             let entered = self.b.load(address, Type::I32, 4, false);
             let entered = self.b.cmp_int(CmpOp::SLe, entered, i as i64);
             let runs = match self.no_jump(&left, jumps) {
-                Some(stays) => self.b.and(entered, stays),
+                Some(falls_through) => self.b.and(entered, falls_through),
                 None => entered,
             };
             self.b.open();
@@ -251,11 +251,11 @@ impl<'p> Lowering<'p, '_> {
         }
         match self.no_jump(&left, jumps) {
             None => self.block(last.stmts, jumps),
-            Some(stays) => {
+            Some(falls_through) => {
                 self.b.open();
                 self.block(last.stmts, jumps);
                 let then = self.b.close_branch();
-                self.b.if_then(stays, then);
+                self.b.if_then(falls_through, then);
             }
         }
     }

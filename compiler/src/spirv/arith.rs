@@ -260,7 +260,7 @@ impl Lowering<'_, '_, '_> {
     /// other instructions.
     fn classify(&mut self) -> Checked<Option<Value>> {
         let op = self.current.op;
-        let asked = matches!(
+        let is_classification = matches!(
             op,
             Opcode::IsNan
                 | Opcode::IsInf
@@ -273,7 +273,7 @@ impl Lowering<'_, '_, '_> {
                 | Opcode::FOrdNotEqual
                 | Opcode::FUnordEqual
         );
-        if !asked {
+        if !is_classification {
             return Ok(None);
         }
         let a = self.number(0)?;

@@ -14,11 +14,11 @@ impl Lowering<'_, '_, '_> {
             return Ok(());
         }
         let helper = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is not a function"))?;
-        let given = self.current.operands.len() - 1;
-        if given != callee.params.len() {
-            return Err(invalid!("the function has {} parameters, but {given} arguments are passed", callee.params.len()));
+        let count = self.current.operands.len() - 1;
+        if count != callee.params.len() {
+            return Err(invalid!("the function has {} parameters, but {count} arguments are passed", callee.params.len()));
         }
-        let mut args = Vec::with_capacity(given + 1);
+        let mut args = Vec::with_capacity(count + 1);
         for (index, param) in callee.params.iter().enumerate() {
             let (val, ty) = (self.get(self.current.operand(index + 1)?)?, param.ty()?);
             let want = module.types.ir(ty)?;

@@ -79,20 +79,20 @@ impl Constants {
         decorations: &Decorations,
         specialisation: &Specialisation,
     ) -> Checked<bool> {
-        let given = || {
+        let specialised = || {
             let number = decorations.value(inst.result().ok()?, Decoration::SpecId)?;
             specialisation.get(&number).copied()
         };
         let constant = match inst.op {
             Op::ConstantTrue => Constant::Bits(1),
             Op::ConstantFalse => Constant::Bits(0),
-            Op::SpecConstantTrue => Constant::Bits(given().map_or(1, |bits| u64::from(bits != 0))),
-            Op::SpecConstantFalse => Constant::Bits(given().map_or(0, |bits| u64::from(bits != 0))),
+            Op::SpecConstantTrue => Constant::Bits(specialised().map_or(1, |bits| u64::from(bits != 0))),
+            Op::SpecConstantFalse => Constant::Bits(specialised().map_or(0, |bits| u64::from(bits != 0))),
             Op::Constant => Constant::Bits(literal(inst, types)?),
             Op::SpecConstant => {
                 let default = literal(inst, types)?;
                 let mask = types.numbers(inst.ty()?)?.scalar().map_or(u64::MAX, Scalar::mask);
-                Constant::Bits(given().map_or(default, |bits| bits & mask))
+                Constant::Bits(specialised().map_or(default, |bits| bits & mask))
             }
             Op::ConstantNull => null(types, inst.ty()?)?,
             Op::Undef => Constant::Undef,

@@ -60,8 +60,8 @@ pub(super) fn kernel<'m, 'w>(
     let qualifiers = listed(module, &entry.name, "kernel_arg_type_qual");
     let mut args = Vec::with_capacity(outer.params.len());
     for (index, (param, inner)) in outer.params.iter().zip(&def.params).enumerate() {
-        let said = ReflectionOperands { ty: types.get(index).copied(), qualifiers: qualifiers.get(index).copied().unwrap_or_default() };
-        args.push(argument(module, param, inner, &said).map_err(|problem| param.refuse(problem))?);
+        let listed_info = ListedInfo { ty: types.get(index).copied(), qualifiers: qualifiers.get(index).copied().unwrap_or_default() };
+        args.push(argument(module, param, inner, &listed_info).map_err(|problem| param.refuse(problem))?);
     }
     let mut info = KernelInfo {
         name: entry.name.clone(),
@@ -92,22 +92,22 @@ fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> 
 }
 
 /// Parameter information that `OpString`s contain.
-struct ReflectionOperands<'a> {
+struct ListedInfo<'a> {
     ty: Option<&'a str>,
     qualifiers: &'a str,
 }
 
-fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &ReflectionOperands<'_>) -> Checked<ArgInfo> {
+fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, listed_info: &ListedInfo<'_>) -> Checked<ArgInfo> {
     let (id, inner_id, ty) = (param.result()?, inner.result()?, param.ty()?);
     let info = module.types.get(ty)?;
     let has = |attribute| module.decorations.has_attribute(id, attribute) || module.decorations.has_attribute(inner_id, attribute);
     let decorated = |decoration| module.decorations.has(id, decoration) || module.decorations.has(inner_id, decoration);
-    let qualified = |word: &str| said.qualifiers.split(' ').any(|known| known == word);
+    let qualified = |word: &str| listed_info.qualifiers.split(' ').any(|known| known == word);
     let name = if module.name(inner_id).is_empty() { module.name(id) } else { module.name(inner_id) };
     let mut arg = ArgInfo {
         address: Space::Private,
         access: AccessQualifier::None,
-        type_name: said.ty.map_or_else(|| type_name(module, ty), str::to_owned),
+        type_name: listed_info.ty.map_or_else(|| type_name(module, ty), str::to_owned),
         name: name.to_owned(),
         is_const: qualified("const"),
         is_restrict: qualified("restrict") || has(Attribute::NoAlias) || decorated(Decoration::Restrict),
@@ -138,7 +138,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, said: &Refl
             arg.passing = KernelParam::Bytes { size, align };
             arg.size = size;
             arg.is_restrict = false;
-            if said.ty.is_none() {
+            if listed_info.ty.is_none() {
                 arg.type_name = type_name(module, *pointee);
             }
         }

@@ -175,10 +175,10 @@ impl Graph {
             for component in self.components(&nodes) {
                 let inside: FxHashSet<Node> = component.iter().copied().collect();
                 let entered = |node: &Node| *node == 0 || sources[*node].iter().any(|source| !inside.contains(source));
-                let mut ways_in: Vec<Node> = component.iter().copied().filter(entered).collect();
-                ways_in.sort_unstable();
+                let mut entries: Vec<Node> = component.iter().copied().filter(entered).collect();
+                entries.sort_unstable();
                 let mut body = component;
-                let header = match ways_in.as_slice() {
+                let header = match entries.as_slice() {
                     [only] => *only,
                     several => self.dispatch(several, (&inside, &mut body), parent, &mut sources),
                 };

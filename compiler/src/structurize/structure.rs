@@ -456,10 +456,10 @@ impl JumpAnalysis<'_> {
         let mut frames = frames;
         loop {
             let bypassed = &mut self.bypassed;
-            let taken = route(self.graph, frames, to, |node| {
+            let kind = route(self.graph, frames, to, |node| {
                 bypassed.insert(node);
             });
-            if taken != JumpKind::Break {
+            if kind != JumpKind::Break {
                 return;
             }
             let Some(inner) = frames.iter().rposition(|frame| matches!(frame, Frame::Loop(_))) else { return };

@@ -50,7 +50,7 @@ impl<'p> Lowering<'p, '_> {
         }
 
         self.emit_loop(first, count, step, |this, index| {
-            let apart = match stride {
+            let strided_index = match stride {
                 Some(stride) => {
                     let index = this.b.resize(index, false, size_ty);
                     this.b.mul(index, stride)
@@ -58,7 +58,7 @@ impl<'p> Lowering<'p, '_> {
                 None => index,
             };
             let from_global = this.b.ty(src) == Type::Ptr(Space::Global);
-            let (to, from) = if from_global { (index, apart) } else { (apart, index) };
+            let (to, from) = if from_global { (index, strided_index) } else { (strided_index, index) };
             let to = this.element_address(dst, to, false, size, false);
             let from = this.element_address(src, from, false, size, false);
             let value = this.b.load(from, element.ir(), size, false);
@@ -95,8 +95,8 @@ impl<'p> Lowering<'p, '_> {
                 let lvalue = this.b.offset(local, i64::from(u32::from(number) * size));
                 match whole {
                     Some(whole) => {
-                        let own: Vec<u8> = (0..element.lanes).map(|lane| number * element.lanes + lane).collect();
-                        let value = this.b.lanes(whole, &own);
+                        let element_lanes: Vec<u8> = (0..element.lanes).map(|lane| number * element.lanes + lane).collect();
+                        let value = this.b.lanes(whole, &element_lanes);
                         this.b.store(lvalue, value, size, false);
                     }
                     None => {

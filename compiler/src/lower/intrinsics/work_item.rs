@@ -168,10 +168,10 @@ impl<'p> Lowering<'p, '_> {
         let mut flags = self.b.bits(ty, 0);
         for (space, flag) in [(Space::Global, GLOBAL_FENCE), (Space::Local, LOCAL_FENCE)] {
             let null = self.b.constant(Type::Ptr(space), Const::Null);
-            let there = self.b.cast(CastOp::SpaceCast, pointer, Type::Ptr(space));
-            let is_there = self.b.cmp(CmpOp::Ne, there, null);
+            let converted = self.b.cast(CastOp::SpaceCast, pointer, Type::Ptr(space));
+            let is_in_space = self.b.cmp(CmpOp::Ne, converted, null);
             let flag = self.b.bits(ty, flag);
-            flags = self.b.select(is_there, flag, flags);
+            flags = self.b.select(is_in_space, flag, flags);
         }
         flags
     }

@@ -37,7 +37,7 @@ enum Stmt {
 
 /// The constructs that enclose a statement.
 #[derive(Clone, Copy)]
-struct Around {
+struct Enclosing {
     depth: u32,
     in_loop: bool,
     breakable: bool,
@@ -57,7 +57,7 @@ struct Generator {
     marks: i32,
     expressions: Expressions,
     /// Labels that are in enclosing statement expressions.
-    own: Vec<usize>,
+    expression_labels: Vec<usize>,
 }
 
 /// The jumps in statement expressions.
@@ -73,20 +73,20 @@ enum Expressions {
 }
 
 impl Generator {
-    fn list(&mut self, around: Around) -> Vec<Stmt> {
+    fn list(&mut self, enclosing: Enclosing) -> Vec<Stmt> {
         let count = 1 + self.random.below(4);
         let mut list = Vec::new();
         for _ in 0..count {
-            if !around.in_expression && self.random.below(5) == 0 {
+            if !enclosing.in_expression && self.random.below(5) == 0 {
                 list.extend(self.unplaced.pop().map(Stmt::Label));
             }
-            if !around.in_expression
+            if !enclosing.in_expression
                 && self.random.below(3) == 0
                 && let Some(case) = self.cases.last_mut().and_then(Vec::pop)
             {
                 list.push(Stmt::Case(case));
             }
-            list.push(self.stmt(around));
+            list.push(self.stmt(enclosing));
         }
         list
     }
@@ -96,10 +96,10 @@ impl Generator {
         Stmt::Mark(self.marks)
     }
 
-    fn stmt(&mut self, around: Around) -> Stmt {
-        let inner = Around { depth: around.depth + 1, ..around };
-        let looped = Around { in_loop: true, breakable: true, ..inner };
-        if around.depth > 4 {
+    fn stmt(&mut self, enclosing: Enclosing) -> Stmt {
+        let inner = Enclosing { depth: enclosing.depth + 1, ..enclosing };
+        let looped = Enclosing { in_loop: true, breakable: true, ..inner };
+        if enclosing.depth > 4 {
             return self.mark();
         }
         match self.random.below(18) {
@@ -107,32 +107,32 @@ impl Generator {
             2 => Stmt::While(self.list(looped)),
             3 => Stmt::DoWhile(self.list(looped)),
             4 => Stmt::For(self.list(looped)),
-            5 | 6 if !around.in_expression => {
+            5 | 6 if !enclosing.in_expression => {
                 self.cases.push(vec![Some(3), None, Some(2), Some(0), Some(1)]);
-                let body = self.list(Around { breakable: true, ..inner });
+                let body = self.list(Enclosing { breakable: true, ..inner });
                 self.cases.pop();
                 Stmt::Switch(body)
             }
             7 => Stmt::Once(self.list(looped)),
             8 => Stmt::Block(self.list(inner)),
-            9 if around.breakable => Stmt::If(vec![Stmt::Break], Vec::new()),
-            10 if around.in_loop => Stmt::If(vec![Stmt::Continue], Vec::new()),
-            11 if around.breakable && around.depth > 2 => Stmt::Break,
+            9 if enclosing.breakable => Stmt::If(vec![Stmt::Break], Vec::new()),
+            10 if enclosing.in_loop => Stmt::If(vec![Stmt::Continue], Vec::new()),
+            11 if enclosing.breakable && enclosing.depth > 2 => Stmt::Break,
             kind @ 12..=14 => match self.goto_label() {
                 None => self.mark(),
                 Some(label) if kind == 14 => Stmt::Goto(label),
                 Some(label) => Stmt::MaybeGoto(label),
             },
-            15 if around.depth > 2 => Stmt::Return,
+            15 if enclosing.depth > 2 => Stmt::Return,
             16 if self.expressions != Expressions::None => {
                 let cases = std::mem::take(&mut self.cases);
                 let with_labels = matches!(self.expressions, Expressions::WithLabels | Expressions::Irregular);
                 let label = with_labels.then_some(self.labels);
-                self.own.extend(label);
-                self.labels += self.own.len().min(1);
-                let mut body = self.list(Around { in_expression: true, ..inner });
+                self.expression_labels.extend(label);
+                self.labels += self.expression_labels.len().min(1);
+                let mut body = self.list(Enclosing { in_expression: true, ..inner });
                 if let Some(label) = label {
-                    self.own.pop();
+                    self.expression_labels.pop();
                     self.place(&mut body, label);
                 }
                 self.cases = cases;
@@ -148,9 +148,9 @@ impl Generator {
             Expressions::WithLabels => 0,
             _ => self.outer,
         };
-        let count = outer + self.own.len();
+        let count = outer + self.expression_labels.len();
         let chosen = (count > 0).then(|| self.random.below(count))?;
-        if chosen < outer { Some(chosen) } else { self.own.get(chosen - outer).copied() }
+        if chosen < outer { Some(chosen) } else { self.expression_labels.get(chosen - outer).copied() }
     }
 
     /// Inserts a label at a random position of a statement expression.
@@ -404,10 +404,18 @@ fn run(code: &[Code], places: &[usize], mut x: u32, mut fuel: i32) -> i32 {
 /// Runs one random program. Fails with the text of the program if a result is wrong.
 fn try_one(seed: u64, labels: usize, expressions: Expressions) -> Result<(), String> {
     let unplaced = (0..labels).collect();
-    let mut generator =
-        Generator { random: Random(seed), labels, outer: labels, unplaced, cases: Vec::new(), marks: 0, expressions, own: Vec::new() };
-    let around = Around { depth: 0, in_loop: false, breakable: false, in_expression: false };
-    let mut list: Vec<Stmt> = (0..3).flat_map(|_| generator.list(around)).collect();
+    let mut generator = Generator {
+        random: Random(seed),
+        labels,
+        outer: labels,
+        unplaced,
+        cases: Vec::new(),
+        marks: 0,
+        expressions,
+        expression_labels: Vec::new(),
+    };
+    let enclosing = Enclosing { depth: 0, in_loop: false, breakable: false, in_expression: false };
+    let mut list: Vec<Stmt> = (0..3).flat_map(|_| generator.list(enclosing)).collect();
     list.extend(generator.unplaced.drain(..).map(Stmt::Label));
     only_forward(&mut list, &mut Vec::new());
     let mut text = String::from("int f(uint x, int fuel) { int h = 0; ");
