@@ -1,4 +1,4 @@
-//! Lets accesses to buffers with several bindings choose the binding ([`SplitBindings`]).
+//! Rewrites accesses to buffers with several bindings: each access selects a binding ([`SplitBindings`]).
 //!
 //! ```text
 //! %9 = ptr_add %b, %o                   %9 = ptr_add %b, %o
@@ -14,8 +14,8 @@
 //! next one if `o >= (q + 1) * (S - V)`, that is, if `o + V * (q + 1)` is in the next multiple of S. The number is
 //! therefore `(o + V * (o / S) + V) / S`, computed with shifts.
 //!
-//! This is the last pass on the IR except for `subgroup_coalesce`, so that no other pass sees the choices and merged
-//! accesses stay merged.
+//! In [`SHADER`](super::SHADER), only `subgroup_coalesce` runs after this pass. Other passes then do not see the
+//! `switch`es, and merged accesses stay merged.
 
 use rustc_hash::FxHashMap;
 
@@ -34,7 +34,8 @@ pub const PASS: Pass = Pass::function("split_bindings", |function, cx| {
     Ok(any)
 });
 
-/// Expects the form that `resolve_pointers` produces. Adds the parameters of the additional bindings.
+/// Rewrites a kernel and adds the parameters of the additional bindings. Expects the form that `resolve_pointers`
+/// produces.
 pub fn run(function: &mut Function, split: &SplitBindings) {
     let mut buffers = Vec::new();
     for &(index, count) in &split.params {
@@ -66,42 +67,42 @@ pub fn run(function: &mut Function, split: &SplitBindings) {
 struct Chooser<'a> {
     function: &'a mut Function,
     split: &'a SplitBindings,
-    /// Per buffer: the parameters of its bindings.
+    /// For each buffer: the parameters of its bindings.
     buffers: Vec<Vec<Value>>,
-    /// Pointers into them: the buffer and the offset.
+    /// For each pointer into a buffer: the index of the buffer, and the offset.
     pointers: FxHashMap<Value, (usize, Value)>,
     constants: Constants,
-    /// The binding numbers of offsets that are available in the enclosing regions.
+    /// The binding numbers of offsets that dominate the current instruction.
     known: FxHashMap<Value, Value>,
 }
 
 impl Chooser<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
-        let mut asked = Vec::new();
+        let mut computed = Vec::new();
         for mut inst in std::mem::take(&mut region.insts) {
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
             let found = pointer(&mut inst.op).and_then(|ptr| self.pointers.get(ptr).copied());
             match found {
-                Some((buffer, offset)) => self.access(inst, buffer, offset, &mut out, &mut asked),
+                Some((buffer, offset)) => self.access(inst, buffer, offset, &mut out, &mut computed),
                 None => out.push(inst),
             }
         }
-        for offset in asked {
+        for offset in computed {
             self.known.remove(&offset);
         }
         region.insts = out;
     }
 
-    fn access(&mut self, mut inst: Inst, buffer: usize, offset: Value, out: &mut Vec<Inst>, asked: &mut Vec<Value>) {
+    fn access(&mut self, mut inst: Inst, buffer: usize, offset: Value, out: &mut Vec<Inst>, computed: &mut Vec<Value>) {
         let span = inst.span;
         let last = self.buffers[buffer].len() - 1;
         if let Some(bits) = self.constants.bits(offset) {
             // Offsets after the last binding are out of bounds.
             let binding = ((bits & u64::from(u32::MAX)) / u64::from(self.split.step())).min(last as u64) as usize;
-            self.go_to(&mut inst.op, buffer, binding, offset, span, out);
+            self.set_pointer(&mut inst.op, buffer, binding, offset, span, out);
             out.push(inst);
             return;
         }
@@ -110,7 +111,7 @@ impl Chooser<'_> {
             None => {
                 let selector = self.selector(offset, span, out);
                 self.known.insert(offset, selector);
-                asked.push(offset);
+                computed.push(offset);
                 selector
             }
         };
@@ -119,7 +120,7 @@ impl Chooser<'_> {
         out.push(Inst { op: Op::Switch { selector, cases, default }, results: inst.results, span });
     }
 
-    /// The number of the binding for an access that starts at `offset`.
+    /// Emits the number of the binding for an access that starts at `offset`.
     fn selector(&mut self, offset: Value, span: Span, out: &mut Vec<Inst>) -> Value {
         let SplitBindings { shift, overlap, .. } = *self.split;
         let mut word = |op: Op, out: &mut Vec<Inst>| self.function.emit(out, span, Type::I32, op);
@@ -131,19 +132,19 @@ impl Chooser<'_> {
         word(Op::Bin(BinOp::LShr, moved, shift), out)
     }
 
-    /// A region with the access to one binding.
+    /// Builds a region with the access to one binding.
     fn case(&mut self, inst: &Inst, buffer: usize, binding: usize, offset: Value) -> Region {
         let mut insts = Vec::new();
         let mut op = inst.op.clone();
-        self.go_to(&mut op, buffer, binding, offset, inst.span, &mut insts);
+        self.set_pointer(&mut op, buffer, binding, offset, inst.span, &mut insts);
         let results: Vec<Value> = inst.results.iter().map(|&result| self.function.new_value(self.function.ty(result))).collect();
         insts.push(Inst { op, results: results.clone(), span: inst.span });
         insts.push(Inst::effect(Op::Yield(results), inst.span));
         Region { insts }
     }
 
-    /// Makes an operation access a byte of a buffer through one of its bindings.
-    fn go_to(&mut self, op: &mut Op, buffer: usize, binding: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
+    /// Sets the pointer of an access to a byte of a buffer, in one of its bindings.
+    fn set_pointer(&mut self, op: &mut Op, buffer: usize, binding: usize, offset: Value, span: Span, out: &mut Vec<Inst>) {
         let (Some(&base), Some(ptr), true) = (self.buffers[buffer].get(binding), pointer(op), binding > 0) else { return };
         let begin = binding as u64 * u64::from(self.split.step());
         let relative = match self.constants.bits(offset) {
@@ -157,7 +158,7 @@ impl Chooser<'_> {
     }
 }
 
-/// The pointer of an access.
+/// The pointer of an access; `None` for other operations.
 fn pointer(op: &mut Op) -> Option<&mut Value> {
     match op {
         Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(ptr),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_has_one_binding_that_holds_an_access_there() {
+    fn accesses_are_within_their_binding() {
         let split = split(31);
         let (size, step) = (1_u32 << split.shift, split.step());
         assert_eq!((split.count(1), split.count(4096), split.count(4097), split.count(4096 + 3968), split.count(8065)), (1, 1, 2, 2, 3));
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_choose_their_binding() {
+    fn accesses_select_their_binding() {
         let text = r#"kernel @f0 "k" (%0: ptr.global buffer restrict, %1: ptr.global buffer, %2: i32 value) {
   %3: ptr.global = ptr_add %0, %2
   %4: i32 = load %3 align 4
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn known_offsets_need_no_choice() {
+    fn constant_offsets_need_no_selection() {
         let text = r#"kernel @f0 "k" (%0: ptr.global buffer) {
   %1: i32 = const 8000
   %2: ptr.global = ptr_add %0, %1

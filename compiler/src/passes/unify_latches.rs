@@ -8,9 +8,9 @@
 //!   %k = add %i, 1; continue %k                   }
 //! }
 //! ```
-//! The code after the `if` moves into the other side. A counter that all paths increment in the same way is then
-//! uniform for all work-items of a vector. So are the addresses computed from it. If the paths met at the loop's
-//! parameters, each work-item would have its own counter.
+//! The code after the `if` moves into the other region. A counter that all paths increment in the same way is then
+//! uniform for all work-items of a vector, like the addresses that are computed from it. Without this pass, the counter
+//! would be varying, because it would be different values on different paths.
 
 use rustc_hash::FxHashMap;
 
@@ -21,24 +21,24 @@ use crate::ir::{Function, Inst, Op, Region, Value};
 pub(crate) const PASS: Pass = Pass::function("unify_latches", |function, _| Ok(run(function)));
 
 /// Limit for the paths of a loop that are merged.
-const MOST: usize = 16;
+const MAX_PATHS: usize = 16;
 
-/// Gives every loop of a function a single latch if this needs no copies. Returns whether anything changed.
+/// Merges the latches of all loops of a function, where this does not duplicate code. Returns whether anything changed.
 pub(crate) fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
-    let changed = inside(function, &mut body);
+    let changed = run_in_region(function, &mut body);
     function.body = body;
     changed
 }
 
-fn inside(function: &mut Function, region: &mut Region) -> bool {
+fn run_in_region(function: &mut Function, region: &mut Region) -> bool {
     let mut changed = false;
     for inst in &mut region.insts {
         for nested in inst.op.regions_mut() {
-            changed |= inside(function, nested);
+            changed |= run_in_region(function, nested);
         }
         if let Op::Loop { body, .. } = &mut inst.op {
-            changed |= meet(function, body, MOST);
+            changed |= merge_paths(function, body, MAX_PATHS);
         }
     }
     changed
@@ -48,28 +48,28 @@ fn continues(region: &Region) -> bool {
     matches!(region.terminator(), Some(Op::Continue(_)))
 }
 
-/// Whether an instruction is an `if` of which one region continues the loop and the other one falls through.
-fn parts(inst: &Inst) -> bool {
+/// Whether an instruction is an `if` with one region that continues the loop and one that yields.
+fn is_early_continue(inst: &Inst) -> bool {
     match &inst.op {
         Op::If { then, els, .. } => continues(then) && els.yields() || then.yields() && continues(els),
         _ => false,
     }
 }
 
-/// Whether work-items synchronise somewhere: such code is not moved.
-fn waits(insts: &[Inst]) -> bool {
-    let waits_at = |inst: &Inst| matches!(inst.op, Op::Barrier(_) | Op::Group { .. });
+/// Whether work-items synchronise in the instructions. Such code must not move into a region.
+fn synchronises(insts: &[Inst]) -> bool {
+    let is_synchronisation = |inst: &Inst| matches!(inst.op, Op::Barrier(_) | Op::Group { .. });
     insts.iter().any(|inst| {
-        let mut found = waits_at(inst);
-        inst.op.regions().into_iter().for_each(|region| region.walk(&mut |inst| found |= waits_at(inst)));
+        let mut found = is_synchronisation(inst);
+        inst.op.regions().into_iter().for_each(|region| region.walk(&mut |inst| found |= is_synchronisation(inst)));
         found
     })
 }
 
-/// Merges the paths of a region that ends in `continue`.
-fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
-    let Some(at) = region.insts.iter().position(parts).filter(|_| most > 0 && continues(region)) else { return false };
-    if waits(&region.insts[at + 1..]) {
+/// Merges the paths of a region that ends in `continue`. Returns whether anything changed.
+fn merge_paths(function: &mut Function, region: &mut Region, most: usize) -> bool {
+    let Some(at) = region.insts.iter().position(is_early_continue).filter(|_| most > 0 && continues(region)) else { return false };
+    if synchronises(&region.insts[at + 1..]) {
         return false;
     }
     let mut rest = region.insts.split_off(at + 1);
@@ -81,7 +81,7 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
             replace_uses(&mut rest, &results.into_iter().zip(values).collect());
         }
         open.insts.append(&mut rest);
-        meet(function, open, most - 1);
+        merge_paths(function, open, most - 1);
         let mut after = Vec::new();
         let next = join(function, &mut inst.results, [then, els], &mut after);
         let span = inst.span;
@@ -92,8 +92,8 @@ fn meet(function: &mut Function, region: &mut Region, most: usize) -> bool {
     true
 }
 
-/// Makes two regions that continue the loop yield their values instead. Emits identical computations and one
-/// `continue` after them.
+/// Replaces the `continue`s at the end of two regions by `yield`s. Emits identical computations to `after`. Returns the
+/// operands of the new `continue`.
 fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], after: &mut Vec<Inst>) -> Vec<Value> {
     let inner = sink_common::defined_in([&*first, &*second]);
     let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {
@@ -113,8 +113,8 @@ fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mu
             yields[1].push(b);
         }
     }
-    for (way, values) in [first, second].into_iter().zip(yields) {
-        if let Some(end) = way.insts.last_mut() {
+    for (region, values) in [first, second].into_iter().zip(yields) {
+        if let Some(end) = region.insts.last_mut() {
             end.op = Op::Yield(values);
         }
     }

@@ -1,4 +1,4 @@
-//! Gives a function one `return`, at its end, so that its body can be inlined.
+//! Merges the `return`s of a function into one at its end, so that its body can be inlined.
 //!
 //! ```text
 //! if %c {                      if %c {
@@ -12,10 +12,10 @@
 //!                              %v = load $ret
 //!                              return %v
 //! ```
-//! The returned value is kept in a private variable, which `sroa` removes. The code after an `if` or `switch` with a
-//! single region that falls through moves into that region. If several regions fall through, and after loops, a flag
-//! records whether the function has returned. A function with very many consecutive returns becomes a loop with one
-//! iteration and a `break` per `return`, so that the nesting depth stays bounded.
+//! The returned value is stored in a private variable, which `sroa` removes. If only one region of an `if` or `switch`
+//! yields, the code after it moves into this region. If several regions yield, and after loops, a flag records whether
+//! the function has returned. The code in deeply nested regions becomes a loop with one iteration and a `break` per
+//! `return`, so that the nesting depth stays bounded.
 
 use super::pass::Pass;
 use crate::diag::Span;
@@ -31,7 +31,7 @@ pub(crate) const PASS: Pass = Pass::function("unify_returns", |function, cx| {
 /// Limit for the nesting depth that moving code may add.
 const MAX_MOVES: usize = 24;
 
-/// Converts `function` to this form. `ptr_size` is the size of a pointer in bytes.
+/// Merges the `return`s of a function. `ptr_size` is the size of a pointer in bytes.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let mut returns = 0;
     function.body.walk(&mut |inst| returns += usize::from(matches!(inst.op, Op::Return(_))));
@@ -70,14 +70,14 @@ const fn align_of(size: u32) -> u32 {
 
 struct Structuring<'a> {
     function: &'a mut Function,
-    /// The variable with the returned value.
+    /// The variable for the returned value; `None` for functions without result.
     slot: Option<Var>,
 }
 
 impl Structuring<'_> {
     /// Rewrites the instructions of a region outside of loops, which yields values of types `results`. The new list
-    /// has no `return` and ends in a `yield` with as many values, or is infinite. Each `return` sets `flag`, if
-    /// given.
+    /// contains no `return`. It ends in a `yield` with the same number of values, unless its end is unreachable. Each
+    /// `return` sets `flag`, if there is one.
     fn sequence(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type], depth: usize) -> Vec<Inst> {
         if depth == MAX_MOVES && insts.iter().any(contains_return) {
             return self.single_iteration_loop(insts, flag, results);
@@ -133,8 +133,7 @@ impl Structuring<'_> {
         out
     }
 
-    /// Moves the code after `inst` into its single region that falls through, if there is one, and rewrites all of
-    /// its regions.
+    /// Moves the code after `inst` into its region that yields, if there is one, and rewrites all of its regions.
     fn move_rest(&mut self, inst: &mut Inst, mut rest: Vec<Inst>, flag: Option<Var>, results: &[Type], depth: usize) {
         let old_results = std::mem::take(&mut inst.results);
         for region in inst.op.regions_mut() {
@@ -151,7 +150,7 @@ impl Structuring<'_> {
         }
     }
 
-    /// `loop { ...; break }` with a `break` per `return`.
+    /// Emits `loop { ...; break }` with a `break` per `return`.
     fn single_iteration_loop(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type]) -> Vec<Inst> {
         let mut out = Vec::new();
         let span = insts.first().map_or(Span::NONE, |inst| inst.span);
@@ -233,7 +232,7 @@ impl Structuring<'_> {
         out.push(Inst::effect(Op::Store { ptr, value, align, volatile: false }, span));
     }
 
-    /// A new, cleared flag.
+    /// Creates and clears a flag.
     fn flag(&mut self, out: &mut Vec<Inst>, span: Span) -> Var {
         let flag = self.function.new_var("", 1, 1);
         let zero = self.function.emit_bits(out, span, Type::Scalar(Scalar::I8), 0);
@@ -249,7 +248,7 @@ impl Structuring<'_> {
         self.function.emit(out, span, Type::BOOL, Op::Cmp(CmpOp::Ne, value, zero))
     }
 
-    /// Inserts `if flag { return }` before the remaining work; the value is already stored.
+    /// Inserts `if flag { return }` before the remaining instructions. The returned value must already be stored.
     fn leave_if(&mut self, work: &mut VecDeque<Inst>, flag: Var, span: Span) {
         let mut list = Vec::new();
         let cond = self.flag_is_set(&mut list, flag, span);
@@ -278,7 +277,7 @@ impl Structuring<'_> {
     }
 }
 
-/// A region that only falls through.
+/// A region that only yields.
 fn fall_through(span: Span) -> Region {
     Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] }
 }

@@ -7,14 +7,14 @@
 //!   continue add %i, 1; %t                 =>     %u = add %t, 1
 //! }                                               ... %u for %r
 //! ```
-//! * A loop with a known trip count is fully unrolled if the result is small. It is also unrolled if it indexes a
+//! * A loop with a known trip count is fully unrolled if the result is small. The limit is larger if the loop indexes a
 //!   private array that is only indexed by counters of such loops: `sroa` then promotes the array.
 //!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
 //!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
-//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). There, a short loop with many
-//!   or unknown iterations is partially unrolled. Each copy has its own test, or one test covers all copies if the
-//!   trip count is a known multiple:
+//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a short loop with many
+//!   iterations, or an unknown number of them, is partially unrolled. Each copy has its own test. If the trip count is
+//!   a known multiple of the number of copies, one test covers all copies:
 //!
 //! ```text
 //! loop (%p = %a) {              loop (%p = %a) {
@@ -24,10 +24,10 @@
 //!                                 continue g(%q)
 //!                               }
 //! ```
-//! This raises the limit but does not remove it.
+//! This raises the limit of the driver, but does not remove it.
 //!
-//! Only innermost loops with a single latch at the end of their body are unrolled. After full unrolling, the
-//! enclosing loop is the innermost one.
+//! Only innermost loops with a single latch at the end of their body are unrolled. After full unrolling of a loop, the
+//! enclosing loop may be an innermost one.
 
 use super::loop_copies::{copy, copy_iteration};
 use super::pass::Pass;
@@ -39,25 +39,25 @@ use crate::ir::{Function, Inst, Module, Op, Region, Scalar, Space, Type, Value, 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Limit for the instructions of a fully unrolled loop.
-const MEDIUM: usize = 2048;
+const MAX_SIZE: usize = 2048;
 
-/// Limit for the instructions of a fully unrolled loop that indexes a private array or has an unroll hint.
-const LARGE: usize = 8192;
+/// The same limit for loops that index a private array or have an unroll hint.
+const MAX_PREFERRED_SIZE: usize = 8192;
 
 /// Limit for the instructions that all unrolling adds to a function.
-const GROWTH: usize = 16_384;
+const MAX_GROWTH: usize = 16_384;
 
 /// Limit for the trip count of a fully unrolled loop: each iteration has at least one instruction.
-const MAX_ITERATIONS: u64 = LARGE as u64;
+const MAX_ITERATIONS: u64 = MAX_PREFERRED_SIZE as u64;
 
 /// Limit for the trip count of a loop that is partially unrolled by the factor of its hint.
 const MAX_COUNTED: u64 = 1 << 16;
 
 /// Limit for the copies of a partially unrolled body.
-const COPIES: usize = 8;
+const MAX_COPIES: usize = 8;
 
 /// Approximate limit for the instructions of all copies of a body.
-const ALL_COPIES: usize = 192;
+const MAX_COPIES_SIZE: usize = 192;
 
 /// The weight of an access to private memory: lavapipe emits one access per work-item of its vector.
 const PRIVATE_ACCESS: usize = 24;
@@ -65,53 +65,53 @@ const PRIVATE_ACCESS: usize = 24;
 /// The weight of an operation on emulated doubles (`crate::doubles`), which are expanded later.
 const SOFT_DOUBLE: usize = 64;
 
-/// Loops with at most this many iterations are not partially unrolled: the useless last iterations would cost as much
-/// as the gain.
-const FEW: u64 = 16;
+/// Loops with at most this many iterations are not partially unrolled. The unnecessary copies in the last iteration
+/// would cost as much as unrolling saves.
+const MAX_SKIPPED: u64 = 16;
 
 /// The same limit for the iterations of a loop multiplied by those of the enclosing loops.
-const FEW_IN_ALL: u64 = 4096;
+const MAX_SKIPPED_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
-    Ok(write_out(function, cx.target.soft_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
+    Ok(fully_unroll(function, cx.target.soft_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
 });
 
-/// The pass for partial unrolling of short loops, the last pass of all.
+/// The pass for partial unrolling of short loops, at the end of [`LEGALIZE`](super::LEGALIZE).
 pub(crate) const LAST: Pass =
-    Pass::function("unroll_last", |function, cx| Ok(repeat_all(function, cx.target.soft_doubles().then_some(cx.module))));
+    Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.soft_doubles().then_some(cx.module))));
 
-/// Partially unrolls the innermost loops; returns whether there are any. `soft_doubles`: the module, if it contains
+/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `soft_doubles`: the module, if it contains
 /// functions that emulate doubles.
-fn repeat_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
+fn partially_unroll_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
     let iterations = Trips::of(function).into_iterations();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Repeat { function, soft_doubles, constants, iterations, changed: false };
+    let mut pass = PartialUnroll { function, soft_doubles, constants, iterations, changed: false };
     pass.region(&mut body, Some(1));
     let changed = pass.changed;
     function.body = body;
     changed
 }
 
-/// Fully unrolls the innermost loops that satisfy the limits; returns whether there are any. `soft_doubles`: doubles
-/// will be emulated; `per_word`: see `Costs::per_word_accesses`.
-fn write_out(function: &mut Function, soft_doubles: bool, per_word: bool) -> bool {
+/// Unrolls innermost loops that satisfy the limits: fully, or by the factor of their hint. Returns whether any loop was
+/// unrolled. `soft_doubles`: whether doubles will be emulated. `per_word`: see `Costs::per_word_accesses`.
+fn fully_unroll(function: &mut Function, soft_doubles: bool, per_word: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = WriteOut {
+    let mut pass = FullUnroll {
         function,
         soft_doubles,
         per_word,
         constants,
         addresses,
-        stay: FxHashSet::default(),
+        unpromoted: FxHashSet::default(),
         growth: 0,
         replaced: FxHashMap::default(),
     };
     if !pass.function.vars.is_empty() {
-        pass.stay = pass.stay(&body);
+        pass.unpromoted = pass.unpromoted(&body);
     }
     pass.region(&mut body);
     let changed = pass.growth > 0;
@@ -119,20 +119,20 @@ fn write_out(function: &mut Function, soft_doubles: bool, per_word: bool) -> boo
     changed
 }
 
-struct WriteOut<'a> {
+struct FullUnroll<'a> {
     function: &'a mut Function,
     soft_doubles: bool,
     per_word: bool,
     constants: Constants,
     addresses: Addresses,
-    /// Private variables that stay in memory after unrolling, because they have an index that is not a counter.
-    stay: FxHashSet<Var>,
+    /// Private variables that stay in memory after unrolling, because an index into them does not become constant.
+    unpromoted: FxHashSet<Var>,
     growth: usize,
     /// Replacements for the results of fully unrolled loops.
     replaced: FxHashMap<Value, Value>,
 }
 
-impl WriteOut<'_> {
+impl FullUnroll<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
@@ -140,12 +140,12 @@ impl WriteOut<'_> {
             if let Op::Loop { body, .. } = &inst.op
                 && !has_loop(body)
             {
-                // Replacements inside the loop are done; nothing in it unrolls any more.
+                // The body is not visited further, so replace its operands here.
                 if let Op::Loop { body, .. } = &mut inst.op {
                     self.rename_all(body);
                 }
-                if !self.write_out(&inst, &mut out) {
-                    self.follow_factor(&mut inst);
+                if !self.fully_unroll(&inst, &mut out) {
+                    self.apply_factor(&mut inst);
                     out.push(inst);
                 }
                 continue;
@@ -170,8 +170,8 @@ impl WriteOut<'_> {
         region.walk_mut(&mut |inst| self.rename(inst));
     }
 
-    /// Fully unrolls a counted loop. Returns false if the loop stays.
-    fn write_out(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> bool {
+    /// Fully unrolls a counted loop. Returns false if the loop cannot or should not be unrolled.
+    fn fully_unroll(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> bool {
         let Op::Loop { unroll, .. } = &inst.op else { return false };
         if *unroll == Some(1) {
             return false;
@@ -190,8 +190,8 @@ impl WriteOut<'_> {
         let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
         let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
         let total = size.saturating_mul(iterations.saturating_add(once_more));
-        let limit = if has_reason { LARGE } else { MEDIUM };
-        if total > limit || self.growth + total > GROWTH {
+        let limit = if has_reason { MAX_PREFERRED_SIZE } else { MAX_SIZE };
+        if total > limit || self.growth + total > MAX_GROWTH {
             return false;
         }
         self.growth += total.max(1);
@@ -199,7 +199,7 @@ impl WriteOut<'_> {
         for _ in 0..iterations {
             current = copy_iteration(self.function, &plain, current, Some(counted.test), out);
         }
-        // The code before the test is executed once more.
+        // The code before the test executes once more than the rest.
         let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
         for inst in &plain.body.insts[..counted.test] {
             let copy = copy(self.function, inst, &mut map);
@@ -212,10 +212,10 @@ impl WriteOut<'_> {
     }
 
     /// Partially unrolls a loop with a known trip count by the factor of its hint.
-    fn follow_factor(&mut self, inst: &mut Inst) {
+    fn apply_factor(&mut self, inst: &mut Inst) {
         let Op::Loop { unroll: Some(factor @ 2..), body, .. } = &inst.op else { return };
         let size = self.weight(body);
-        let copies = (*factor as usize).min(MEDIUM / size).min(GROWTH.saturating_sub(self.growth) / size);
+        let copies = (*factor as usize).min(MAX_SIZE / size).min(MAX_GROWTH.saturating_sub(self.growth) / size);
         let iterations = PlainLoop::of(&inst.op)
             .and_then(|plain| Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_COUNTED))
             .map_or(0, |(_, iterations)| iterations);
@@ -223,7 +223,7 @@ impl WriteOut<'_> {
         body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
         // Without a common divisor, each copy has its own test.
         let divides = divisor_near(iterations, copies).is_some();
-        if copies < 2 || iterations == 0 || synchronizes && !divides || !repeat(self.function, &self.constants, inst, copies) {
+        if copies < 2 || iterations == 0 || synchronizes && !divides || !partially_unroll(self.function, &self.constants, inst, copies) {
             return;
         }
         self.growth += size * (copies - 1);
@@ -232,7 +232,7 @@ impl WriteOut<'_> {
         }
     }
 
-    /// The number of instructions of a body, including the later expansion of its accesses and doubles.
+    /// The number of instructions of a body after the later expansion of its accesses and doubles.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
         if self.per_word {
@@ -270,31 +270,31 @@ impl WriteOut<'_> {
         let mut found = false;
         body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op {
-                let promoted = self.addresses.variable(*base).is_some_and(|(var, _)| !self.stay.contains(&var));
+                let promoted = self.addresses.variable(*base).is_some_and(|(var, _)| !self.unpromoted.contains(&var));
                 found |= promoted && self.constants.bits(*offset).is_none();
             }
         });
         found
     }
 
-    /// Private variables with an index that is not constant after all counted loops are unrolled.
-    fn stay(&self, body: &Region) -> FxHashSet<Var> {
+    /// Finds private variables with an index that is not constant after all counted loops are unrolled.
+    fn unpromoted(&self, body: &Region) -> FxHashSet<Var> {
         let mut known = vec![false; self.function.values.len()];
-        self.find_known(body, &mut known);
-        let mut stay = FxHashSet::default();
+        self.find_constants(body, &mut known);
+        let mut unpromoted = FxHashSet::default();
         body.walk(&mut |inst| {
             if let Op::PtrAdd(base, offset) = &inst.op
                 && let Some((var, _)) = self.addresses.variable(*base)
                 && !known[offset.index()]
             {
-                stay.insert(var);
+                unpromoted.insert(var);
             }
         });
-        stay
+        unpromoted
     }
 
     /// Marks the values that are constant after all counted loops are unrolled.
-    fn find_known(&self, region: &Region, known: &mut Vec<bool>) {
+    fn find_constants(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
                 let fixed =
@@ -305,7 +305,7 @@ impl WriteOut<'_> {
                 }
                 // A parameter with an unknown value in `continue` is unknown in the next iteration.
                 loop {
-                    self.find_known(body, known);
+                    self.find_constants(body, known);
                     let next = plain.as_ref().map_or(&[][..], |plain| plain.next);
                     let lost: Vec<Value> = params
                         .iter()
@@ -323,7 +323,7 @@ impl WriteOut<'_> {
                 continue;
             }
             for nested in inst.op.regions() {
-                self.find_known(nested, known);
+                self.find_constants(nested, known);
             }
             let mut all = match &inst.op {
                 Op::If { .. } | Op::Switch { .. } => {
@@ -339,7 +339,7 @@ impl WriteOut<'_> {
                     }
                     continue;
                 }
-                // A load from a known offset of private memory may be known too.
+                // A load from a constant offset in private memory may become constant as well.
                 Op::Load { ptr, volatile: false, .. } => matches!(self.function.ty(*ptr), Type::Ptr(Space::Private | Space::Constant)),
                 Op::Const(_) | Op::Un(..) | Op::Bin(..) | Op::Cmp(..) | Op::Cast(..) | Op::Select(..) => true,
                 Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => true,
@@ -354,7 +354,7 @@ impl WriteOut<'_> {
 }
 
 /// Partially unrolls loops.
-struct Repeat<'a> {
+struct PartialUnroll<'a> {
     function: &'a mut Function,
     /// The module with the functions that emulate doubles.
     soft_doubles: Option<&'a Module>,
@@ -364,8 +364,8 @@ struct Repeat<'a> {
     changed: bool,
 }
 
-impl Repeat<'_> {
-    /// `times` is an upper bound for the executions of the region, if known.
+impl PartialUnroll<'_> {
+    /// `times`: an upper bound for the number of times that the region executes, if known.
     fn region(&mut self, region: &mut Region, times: Option<u64>) {
         for inst in &mut region.insts {
             let Op::Loop { params, body, .. } = &mut inst.op else {
@@ -378,14 +378,15 @@ impl Repeat<'_> {
                 self.region(body, in_all);
                 continue;
             }
-            let few = iterations.is_some_and(|iterations| iterations <= FEW) || in_all.is_some_and(|iterations| iterations <= FEW_IN_ALL);
+            let few = iterations.is_some_and(|iterations| iterations <= MAX_SKIPPED)
+                || in_all.is_some_and(|iterations| iterations <= MAX_SKIPPED_IN_ALL);
             if !few {
-                self.repeat(inst);
+                self.partially_unroll(inst);
             }
         }
     }
 
-    fn repeat(&mut self, inst: &mut Inst) {
+    fn partially_unroll(&mut self, inst: &mut Inst) {
         let Op::Loop { body, .. } = &inst.op else { return };
         let mut size = 0;
         body.walk(&mut |inst| {
@@ -398,21 +399,21 @@ impl Repeat<'_> {
                 _ => 1,
             };
         });
-        let copies = (ALL_COPIES / (size + 1)).min(COPIES);
+        let copies = (MAX_COPIES_SIZE / (size + 1)).min(MAX_COPIES);
         if copies >= 2 {
-            self.changed |= repeat(self.function, &self.constants, inst, copies);
+            self.changed |= partially_unroll(self.function, &self.constants, inst, copies);
         }
     }
 }
 
-/// The largest divisor of a trip count from half of `copies` to `copies`.
+/// The largest divisor of a trip count that is greater than half of `copies` and at most `copies`.
 fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
     (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
 }
 
-/// Unrolls a loop with a single latch `copies` times, or about as often if the trip count is a known multiple; then
-/// one test covers all copies. Returns false for other loops.
-fn repeat(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
+/// Unrolls a loop with a single latch `copies` times. If the trip count is a multiple of a slightly smaller number,
+/// unrolls that many times, and one test covers all copies. Returns false for other loops.
+fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = PlainLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED)
         .and_then(|(counted, iterations)| Some((counted.test, divisor_near(iterations, copies)?)));
@@ -438,11 +439,11 @@ fn has_loop(region: &Region) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::write_out;
+    use super::fully_unroll;
     use crate::ir::{Op, read::read_module};
 
     /// Whether a loop that copies a vector of this type from global memory to memory of this space is fully unrolled.
-    fn is_written_out(iterations: u32, vector: &str, space: &str, per_word: bool) -> bool {
+    fn is_fully_unrolled(iterations: u32, vector: &str, space: &str, per_word: bool) -> bool {
         let text = format!(
             "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.{space} {}) {{
   %2: i32 = const 0
@@ -470,7 +471,7 @@ mod tests {
         );
         let mut module = read_module(&text).expect("a module");
         let function = &mut module.functions[0];
-        write_out(function, false, per_word);
+        fully_unroll(function, false, per_word);
         let mut stays = false;
         function.body.walk(&mut |inst| stays |= matches!(inst.op, Op::Loop { .. }));
         !stays
@@ -499,7 +500,7 @@ mod tests {
 "
         );
         let mut module = read_module(&text).expect("a module");
-        write_out(&mut module.functions[0], false, per_word);
+        fully_unroll(&mut module.functions[0], false, per_word);
         let (mut stores, mut stays) = (0, false);
         module.functions[0].body.walk(&mut |inst| {
             stores += usize::from(matches!(inst.op, Op::Store { .. }));
@@ -509,20 +510,21 @@ mod tests {
     }
 
     #[test]
-    fn factors_of_hints_are_followed() {
+    fn hints_with_factors_are_applied() {
         for per_word in [false, true] {
-            // A factor below the trip count; a divisor near it; copies with their own tests.
+            // The factor is less than the trip count: it divides it, a smaller number divides it, or each copy has a
+            // test.
             assert_eq!(with_hint(256, 8, per_word, ""), (8, true));
             assert_eq!(with_hint(256, 9, per_word, ""), (8, true));
             assert_eq!(with_hint(7, 3, per_word, ""), (3, true));
             assert_eq!(with_hint(20_000, 5, per_word, ""), (5, true));
-            // At least the trip count.
+            // The factor is at least the trip count, or missing.
             assert_eq!(with_hint(7, 7, per_word, ""), (7, false));
             assert_eq!(with_hint(7, 20, per_word, ""), (7, false));
             assert_eq!(with_hint(16, 0, per_word, ""), (16, false));
-            // Never.
+            // The hint forbids unrolling.
             assert_eq!(with_hint(16, 1, per_word, ""), (1, true));
-            // A barrier is not put between tests.
+            // Loops with barriers are only unrolled if one test covers all copies.
             assert_eq!(with_hint(7, 3, per_word, "    barrier local\n"), (1, true));
             assert_eq!(with_hint(8, 4, per_word, "    barrier local\n"), (4, true));
         }
@@ -536,16 +538,16 @@ mod tests {
     }
 
     #[test]
-    fn words_of_accesses_count_where_each_is_code() {
-        // An iteration has ten instructions; the limit for all iterations is 2,048. Two of them are accesses, which
+    fn wide_accesses_count_once_per_word() {
+        // An iteration has ten instructions, two of which are accesses. The limit for all iterations is 2,048. Accesses
         // may count once per word.
         for (vector, words) in [("i32", 1), ("i8x4", 4), ("f32x4", 4), ("i64x2", 4), ("i16x16", 16), ("f32x16", 16), ("f64x16", 32)] {
             let most = 2048 / (10 + 2 * (words - 1));
             for space in ["global", "local"] {
-                assert!(is_written_out(most, vector, space, true), "{most} iterations of {vector}, {space}");
-                assert!(!is_written_out(most + 1, vector, space, true), "{} iterations of {vector}, {space}", most + 1);
+                assert!(is_fully_unrolled(most, vector, space, true), "{most} iterations of {vector}, {space}");
+                assert!(!is_fully_unrolled(most + 1, vector, space, true), "{} iterations of {vector}, {space}", most + 1);
                 assert!(
-                    is_written_out(2048 / 10, vector, space, false) && !is_written_out(2048 / 10 + 1, vector, space, false),
+                    is_fully_unrolled(2048 / 10, vector, space, false) && !is_fully_unrolled(2048 / 10 + 1, vector, space, false),
                     "{vector}"
                 );
             }

@@ -5,39 +5,41 @@
 //! %2 = workitem.local_id 0
 //! %3 = srem %2, 16                =>    %3 = urem %2, 16
 //! ```
-//! Tiles are indexed with `id / 16` and `id % 16` of `int`s. A vector of neighbours then has one row index and
-//! sixteen consecutive column indices, which gives contiguous accesses (`sgemm_registers` on a CPU).
+//! Kernels index tiles with `id / 16` and `id % 16`, where `id` is an `int`. The 16 work-items of a vector then have
+//! one row index and consecutive column indices, so that accesses are contiguous (`sgemm_registers` on a CPU).
 
 use super::pass::Pass;
 use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Type, Value, WorkItem};
 
 pub(crate) const PASS: Pass = Pass::function("unsigned", |function, cx| {
-    let mut most = vec![None; function.values.len()];
+    let mut upper_bounds = vec![None; function.values.len()];
     let mut body = std::mem::take(&mut function.body);
-    let changed = region(function, &mut body, cx.key.kernel.local_size, &mut most);
+    let changed = region(function, &mut body, cx.key.kernel.local_size, &mut upper_bounds);
     function.body = body;
     Ok(changed)
 });
 
-/// `most`: an upper bound for each 32-bit integer that is non-negative as a signed one.
-fn region(function: &Function, body: &mut Region, local_size: [u32; 3], most: &mut [Option<u32>]) -> bool {
+/// Rewrites a region. `upper_bounds`: an upper bound for each 32-bit integer that is known to be non-negative when
+/// interpreted as signed.
+fn region(function: &Function, body: &mut Region, local_size: [u32; 3], upper_bounds: &mut [Option<u32>]) -> bool {
     let mut changed = false;
     for inst in &mut body.insts {
-        changed |= make_unsigned(&mut inst.op, most);
+        changed |= make_unsigned(&mut inst.op, upper_bounds);
         for nested in inst.op.regions_mut() {
-            changed |= region(function, nested, local_size, most);
+            changed |= region(function, nested, local_size, upper_bounds);
         }
         if let [result] = inst.results[..]
             && function.ty(result) == Type::I32
         {
-            most[result.index()] = largest(inst, local_size, most).filter(|&most| i32::try_from(most).is_ok());
+            upper_bounds[result.index()] =
+                upper_bound(inst, local_size, upper_bounds).filter(|&upper_bounds| i32::try_from(upper_bounds).is_ok());
         }
     }
     changed
 }
 
-fn make_unsigned(op: &mut Op, most: &[Option<u32>]) -> bool {
-    let known = |value: Value| most[value.index()].is_some();
+fn make_unsigned(op: &mut Op, upper_bounds: &[Option<u32>]) -> bool {
+    let known = |value: Value| upper_bounds[value.index()].is_some();
     let Op::Bin(kind, a, b) = op else { return false };
     let unsigned = match kind {
         BinOp::SDiv if known(*a) && known(*b) => BinOp::UDiv,
@@ -49,8 +51,9 @@ fn make_unsigned(op: &mut Op, most: &[Option<u32>]) -> bool {
     true
 }
 
-fn largest(inst: &Inst, local_size: [u32; 3], most: &[Option<u32>]) -> Option<u32> {
-    let of = |value: Value| most[value.index()];
+/// An upper bound for the result of an instruction; `None` if it is not known.
+fn upper_bound(inst: &Inst, local_size: [u32; 3], upper_bounds: &[Option<u32>]) -> Option<u32> {
+    let of = |value: Value| upper_bounds[value.index()];
     match inst.op {
         Op::Const(Const::Bits(bits)) => u32::try_from(bits).ok(),
         Op::WorkItem(WorkItem::LocalId(dimension)) => local_size.get(usize::from(dimension)).map(|&size| size.saturating_sub(1)),

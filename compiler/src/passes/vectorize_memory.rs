@@ -1,15 +1,16 @@
-//! Merges contiguous accesses of a work-item into one wide access, like NIR's `nir_opt_load_store_vectorize`.
+//! Merges contiguous accesses of a work-item into one wide access, like LLVM's LoadStoreVectorizer and NIR's
+//! `nir_opt_load_store_vectorize`.
 //!
 //! ```text
 //! %x = load f32 (ptr_add %buffer, %o) align 4          %v = load f32x2 (ptr_add %buffer, %o) align 8
 //! %p = add %o, 4                                 =>    %x = extract %v, 0
 //! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
 //! ```
-//! If work-items access the fields of a structure or the words of a block one by one, neighbouring work-items access
-//! memory with gaps; a device moves 16 bytes per lane at once. Only accesses in the same region are merged: loads move
-//! to the first one, stores move to the last one, and nothing in between may jump, synchronise, or alias. The width is
-//! limited by the alignment and by 16 bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). Expects
-//! the form that `resolve_pointers` and `shrink_int64` produce.
+//! If a work-item accesses the fields of a structure or the words of a block one by one, the accesses of neighbouring
+//! work-items have gaps. A device can access 16 bytes per lane with one instruction. Only accesses in the same region
+//! are merged: loads move to the first one, stores move to the last one. No instruction in between may jump,
+//! synchronise, or alias. The width is limited by the alignment and by 16 bytes, or more if lanes exchange parts
+//! ([`super::subgroup_coalesce`]). Expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -27,13 +28,13 @@ pub(crate) const PASS: Pass = Pass::function("vectorize_memory", |function, cx| 
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes, unaligned: false }))
 });
 
-/// The pass for CPUs, which deinterleave whole vectors. Alignment does not matter to it.
+/// The pass for CPUs. The vectoriser deinterleaves wide accesses with shuffles, and accesses need no alignment.
 pub(crate) const DEINTERLEAVED: Pass = Pass::function("vectorize_memory_deinterleaved", |function, cx| {
-    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MOST_DEINTERLEAVED, unaligned: true }))
+    Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MAX_DEINTERLEAVED, unaligned: true }))
 });
 
 /// Limit in bytes for a merged access if vectors are deinterleaved.
-const MOST_DEINTERLEAVED: u32 = 64;
+const MAX_DEINTERLEAVED: u32 = 64;
 
 /// Limits for merged accesses.
 #[derive(Clone, Copy)]
@@ -46,15 +47,15 @@ pub(crate) struct Widest {
 /// Size in bytes of a device's widest access.
 pub(crate) const WIDE: u32 = 16;
 
-/// Limit for the groups that are tracked at a time: every store checks all of them.
-const MOST_OPEN: usize = 64;
+/// Limit for the groups that are open at a time. Every store checks all of them.
+const MAX_OPEN: usize = 64;
 
 /// The common properties of accesses that may be merged.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     /// The pointer that offsets are relative to.
     base: Value,
-    /// The object, if known.
+    /// The object; `None` if it is not known.
     root: Option<Root>,
     /// The non-constant terms of the offset.
     terms: SmallVec<[(Value, u32); 4]>,
@@ -72,12 +73,12 @@ struct Member {
     ty: Type,
 }
 
-/// Accesses that are merged.
-struct Joined {
-    /// In address order.
+/// A merged access.
+struct Merged {
+    /// The original accesses, in address order.
     members: Vec<Member>,
     align: u32,
-    /// The type of each part: the type of the accesses, or words.
+    /// The type of each original access in the merged one: their own type, or words.
     part: Type,
 }
 
@@ -86,33 +87,33 @@ type Open = FxHashMap<Key, Vec<Member>>;
 
 /// Rewrites a kernel. Returns whether accesses were merged.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, widest: Widest) -> bool {
-    let Some(joined) = find(function, distinct, purity, widest) else { return false };
-    if joined.is_empty() {
+    let Some(merged) = find(function, distinct, purity, widest) else { return false };
+    if merged.is_empty() {
         return false;
     }
     let mut parts: FxHashMap<usize, Part> = FxHashMap::default();
-    for (group, access) in joined.iter().enumerate() {
+    for (group, access) in merged.iter().enumerate() {
         for (lane, member) in access.members.iter().enumerate() {
             parts.insert(member.index, Part { group, lane });
         }
     }
     let mut body = std::mem::take(&mut function.body);
     let offsets = offsets(&body);
-    let vectors = vec![None; joined.len()];
-    let values = vec![Vec::new(); joined.len()];
-    let mut writer = Writer { function, joined, parts, offsets, index: 0, vectors, values };
+    let vectors = vec![None; merged.len()];
+    let values = vec![Vec::new(); merged.len()];
+    let mut writer = Writer { function, merged, parts, offsets, index: 0, vectors, values };
     writer.region(&mut body);
     function.body = body;
     true
 }
 
-fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Joined>> {
+fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Merged>> {
     let definitions = Definitions::of(function);
     let zeros = alignment::zeros(function, &function.body, 1)?;
     let memory = MemoryUse::of(function, &function.body, distinct, purity);
-    let mut finder = Finder { function, definitions, zeros, memory, widest, index: 0, joined: Vec::new() };
+    let mut finder = Finder { function, definitions, zeros, memory, widest, index: 0, merged: Vec::new() };
     finder.region(&function.body);
-    Some(finder.joined)
+    Some(finder.merged)
 }
 
 struct Finder<'f> {
@@ -123,7 +124,7 @@ struct Finder<'f> {
     widest: Widest,
     /// Number of loads and stores before the current instruction.
     index: usize,
-    joined: Vec<Joined>,
+    merged: Vec<Merged>,
 }
 
 impl Finder<'_> {
@@ -131,7 +132,7 @@ impl Finder<'_> {
         let (mut loads, mut stores) = (Open::default(), Open::default());
         for inst in &region.insts {
             for open in [&mut loads, &mut stores] {
-                if open.len() > MOST_OPEN {
+                if open.len() > MAX_OPEN {
                     self.close(open, |_, _| true);
                 }
             }
@@ -140,7 +141,7 @@ impl Finder<'_> {
             match inst.op {
                 Op::Load { ptr, align, volatile: false } => {
                     let root = self.memory.root(ptr);
-                    self.close(&mut stores, |memory, other| meets(memory, root, other));
+                    self.close(&mut stores, |memory, other| may_alias(memory, root, other));
                     if let Some(&result) = inst.results.first() {
                         let ty = self.function.ty(result);
                         if let Some((key, at)) = self.key(ptr, ty) {
@@ -150,7 +151,7 @@ impl Finder<'_> {
                 }
                 Op::Store { ptr, value, align, volatile: false } => {
                     let root = self.memory.root(ptr);
-                    self.close(&mut loads, |memory, other| meets(memory, root, other));
+                    self.close(&mut loads, |memory, other| may_alias(memory, root, other));
                     let ty = self.function.ty(value);
                     let own = self.key(ptr, ty);
                     let kept = own.as_ref().and_then(|(key, at)| {
@@ -159,7 +160,7 @@ impl Finder<'_> {
                         let is_free = members.iter().all(|member| member.at != *at && member.at.abs_diff(*at).is_multiple_of(step));
                         is_free.then(|| stores.remove_entry(key)).flatten()
                     });
-                    self.close(&mut stores, |memory, other| meets(memory, root, other));
+                    self.close(&mut stores, |memory, other| may_alias(memory, root, other));
                     stores.extend(kept);
                     if let Some((key, at)) = own {
                         stores.entry(key).or_default().push(Member { index, at, align, ty });
@@ -168,8 +169,8 @@ impl Finder<'_> {
                 _ => match self.memory.effect(inst) {
                     Effect::Nothing if inst.op.regions().is_empty() && !inst.op.is_terminator() => {}
                     Effect::Root(root) => {
-                        self.close(&mut loads, |memory, other| meets(memory, Some(root), other));
-                        self.close(&mut stores, |memory, other| meets(memory, Some(root), other));
+                        self.close(&mut loads, |memory, other| may_alias(memory, Some(root), other));
+                        self.close(&mut stores, |memory, other| may_alias(memory, Some(root), other));
                     }
                     Effect::Nothing | Effect::Anything | Effect::Synchronises => {
                         self.close(&mut loads, |_, _| true);
@@ -185,8 +186,8 @@ impl Finder<'_> {
         self.close(&mut stores, |_, _| true);
     }
 
-    /// Size in bytes of an access that may be merged: a word, or a type of the size of words if vectors are
-    /// deinterleaved.
+    /// The size in bytes of an access that may be merged. `None` if it may not: its lanes are smaller than a word, or
+    /// the whole access if vectors are deinterleaved.
     fn bytes(&self, ty: Type) -> Option<u32> {
         let size = ty.scalar()?.size();
         let whole = size * u32::from(ty.lanes());
@@ -194,7 +195,7 @@ impl Finder<'_> {
         (ty.lanes() != 3 && least >= 4).then_some(whole)
     }
 
-    /// The common properties of an access, and the constant part of its offset.
+    /// The common properties of an access, and the constant part of its offset. `None` if it may not be merged.
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         self.bytes(ty)?;
         if self.widest.unaligned {
@@ -208,7 +209,7 @@ impl Finder<'_> {
         Some((Key { base, root: Some(root), terms, ty }, constant))
     }
 
-    /// Like `key`, for pointers that are addresses: also accepts unknown pointers, as a sum of terms.
+    /// Like `key`, but also for pointers with an unknown object.
     fn deinterleaved_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         if self.function.ty(ptr) == Type::Ptr(Space::Private) {
             return None;
@@ -225,18 +226,18 @@ impl Finder<'_> {
         Some((Key { base, root: self.memory.root(ptr), terms: all.terms, ty }, all.constant))
     }
 
-    /// Ends the groups of some roots.
-    fn close(&mut self, open: &mut Open, meets: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
-        let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| meets(&self.memory, key.root)).collect();
-        // Sorted, because the order of the map differs between builds.
+    /// Closes the groups for whose root `may_alias` is true, and merges their accesses.
+    fn close(&mut self, open: &mut Open, may_alias: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
+        let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| may_alias(&self.memory, key.root)).collect();
+        // Sort the groups, because the order of the map is not deterministic.
         closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.index));
         for (key, members) in closed {
             self.join(&key, members);
         }
     }
 
-    /// The stride in bytes between the accesses of neighbouring work-items, or `u32::MAX` if it is unknown or
-    /// irrelevant. Merged accesses that are wider than the stride would overlap, and contiguous loads are better.
+    /// The stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider, because
+    /// they would overlap, and contiguous loads are better. `u32::MAX` if the stride is unknown, or for GPUs.
     fn stride(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),
@@ -270,27 +271,27 @@ impl Finder<'_> {
                 let align = if self.widest.unaligned { first.align } else { align };
                 let own = first.ty;
                 let is_same = own.scalar().is_some_and(|scalar| scalar.size() >= 4) && taken.iter().all(|member| member.ty == own);
-                self.joined.push(Joined { members: taken.to_vec(), align, part: if is_same { own } else { *ty } });
+                self.merged.push(Merged { members: taken.to_vec(), align, part: if is_same { own } else { *ty } });
             }
             rest = left;
         }
     }
 }
 
-/// Words with `bytes` bytes in total.
+/// The type with `bytes` bytes that consists of words.
 fn words(bytes: u32) -> Type {
     if bytes == 4 { Type::I32 } else { Type::Vector(Scalar::I32, (bytes / 4) as u8) }
 }
 
-/// Whether two objects may alias.
-fn meets(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
+/// Whether accesses to two objects may alias; `None` is an unknown object.
+fn may_alias(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
     one.zip(other).is_none_or(|(one, other)| !memory.is_disjoint(one, other))
 }
 
 /// The part of a merged access that replaces a load or store.
 #[derive(Clone, Copy)]
 struct Part {
-    /// The merged access.
+    /// The index of the merged access.
     group: usize,
     /// The position among its members.
     lane: usize,
@@ -298,16 +299,16 @@ struct Part {
 
 struct Writer<'f> {
     function: &'f mut Function,
-    joined: Vec<Joined>,
-    /// By the index of a load or store.
+    merged: Vec<Merged>,
+    /// The parts, by the index of the load or store.
     parts: FxHashMap<usize, Part>,
-    /// Pointers from `PtrAdd`: the base and the offset of each.
+    /// The base and the offset of each `ptr_add`.
     offsets: FxHashMap<Value, (Value, Value)>,
     /// Number of loads and stores before the current instruction.
     index: usize,
     /// The results of the wide loads that are already emitted.
     vectors: Vec<Option<Value>>,
-    /// Positions and values of the stores that were removed.
+    /// For each merged store: the positions and values of its members so far.
     values: Vec<Vec<(usize, Value)>>,
 }
 
@@ -337,9 +338,9 @@ impl Writer<'_> {
         region.insts = out;
     }
 
-    /// The pointer to the first part, derived from the pointer to another part.
+    /// Emits the pointer to the first member, given the pointer `ptr` of another member.
     fn pointer(&mut self, out: &mut Vec<Inst>, inst: &Inst, ptr: Value, Part { group, lane }: Part) -> Value {
-        let members = &self.joined[group].members;
+        let members = &self.merged[group].members;
         let by = members.first().zip(members.get(lane)).map_or(0, |(first, here)| first.at.wrapping_sub(here.at));
         if by == 0 {
             return ptr;
@@ -357,7 +358,7 @@ impl Writer<'_> {
     fn load(&mut self, out: &mut Vec<Inst>, inst: Inst, ptr: Value, part @ Part { group, lane }: Part) {
         let Some(&result) = inst.results.first() else { return out.push(inst) };
         let own = self.function.ty(result);
-        let Joined { ref members, align, part: ty } = self.joined[group];
+        let Merged { ref members, align, part: ty } = self.merged[group];
         let Some(scalar) = ty.scalar() else { return out.push(inst) };
         let (count, lanes) = (members.len(), ty.lanes());
         let vector = match self.vectors[group] {
@@ -382,7 +383,7 @@ impl Writer<'_> {
     }
 
     fn store(&mut self, out: &mut Vec<Inst>, inst: &Inst, (ptr, value): (Value, Value), part @ Part { group, lane }: Part) {
-        let Joined { ref members, align, part: ty } = self.joined[group];
+        let Merged { ref members, align, part: ty } = self.merged[group];
         let (count, own) = (members.len(), self.function.ty(value));
         let value = if own == ty { value } else { self.function.emit(out, inst.span, ty, Op::Cast(CastOp::Bitcast, value)) };
         self.values[group].push((lane, value));

@@ -6,9 +6,9 @@
 //! kernel @k(...) zeroed {                 =>      for (i = id * 4; i < size; i += group * 4) store.i32 %0 + i, 0
 //!   barrier local                                 barrier local
 //! ```
-//! Private variables are cleared at the start of their function; dead store elimination removes most of this.
-//! Work-group memory is cleared by all work-items of a group at the launch, when the group size and the argument
-//! sizes are known. The barrier is inserted at the build, so that every analysis of barriers sees it.
+//! Private variables are cleared at the start of their function. Dead code elimination removes most of these stores.
+//! The work-items of a group clear local memory together. This code is inserted at a launch, when the group size and
+//! the argument sizes are known. The barrier is inserted at the build, so that every analysis of barriers sees it.
 
 use super::pass::Pass;
 use crate::diag::Span;
@@ -18,10 +18,10 @@ use crate::ir::{
 };
 use crate::target::Zeroed;
 
-/// The pass for launches: clears work-group memory.
+/// The pass for launches: clears local memory.
 pub(crate) const PASS: Pass = Pass::module("zeroed", |module, cx| Ok(clear_local(module, &cx.key.kernel.local_args)));
 
-/// The step for builds: clears private variables, and marks the kernels that clear work-group memory.
+/// The step for builds: clears private variables, and marks the kernels that must clear local memory.
 pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     if zeroed.private {
         module.functions.iter_mut().for_each(clear_variables);
@@ -41,7 +41,7 @@ pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     }
 }
 
-/// The work-group variables that functions use.
+/// The local variables (address space `local`) that functions use.
 fn locals_of<'f>(globals: &[GlobalVar], functions: impl Iterator<Item = &'f Function>) -> Vec<Global> {
     let mut found = Vec::new();
     for function in functions {
@@ -68,7 +68,7 @@ fn clear_variables(function: &mut Function) {
     function.body.insts.splice(0..0, out);
 }
 
-/// Clears work-group memory; returns whether there was any.
+/// Inserts code that clears the local memory of a kernel. Returns whether the kernel is marked.
 fn clear_local(module: &mut Module, arguments: &[u32]) -> bool {
     let kernel = module.functions.first().and_then(|function| function.kernel.as_ref());
     let Some(kernel) = kernel.filter(|kernel| kernel.zeroed) else { return false };
@@ -79,7 +79,7 @@ fn clear_local(module: &mut Module, arguments: &[u32]) -> bool {
     let variables = locals_of(&module.globals, module.functions.iter()).into_iter().map(|global| (global, &module.globals[global.index()]));
     let variables: Vec<(Global, u32, u32)> = variables.map(|(global, data)| (global, data.size, data.align)).collect();
     let mut clearing = Clearing { function: &mut module.functions[Func(0).index()], out: Vec::new() };
-    let (item, items) = clearing.place();
+    let (item, items) = clearing.work_item_index();
     for (global, size, align) in variables {
         let dst = clearing.emit(Type::Ptr(Space::Local), Op::GlobalAddr(global));
         clearing.clear(dst, size, align, (item, items));
@@ -106,8 +106,8 @@ impl Clearing<'_> {
         self.emit(Type::I32, Op::Bin(op, a, b))
     }
 
-    /// The index of the work-item in its group, and the group size.
-    fn place(&mut self) -> (Value, Value) {
+    /// Emits the linear index of the work-item in its group, and the number of work-items in the group.
+    fn work_item_index(&mut self) -> (Value, Value) {
         let mut word = |item: fn(u8) -> WorkItem, dim| self.emit(Type::I32, Op::WorkItem(item(dim)));
         let (ids, sizes) = ([0, 1, 2].map(|dim| word(WorkItem::LocalId, dim)), [0, 1, 2].map(|dim| word(WorkItem::LocalSize, dim)));
         let planes = self.bin(BinOp::Mul, ids[2], sizes[1]);
@@ -117,15 +117,15 @@ impl Clearing<'_> {
         (self.bin(BinOp::Add, before, ids[0]), self.bin(BinOp::Mul, plane, sizes[2]))
     }
 
-    /// Clears words, and the remainder byte by byte.
-    fn clear(&mut self, dst: Value, size: u32, align: u32, place: (Value, Value)) {
+    /// Emits loops that clear words, and the remainder byte by byte.
+    fn clear(&mut self, dst: Value, size: u32, align: u32, work_item_index: (Value, Value)) {
         let words = if align >= 4 { size & !3 } else { 0 };
-        self.dealt(dst, 0..words, Scalar::I32, place);
-        self.dealt(dst, words..size, Scalar::I8, place);
+        self.clear_strided(dst, 0..words, Scalar::I32, work_item_index);
+        self.clear_strided(dst, words..size, Scalar::I8, work_item_index);
     }
 
-    /// `for (i = begin + item * unit; i < end; i += items * unit) dst[i] = 0`
-    fn dealt(&mut self, dst: Value, bytes: std::ops::Range<u32>, unit: Scalar, (item, items): (Value, Value)) {
+    /// Emits `for (i = begin + item * unit; i < end; i += items * unit) dst[i] = 0`.
+    fn clear_strided(&mut self, dst: Value, bytes: std::ops::Range<u32>, unit: Scalar, (item, items): (Value, Value)) {
         if bytes.is_empty() {
             return;
         }

@@ -1,5 +1,5 @@
-//! Which bits of 64-bit integers are used: none, the low 32, or all. If the rest follows from the low half, the low
-//! half is sufficient.
+//! Demanded bits of 64-bit integers: none, the low 32, or all. If the range of a value implies its upper half, only the
+//! low half is demanded.
 //!
 //! Example: in `trunc.i32 (add i64 %0, %1)` only the low half of both operands is used.
 
@@ -8,7 +8,7 @@ use crate::analysis::ranges::Ranges;
 use crate::analysis::targets::Targets;
 use crate::ir::{BinOp, CastOp, Function, Op, Region, Scalar, Type, Value};
 
-/// The used bits of a value.
+/// The demanded bits of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Demand {
     #[default]
@@ -18,10 +18,10 @@ pub(super) enum Demand {
     All,
 }
 
-/// Without a fixed point after this number of iterations, every used value counts as used in full.
+/// If there is no fixed point after this number of iterations, all bits of every value are demanded.
 const MAX_WALKS: usize = 12;
 
-/// The demand on each value.
+/// The demanded bits of each value.
 pub(super) fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -> Vec<Demand> {
     let mut solver = Solver { function, defs, ranges, demand: vec![Demand::None; function.values.len()], changed: true };
     for _ in 0..MAX_WALKS {
@@ -43,7 +43,7 @@ struct Solver<'a> {
 }
 
 impl<'f> Solver<'f> {
-    fn need(&mut self, value: Value, demand: Demand) {
+    fn add_demand(&mut self, value: Value, demand: Demand) {
         if self.function.ty(value).scalar() != Some(Scalar::I64) {
             return;
         }
@@ -67,14 +67,14 @@ impl<'f> Solver<'f> {
                 Op::Loop { init, params, body, .. } => {
                     self.region(body, Targets::in_loop(params, &inst.results));
                     for (&init, &param) in init.iter().zip(params) {
-                        self.need(init, self.of(param));
+                        self.add_demand(init, self.of(param));
                     }
                 }
                 Op::If { .. } | Op::Switch { .. } => {
                     for nested in inst.op.regions() {
                         self.region(nested, targets.in_branch(&inst.results));
                     }
-                    inst.op.for_each_operand(|value| self.need(value, Demand::All));
+                    inst.op.for_each_operand(|value| self.add_demand(value, Demand::All));
                 }
                 op => match targets.of(op) {
                     Some((from, to)) => self.pass(from, to),
@@ -86,27 +86,27 @@ impl<'f> Solver<'f> {
 
     fn pass(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.need(from, self.of(to));
+            self.add_demand(from, self.of(to));
         }
     }
 
     fn operands(&mut self, op: &Op, ty: Option<Type>, result: Demand) {
         match *op {
-            Op::Cast(CastOp::Trunc, a) => self.need(a, Demand::Low),
+            Op::Cast(CastOp::Trunc, a) => self.add_demand(a, Demand::Low),
             Op::Bin(BinOp::And, a, b) => {
                 let small = |value: Value| self.defs.bits(value).is_some_and(|bits| bits <= u64::from(u32::MAX));
                 let (left, right) = (small(b), small(a));
-                self.need(a, if left { result.min(Demand::Low) } else { result });
-                self.need(b, if right { result.min(Demand::Low) } else { result });
+                self.add_demand(a, if left { result.min(Demand::Low) } else { result });
+                self.add_demand(b, if right { result.min(Demand::Low) } else { result });
             }
             Op::Bin(BinOp::Add | BinOp::Sub | BinOp::Mul | BinOp::Or | BinOp::Xor, a, b) => {
-                self.need(a, result);
-                self.need(b, result);
+                self.add_demand(a, result);
+                self.add_demand(b, result);
             }
             Op::Bin(BinOp::Shl, a, b) => {
                 let amount = self.defs.bits(b).map(|bits| bits % 64);
-                self.need(b, Demand::All);
-                self.need(
+                self.add_demand(b, Demand::All);
+                self.add_demand(
                     a,
                     match amount {
                         Some(amount) if amount >= 32 => result.min(Demand::Low),
@@ -115,17 +115,17 @@ impl<'f> Solver<'f> {
                     },
                 );
             }
-            Op::Un(_, a) => self.need(a, result),
+            Op::Un(_, a) => self.add_demand(a, result),
             Op::Select(_, a, b) | Op::Shuffle(a, b, _) | Op::Insert(a, _, b) => {
-                self.need(a, result);
-                self.need(b, result);
+                self.add_demand(a, result);
+                self.add_demand(b, result);
             }
-            Op::Extract(a, _) | Op::Splat(a) => self.need(a, result),
-            Op::Construct(ref parts) => parts.iter().for_each(|&part| self.need(part, result)),
+            Op::Extract(a, _) | Op::Splat(a) => self.add_demand(a, result),
+            Op::Construct(ref parts) => parts.iter().for_each(|&part| self.add_demand(part, result)),
             ref op => {
                 let dead = op.is_pure() && result == Demand::None && ty.and_then(Type::scalar) == Some(Scalar::I64);
                 if !dead {
-                    op.for_each_operand(|value| self.need(value, Demand::All));
+                    op.for_each_operand(|value| self.add_demand(value, Demand::All));
                 }
             }
         }

@@ -28,7 +28,7 @@ pub(crate) const PASS: Pass = Pass::function("shrink_int64", |function, _| {
     Ok(true)
 });
 
-/// Shrinks what can be shrunk. Leaves redundant conversions, which `simplify` merges.
+/// Narrows 64-bit values. Leaves redundant conversions, which `simplify` merges.
 pub(crate) fn run(function: &mut Function) {
     if !function.values.iter().any(|value| value.ty.scalar() == Some(Scalar::I64)) {
         return;
@@ -53,7 +53,7 @@ pub(crate) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// The results and parameters of an enclosing instruction that are shrunk.
+/// An enclosing instruction: which of its results and parameters are narrow.
 struct Owner {
     is_loop: bool,
     results: Vec<bool>,
@@ -65,11 +65,11 @@ struct Narrow<'a> {
     constants: Constants,
     demand: Vec<Demand>,
     ranges: Ranges,
-    /// Per 64-bit constant and extension: the operation that gives its low half.
+    /// For each 64-bit constant and extension: the operation that computes its low half.
     sources: FxHashMap<Value, Op>,
-    /// Per value that is computed in 32 bits: its low half; the value itself is then undefined.
+    /// For each narrow value: its low half. The original value then has no definition.
     low: Vec<Option<Value>>,
-    /// Replacements of 32-bit values that were truncated from wide ones.
+    /// Replacements of the results of truncations.
     replaced: FxHashMap<Value, Value>,
     owners: Vec<Owner>,
 }
@@ -96,7 +96,7 @@ impl Narrow<'_> {
         self.is_wide(value) && (self.demand[value.index()] <= Demand::Low || self.is_u32(value) || self.is_i32(value))
     }
 
-    /// The low half of a value, at the end of `out`.
+    /// The low half of a value. Emits it to `out` if it does not exist.
     fn low(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Value {
         if let Some(low) = self.low.get(value.index()).copied().flatten() {
             return low;
@@ -124,7 +124,7 @@ impl Narrow<'_> {
         self.sources.insert(value, source);
     }
 
-    /// The whole value, at the end of `out`.
+    /// The 64-bit value. Emits an extension to `out` if the value is narrow.
     fn wide(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Value {
         let Some(low) = self.low.get(value.index()).copied().flatten() else { return value };
         let kind = if self.is_u32(value) || !self.is_i32(value) { CastOp::ZExt } else { CastOp::SExt };
@@ -149,42 +149,42 @@ impl Narrow<'_> {
         match &mut inst.op {
             Op::If { .. } | Op::Switch { .. } => {
                 self.widen_operands(&mut inst, out);
-                let results = self.choose(&inst.results);
+                let results = self.which_are_narrow(&inst.results);
                 self.owners.push(Owner { is_loop: false, results: results.clone(), params: Vec::new() });
                 for nested in inst.op.regions_mut() {
                     self.region(nested);
                 }
                 self.owners.pop();
-                self.receive(&mut inst.results, &results);
+                self.define_low(&mut inst.results, &results);
                 out.push(inst);
                 return;
             }
             Op::Loop { init, params, body, .. } => {
-                let (results, chosen) = (self.choose(&inst.results), self.choose(params));
-                self.give(out, span, init, &chosen);
-                self.receive(params, &chosen);
+                let (results, chosen) = (self.which_are_narrow(&inst.results), self.which_are_narrow(params));
+                self.narrow_or_widen(out, span, init, &chosen);
+                self.define_low(params, &chosen);
                 self.owners.push(Owner { is_loop: true, results: results.clone(), params: chosen });
                 self.region(body);
                 self.owners.pop();
-                self.receive(&mut inst.results, &results);
+                self.define_low(&mut inst.results, &results);
                 out.push(inst);
                 return;
             }
             Op::Yield(values) => {
                 let chosen = self.owners.last().map(|owner| owner.results.clone()).unwrap_or_default();
-                self.give(out, span, values, &chosen);
+                self.narrow_or_widen(out, span, values, &chosen);
                 out.push(inst);
                 return;
             }
             Op::Break(values) => {
                 let chosen = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.results.clone()).unwrap_or_default();
-                self.give(out, span, values, &chosen);
+                self.narrow_or_widen(out, span, values, &chosen);
                 out.push(inst);
                 return;
             }
             Op::Continue(values) => {
                 let chosen = self.owners.iter().rev().find(|owner| owner.is_loop).map(|owner| owner.params.clone()).unwrap_or_default();
-                self.give(out, span, values, &chosen);
+                self.narrow_or_widen(out, span, values, &chosen);
                 out.push(inst);
                 return;
             }
@@ -222,12 +222,13 @@ impl Narrow<'_> {
         inst.op.map_operands(|value| *value = self.wide(out, span, *value));
     }
 
-    /// Whether each value that control flow passes is shrunk.
-    fn choose(&self, values: &[Value]) -> Vec<bool> {
+    /// For each result or parameter of control flow: whether it becomes narrow.
+    fn which_are_narrow(&self, values: &[Value]) -> Vec<bool> {
         values.iter().map(|&value| self.may_be_narrow(value)).collect()
     }
 
-    fn receive(&mut self, values: &mut [Value], chosen: &[bool]) {
+    /// Replaces narrow results or parameters by new values for their low halves.
+    fn define_low(&mut self, values: &mut [Value], chosen: &[bool]) {
         for (value, &chosen) in values.iter_mut().zip(chosen) {
             if chosen {
                 let low = self.function.new_value(self.narrow_type(*value));
@@ -237,13 +238,14 @@ impl Narrow<'_> {
         }
     }
 
-    fn give(&mut self, out: &mut Vec<Inst>, span: Span, values: &mut [Value], chosen: &[bool]) {
+    /// Converts operands of control flow: to low halves if `chosen`, otherwise to 64-bit values.
+    fn narrow_or_widen(&mut self, out: &mut Vec<Inst>, span: Span, values: &mut [Value], chosen: &[bool]) {
         for (index, value) in values.iter_mut().enumerate() {
             *value = if chosen.get(index) == Some(&true) { self.low(out, span, *value) } else { self.wide(out, span, *value) };
         }
     }
 
-    /// The operation on low halves, if the low half of the result only depends on them.
+    /// The operation on low halves. `None` if the low half of the result depends on other bits as well.
     fn narrow_operation(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         Some(match op {
             Op::Bin(kind, a, b) => return self.narrow_binary(out, span, *kind, *a, *b),
@@ -291,7 +293,8 @@ impl Narrow<'_> {
         Some(Op::Bin(kind, self.low(out, span, a), self.low(out, span, b)))
     }
 
-    /// Operations with other results than 64-bit integers.
+    /// The operation on low halves, for operations with 64-bit operands and another result. `None` if the result
+    /// depends on other bits as well.
     fn narrow_use(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         match *op {
             Op::Cmp(kind, a, b) if self.is_wide(a) => {

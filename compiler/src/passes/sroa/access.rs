@@ -1,4 +1,4 @@
-//! Loads and stores of promoted variables in terms of their slices: casts, lanes, and combined bytes.
+//! Rewrites loads and stores of promoted variables to operations on slices: casts, lanes, and combined bytes.
 //!
 //! Example: an `i16` load from an `i32` slice at offset 2 becomes `trunc (lshr %slice, 16)`.
 
@@ -21,7 +21,7 @@ fn convert(at: &mut Cursor<'_>, value: Value, to: Type) -> Value {
 }
 
 impl Slices {
-    /// The result of a load of type `ty` at `offset`. `current` has the values of the slices.
+    /// Emits the result of a load of type `ty` at `offset`. `current` returns the current value of a slice.
     pub(super) fn read(
         &self,
         at: &mut Cursor<'_>,
@@ -30,7 +30,7 @@ impl Slices {
         (ty, size): (Type, u32),
         current: &mut dyn FnMut(&mut Function, usize) -> Value,
     ) -> Value {
-        let range = self.touched(var, offset, size);
+        let range = self.overlapping(var, offset, size);
         if range.len() == 1 {
             let slice = self.list[range.start];
             let value = current(at.function, range.start);
@@ -58,7 +58,7 @@ impl Slices {
         }
     }
 
-    /// Combines a scalar from integer slices that are not wider.
+    /// Combines integer slices to a scalar. The slices must not be wider than the scalar.
     fn read_scalar(
         &self,
         at: &mut Cursor<'_>,
@@ -67,7 +67,7 @@ impl Slices {
         scalar: Scalar,
         current: &mut dyn FnMut(&mut Function, usize) -> Value,
     ) -> Value {
-        let range = self.touched(var, offset, scalar.size());
+        let range = self.overlapping(var, offset, scalar.size());
         let int = Type::Scalar(Scalar::int_of_size(scalar.size()).unwrap_or(Scalar::I32));
         let mut whole = None;
         for index in range {
@@ -89,7 +89,7 @@ impl Slices {
         convert(at, whole, Type::Scalar(scalar))
     }
 
-    /// The new values of the slices that a store of `value` at `offset` changes.
+    /// Emits the new values of the slices that a store of `value` at `offset` changes. Returns the slices and values.
     pub(super) fn write(
         &self,
         at: &mut Cursor<'_>,
@@ -98,7 +98,7 @@ impl Slices {
         (value, size): (Value, u32),
         current: &mut dyn FnMut(&mut Function, usize) -> Value,
     ) -> Vec<(usize, Value)> {
-        let range = self.touched(var, offset, size);
+        let range = self.overlapping(var, offset, size);
         let ty = at.function.ty(value);
         if range.len() == 1 {
             let slice = self.list[range.start];
@@ -135,7 +135,7 @@ impl Slices {
     ) {
         let int = Type::Scalar(Scalar::int_of_size(scalar.size()).unwrap_or(Scalar::I32));
         let bits = convert(at, value, int);
-        for index in self.touched(var, offset, scalar.size()) {
+        for index in self.overlapping(var, offset, scalar.size()) {
             let slice = self.list[index];
             let mut part = bits;
             if slice.size < scalar.size() {
@@ -150,7 +150,8 @@ impl Slices {
     }
 }
 
-/// A range of a slice's bytes as lanes: first lane, number of lanes, scalar.
+/// The first lane, the number of lanes and the lane type of a range of a slice's bytes. `None` if the slice is a
+/// scalar.
 fn lanes_of(slice: Slice, offset: u32, size: u32) -> Option<(u8, u8, Scalar)> {
     let Type::Vector(scalar, _) = slice.ty else { return None };
     let lane = u8::try_from((offset - slice.offset) / scalar.size()).ok()?;

@@ -10,9 +10,8 @@
 //! }
 //! %2 = load $x
 //! ```
-//! A variable is divided into [slices]: ranges of bytes that no access straddles. Each slice is an SSA value. A
-//! variable stays in memory if its address has a use other than loads, stores and constant offsets. It also stays if
-//! it is accessed at run-time offsets.
+//! A variable is divided into [slices], which are ranges of bytes. Each slice becomes an SSA value. A variable stays in
+//! memory if its address has a use other than loads, stores and constant offsets.
 //!
 //! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop also parameters)
 //! for the slices that are stored in it, unless all their accesses are inside. `simplify` removes redundant ones. A
@@ -30,8 +29,8 @@ use slices::{Access, Slices};
 
 pub(crate) const PASS: Pass = Pass::function("sroa", |function, cx| Ok(run(function, cx.pointer_size())));
 
-/// Promotes every private variable that can be. `ptr_size` is the size of a pointer in bytes. Returns whether
-/// anything changed.
+/// Promotes all private variables that can be promoted. `ptr_size` is the size of a pointer in bytes. Returns whether
+/// there are any.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     if function.vars.is_empty() {
         return false;
@@ -43,7 +42,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     }
     let mut scan = Scan::new(function, &addresses, &slices, ptr_size);
     scan.region(&function.body);
-    let Scan { nested, total, home_count, .. } = scan;
+    let Scan { nested, total, store_region_count, .. } = scan;
     let mut body = std::mem::take(&mut function.body);
     let mut pass = Promote {
         current: vec![None; slices.list.len()],
@@ -56,7 +55,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
         slices,
         nested,
         total,
-        home_count,
+        store_region_count,
         function,
         ptr_size,
     };
@@ -67,7 +66,8 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     true
 }
 
-/// The accesses of each variable; `None` if its address has another use.
+/// The accesses to each variable. `None` if it cannot be promoted, because its address has another use or an access is
+/// not within the variable.
 fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Option<Vec<Access>>> {
     let mut list: Vec<Option<Vec<Access>>> = vec![Some(Vec::new()); function.vars.len()];
     function.body.walk(&mut |inst| {
@@ -117,36 +117,38 @@ fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Op
     list
 }
 
-/// The accesses of a slice in one instruction with regions.
+/// The accesses to a slice in one region, or in one instruction with regions.
 #[derive(Clone, Copy, Debug)]
 struct Use {
     slice: usize,
-    /// Accesses, including nested ones.
+    /// The number of accesses, including nested ones.
     count: u32,
+    /// Whether one of the accesses is a store.
     assigned: bool,
 }
 
-/// Computes the stores of each instruction with regions. These instructions are numbered in order of their start.
+/// Computes the uses of slices in each instruction with regions. These instructions are numbered in program order.
 struct Scan<'a> {
     function: &'a Function,
     addresses: &'a Addresses,
     slices: &'a Slices,
     ptr_size: u32,
     nested: Vec<Vec<Use>>,
-    /// Number of accesses of each slice.
+    /// The number of accesses to each slice.
     total: Vec<u32>,
-    /// Per slice: the region of its first access, if this is a store of the whole slice.
-    home: Vec<Option<u32>>,
-    /// Per slice: its accesses in that region. All accesses follow the first one if this equals `total`.
-    home_count: Vec<u32>,
+    /// For each slice: the region of its first access, if this is a store to the whole slice.
+    store_region: Vec<Option<u32>>,
+    /// For each slice: the number of accesses in this region. If it equals `total`, the first store dominates all
+    /// accesses.
+    store_region_count: Vec<u32>,
     regions: u32,
 }
 
 impl<'a> Scan<'a> {
     fn new(function: &'a Function, addresses: &'a Addresses, slices: &'a Slices, ptr_size: u32) -> Self {
         let count = slices.list.len();
-        let (total, home, home_count) = (vec![0; count], vec![None; count], vec![0; count]);
-        Self { function, addresses, slices, ptr_size, nested: Vec::new(), total, home, home_count, regions: 0 }
+        let (total, store_region, store_region_count) = (vec![0; count], vec![None; count], vec![0; count]);
+        Self { function, addresses, slices, ptr_size, nested: Vec::new(), total, store_region, store_region_count, regions: 0 }
     }
 
     /// Returns the uses in the region, without duplicates, in order of slices.
@@ -181,8 +183,8 @@ impl<'a> Scan<'a> {
         }
         merge(&mut uses);
         for single in &uses {
-            if self.home[single.slice] == Some(number) {
-                self.home_count[single.slice] = single.count;
+            if self.store_region[single.slice] == Some(number) {
+                self.store_region_count[single.slice] = single.count;
             }
         }
         uses
@@ -192,11 +194,11 @@ impl<'a> Scan<'a> {
         let Some((var, offset)) = self.addresses.fixed(ptr) else { return };
         let Ok(offset) = u32::try_from(offset) else { return };
         let size = ty.access_size(self.ptr_size);
-        for slice in self.slices.touched(var, offset, size) {
+        for slice in self.slices.overlapping(var, offset, size) {
             let covered =
                 self.slices.list[slice].offset >= offset && self.slices.list[slice].offset + self.slices.list[slice].size <= offset + size;
             if self.total[slice] == 0 && assigned && covered {
-                self.home[slice] = Some(region);
+                self.store_region[slice] = Some(region);
             }
             self.total[slice] += 1;
             uses.push(Use { slice, count: 1, assigned });
@@ -217,7 +219,7 @@ fn merge(uses: &mut Vec<Use>) {
     });
 }
 
-/// The enclosing loop: the slices that its `continue`s and `break`s pass.
+/// An enclosing loop: the slices that are operands of its `continue`s and `break`s.
 struct Frame {
     params: Vec<usize>,
     /// The same slices, for look-ups.
@@ -231,7 +233,7 @@ struct Promote<'a> {
     slices: Slices,
     nested: Vec<Vec<Use>>,
     total: Vec<u32>,
-    home_count: Vec<u32>,
+    store_region_count: Vec<u32>,
     ptr_size: u32,
     /// The current value of each slice.
     current: Vec<Option<Value>>,
@@ -243,7 +245,7 @@ struct Promote<'a> {
     next_nested: usize,
 }
 
-/// The value of a slice; `undef` if it has none yet.
+/// The current value of a slice; an undefined constant if there is none.
 fn value_of(
     function: &mut Function,
     current: &mut [Option<Value>],
@@ -281,11 +283,11 @@ impl Promote<'_> {
                     None => out.push(inst),
                 },
                 Op::If { .. } | Op::Switch { .. } => {
-                    self.branches(&mut inst);
+                    self.visit_branches(&mut inst);
                     out.push(inst);
                 }
                 Op::Loop { .. } => {
-                    self.repeat(&mut inst);
+                    self.visit_loop(&mut inst);
                     out.push(inst);
                 }
                 Op::Break(values) => {
@@ -308,10 +310,10 @@ impl Promote<'_> {
         region.insts = out;
     }
 
-    /// The target of a pointer into a promoted variable.
+    /// The variable and the byte offset of a pointer into a promoted variable; `None` for other pointers.
     fn promoted(&self, ptr: Value) -> Option<(Var, u32)> {
         let (var, offset) = self.addresses.fixed(ptr)?;
-        // Addresses outside of the variable may be computed, but not accessed.
+        // A pointer may point outside of the variable if it is not accessed.
         self.slices.promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
     }
 
@@ -343,9 +345,9 @@ impl Promote<'_> {
         }
     }
 
-    /// An `if` or `switch`: adds results for slices that are stored in it and accessed outside, or in the next
+    /// Visits an `if` or `switch`. Adds results for slices that are stored in it and accessed outside, or in the next
     /// iteration of a loop.
-    fn branches(&mut self, inst: &mut Inst) {
+    fn visit_branches(&mut self, inst: &mut Inst) {
         let index = self.next_nested;
         self.next_nested += 1;
         let assigned: Vec<usize> = self.nested[index].iter().filter(|single| single.assigned).map(|single| single.slice).collect();
@@ -370,7 +372,7 @@ impl Promote<'_> {
         self.add_results(inst, &results);
     }
 
-    /// Whether the next iteration of the enclosing loop uses a slice, even if nothing else does.
+    /// Whether a slice is a parameter of the innermost enclosing loop.
     fn is_carried(&self, slice: usize) -> bool {
         self.loops.last().is_some_and(|frame| frame.carried.contains(&slice))
     }
@@ -383,7 +385,7 @@ impl Promote<'_> {
         }
     }
 
-    fn repeat(&mut self, inst: &mut Inst) {
+    fn visit_loop(&mut self, inst: &mut Inst) {
         let index = self.next_nested;
         self.next_nested += 1;
         let uses = &self.nested[index];
@@ -393,9 +395,9 @@ impl Promote<'_> {
             .filter(|single| single.assigned && (!everything_inside(single) || self.is_carried(single.slice)))
             .map(|single| single.slice)
             .collect();
-        // A slice that is only used in the body, and stored there first, is not passed between iterations.
-        let local = |single: &Use| everything_inside(single) && self.home_count[single.slice] == single.count;
-        let params: Vec<usize> = uses.iter().filter(|single| single.assigned && !local(single)).map(|single| single.slice).collect();
+        // A slice needs no loop parameter if it is only used in the body, and a store there dominates all uses.
+        let is_local = |single: &Use| everything_inside(single) && self.store_region_count[single.slice] == single.count;
+        let params: Vec<usize> = uses.iter().filter(|single| single.assigned && !is_local(single)).map(|single| single.slice).collect();
         let assigned: Vec<usize> = uses.iter().filter(|single| single.assigned).map(|single| single.slice).collect();
         let initial = self.values(&params);
         let Op::Loop { init, params: values, body, .. } = &mut inst.op else { return };

@@ -1,24 +1,26 @@
 //! Divides private variables into slices that become SSA values, and chooses their types.
 //!
-//! Example: accesses of an `i32` at offset 0 and of an `f32` at offset 4 give two slices.
+//! Example: an access to an `i32` at offset 0 and an access to an `f32` at offset 4 result in two slices.
 
 use crate::ir::{Scalar, Space, Type, Var};
 
 /// A range of a variable's bytes that becomes an SSA value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::passes) struct Slice {
-    /// Offset in the variable.
+    /// Offset in the variable, in bytes.
     pub offset: u32,
+    /// Size in bytes.
     pub size: u32,
-    /// The type of the SSA value, `size` bytes.
+    /// The type of the SSA value.
     pub ty: Type,
 }
 
 /// A load or store at a known offset of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in crate::passes) struct Access {
-    /// Offset in the variable.
+    /// Offset in the variable, in bytes.
     pub offset: u32,
+    /// Size in bytes.
     pub size: u32,
     pub ty: Type,
 }
@@ -30,12 +32,12 @@ const MAX_SLICES: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Slices {
     pub list: Vec<Slice>,
-    /// Per variable: the range of its slices in `list`, in order of their offsets; empty if it stays in memory.
+    /// For each variable: the range of its slices in `list`, in order of their offsets. Empty if it stays in memory.
     ranges: Vec<std::ops::Range<usize>>,
 }
 
 impl Slices {
-    /// Divides each variable. `accesses` has an entry per variable, `None` if it must stay in memory.
+    /// Divides each variable. `accesses` contains the accesses to each variable, or `None` if it must stay in memory.
     pub(super) fn new(accesses: Vec<Option<Vec<Access>>>) -> Self {
         let mut slices = Self::default();
         for accesses in accesses {
@@ -56,7 +58,7 @@ impl Slices {
     }
 
     /// The numbers of the slices that a range of bytes overlaps.
-    pub(super) fn touched(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
+    pub(super) fn overlapping(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
         let Some(range) = self.ranges.get(var.index()) else { return 0..0 };
         let list = &self.list[range.clone()];
         let first = list.partition_point(|slice| slice.offset + slice.size <= offset);
@@ -71,7 +73,7 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     let mut slices = Vec::new();
     let mut start = 0;
     while start < accesses.len() {
-        // Accesses that overlap, directly or indirectly.
+        // A cluster contains accesses that overlap, directly or indirectly.
         let mut end_byte = accesses[start].offset + accesses[start].size;
         let mut end = start + 1;
         while end < accesses.len() && accesses[end].offset < end_byte {
@@ -79,9 +81,9 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
             end += 1;
         }
         let cluster = &accesses[start..end];
-        match whole(cluster, end_byte) {
+        match whole_slice(cluster, end_byte) {
             Some(slice) => slices.push(slice),
-            None => atoms(cluster, &mut slices)?,
+            None => integer_slices(cluster, &mut slices)?,
         }
         if slices.len() > MAX_SLICES {
             return None;
@@ -91,8 +93,8 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     Some(slices)
 }
 
-/// One slice for the whole cluster, if every access covers all of it or consecutive lanes.
-fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
+/// One slice for the whole cluster. `None` unless every access covers all of it, or lanes of its type.
+fn whole_slice(cluster: &[Access], end: u32) -> Option<Slice> {
     let offset = cluster.first()?.offset;
     let size = end - offset;
     let covering = || cluster.iter().filter(|access| access.size == size);
@@ -104,7 +106,7 @@ fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
             candidates.push((1, access.ty));
         }
     }
-    // Only a pointer type keeps the pointee.
+    // Prefer pointer types: conversions to integers would hide the object that the pointer is based on.
     candidates.sort_by_key(|&(count, ty)| (!matches!(ty, Type::Ptr(_)), std::cmp::Reverse(count)));
     let fits = |ty: Type| {
         cluster.iter().all(|access| {
@@ -122,27 +124,28 @@ fn whole(cluster: &[Access], end: u32) -> Option<Slice> {
     };
     let (_, ty) = candidates.into_iter().find(|&(_, ty)| fits(ty))?;
     let ty = match ty {
-        Type::Ptr(_) if cluster.iter().any(|access| access.ty != ty) => generic(cluster, ty),
-        ty => neutral(cluster, ty),
+        Type::Ptr(_) if cluster.iter().any(|access| access.ty != ty) => common_pointer(cluster, ty),
+        ty => bit_preserving(cluster, ty),
     };
     Some(Slice { offset, size, ty })
 }
 
-/// A pointer type for pointers of several spaces.
-fn generic(cluster: &[Access], ty: Type) -> Type {
+/// A pointer type for all pointers in a cluster: `ty`, or a generic pointer if there are several address spaces.
+fn common_pointer(cluster: &[Access], ty: Type) -> Type {
     let same = cluster.iter().all(|access| access.ty == ty || !matches!(access.ty, Type::Ptr(_)));
     if same { ty } else { Type::Ptr(Space::Generic) }
 }
 
-/// Integers keep every bit, however a device treats NaNs. A slice with integer and float accesses is an integer.
-fn neutral(cluster: &[Access], ty: Type) -> Type {
+/// The type of a slice that preserves all bits. With integer and float accesses, this is an integer, because devices
+/// may change NaNs.
+fn bit_preserving(cluster: &[Access], ty: Type) -> Type {
     let Some(scalar) = ty.scalar() else { return ty };
     let mixed = cluster.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
     if mixed && scalar.is_float() { Scalar::int_of_size(scalar.size()).map_or(ty, |int| ty.with_scalar(int)) } else { ty }
 }
 
-/// Integer slices between all access boundaries.
-fn atoms(cluster: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
+/// Appends integer slices between all boundaries of accesses and lanes. `None` if there are too many.
+fn integer_slices(cluster: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
     let mut cuts = Vec::new();
     for access in cluster {
         let lane = access.ty.scalar()?.size();
@@ -198,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_an_integer_are_cut_at_aligned_places() {
+    fn partially_accessed_integers_have_aligned_slices() {
         let slices = divide(vec![access(0, Type::I32), access(0, BYTE)]);
         let short = Type::Scalar(Scalar::I16);
         let expected =

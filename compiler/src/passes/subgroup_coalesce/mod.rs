@@ -6,20 +6,19 @@
 //! lane 1 loads bytes 32..47, then 48..63      =>     lane 1 loads bytes 16..31, then 48..63
 //! ...                                                ... and both exchange their parts (a shuffle of four words)
 //! ```
-//! A device moves at most 16 bytes per lane. If neighbouring work-items access consecutive 32 bytes (`float8`,
-//! `double4`), each of the two accesses skips every second 16 bytes. Memory transfers
-//! have 32 bytes. Each of the two accesses uses half of every transfer, so all data is transferred twice unless the
-//! cache keeps it. With pairs of lanes (or four lanes for 64 and 128 bytes) every access is
-//! contiguous. On an H100 (NVIDIA 580.159) copies of `float8` are 1.35 times as fast, stores 2 times, a sum of 16
-//! loads 1.5 times.
+//! An instruction accesses at most 16 bytes per lane. If neighbouring work-items access consecutive 32 bytes (`float8`,
+//! `double4`), each of the two instructions skips every second 16 bytes. A memory transaction has 32 bytes, so each
+//! instruction uses half of every transaction. All data is transferred twice unless it is in the cache. If two lanes
+//! (or four lanes for 64 and 128 bytes) access memory together, every instruction is contiguous. On an H100 (NVIDIA
+//! 580.159), copies of `float8` are 1.35 times as fast, stores 2 times, a sum of 16 loads 1.5 times.
 //!
 //! # Correctness
-//! A shader does not know which lanes of a subgroup are neighbours. This knowledge is not necessary, because
+//! It is not specified which work-item each lane of a subgroup executes. The result does not depend on this, because
 //! lanes also exchange their addresses. The requirements are:
 //!
 //! * All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
 //!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
-//!   gets two versions: for complete subgroups, and the original ([`versions`]);
+//!   gets two versions: for complete subgroups, and the original ([`versions`]).
 //! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
 //!   buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
 //!   aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the work-item.
@@ -41,10 +40,10 @@ use crate::launch::LaunchKey;
 
 pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
     // naga only supports subgroup queries in groups of one dimension; SPIR-V has no such restriction.
-    let may_ask = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
+    let has_lane_queries = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
     let usual = cx.target.language.subgroup_size;
     let lanes = function.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual));
-    Ok(may_ask && run(function, cx.key, lanes))
+    Ok(has_lane_queries && run(function, cx.key, lanes))
 });
 
 /// Size in bytes of an access that a lane performs alone.
@@ -52,31 +51,32 @@ const PART: u32 = 16;
 /// Size in bytes of the widest access.
 const WIDEST: u32 = 128;
 /// Limit in bytes for an access that neighbouring work-items perform in one step.
-pub const COMBINED: u32 = MOST * PART;
-/// Limit for the work-items of dimension 0 that perform accesses together.
-const MOST: u32 = 4;
+pub const COMBINED: u32 = MAX_TOGETHER * PART;
+/// Limit for the neighbouring work-items that perform an access together.
+const MAX_TOGETHER: u32 = 4;
 
-/// A combined access: lanes perform it together.
+/// An access that neighbouring lanes perform together.
 #[derive(Clone, Debug)]
 struct Combined {
     param: Value,
-    /// The part of the byte offset that lanes exchange.
+    /// The terms of the byte offset that differ between lanes, which exchange them.
     per_lane: Linear,
-    /// The part that is uniform.
+    /// The uniform terms of the byte offset, and its constant.
     uniform: Linear,
     bytes: u32,
 }
 
 impl Combined {
-    /// Number of lanes that perform it together.
+    /// The number of lanes that perform the access together.
     fn lanes(&self) -> u32 {
-        (self.bytes / PART).min(MOST)
+        (self.bytes / PART).min(MAX_TOGETHER)
     }
 }
 
 /// A load or store of a buffer in the original code.
 struct Candidate {
-    /// The buffers that it may access: one that shares memory with no other, or all others.
+    /// The alias class: the parameter's index if its memory is disjoint from that of all other parameters, or `None`
+    /// for the class of all other parameters.
     class: Option<u32>,
     param: u32,
     offset: Option<Value>,
@@ -85,7 +85,7 @@ struct Candidate {
     together: bool,
 }
 
-/// The accesses of a kernel to the memory of a class.
+/// The accesses of a kernel to the memory of an alias class.
 #[derive(Default)]
 struct Class {
     stored: bool,
@@ -102,8 +102,8 @@ struct Class {
 /// Rewrites a kernel for subgroups of `lanes` work-items if the launch allows it and it is profitable. Expects the
 /// form that `resolve_pointers` and `shrink_int64` produce. Returns whether anything changed.
 pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
-    let fits = lanes >= MOST
-        && key.kernel.local_size[0].is_multiple_of(MOST)
+    let fits = lanes >= MAX_TOGETHER
+        && key.kernel.local_size[0].is_multiple_of(MAX_TOGETHER)
         && key.binding.split.params.is_empty()
         && key.binding.merged.is_empty();
     if !fits || !has_wide(function) {
@@ -122,26 +122,26 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     true
 }
 
-/// Whether any access to a buffer is wide enough.
+/// Whether a function has an access to a buffer that is wider than [`PART`].
 pub fn has_wide(function: &Function) -> bool {
     is_wide(function, &function.body.insts)
 }
 
-/// Whether any access of some instructions is wide enough.
+/// Whether some of the instructions access a buffer with more than [`PART`] bytes.
 fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     let mut wide = false;
-    let mut look = |inst: &Inst| {
+    let mut visit = |inst: &Inst| {
         let is_buffer = |ptr| matches!(function.ty(ptr), Type::Ptr(Space::Global | Space::Constant));
         wide |= access(function, inst).is_some_and(|(ptr, bytes, _)| bytes > PART && is_buffer(ptr));
     };
     for inst in insts {
-        look(inst);
-        inst.op.regions().iter().for_each(|region| region.walk(&mut look));
+        visit(inst);
+        inst.op.regions().iter().for_each(|region| region.walk(&mut visit));
     }
     wide
 }
 
-/// Pointer and size in bytes of a load or store, and whether it is a store.
+/// The pointer and the size in bytes of a load or store, and whether it is a store. `None` for other instructions.
 fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     let bytes = |ty: Type| ty.scalar().map_or(0, |scalar| scalar.size() * u32::from(ty.lanes()));
     match &inst.op {
@@ -152,7 +152,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 }
 
 /// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
-/// whether work-items start in complete subgroups; `complete`: see [`versions::make`].
+/// whether all subgroups are complete at the start of the kernel. [`versions::make`] returns `complete`.
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
     let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
@@ -167,7 +167,7 @@ fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value
         is_ordered: false,
         is_known: true,
     };
-    divergence.walk(&function.body, full, complete, &mut |inst, here| found.look(inst, here));
+    divergence.walk(&function.body, full, complete, &mut |inst, here| found.visit(inst, here));
     found
         .is_known
         .then(|| found.candidates.iter().map(|candidate| candidate.as_ref().and_then(|candidate| found.combined(candidate))).collect())
@@ -179,7 +179,7 @@ struct Accesses<'a> {
     key: &'a LaunchKey,
     definitions: Definitions<'a>,
     divergence: &'a Divergence<'a>,
-    /// Per value: the number of trailing zero bits.
+    /// The number of trailing zero bits of each value.
     zeros: Vec<u8>,
     /// Each load and store; `None` for accesses to other memory than buffers.
     candidates: Vec<Option<Candidate>>,
@@ -191,13 +191,13 @@ struct Accesses<'a> {
 }
 
 impl Accesses<'_> {
-    /// The parameter that a pointer points into, its class, and the offset.
+    /// The parameter that a pointer points into, its alias class, and the offset. `None` for other pointers.
     fn class_of(&self, ptr: Value) -> Option<(u32, Option<u32>, Option<Value>)> {
         let (Root::Param(param), offset) = self.definitions.pointer(ptr)? else { return None };
         Some((param, Some(param).filter(|_| is_distinct(self.function, self.key, param)), offset))
     }
 
-    fn look(&mut self, inst: &Inst, here: Together) {
+    fn visit(&mut self, inst: &Inst, here: Together) {
         match &inst.op {
             Op::Load { .. } | Op::Store { .. } => {
                 let candidate = self.candidate(inst, here);
@@ -213,15 +213,15 @@ impl Accesses<'_> {
                     None => self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Generic)),
                 }
             }
-            // Helpers have no pointers to buffers.
+            // Callees have no pointers to buffers, but they may contain fences.
             Op::MemFence(_) | Op::Call(..) => self.is_ordered = true,
-            // These were expanded to loads and stores.
+            // `lower_memory` has expanded these operations.
             Op::Copy { .. } | Op::Zero { .. } => self.is_known = false,
             _ => {}
         }
     }
 
-    /// A load or store of a buffer that lanes may perform together.
+    /// A load or store of a buffer, except in the version for incomplete subgroups. `None` for other instructions.
     fn candidate(&mut self, inst: &Inst, here: Together) -> Option<Candidate> {
         let (Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. }) = &inst.op else { return None };
         let (_, bytes, store) = access(self.function, inst)?;
@@ -229,7 +229,7 @@ impl Accesses<'_> {
             self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Generic));
             return None;
         }
-        // Objects of the program are not buffers.
+        // Program-scope variables are not buffers.
         if matches!(self.definitions.pointer(*ptr), Some((Root::Global(_), _))) {
             return None;
         }
@@ -257,7 +257,7 @@ impl Accesses<'_> {
         Some(Candidate { class, param, offset, bytes, together })
     }
 
-    /// The combined access, if all accesses to its class allow it.
+    /// The combined access; `None` if it is not possible, or not for all accesses to a written class.
     fn combined(&self, candidate: &Candidate) -> Option<Combined> {
         let class = self.classes.get(&candidate.class)?;
         let is_mixed = class.not_combinable || (class.has_individual && class.has_group_wide);

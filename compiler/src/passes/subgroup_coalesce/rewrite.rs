@@ -16,8 +16,8 @@ pub(super) fn run(function: &mut Function, accesses: &[Option<Combined>]) {
     let span = body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let lane = function.emit(&mut entry, span, Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId));
     let defined = function.params.iter().copied().collect();
-    let mut writer = Writer { function, accesses, index: 0, out: entry, span, lane, sides: [None; 2], rows: Vec::new(), defined };
-    writer.sides = [1, 2].map(|bit| Some(writer.side(bit)));
+    let mut writer = Writer { function, accesses, index: 0, out: entry, span, lane, lane_bits: [None; 2], rows: Vec::new(), defined };
+    writer.lane_bits = [1, 2].map(|bit| Some(writer.lane_bit(bit)));
     let entry = std::mem::take(&mut writer.out);
     writer.region(&mut body);
     body.insts.splice(0..0, entry);
@@ -27,15 +27,15 @@ pub(super) fn run(function: &mut Function, accesses: &[Option<Combined>]) {
 struct Writer<'a> {
     function: &'a mut Function,
     accesses: &'a [Option<Combined>],
-    /// Number of loads and stores before the current instruction.
+    /// The number of loads and stores before the current instruction.
     index: usize,
     out: Vec<Inst>,
     span: Span,
     /// The index in the subgroup.
     lane: Value,
-    /// Bits 0 and 1 of that index.
-    sides: [Option<Value>; 2],
-    /// Exchanged offsets that are available: the linear form, and the offset of each lane minus its own part.
+    /// Whether bits 0 and 1 of this index are set.
+    lane_bits: [Option<Value>; 2],
+    /// Exchanged offsets that dominate the current instruction: the linear form, and the result of [`Self::rows`].
     rows: Vec<(Linear, Vec<Value>)>,
     /// Values that are defined in this or an enclosing region.
     defined: FxHashSet<Value>,
@@ -48,8 +48,8 @@ impl Build for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Whether the lane's index has a bit.
-    fn side(&mut self, bit: u32) -> Value {
+    /// Emits whether the lane's index has a bit.
+    fn lane_bit(&mut self, bit: u32) -> Value {
         let bits = self.bin_bits(BinOp::And, self.lane, u64::from(bit));
         self.cmp_bits(CmpOp::Ne, bits, 0)
     }
@@ -59,7 +59,7 @@ impl Writer<'_> {
         let known = self.rows.len();
         for mut inst in std::mem::take(&mut region.insts) {
             self.span = inst.span;
-            self.ahead(&inst);
+            self.hoist_exchanges(&inst);
             for nested in inst.op.regions_mut() {
                 self.region(nested);
             }
@@ -79,8 +79,8 @@ impl Writer<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Exchanges loop-invariant offsets before a loop.
-    fn ahead(&mut self, inst: &Inst) {
+    /// Exchanges the offsets of accesses in an instruction with regions before it, if their terms are defined there.
+    fn hoist_exchanges(&mut self, inst: &Inst) {
         let mut count = 0;
         let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
         inst.op.regions().iter().for_each(|region| region.walk(&mut |inst| count += is_access(inst)));
@@ -92,7 +92,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A sum as a value; `None` if it is 0.
+    /// Emits a sum; `None` if it is 0.
     fn sum(&mut self, linear: &Linear) -> Option<Value> {
         let mut total = (linear.constant != 0).then(|| self.word(linear.constant));
         for &(value, scale) in &linear.terms {
@@ -111,7 +111,8 @@ impl Writer<'_> {
         self.push(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
     }
 
-    /// The offsets of the `lanes` lanes that access together, in order, each at the start of this lane's part.
+    /// The offsets of the accesses of the `lanes` lanes that work together, in order of the lanes. The offset of this
+    /// lane's part is added to each.
     fn rows(&mut self, per_lane: &Linear, lanes: u32) -> Vec<Value> {
         if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == per_lane && rows.len() == lanes as usize) {
             return rows.clone();
@@ -119,7 +120,7 @@ impl Writer<'_> {
         let offset = self.sum(per_lane).unwrap_or_else(|| self.word(0));
         let place = self.bin_bits(BinOp::And, self.lane, u64::from(lanes - 1));
         let part = self.bin_bits(BinOp::Shl, place, u64::from(PART.trailing_zeros()));
-        let rows: Vec<Value> = if let (2, Some(odd)) = (lanes, self.sides[0]) {
+        let rows: Vec<Value> = if let (2, Some(odd)) = (lanes, self.lane_bits[0]) {
             let one = self.word(1);
             let other = self.shuffle(GroupOp::ShuffleXor, offset, one);
             [(other, offset), (offset, other)].map(|(odds, evens)| self.select(odd, odds, evens)).to_vec()
@@ -136,8 +137,8 @@ impl Writer<'_> {
         rows
     }
 
-    /// The pointers to this lane's parts of an access with `parts` parts: for each group of four parts (or the only
-    /// two), one per lane.
+    /// The pointers to this lane's parts of an access with `parts` parts. There is a list for each group of four parts,
+    /// or for both parts if there are two. It has one pointer per lane that works together.
     fn pointers(&mut self, combined: &Combined, parts: u32) -> Vec<Vec<Value>> {
         let lanes = combined.lanes();
         let rows = self.rows(&combined.per_lane, lanes);
@@ -158,11 +159,13 @@ impl Writer<'_> {
     /// Transposes parts between lanes: part `i` of lane `j` is exchanged with part `j` of lane `i`.
     fn transpose(&mut self, parts: &[Value]) -> Vec<Value> {
         let mut parts = parts.to_vec();
-        for (bit, side) in (0..parts.len().trailing_zeros()).zip(self.sides).filter_map(|(bit, side)| Some((1_usize << bit, side?))) {
+        for (bit, lane_bit) in
+            (0..parts.len().trailing_zeros()).zip(self.lane_bits).filter_map(|(bit, lane_bit)| Some((1_usize << bit, lane_bit?)))
+        {
             let by = self.word(bit as u32);
             for low in (0..parts.len()).filter(|index| index & bit == 0) {
                 let (Some(&a), Some(&b)) = (parts.get(low), parts.get(low | bit)) else { continue };
-                let given = self.select(side, a, b);
+                let given = self.select(lane_bit, a, b);
                 let words: Vec<Value> = (0..4_u8)
                     .map(|word| {
                         let word = self.extract(given, word);
@@ -170,8 +173,8 @@ impl Writer<'_> {
                     })
                     .collect();
                 let taken = self.push(WORDS, Op::Construct(words));
-                parts[low] = self.select(side, taken, a);
-                parts[low | bit] = self.select(side, b, taken);
+                parts[low] = self.select(lane_bit, taken, a);
+                parts[low | bit] = self.select(lane_bit, b, taken);
             }
         }
         parts
@@ -197,7 +200,7 @@ impl Writer<'_> {
             let joined = |this: &mut Self, pair: &[Value]| this.push(Type::Vector(scalar, lanes), join(pair, lanes));
             pieces = pieces.chunks(2).map(|pair| joined(self, pair)).collect();
         }
-        // The last operation has the results of the original load.
+        // The last operation defines the result of the original load.
         self.out.push(Inst { op: join(&pieces, lanes * 2), results, span: self.span });
     }
 

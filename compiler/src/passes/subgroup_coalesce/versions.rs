@@ -7,9 +7,9 @@
 //!   yield                                  yield
 //! }                                      }
 //! ```
-//! Most subgroups are complete. This is done at one position of a kernel, outside of loops: the first one that not
-//! all work-items may reach and that is followed by a wide access. Not before a barrier, because complete and
-//! incomplete subgroups of one group would wait at different barriers.
+//! Most subgroups are complete. The versions start at one position of a kernel, outside of loops: the first one that
+//! some work-items may not reach and that is followed by a wide access. No barrier may follow, because complete and
+//! incomplete subgroups of a group would wait at different barriers.
 
 use rustc_hash::FxHashMap;
 
@@ -20,52 +20,54 @@ use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type,
 use crate::passes::loop_copies::copy;
 
 /// Limit for the instructions that are duplicated.
-const LARGEST: usize = 512;
+const MAX_SIZE: usize = 512;
 
-/// The start of the versions: the path, as indices of instructions and of their regions, and the index of the first
-/// instruction.
+/// The position at which the versions start.
 struct VersionsStart {
-    way: Vec<(usize, usize)>,
+    /// The path to the region: indices of instructions, and of their regions.
+    path: Vec<(usize, usize)>,
+    /// The index of the first instruction of the versions in the region.
     first: usize,
 }
 
-/// Creates the versions for subgroups of `lanes` work-items, and returns the condition for complete subgroups.
-/// `full`: whether work-items start in complete subgroups.
+/// Creates the versions for subgroups of `lanes` work-items. Returns the condition for complete subgroups, or `None` if
+/// there are no versions. `full`: whether all subgroups are complete at the start of the kernel.
 pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, lanes: u32) -> Option<Value> {
     if lanes > u32::BITS {
         return None;
     }
-    let mut way = Vec::new();
+    let mut path = Vec::new();
     let question = Question { group: local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
-    let first = seek(&divergence, function, &function.body, full, &mut way)?;
-    let place = VersionsStart { way, first };
+    let first = find_start(&divergence, function, &function.body, full, &mut path)?;
+    let start = VersionsStart { path, first };
     let mut body = std::mem::take(&mut function.body);
-    let complete = split(function, &mut body, &place, lanes);
+    let complete = split(function, &mut body, &start, lanes);
     function.body = body;
     complete
 }
 
-/// Finds the start; `way` is the path to the region.
-fn seek(
+/// Finds the position at which the versions start. Returns the index of the first instruction, and sets `path` to the
+/// path to its region. `None` if there is no such position.
+fn find_start(
     divergence: &Divergence<'_>,
     function: &Function,
     region: &Region,
     mut together: bool,
-    way: &mut Vec<(usize, usize)>,
+    path: &mut Vec<(usize, usize)>,
 ) -> Option<usize> {
     let is_worth_it = |first: usize| {
         let rest = region.insts.get(first..)?;
-        let (mut size, mut waits) = (0, false);
-        let mut look = |inst: &Inst| {
+        let (mut size, mut has_barrier) = (0, false);
+        let mut visit = |inst: &Inst| {
             size += 1;
-            waits |= matches!(inst.op, Op::Barrier(_));
+            has_barrier |= matches!(inst.op, Op::Barrier(_));
         };
         for inst in rest {
-            look(inst);
-            inst.op.regions().iter().for_each(|nested| nested.walk(&mut look));
+            visit(inst);
+            inst.op.regions().iter().for_each(|nested| nested.walk(&mut visit));
         }
-        (size <= LARGEST && !waits && is_wide(function, rest)).then_some(first)
+        (size <= MAX_SIZE && !has_barrier && is_wide(function, rest)).then_some(first)
     };
     if !together {
         return is_worth_it(0);
@@ -73,11 +75,11 @@ fn seek(
     for (index, inst) in region.insts.iter().enumerate() {
         if !matches!(inst.op, Op::Loop { .. }) {
             for (which, nested) in inst.op.regions().iter().enumerate() {
-                way.push((index, which));
-                if let Some(first) = seek(divergence, function, nested, !divergence.splits(inst), way) {
+                path.push((index, which));
+                if let Some(first) = find_start(divergence, function, nested, !divergence.splits(inst), path) {
                     return Some(first);
                 }
-                way.pop();
+                path.pop();
             }
         }
         together &= !divergence.leaves(inst);
@@ -88,13 +90,13 @@ fn seek(
     None
 }
 
-/// Creates the versions at a position.
-fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lanes: u32) -> Option<Value> {
+/// Creates the versions at a position. Returns the condition for complete subgroups.
+fn split(function: &mut Function, body: &mut Region, start: &VersionsStart, lanes: u32) -> Option<Value> {
     let mut region = body;
-    for &(inst, which) in &place.way {
+    for &(inst, which) in &start.path {
         region = region.insts.get_mut(inst)?.op.regions_mut().into_iter().nth(which)?;
     }
-    let mut then = region.insts.split_off(place.first);
+    let mut then = region.insts.split_off(start.first);
     let mut end = then.pop()?;
     let span = end.span;
     let mut map = FxHashMap::default();
@@ -114,7 +116,7 @@ fn split(function: &mut Function, body: &mut Region, place: &VersionsStart, lane
     Some(cond)
 }
 
-/// Whether all lanes of the subgroup are active.
+/// Emits whether all lanes of the subgroup are active.
 fn ballot(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
     let here = function.emit(out, span, Type::BOOL, Op::Const(Const::Bits(1)));
     let ballot = function.emit(out, span, Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![here] });
