@@ -507,8 +507,8 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the kernel cannot be compiled for this device.
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage>;
-    /// Compiles the kernel, and returns the largest group size for which the device has enough registers. Returns
-    /// `None` if the device does not report it.
+    /// The largest group size for which the device has enough registers, or `None` if the device does not report it.
+    /// The call may compile the kernel.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let _ = kernel;
         None
@@ -536,7 +536,7 @@ pub struct KernelUsage {
 
 /// A device. It is opened (the wgpu device is created) at the first use other than queries.
 pub trait Device: Send + Sync + fmt::Debug {
-    /// Whether the device detects out-of-bounds accesses of kernels (`WGCL_CHECK`).
+    /// Whether the device runs the kernel sanitizer (`WGCL_CHECK`).
     fn checks_kernels(&self) -> bool {
         false
     }
@@ -606,8 +606,8 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (kind, fd);
         Err(BackendError::Other("external semaphores are not supported".to_owned()))
     }
-    /// Writes to unused device memory before it returns, if the memory is host-visible. Returns `false` if the write
-    /// needs a command.
+    /// Writes to device memory before it returns, if the memory is host-visible. The caller must ensure that no command
+    /// uses these bytes. Returns `false` if the write needs a command.
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let _ = (memory, offset, bytes);
         false

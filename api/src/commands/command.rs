@@ -228,8 +228,8 @@ pub struct KernelLaunch {
 }
 
 impl CommandType {
-    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations and frees
-    /// have none.
+    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations of buffers
+    /// and SVM, and frees have none.
     pub(crate) const fn has_results(self) -> bool {
         !matches!(
             self,
@@ -321,7 +321,7 @@ impl Operation {
         let range = |buffer: &Arc<Buffer>, start: u64| {
             let (store, memory) = (buffer.store(), memory(buffer)?);
             let (origin, size, identity) = (buffer.origin(), buffer.size(), store.identity());
-            // Pointers in shared memory may point to any shared memory, so all of it is bound.
+            // A pointer may point to any byte of an SVM allocation, so the whole allocation is bound.
             Ok::<_, Error>(if store.is_svm() {
                 MemoryRange { memory, offset: 0, size: store.size(), start: origin + start, identity, read_only: false }
             } else {

@@ -1,8 +1,8 @@
 //! Device addresses of buffers (cl_ext_buffer_device_address): the pointers that kernels use, visible to the host.
 //! The host may store them anywhere and pass them as arguments.
 //!
-//! If the device shares host memory, the device address is the host address. Otherwise it is the pointer that kernels
-//! store in memory: the buffer's identity in the high half, and the byte offset in the low half
+//! If kernels use host addresses (the CPU device), the device address is the host address. Otherwise it is the pointer
+//! that kernels store in memory: the buffer's identity in the high half, and the byte offset in the low half
 //! ([`wgcl_compiler::pointer`]). Both are constant during the buffer's lifetime, and both support addition.
 
 use std::sync::Arc;

@@ -568,14 +568,14 @@ impl Buffer {
         let store = Store::new(context, size, Identity::new(size), host);
         // In a context with several devices the first user of the buffer is unknown. The first device that is large
         // enough holds it until then.
-        let owner = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
-        let memory = store.memory(owner)?;
+        let first_device = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        let memory = store.memory(first_device)?;
         let bytes = match &store.host {
-            Some(region) if !store.is_imported_host_memory(owner) => Some(copy_of(region, size)?),
+            Some(region) if !store.is_imported_host_memory(first_device) => Some(copy_of(region, size)?),
             _ => bytes,
         };
         let has_contents = bytes.is_some() || store.host.is_some();
-        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(owner))
+        if let (Some(bytes), Some(device)) = (bytes, context.devices().get(first_device))
             && !device.backend().write_immediately(&*memory, 0, &bytes)
         {
             let regions = vec![CopyRegion { buffer: 0, host: 0, size: bytes.len() as u64 }];
@@ -583,7 +583,7 @@ impl Buffer {
             device.backend().enqueue(Action::Write { dst: memory, src, regions }.into(), false, Arc::new(Upload(store.clone())));
         }
         if has_contents {
-            store.record_write(owner, 0..size);
+            store.record_write(first_device, 0..size);
         }
         Ok(Self::of_store(flags.or_default(), store, 0, size, property_list))
     }
@@ -605,8 +605,8 @@ impl Buffer {
     /// Creates the buffer of an SVM allocation at the addresses of `region`.
     pub(crate) fn svm(context: &Arc<Context>, flags: MemFlags, size: u64, identity: u32, region: Arc<dyn HostRegion>) -> Result<Arc<Self>> {
         let store = Store::new(context, size, Identity::of_host(identity), Some(region));
-        let owner = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
-        store.memory(owner)?;
+        let first_device = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
+        store.memory(first_device)?;
         Ok(Self::of_store(flags.or_default(), store, 0, size, None))
     }
 
