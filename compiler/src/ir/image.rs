@@ -153,7 +153,7 @@ pub enum Colour {
     Float,
     Int,
     UInt,
-    /// The image's memory as integers of N bytes, whatever its format. The first coordinate is an index of these
+    /// The image's memory as integers of N bytes, independent of its format. The first coordinate is an index of these
     /// integers. An 8-byte integer is returned as two 32-bit channels.
     Raw(u8),
 }

@@ -3,11 +3,11 @@
 //!
 //! # Shape
 //! A [`Module`] has functions and module-level memory objects ([`GlobalVar`]). A [`Function`] has parameters, private
-//! variables ([`VarData`], memory of one work-item) and a body. The body is a [`Region`]: a list of instructions that
-//! own nested regions (`if`, `loop`, `switch`). There are no basic blocks, no phis, and no jumps except `break`,
-//! `continue` and `return`. An `if` or `switch` has results, which the `yield` at the end of each region provides. A
-//! `loop` has parameters (loop-carried values, initially its operands, then the values of `continue`) and results
-//! (the values of `break`).
+//! variables ([`VarData`], memory of one work-item) and a body. The body is a [`Region`], a list of instructions. The
+//! instructions `if`, `loop` and `switch` contain nested regions. There are no basic blocks, no phis, and no jumps
+//! except `break`, `continue` and `return`. The results of an `if` or `switch` are the values of the `yield` at the end
+//! of each region. A `loop` has parameters (loop-carried values, initially its operands, then the values of `continue`)
+//! and results (the values of `break`).
 //!
 //! # Rules (the verifier checks them)
 //! * A value is defined once, before its uses, in the same region or in an enclosing one.

@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Scalar, UnOp, Value};
 use crate::thir::{BinaryOp, Expr, ExprKind, Lvalue, Ty, TyKind, UnaryOp};
 
-/// An operand: a value, or a product that may be fused with an addition.
+/// An operand: a value, or the factors of a product that may be fused with an addition.
 #[derive(Clone, Copy)]
 enum Operand {
     Value(Value),
@@ -183,7 +183,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// `++` and `--`.
+    /// Lowers `++` and `--`. For a pointer, `stride` is the size of the pointee in bytes.
     pub(super) fn step(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
         let located = self.locate(lvalue);
         let old = self.read(&located, lvalue.ty.ty);

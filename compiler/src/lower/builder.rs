@@ -353,7 +353,7 @@ impl Builder {
         self.emit(Op::Math(op, args.to_vec()), ty)
     }
 
-    /// `a * b + c`, fused if the device has a fast fma.
+    /// Emits `a * b + c`, fused if the device has a fast `fma`.
     pub(crate) fn mul_add(&mut self, a: Value, b: Value, c: Value) -> Value {
         self.math(MathOp::FMulAdd, &[a, b, c])
     }

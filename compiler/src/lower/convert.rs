@@ -55,7 +55,7 @@ impl Builder {
             && from.bits() > 11
             && to.is_float()
         {
-            // Small enough to be exact in every type.
+            // An integer of at most eleven bits is exact in every float type.
             #[allow(clippy::cast_precision_loss, reason = "at most eleven bits")]
             return self.float(ty, bits as f64);
         }

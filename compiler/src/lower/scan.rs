@@ -167,7 +167,7 @@ pub(super) fn leaves_of_list(stmts: &[Stmt]) -> Leaves {
     leaves_of(stmts.iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
-/// The jumps that leave a statement from its own expressions.
+/// The jumps in the expressions of a statement that leave the statement.
 pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
     leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }

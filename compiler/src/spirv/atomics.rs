@@ -52,7 +52,7 @@ const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction, if this module handles it.
+    /// Lowers the current instruction if this module handles it. Returns false otherwise.
     pub(super) fn atomic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         match op {

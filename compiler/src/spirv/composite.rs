@@ -16,7 +16,7 @@ struct Part {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction, if this module handles it.
+    /// Lowers the current instruction if this module handles it. Returns false otherwise.
     pub(super) fn composite(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::CompositeExtract => self.extract()?,

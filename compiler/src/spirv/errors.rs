@@ -18,7 +18,7 @@ pub(crate) struct InvalidModule {
     pub(crate) line: Option<Line>,
 }
 
-/// The reason of an error.
+/// The reason for an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ErrorKind {
     /// The instruction violates SPIR-V or its environment for OpenCL.

@@ -40,7 +40,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn extended(&mut self) -> Checked<()> {
         let (set, number) = (self.current.operand(0)?, self.current.word(1)?);
         if !self.module.opencl.contains(&set) {
-            // Debug information.
+            // Debug information needs no code.
             return Ok(());
         }
         let op = Ext::from_u32(number).ok_or_else(|| invalid!("OpenCL.std has no instruction {number}"))?;

@@ -66,7 +66,7 @@ const fn subgroup_function(op: Opcode) -> Option<&'static str> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction, if this module handles it.
+    /// Lowers the current instruction if this module handles it. Returns false otherwise.
     pub(super) fn group(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(name) = subgroup_function(op) {

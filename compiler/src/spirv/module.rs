@@ -104,7 +104,7 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     }
     let first = list.iter().position(|inst| inst.op == Op::Function).unwrap_or(list.len());
     let (before, functions) = list.split_at(first);
-    // Decorations may appear anywhere, and the decorated instructions need them.
+    // Decorations may precede or follow the decorated instructions, which need them. So they are read first.
     for inst in before {
         module.annotation(inst).map_err(|problem| inst.refuse(problem))?;
     }
@@ -179,7 +179,7 @@ impl<'w> Module<'w> {
             _ => {
                 let Self { types, constants, decorations, .. } = self;
                 let _ = constants.read(inst, types, decorations, specialisation)?;
-                // Debug information.
+                // The other instructions are debug information, which needs no code.
                 Ok(())
             }
         }

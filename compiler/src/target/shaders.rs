@@ -76,8 +76,8 @@ pub struct Limits {
     pub expanded_instructions: u64,
 }
 
-/// Selects the faster of two correct lowerings. Each field is a property of devices. The default is for GPUs without
-/// measurements.
+/// Properties of a device that select the faster of two correct lowerings. The default is for GPUs that were not
+/// measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Costs {
     /// Whether the driver emits separate code for each word of an access. Then loops with wide accesses are unrolled
@@ -115,8 +115,8 @@ pub struct Defects {
     pub max_loop_iterations: Option<u32>,
     /// Maximum nesting of control flow. The driver ignores the conditions of deeper control flow.
     pub nested_conditions: Option<u32>,
-    /// The driver miscompiles some signed comparisons of 64-bit integers: one operand is extended from 32 bits,
-    /// and the other one is a constant from -2^31 to 2^31.
+    /// The driver miscompiles some signed comparisons of 64-bit integers: one operand is extended from 32 bits, and the
+    /// other one is a constant from -2^31 to 2^31.
     pub long_comparisons: bool,
     /// The driver removes float arithmetic with constant zeros that it wrongly considers to have no effect.
     pub float_zeros: bool,

@@ -146,7 +146,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(empty, none, field)
     }
 
-    /// `(result)high << width | low`
+    /// Lowers `upsample`: `(result)high << width | low`.
     fn upsample(&mut self, high: Value, low: Value, call: &Call<'p>) -> Value {
         let ty = self.result(call);
         let width = self.b.ty(low).scalar().map_or(8, Scalar::bits);
@@ -156,7 +156,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::Or, high, low)
     }
 
-    /// `a * b + c`, computed exactly and then clamped.
+    /// Lowers `mad_sat`: `a * b + c`, computed exactly and then clamped.
     fn mad_sat(&mut self, a: Value, b: Value, c: Value, arith: ArithType) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(32, Scalar::bits);
