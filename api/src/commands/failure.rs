@@ -49,7 +49,7 @@ pub fn has_returned() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum ReportedVia {
-    /// The application has at most read a negative status.
+    /// No call has returned the failure. The application has at most received a negative status.
     Status,
     /// A call with an event argument returned an error.
     Events,
@@ -167,8 +167,8 @@ impl Failures {
         self.0.is_empty()
     }
 
-    /// Adds the failure of a command of the queue. Returns the recorded failure: above the limit, the failure is merged
-    /// with the last recorded one if the application observes both at the same time.
+    /// Records the failure of a command of the queue, and returns the recorded failure. If the list is full, the last
+    /// recorded failure represents the new one if it is still unreported.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue can fail in any order. The lowest number is recorded.
         let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);

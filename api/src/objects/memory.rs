@@ -142,8 +142,8 @@ impl MemFlags {
         Ok(())
     }
 
-    /// Checks that the flags of an immutable object specify contents. Not for objects that are created from another
-    /// object.
+    /// Checks that the flags of an immutable object specify contents. Objects that are created from another object need
+    /// no check.
     ///
     /// # Errors
     /// If the flags specify no contents.
