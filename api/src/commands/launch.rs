@@ -33,7 +33,7 @@ impl Queue {
     /// The errors of the specification, checked in its order.
     pub fn suggest_local_size(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<[u32; 3]> {
         self.check_kernel(kernel)?;
-        let (_, info) = kernel.on(self.device())?;
+        let (_, info) = kernel.definition_on(self.device())?;
         // "CL_INVALID_KERNEL_ARGS if all argument values for kernel have not been set."
         kernel.capture()?;
         let (_, global) = check_range(range)?;
@@ -57,7 +57,7 @@ impl Queue {
     /// Checks a launch whose kernel arguments are not set yet.
     pub(crate) fn check_launch(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<()> {
         self.check_kernel(kernel)?;
-        let (_, info) = kernel.on(self.device())?;
+        let (_, info) = kernel.definition_on(self.device())?;
         let (_, global) = check_range(range)?;
         GroupLimits::of(self.device().properties(), info).local_size(info, range, global).map(drop)
     }
@@ -69,7 +69,7 @@ impl Queue {
         self.check_kernel(kernel)?;
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built program executable available for [the]
         // device."
-        let (executable, info) = kernel.on(device)?;
+        let (executable, info) = kernel.definition_on(device)?;
         // "CL_INVALID_KERNEL_ARGS if any kernel arguments for kernel have not been set."
         let args = kernel.capture()?;
         let (offset, global) = check_range(range)?;

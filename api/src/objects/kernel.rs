@@ -263,8 +263,8 @@ impl Kernel {
     /// The executable and reflection for a device.
     ///
     /// # Errors
-    /// If the program was not built for it.
-    pub fn on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
+    /// If the program was not built for the device.
+    pub fn definition_on(&self, device: &Arc<Device>) -> Result<(&Arc<Executable>, &KernelInfo)> {
         let built = |device: &Arc<Device>| {
             let index = self.program.devices().iter().position(|d| Arc::ptr_eq(d, device))?;
             self.definitions.get(index)?.as_ref()
@@ -553,7 +553,7 @@ impl Kernel {
             "device `{}` is not associated with the kernel's program",
             device.name()
         );
-        let (_, info) = self.on(device)?;
+        let (_, info) = self.definition_on(device)?;
         Ok(WorkGroupInfo {
             compiled: info.reqd_work_group_size.unwrap_or([0; 3]),
             local_memory: self.local_memory(info),
@@ -568,7 +568,7 @@ impl Kernel {
     /// # Errors
     /// If the device is not associated with the program.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
-        let (executable, info) = self.on(device)?;
+        let (executable, info) = self.definition_on(device)?;
         let max_items = GroupLimits::of(device.properties(), info).max_items;
         Ok(match info.reqd_work_group_size {
             Some(size) => size.iter().map(|&n| u64::from(n)).product(),
@@ -584,7 +584,7 @@ impl Kernel {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
         ensure!(device.target().language.subgroups, InvalidOperation, "the device does not support sub-groups");
-        let (_, kernel) = self.on(device)?;
+        let (_, kernel) = self.definition_on(device)?;
         Ok(SubGroupInfo {
             size: GroupLimits::of(device.properties(), kernel).subgroup.into(),
             group_size: self.work_group_size(device)?,
@@ -599,7 +599,7 @@ impl Kernel {
     /// # Errors
     /// If the device is not associated with the program.
     pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
-        let (executable, _) = self.on(device)?;
+        let (executable, _) = self.definition_on(device)?;
         match executable.loaded.kernel_usage(&self.name) {
             Ok(usage) => Ok(u64::from(usage.private_memory)),
             Err(error) => {
