@@ -1,7 +1,7 @@
-//! The calling convention of generated code, and of the functions that it calls. On x86-64 it is that of the System V
-//! ABI on every system. On other processors it is C's.
+//! The calling convention of generated code, and of the functions that it calls. On x86-64, it is that of the System V
+//! ABI on every operating system. On other processors, it is the C calling convention.
 
-/// Gives a function, or the type of a function pointer, the calling convention of generated code.
+/// Defines a function, or the type of a function pointer, with the calling convention of generated code.
 macro_rules! generated_code_abi {
     ($(#[$meta:meta])* $vis:vis type $name:ident = unsafe fn($($param:ty),*);) => {
         #[cfg(target_arch = "x86_64")]

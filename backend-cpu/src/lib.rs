@@ -16,18 +16,18 @@
 //! | [`sanitizer`] | checks of memory accesses (`WGCL_CHECK`) |
 //!
 //! # Memory
-//! Memory is that of the host. A pointer in a kernel is a host address, in every address space, and wherever it is
-//! stored. So there is nothing to bind, and pointers in memory need no translation.
+//! Memory objects are in host memory. A pointer in a kernel is a host address, in every address space. Therefore,
+//! kernels need no bindings, and pointers in memory need no translation.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`launch::queue`]). The thread that waits for a command runs it and its
-//! predecessors; a thread of the device runs commands that no thread waits for. A launch becomes one dispatch per
-//! region ([`ndrange`]). Threads take ranges of a dispatch's work-groups from an atomic counter
+//! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs it and its
+//! predecessors. A thread of the device runs commands that no thread waits for. A launch becomes one dispatch per
+//! region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's work-groups to threads
 //! ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread runs on one thread.
 //!
 //! # Sub-devices
 //! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors
-//! ([`threads::affinity`]). None of its commands runs on a thread of the application.
+//! ([`threads::affinity`]). Its commands never run on a thread of the application.
 //!
 //! # Soundness
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
@@ -64,7 +64,7 @@ pub enum Unavailable {
     /// The processor lacks instructions that all generated code uses.
     #[error("the processor lacks instructions that all machine code uses (on x86-64: SSE4.2)")]
     Processor,
-    /// The system does not allow executable memory.
+    /// The system refuses to map executable memory.
     #[error("cannot map executable memory: {0}")]
     ExecutableMemory(String),
 }
@@ -76,7 +76,7 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// The backend for this machine. It uses no instruction set above `limit`.
+    /// The backend for this machine. Uses the best instruction set that is not above `limit`.
     ///
     /// # Errors
     /// See [`Unavailable`].

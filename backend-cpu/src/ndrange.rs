@@ -1,10 +1,11 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
-//! Work-groups at the upper edges of an NDRange may be smaller than the others. A kernel that cannot observe its
-//! work-groups is regrouped here: groups get contiguous work-items in dimension 0 that fill vectors, and every thread
-//! gets several groups. Few distinct sizes are used, so that launches of many sizes share few kernel variants.
+//! Work-groups at the upper edges of an NDRange may be smaller than the others. If a kernel cannot observe its
+//! work-groups, this module regroups the work-items. The new groups are contiguous in dimension 0 and fill vectors, and
+//! every thread has several groups. There are few distinct group sizes, so that launches of many sizes share few kernel
+//! variants.
 //!
-//! Example: 65 work-items in groups of 16 are two regions, one of 4 groups of 16 and one of 1 group of 1.
+//! Example: 65 work-items in groups of 16 have two regions. The first has four groups of 16, the second one group of 1.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
@@ -13,7 +14,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch};
 const LONG_GROUP: u32 = 256;
 /// Work-items per regrouped work-group of a small launch.
 const SHORT_GROUP: u32 = 64;
-/// Minimum number of groups per thread for which `LONG_GROUP` is used.
+/// Minimum number of groups of `LONG_GROUP` work-items per thread in a large launch.
 const GROUPS_PER_THREAD: u64 = 4;
 
 /// The most common local size of a regrouped kernel.
@@ -24,7 +25,7 @@ pub(crate) const DEFAULT_LOCAL_SIZE: [u32; 3] = [LONG_GROUP, 1, 1];
 pub(crate) struct Region {
     /// Work-items of each group.
     pub(crate) local_size: [u32; 3],
-    /// `get_enqueued_local_size`: a group's first work-item is its group id times this size.
+    /// The result of `get_enqueued_local_size`. The id of a group's first work-item is its group id times this size.
     pub(crate) enqueued_local_size: [u32; 3],
     /// Id of the first group.
     pub(crate) first_group: [u32; 3],
@@ -32,22 +33,22 @@ pub(crate) struct Region {
     pub(crate) group_count: [u32; 3],
 }
 
-/// An NDRange as regions. There are at most eight, or 27 where the launch was regrouped.
+/// The regions of an NDRange: at most eight, or at most 27 if the launch is regrouped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RegionList {
     /// The result of `get_num_groups`.
     pub(crate) num_groups: [u32; 3],
-    /// None for a launch without work-items.
+    /// The regions. Empty for a launch without work-items.
     pub(crate) regions: SmallVec<[Region; 2]>,
 }
 
-/// How the work-items of a launch are grouped.
+/// The grouping of the work-items of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grouping {
     /// The requested work-group size.
     Requested,
     /// Regrouped for this number of threads: the kernel cannot observe its work-groups.
-    Free { threads: usize },
+    Regrouped { threads: usize },
 }
 
 /// Groups of one size in one dimension.
@@ -64,15 +65,15 @@ type Segments = SmallVec<[Segment; 3]>;
 /// Splits a launch into regions.
 ///
 /// # Errors
-/// If a global size does not fit 32 bits, or a local size is zero. The API rejects both before.
+/// Fails if a global size does not fit 32 bits, or a local size is zero. The API has already rejected both.
 pub(crate) fn split(launch: &Launch, grouping: Grouping) -> BackendResult<RegionList> {
     let size = to_u32("global size", launch.global_size)?;
     if launch.local_size.contains(&0) {
         return Err(BackendError::Other(format!("launch: local size {:?} has a zero component", launch.local_size)));
     }
     let segments = match grouping {
-        Grouping::Free { threads } if !is_tiled(launch.local_size, size) => free_segments(size, threads),
-        Grouping::Free { .. } | Grouping::Requested => [0, 1, 2].map(|d| segments(size[d], launch.local_size[d])),
+        Grouping::Regrouped { threads } if !is_tiled(launch.local_size, size) => regrouped_segments(size, threads),
+        Grouping::Regrouped { .. } | Grouping::Requested => [0, 1, 2].map(|d| segments(size[d], launch.local_size[d])),
     };
     let num_groups = segments.each_ref().map(|segments| segments.last().map_or(0, |last| last.first + last.groups));
     let mut regions = SmallVec::new();
@@ -95,7 +96,7 @@ pub(crate) fn split(launch: &Launch, grouping: Grouping) -> BackendResult<Region
 /// Narrows the three components of `what` to 32 bits.
 ///
 /// # Errors
-/// If one does not fit.
+/// Fails if one of them does not fit.
 pub(crate) fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
     let mut narrow = [0; 3];
     for (narrow, size) in narrow.iter_mut().zip(sizes) {
@@ -106,14 +107,14 @@ pub(crate) fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
 }
 
 /// Whether the requested groups have several rows, fill vectors and divide the NDRange. Such a group often covers a
-/// tile of memory that fits a cache, so the launch is not regrouped.
+/// tile of memory that fits a cache, so such a launch is not regrouped.
 fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
     const WIDTH: u32 = 8;
     let several_rows = local[1] > 1 || local[2] > 1;
     several_rows && local[0].is_multiple_of(WIDTH) && local.iter().zip(size).all(|(&local, size)| size.is_multiple_of(local))
 }
 
-/// `size` work-items in groups of `local`, and a smaller group for the remainder.
+/// Splits `size` work-items into groups of `local`, and a smaller group for the remainder.
 fn segments(size: u32, local: u32) -> Segments {
     let mut segments = Segments::new();
     let (whole, rest) = (size / local, size % local);
@@ -127,7 +128,7 @@ fn segments(size: u32, local: u32) -> Segments {
 }
 
 /// The segments of a regrouped launch.
-fn free_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
+fn regrouped_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
     let items: u64 = size.iter().map(|&size| u64::from(size)).product();
     if size[0] >= SHORT_GROUP {
         let enough = items / u64::from(LONG_GROUP) >= GROUPS_PER_THREAD * threads as u64;
@@ -145,12 +146,13 @@ fn free_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
     found
 }
 
-/// `size` work-items in groups of `length`, then in groups of `SHORT_GROUP`, then a smaller group for the remainder.
+/// Splits `size` work-items into groups of `length`, then groups of `SHORT_GROUP`, then a smaller group for the
+/// remainder.
 fn line_segments(size: u32, length: u32) -> Segments {
     let mut found = Segments::new();
     let whole = size / length;
     found.push(Segment { local: length, enqueued: length, first: 0, groups: whole });
-    // The ids of the short groups count in units of `SHORT_GROUP`, so that id times size is the first work-item.
+    // The first id of the short groups is in units of `SHORT_GROUP`, so that id times size is the first work-item.
     let before = whole * (length / SHORT_GROUP);
     let (short, rest) = (size % length / SHORT_GROUP, size % SHORT_GROUP);
     if short > 0 {
@@ -201,7 +203,7 @@ mod tests {
     }
 
     fn regions(global: [u64; 3], local: [u32; 3], free: bool) -> RegionList {
-        let grouping = if free { Grouping::Free { threads: 2 } } else { Grouping::Requested };
+        let grouping = if free { Grouping::Regrouped { threads: 2 } } else { Grouping::Requested };
         split(&launch(global, local), grouping).expect("regions")
     }
 
@@ -275,7 +277,7 @@ mod tests {
             let RegionList { num_groups, regions } = regions(global, local, false);
             assert_eq!((regions.len(), num_groups), (count, groups), "{global:?} {local:?}");
         }
-        let free = Grouping::Free { threads: 2 };
+        let free = Grouping::Regrouped { threads: 2 };
         assert!(split(&launch([1 << 32, 1, 1], [1; 3]), free).is_err());
         assert!(split(&launch([1; 3], [0; 3]), free).is_err());
     }

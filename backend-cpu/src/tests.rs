@@ -110,7 +110,7 @@ const FUNCTIONS: [(&str, [u32; 2], Entry); 9] = [
     ("count", [16, 16], count::<16, 16>),
     ("count", [8, 16], count::<8, 16>),
     ("slow", [1, 1], slow),
-    ("deep", [1, 1], slow),
+    ("large_stack", [1, 1], slow),
     ("cores", [1, 1], cores),
     ("processors", [1, 1], processors),
 ];
@@ -126,7 +126,7 @@ fn compile(kernel: &str, key: &VariantKey) -> BackendResult<CompiledKernel> {
     let function = FUNCTIONS.iter().position(|(name, sizes, _)| *name == kernel && *sizes == size).ok_or_else(missing)?;
     Ok(CompiledKernel::new(NativeKernel {
         code: vec![function as u8],
-        stack: if kernel == "deep" { 1 << 20 } else { 0 },
+        stack: if kernel == "large_stack" { 1 << 20 } else { 0 },
         arena: 1 << 16,
         args: ArgPlaces { places: vec![ArgPlace::Address { offset: 0 }], size: 128 },
         ..NativeKernel::default()
@@ -147,7 +147,11 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
                 by_address: false,
                 instructions: 0,
             };
-            Arc::new(CpuProgram::of_kernels(&cpu, ["count", "slow", "deep", "cores", "processors"].map(facts).to_vec(), Box::new(compile)))
+            Arc::new(CpuProgram::of_kernels(
+                &cpu,
+                ["count", "slow", "large_stack", "cores", "processors"].map(facts).to_vec(),
+                Box::new(compile),
+            ))
         }
     };
     (Arc::new(CpuDevice::with(cpu, threads)), program)
@@ -257,7 +261,7 @@ fn fused_fma_is_reported_for_instruction_sets_with_fma() {
 }
 
 #[test]
-fn long_launches_use_all_threads_and_deep_kernels_no_application_thread() {
+fn long_launches_use_all_threads_except_kernels_with_a_large_stack() {
     let (device, program) = device(3);
     let memory = zeros(&device, 40);
     let program = program(false);
@@ -269,8 +273,8 @@ fn long_launches_use_all_threads_and_deep_kernels_no_application_thread() {
     threads("slow");
     let slow = threads("slow");
     assert!(slow.len() == 3 && slow.contains(&thread_number()), "{slow:?}");
-    let deep = threads("deep");
-    assert!(deep.len() == 2 && !deep.contains(&thread_number()), "{deep:?}");
+    let large_stack = threads("large_stack");
+    assert!(large_stack.len() == 2 && !large_stack.contains(&thread_number()), "{large_stack:?}");
 }
 
 #[test]
@@ -329,7 +333,7 @@ fn sub_devices_run_on_their_processors_and_their_own_threads() {
 
 /// A thread of a sub-device enqueues on the whole device, whose threads must not inherit that thread's affinity mask.
 #[test]
-fn threads_created_by_a_sub_devices_thread_have_the_applications_affinity_mask() {
+fn nested_threads_have_the_affinity_of_the_application() {
     if wgcl_compiler::parallel::cores() < 2 {
         return;
     }
@@ -350,10 +354,10 @@ fn threads_created_by_a_sub_devices_thread_have_the_applications_affinity_mask()
 }
 
 #[test]
-fn a_device_of_one_thread_runs_deep_kernels_on_another_thread() {
+fn one_thread_devices_run_large_stack_kernels_on_a_worker() {
     let (device, program) = device(1);
     let memory = zeros(&device, 3);
-    run(&device, launch(&program(false), "deep", &memory, [0, 3, 1])).expect("a launch");
+    run(&device, launch(&program(false), "large_stack", &memory, [0, 3, 1])).expect("a launch");
     let threads: BTreeSet<u32> = contents(&device, &memory).into_iter().collect();
     assert!(threads.len() == 1 && !threads.contains(&thread_number()), "{threads:?}");
 }

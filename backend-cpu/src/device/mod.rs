@@ -34,7 +34,7 @@ use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
 use crate::threads::affinity::ComputeUnits;
 
-/// The code that a device has compiled for a module.
+/// The code of a module, which a device has compiled.
 struct ModuleCode {
     module: Weak<ir::Module>,
     code: Weak<Program<Cpu>>,
@@ -45,14 +45,14 @@ struct SharedState {
     target: Target,
     cpu: Arc<Cpu>,
     memory: Arc<MemoryTracker>,
-    /// Programs that are being loaded from the disk cache.
+    /// Programs that are being loaded from the disk cache, by cache key.
     prefetched: Mutex<FxHashMap<Key, PrefetchedProgram<Cpu>>>,
     /// The code of each module, shared by the device and its sub-devices.
     codes: Mutex<Vec<ModuleCode>>,
 }
 
 impl SharedState {
-    /// The code of a module, if a device has compiled it.
+    /// The code of a module, or `None` if neither the device nor a sub-device has compiled it.
     fn code_of(&self, module: &Arc<ir::Module>) -> Option<Arc<Program<Cpu>>> {
         let mut codes = self.codes.lock();
         codes.retain(|known| known.module.strong_count() > 0 && known.code.strong_count() > 0);
@@ -77,7 +77,7 @@ impl SharedState {
 pub(crate) struct CpuDevice {
     properties: DeviceProperties,
     shared: Arc<SharedState>,
-    /// The processors of its compute units; `None` if the system cannot bind threads.
+    /// The processors of each compute unit; `None` if the system cannot bind threads.
     units: Option<ComputeUnits>,
     commands: CommandQueue,
 }
@@ -89,7 +89,7 @@ impl std::fmt::Debug for CpuDevice {
 }
 
 impl CpuDevice {
-    /// Creates the device. Kernels are compiled for `isa`. `WGCL_CHECK` enables the sanitizer. No thread is started.
+    /// Creates the device. Kernels are compiled for `isa`. `WGCL_CHECK` enables the sanitizer. Starts no thread.
     pub(crate) fn new(isa: Isa) -> Self {
         // The affinity mask and the control group of the process limit the number of processors.
         Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), parallel::cores())
@@ -115,7 +115,7 @@ impl CpuDevice {
         Self { properties, shared: Arc::new(shared), units: ComputeUnits::of_this_thread(threads), commands }
     }
 
-    /// A sub-device of the compute units with these indices; `None` if one does not exist.
+    /// A sub-device of the compute units with these indices; `None` if an index is out of range or units are unknown.
     pub(crate) fn with_units(&self, units: &[u32]) -> Option<Self> {
         let units = self.units.as_ref()?.subset(units)?;
         let mut properties = self.properties.clone();

@@ -10,12 +10,12 @@ use crate::device::processor::{Processor, processor};
 use crate::isa::isa_name;
 use crate::memory::host_allocation;
 
-/// Reported memory size if the system does not report one, in bytes.
+/// Reported memory size in bytes, if the operating system does not report one.
 const UNKNOWN_MEMORY: u64 = 1 << 30;
 /// Maximum work-items per group.
 const MAX_GROUP: u32 = 4096;
-/// Reported size of `__constant` arguments, in bytes. They are ordinary memory, but a program may allocate the whole
-/// reported size.
+/// Reported maximum size of a `__constant` argument, in bytes. Constant memory is ordinary memory, but a program may
+/// allocate the whole reported size.
 const MAX_CONSTANT: u32 = 64 << 20;
 /// Number of pointers that fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;
@@ -35,7 +35,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa_name(isa)),
         api: "CPU",
         global_memory: memory,
-        // The host needs the rest of its memory.
+        // Leave a quarter of the memory to the host.
         max_allocation: (memory / 4 * 3) & !4095,
         local_memory: target.language.max_local_memory,
         max_constant_size: MAX_CONSTANT,

@@ -1,5 +1,5 @@
-//! The processors that share caches or memory, from Linux's sysfs: the divisions of the device into sub-devices by
-//! affinity domain.
+//! The divisions of the device into sub-devices by affinity domain: the processors that share caches or memory, from
+//! Linux's sysfs.
 //!
 //! Example: eight processors with two level 3 caches of four processors each have the division `L3_CACHE: [[0, 1, 2,
 //! 3], [4, 5, 6, 7]]`.
@@ -34,8 +34,8 @@ fn divisions_in(system: &Path, units: &ComputeUnits) -> Vec<Division> {
     numa.into_iter().chain(CACHES.into_iter().filter_map(by_cache)).collect()
 }
 
-/// Groups units by the name that `of` returns for their first processors. `None` if a processor has no name, or if
-/// there is a single group.
+/// Groups units by the string that `of` returns for their first processors. `None` if `of` returns `None` for a
+/// processor, or if there is only one group.
 fn groups(units: &ComputeUnits, of: impl Fn(usize) -> Option<String>) -> Option<Vec<Vec<u32>>> {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
     for (unit, processor) in (0..).zip(units.first_processors()) {
@@ -48,7 +48,7 @@ fn groups(units: &ComputeUnits, of: impl Fn(usize) -> Option<String>) -> Option<
     (groups.len() > 1).then(|| groups.into_iter().map(|(_, units)| units).collect())
 }
 
-/// The NUMA nodes with their processors.
+/// The names of the NUMA nodes, with their processors.
 fn nodes(system: &Path) -> Vec<(String, Vec<usize>)> {
     let node = |entry: fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
@@ -58,7 +58,8 @@ fn nodes(system: &Path) -> Vec<(String, Vec<usize>)> {
     fs::read_dir(system.join("node")).into_iter().flatten().flatten().filter_map(node).collect()
 }
 
-/// The list of processors that share a data cache of this level. `caches` is the directory of a processor's caches.
+/// The text of the list of processors that share a data cache of this level, or `None` if there is no such cache.
+/// `caches` is the directory of a processor's caches.
 fn shared_by(caches: &Path, level: u32) -> Option<String> {
     let of_cache = |entry: fs::DirEntry| {
         let path = entry.path();
@@ -72,7 +73,7 @@ fn read(file: &Path) -> Option<String> {
     fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
 }
 
-/// The numbers of a list like `0-3,8`.
+/// The numbers of a list like `0-3,8`. `None` if the text is not such a list.
 fn numbers(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in list.split(',').filter(|part| !part.is_empty()) {

@@ -23,10 +23,10 @@ const _: () = assert!(align_of::<Line>() == LINE);
 pub(crate) struct ArgumentBlock(Box<[Line]>);
 
 impl ArgumentBlock {
-    /// The arguments of a launch, each at its place.
+    /// Writes the arguments of a launch at the offsets of their layout.
     ///
     /// # Errors
-    /// If the arguments do not match the kernel's.
+    /// Fails if the arguments do not match the parameters of the kernel.
     pub(crate) fn new(places: &ArgPlaces, args: &[LaunchArg]) -> BackendResult<Self> {
         if places.places.len() != args.len() {
             let (expected, given) = (places.places.len(), args.len());
@@ -39,12 +39,12 @@ impl ArgumentBlock {
         Ok(block)
     }
 
-    /// The address of the first byte. It is dangling if there are no arguments.
+    /// The address of the first byte. It must not be accessed if there are no arguments.
     pub(crate) fn address(&self) -> u64 {
         self.0.as_ptr().expose_provenance() as u64
     }
 
-    /// The addresses of the arguments.
+    /// The address range of the argument block.
     pub(crate) fn range(&self, places: &ArgPlaces) -> AddressRange {
         AddressRange { start: self.address(), end: self.address() + u64::from(places.size) }
     }
@@ -82,7 +82,7 @@ impl ArgumentBlock {
     }
 }
 
-/// The address that a buffer argument points to.
+/// The address that a buffer argument points to. Fails if the memory belongs to another backend.
 fn address(range: &MemoryRange) -> BackendResult<u64> {
     Ok(downcast::<CpuMemory>(&range.memory)?.address() + range.offset + range.start)
 }

@@ -1,4 +1,4 @@
-//! A dispatch: the work-groups of one region, and everything that runs them.
+//! A dispatch: the work-groups of one region, with the code and arguments that run them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::threads::thread_pool::Work;
 pub(crate) struct Dispatch {
     variant: Arc<Variant>,
     context: LaunchContext,
-    /// Keeps the arguments that `context` points to.
+    /// Owns the arguments that `context` points to.
     _arguments: Arc<ArgumentBlock>,
 }
 
 impl Dispatch {
-    /// A dispatch of `variant`. `arguments` have its layout; their address is written to `context` here.
+    /// A dispatch of `variant`. `arguments` must have its layout. Writes their address to `context`.
     pub(crate) fn new(variant: Arc<Variant>, mut context: LaunchContext, arguments: Arc<ArgumentBlock>) -> Self {
         context.args = arguments.address();
         Self { variant, context, _arguments: arguments }

@@ -1,4 +1,4 @@
-//! Runs commands: transfers in one piece, launches as one dispatch per region on one thread or several.
+//! Runs commands. A transfer runs on one thread. A launch is one dispatch per region, on one thread or several.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
@@ -22,28 +22,29 @@ use crate::sanitizer::{self, CheckedDispatch, Checker, LaunchState};
 use crate::threads::affinity::ComputeUnits;
 use crate::threads::thread_pool::ThreadPool;
 
-/// Minimum duration of a dispatch on one thread, in nanoseconds, for which other threads are woken.
+/// Minimum duration on one thread, in nanoseconds, of a dispatch that runs on several threads.
 const MIN_SHARED_TIME: u64 = 10_000;
 /// Assumed nanoseconds per work-item of a kernel that has not run yet.
 const DEFAULT_ITEM_TIME: u64 = 1;
-/// Chunks of a dispatch that one thread runs: after each, the engine checks whether the estimate was too low.
+/// Number of chunks of a dispatch that starts on one thread. After each chunk, the engine checks whether the estimate
+/// was too low.
 const CHUNKS: u64 = 4;
-/// Bytes of stack that a kernel may use on a thread of the application.
+/// Maximum bytes of stack of a kernel that runs on a thread of the application.
 const APPLICATION_STACK: u32 = 256 << 10;
-/// Maximum duration of a command that a flush runs itself, in nanoseconds.
+/// Maximum duration in nanoseconds of a command that a flush runs on its own thread.
 const QUICK_TIME: u64 = 10_000;
-/// Bytes that a transfer moves in `QUICK_TIME`.
+/// Maximum bytes of a transfer that takes `QUICK_TIME`.
 const QUICK_BYTES: u64 = 64 << 10;
 
-/// Nanoseconds since the first call.
+/// Nanoseconds since the first call, plus 1.
 pub(crate) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    // The clock starts at 1: zero means "not yet".
+    // Zero is reserved for "no time".
     1 + nanoseconds_since(*START.get_or_init(Instant::now))
 }
 
 fn nanoseconds_since(start: Instant) -> u64 {
-    // 64 bits last for 584 years.
+    // 64 bits are enough for 584 years.
     start.elapsed().as_nanos() as u64
 }
 
@@ -61,7 +62,8 @@ pub(crate) enum ThreadKind {
 pub(crate) struct Engine {
     pool: ThreadPool,
     memory: Arc<MemoryTracker>,
-    /// The compute units of a sub-device: all threads that run commands are bound to them.
+    /// The compute units of a sub-device, to which all threads that run commands are bound. `None` for the whole
+    /// device.
     units: Option<ComputeUnits>,
     /// The printf buffer, allocated by the first launch that needs it.
     printf: Mutex<Option<HostAllocation>>,
@@ -101,12 +103,13 @@ impl Engine {
         Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
 
-    /// The compute units of a sub-device. Threads of the application never run its commands.
+    /// The compute units of a sub-device; `None` for the whole device. Threads of the application never run commands of
+    /// a sub-device.
     pub(crate) fn units(&self) -> Option<&ComputeUnits> {
         self.units.as_ref()
     }
 
-    /// Whether a command is shorter than waking another thread for it.
+    /// Whether a command is known to be shorter than the time to wake another thread.
     pub(crate) fn is_quick(command: &Command) -> bool {
         let few = |regions: &[CopyRegion]| regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES;
         match command {
@@ -125,8 +128,8 @@ impl Engine {
         PlanContext { threads: self.pool.threads(), objects: self.memory.object_sizes() }
     }
 
-    /// Plans a launch, and compiles its kernel in the background. A launch that cannot be planned has no plan: its
-    /// execution plans it again and reports the error.
+    /// Plans a launch, and starts the background compilation of its kernel. Returns `None` for other commands, and if
+    /// the planning fails. In this case, the execution repeats the planning and reports the error.
     pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
         let Command::Once(Action::Launch(launch)) = command else { return None };
         let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;
@@ -163,7 +166,7 @@ impl Engine {
         let kernel = program.code.kernel(&launch.kernel)?;
         let context = context(launch, plan, program);
         let mut text = Vec::new();
-        // All regions of a launch print into one buffer, so that it overflows at most once.
+        // All regions of a launch share one printf buffer, unless their variants have different format strings.
         let mut printf: Option<Printf> = None;
         let mut arguments: Option<Arc<ArgumentBlock>> = None;
         let mut checked = Ok(());
@@ -199,7 +202,8 @@ impl Engine {
         checked
     }
 
-    /// Runs a region with the sanitizer. The inner result is an error if a finding fails the launch.
+    /// Runs a region with the sanitizer. The outer result is an error if the region cannot run. The inner result is an
+    /// error if a finding fails the launch.
     fn launch_checked(&self, region: RegionLaunch<'_>, checks: &Arc<LaunchState>) -> BackendResult<BackendResult<()>> {
         let RegionLaunch { launch, program, variant, context, .. } = region;
         let mut memory: Vec<_> = program.memory_ranges().collect();
@@ -251,7 +255,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Appends the printed text to `text`, and keeps the buffer for the next launch.
+    /// Appends the printed text to `text`, and stores the buffer for the next launch.
     fn take_text(&self, text: &mut Vec<u8>, printf: Option<Printf>, constants: u64) {
         let Some(Printf { mut buffer, formats }) = printf else { return };
         if buffer.bytes_mut()[..4] != [0; 4] {
@@ -271,13 +275,13 @@ impl Engine {
 }
 
 generated_code_abi! {
-    /// `fma(a, b, c)` of the doubles with these bits.
+    /// The bits of `fma(a, b, c)`. The parameters are the bits of doubles.
     fn fused(a: u64, b: u64, c: u64) -> u64 {
         f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
     }
 }
 
-/// The part of the context that all regions of a launch share.
+/// The fields of the context that all regions of a launch share.
 fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchContext {
     let places = program.places();
     LaunchContext {

@@ -1,7 +1,7 @@
 //! The launch plan: regions and variant keys, computed once when a launch is enqueued.
 //!
 //! The command contains the plan. The background compilation (at enqueue) and the execution (afterwards) use the same
-//! plan, so they agree about the code that a launch needs.
+//! plan, so they need the same code.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};
@@ -14,7 +14,7 @@ use crate::program::{CpuProgram, Regroup};
 /// The device properties that a plan depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlanContext {
-    /// Threads that run work-groups.
+    /// Number of threads that run work-groups.
     pub(crate) threads: usize,
     pub(crate) objects: ObjectSizes,
 }
@@ -39,14 +39,14 @@ impl LaunchPlan {
     /// Plans a launch.
     ///
     /// # Errors
-    /// If the launch does not fit its kernel.
+    /// Fails if the launch does not match its kernel.
     pub(crate) fn new(launch: &Launch, context: PlanContext) -> BackendResult<Self> {
         let program = program_of(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
         let style = program.code.machine().style;
-        // A regrouped kernel would report other group ids than those of the launch.
-        let is_free = kernel.can_regroup() && !style.checked;
-        let grouping = if is_free { Grouping::Free { threads: context.threads } } else { Grouping::Requested };
+        // The sanitizer reports group ids, which must be those of the launch.
+        let may_regroup = kernel.can_regroup() && !style.checked;
+        let grouping = if may_regroup { Grouping::Regrouped { threads: context.threads } } else { Grouping::Requested };
         let RegionList { num_groups, regions } = ndrange::split(launch, grouping)?;
         let common = VariantKey::of_launch(launch, kernel.params(), style, context.objects)?;
         let planned = |region: Region| PlannedRegion { region, key: common.clone().with_region(&region) };
@@ -62,7 +62,7 @@ impl LaunchPlan {
 /// The program of a launch.
 ///
 /// # Errors
-/// If it belongs to another backend.
+/// Fails if the program belongs to another backend.
 pub(crate) fn program_of(launch: &Launch) -> BackendResult<&CpuProgram> {
     launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
 }

@@ -1,12 +1,12 @@
 //! The commands of a device in order, and the choice of the thread that runs them.
 //!
-//! Waking a thread takes longer than most commands. So commands do not go through a fixed thread: the thread that needs
-//! a command runs it, if no other thread runs commands at that moment. A thread that waits for an event runs the
-//! commands up to that event. A thread that flushes runs quick commands. The device's own thread runs the rest,
-//! including the commands that a waiting thread leaves in the queue. No lock is held while a command runs.
+//! To wake a thread takes longer than most commands. Therefore, commands do not run on a fixed thread: the thread that
+//! needs the result of a command runs it, unless another thread is running commands. A thread that waits for an event
+//! runs the commands up to that event. A thread that flushes runs the queued commands if there are few and all are
+//! quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the queue.
+//! No thread holds a lock while it runs a command.
 //!
-//! A sub-device restricts its work to some processors: there the device's own thread, which is bound to them, runs
-//! every command.
+//! The own thread of a sub-device, which is bound to the sub-device's processors, runs all of its commands.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,15 +20,15 @@ use crate::launch::engine::{Engine, ThreadKind};
 use crate::launch::plan::LaunchPlan;
 use crate::threads::affinity;
 
-/// Number of queued commands at which the device starts without a flush.
+/// Number of queued commands at which the device starts to run them without a flush.
 const AUTO_START: usize = 256;
-/// Maximum number of commands that a flush runs itself.
+/// Maximum number of commands that a flush runs on its own thread.
 const MAX_FLUSHED: usize = 8;
 
 /// A command in the queue.
 struct Task {
     command: Command,
-    /// The plan of a launch.
+    /// The plan of a launch; `None` for other commands, and if the planning failed.
     plan: Option<LaunchPlan>,
     progress: Arc<dyn Progress>,
 }
@@ -44,21 +44,21 @@ enum OwnThread {
 
 struct State {
     tasks: VecDeque<Task>,
-    /// Whether a thread runs commands.
+    /// Whether a thread is running commands.
     busy: bool,
-    /// Whether the device's own thread is requested to run commands.
+    /// Whether the device's own thread has been requested to run commands.
     requested: bool,
     own_thread: OwnThread,
     /// Whether the queue is being dropped.
     closing: bool,
-    /// The process that has the threads.
+    /// The process generation in which the threads were created. A forked child has another one.
     generation: u32,
 }
 
 struct Shared {
     engine: Engine,
-    /// A lock of the standard library has no list of waiting threads. A forked child could pass a lock of `parking_lot`
-    /// to a thread of the parent.
+    /// A lock of the standard library, because it has no list of waiting threads. With `parking_lot`, a forked child
+    /// could hand the lock to a waiting thread of the parent.
     state: Mutex<State>,
     /// Signals the device's own thread.
     wake: Condvar,
@@ -74,7 +74,8 @@ impl fmt::Debug for CommandQueue {
 }
 
 impl Shared {
-    /// The state. A forked child removes the commands of its parent: their events fail when the child observes them.
+    /// Locks the state. In a forked child, removes the commands of the parent. Their events fail when the child
+    /// observes them.
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = process::generation();
@@ -91,7 +92,8 @@ impl Shared {
         self.engine.units().is_some()
     }
 
-    /// Takes the first command and marks the calling thread as running commands, unless another thread is.
+    /// Removes the first command, and records that a thread is running commands. Returns `None` if another thread is
+    /// running commands, or the queue is empty.
     fn begin(&self) -> Option<Task> {
         let mut state = self.lock();
         if state.busy {
@@ -102,8 +104,8 @@ impl Shared {
         Some(task)
     }
 
-    /// Takes the next command for the thread that runs commands. `None` ends its run, if the queue is empty or the
-    /// thread has `enough`; the device's own thread takes over the remaining commands.
+    /// Removes the next command for the thread that runs commands. Returns `None` if the queue is empty or `enough` is
+    /// set. The thread must then stop, and the device's own thread runs the remaining commands.
     fn next(self: &Arc<Self>, enough: bool) -> Option<Task> {
         let mut state = self.lock();
         let task = if enough { None } else { state.tasks.pop_front() };
@@ -118,7 +120,7 @@ impl Shared {
         task
     }
 
-    /// Runs a command and its successors, until `enough`.
+    /// Runs a command and its successors, until `enough` returns true or the queue is empty.
     fn run(self: &Arc<Self>, first: Task, thread: ThreadKind, enough: &dyn Fn() -> bool) {
         let _running = shutdown::Running::new();
         let mut task = Some(first);
@@ -129,7 +131,8 @@ impl Shared {
         }
     }
 
-    /// Requests the device's own thread to run the queued commands, once no other thread runs commands.
+    /// Requests the device's own thread to run the queued commands as soon as no other thread runs commands. Creates
+    /// that thread if necessary.
     fn request_own_thread(self: &Arc<Self>, state: &mut State) {
         state.requested = true;
         if state.own_thread == OwnThread::NotStarted {
@@ -212,8 +215,8 @@ impl CommandQueue {
         }
     }
 
-    /// Flushes for a thread that waits until `done`. The waiting thread runs commands itself, unless another thread
-    /// does.
+    /// Flushes for a thread that waits until `done` returns true. The waiting thread runs commands, unless another
+    /// thread does or the device is a sub-device.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;

@@ -1,6 +1,6 @@
 //! A range of host addresses.
 
-/// The bytes from `start` up to and without `end`.
+/// The bytes `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AddressRange {
     pub(crate) start: u64,

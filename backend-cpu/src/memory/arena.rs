@@ -1,5 +1,5 @@
-//! The scratch memory of a thread that runs work-groups: local and private variables, and values that live across
-//! barriers. It grows to the largest size that a kernel needs, and is never shrunk.
+//! The scratch memory of a thread that runs work-groups: local and private variables, and values that are live across
+//! barriers. It grows to the largest size that a kernel has needed, and never shrinks.
 
 use wgcl_compiler::vectorize::abi::WorkerContext;
 
@@ -12,11 +12,11 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// The worker context of an arena of at least `bytes` bytes; `None` if there is not enough memory.
+    /// Grows the arena to at least `bytes` bytes. Returns its worker context, or `None` if there is not enough memory.
     pub(crate) fn reserve(&mut self, bytes: u64) -> Option<WorkerContext> {
         let has = self.memory.as_ref().map_or(0, |memory| memory.size() as u64);
         if has < bytes || self.memory.is_none() {
-            // Frees the old arena first: its contents are not needed.
+            // Free the old arena first, because its contents are not needed.
             self.memory = None;
             self.memory = Some(HostAllocation::new(bytes.max(GRANULARITY).checked_next_multiple_of(GRANULARITY)?)?);
         }

@@ -1,9 +1,9 @@
-//! Memory of the host for buffers, arenas and programs' variables.
+//! Host memory for buffers, arenas and the variables of programs.
 //!
 //! An allocation is aligned for every type of OpenCL C, and is followed by padding that vector loads may read. A large
-//! allocation consists of its own pages: the system provides them at the first access and reclaims them on drop. It
-//! uses huge pages, as three buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at different
-//! offsets of a page: otherwise a kernel that accesses twenty buffers at one index would use a single set of each
+//! allocation has its own pages, which the system provides at the first access and reclaims on drop. It uses huge
+//! pages, because three buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at different
+//! offsets in a page. Otherwise, a kernel that accesses twenty buffers at one index would use a single set of each
 //! cache.
 
 use std::alloc::{Layout, alloc, dealloc};
@@ -13,21 +13,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Alignment of every allocation, in bytes: that of `long16`.
 pub(crate) const ALIGN: usize = 128;
-/// Bytes after every allocation that may also be read and written.
+/// Bytes of padding after every allocation. They can be read and written.
 pub(crate) const PADDING: usize = 128;
 /// Size of a huge page, in bytes.
 const HUGE_PAGE: usize = 2 << 20;
 /// Minimum size of an allocation with its own pages, in bytes.
 const LARGE: usize = HUGE_PAGE;
-/// Difference between the start offsets of consecutive large allocations, in bytes. It is a multiple of 1 KiB, as a
-/// store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
+/// Difference between the start offsets of consecutive large allocations, in bytes. The offsets differ by 1 KiB modulo
+/// 4 KiB, because a store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
 const OFFSET_STEP: usize = 5 << 10;
-/// Start offsets are below this, in bytes.
+/// Exclusive limit of start offsets, in bytes.
 const OFFSET_LIMIT: usize = 64 << 10;
 /// A multiple of the page size of every system, in bytes.
 const SMALL_PAGE: usize = 64 << 10;
 
-/// The start offset of the large allocation with this number.
+/// The start offset in bytes of the large allocation with this number.
 const fn start_offset(number: usize) -> usize {
     number.wrapping_mul(OFFSET_STEP) % OFFSET_LIMIT
 }
@@ -47,13 +47,13 @@ pub(crate) struct HostAllocation {
     origin: Origin,
 }
 
-// SAFETY: the value is an address. The code that reads and writes there states why that is sound.
+// SAFETY: the value is an address. The code that accesses the memory at the address states why the access is sound.
 unsafe impl Send for HostAllocation {}
 // SAFETY: the value is an address, for which `Send` gives the reason.
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
-    /// `size` bytes, possibly zero; `None` if there is not enough memory.
+    /// Allocates `size` bytes, possibly zero. Returns `None` if there is not enough memory.
     pub(crate) fn new(size: u64) -> Option<Self> {
         let size = usize::try_from(size).ok()?;
         let whole = size.checked_add(PADDING)?;
@@ -68,12 +68,13 @@ impl HostAllocation {
         let layout = Layout::from_size_align(whole, ALIGN).ok()?;
         // SAFETY: the layout's size is not zero.
         let start = NonNull::new(unsafe { alloc(layout) })?;
-        // SAFETY: there is no instruction. The compiler must assume that the asm block initialised the memory.
+        // SAFETY: the asm block contains no instruction. The compiler must assume that it initialised the memory.
         unsafe { asm!("/* {0} */", in(reg) start.as_ptr(), options(nostack, preserves_flags)) };
         Some(Self { start, size, origin: Origin::Heap(layout) })
     }
 
-    /// `size` zero bytes. Programs that read uninitialised buffers get zeros on other devices.
+    /// Allocates `size` zero bytes. Returns `None` if there is not enough memory. Other devices return zeros to
+    /// programs that read uninitialised buffers.
     pub(crate) fn zeroed(size: u64) -> Option<Self> {
         let mut allocation = Self::new(size)?;
         if let Origin::Heap(_) = allocation.origin {
@@ -115,8 +116,8 @@ impl Drop for HostAllocation {
     }
 }
 
-/// Mapped pages, huge ones where the system has them: a kernel that streams through memory would otherwise have a page
-/// fault every 4 KiB.
+/// Mapped pages, which are huge pages if the system has them. With small pages, a kernel that streams through memory
+/// has a page fault every 4 KiB.
 #[derive(Debug)]
 struct Pages {
     start: NonNull<u8>,
@@ -124,9 +125,9 @@ struct Pages {
 }
 
 impl Pages {
-    /// Pages for `size` bytes, aligned to a huge page.
+    /// Maps pages for `size` bytes, aligned to a huge page. Returns `None` if the system has not enough memory.
     fn new(size: usize) -> Option<Self> {
-        // Rounds up to huge pages if that adds at most an eighth; otherwise the end is in small pages.
+        // Round up to huge pages if this adds at most an eighth. Otherwise, the end is in small pages.
         let whole = size.checked_next_multiple_of(HUGE_PAGE).filter(|whole| whole - size <= size / 8);
         let size = whole.or_else(|| size.checked_next_multiple_of(SMALL_PAGE))?;
         let asked = size.checked_add(HUGE_PAGE)?;
@@ -149,7 +150,7 @@ impl Pages {
             start
         };
         #[cfg(target_os = "linux")]
-        // SAFETY: advice about the pages mapped above.
+        // SAFETY: the call only gives advice about the pages that are mapped above.
         unsafe {
             libc::madvise(start, size, libc::MADV_HUGEPAGE)
         };

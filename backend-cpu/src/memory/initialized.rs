@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug)]
 pub(crate) struct InitializedBytes {
     bits: Vec<AtomicU64>,
-    /// Every byte is initialised, regardless of `bits`.
+    /// Whether every byte is initialised, regardless of `bits`.
     all: AtomicBool,
 }
 
 impl InitializedBytes {
-    /// An object of `size` uninitialised bytes.
+    /// The state of an object of `size` uninitialised bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { bits: (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), all: AtomicBool::new(false) }
     }

@@ -1,9 +1,10 @@
-//! Memory objects: bytes that the device allocated, or host memory of the application or the API that the device uses
+//! Memory objects: memory that the device allocated, or host memory of the application or the API that the device uses
 //! in place.
 //!
-//! Commands run one at a time. So only the application can access the bytes of a memory object while a command does,
-//! and that is a race, which OpenCL leaves undefined. The application may pass host memory that overlaps a memory
-//! object (a mapped region). Therefore transfers use raw pointers, without references to the bytes.
+//! Commands run one at a time. So only the application can access the bytes of a memory object at the same time as a
+//! command. Such an access is a data race, which is undefined behaviour in OpenCL. The application may pass host memory
+//! that overlaps a memory object (a mapped region). Therefore, transfers use raw pointers, without references to the
+//! bytes.
 
 pub(crate) mod address_range;
 pub(crate) mod arena;
@@ -30,7 +31,7 @@ use crate::memory::initialized::InitializedBytes;
 /// Minimum size of a memory object that needs 64-bit offsets, in bytes.
 const LARGE_OBJECT: u64 = 1 << 31;
 
-/// The sizes of memory objects that kernels are specialised to.
+/// The properties of memory objects that kernels are specialised to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObjectSizes {
     /// Whether the device has memory objects that need 64-bit offsets.
@@ -95,7 +96,7 @@ impl MemoryTracker {
         }
     }
 
-    /// Reserves bytes. Returns whether that many were available.
+    /// Reserves bytes of device memory. Returns false if not enough bytes are available.
     fn reserve(&self, bytes: u64) -> bool {
         let more = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
         self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
@@ -109,7 +110,7 @@ const ADOPTED_ALIGN: usize = 16;
 #[derive(Debug)]
 enum Owner {
     Device(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
-    /// The variables of a program. They are not a memory object.
+    /// The owner of a program's variables, which are not a memory object.
     Program(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
     Host(#[expect(dead_code, reason = "it keeps the bytes")] Arc<dyn HostRegion>),
 }
@@ -125,17 +126,17 @@ pub(crate) struct CpuMemory {
     initialized: Option<Arc<InitializedBytes>>,
 }
 
-// SAFETY: the value is an address and the owner of the bytes. The code that reads and writes them states why that is
+// SAFETY: the value is an address and the owner of the bytes. The code that accesses the bytes states why the access is
 // sound.
 unsafe impl Send for CpuMemory {}
 // SAFETY: the value is an address and its owner, for which `Send` gives the reason.
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
-    /// A memory object of `size` zero bytes.
+    /// Creates a memory object of `size` zero bytes.
     ///
     /// # Errors
-    /// If the device or the host has not enough memory.
+    /// Fails if the device or the host has not enough memory.
     pub(crate) fn new(tracker: &Arc<MemoryTracker>, size: u64) -> BackendResult<Self> {
         if !tracker.reserve(size) {
             return Err(BackendError::OutOfDeviceMemory);
@@ -147,7 +148,8 @@ impl CpuMemory {
         Ok(Self::owned(allocation.start(), allocation.size(), Owner::Device(allocation), tracker))
     }
 
-    /// The first `size` bytes of host memory, used in place; `None` if they are not aligned well enough.
+    /// A memory object that uses the first `size` bytes of host memory in place. `None` if their alignment is less than
+    /// [`ADOPTED_ALIGN`].
     pub(crate) fn of_host(tracker: &Arc<MemoryTracker>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;
@@ -174,7 +176,7 @@ impl CpuMemory {
         f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
     }
 
-    /// The caller gets the address or the bytes, and may write any of them.
+    /// Marks all bytes as initialised, because the caller receives the address or the bytes and may write to them.
     fn mark_all_initialized(&self) {
         if let Some(initialized) = &self.initialized {
             initialized.set_all();
@@ -291,7 +293,7 @@ impl HostBytes for CpuMemory {
             }
             let mut done = pattern.len().min(bytes.len());
             bytes[..done].copy_from_slice(&pattern[..done]);
-            // Each copy doubles the filled part, up to the limit. Sizes are multiples of the pattern.
+            // Each copy doubles the filled range, up to the limit. Sizes are multiples of the pattern.
             while done < bytes.len() && !pattern.is_empty() {
                 let limit = (MAX_COPY - MAX_COPY % pattern.len()).max(pattern.len());
                 let step = done.min(limit).min(bytes.len() - done);
@@ -303,14 +305,14 @@ impl HostBytes for CpuMemory {
     }
 }
 
-/// A range of an object that a command of another device writes.
+/// A range of a memory object that a command of another device writes.
 #[derive(Debug)]
 struct WriteTarget {
     memory: Arc<dyn Memory>,
     bytes: Range<usize>,
 }
 
-/// The target for writes of another device to a range of an object. `None` if the range is not in the object.
+/// The target for writes of another device to a range of a memory object. `None` if the range is not in the object.
 pub(crate) fn host_visible_target(memory: &Arc<dyn Memory>, bytes: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own: &CpuMemory = memory.as_any().downcast_ref()?;
     let bytes = range(own.length(), bytes.start, bytes.end.checked_sub(bytes.start)?).ok()?;

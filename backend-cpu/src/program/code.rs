@@ -1,4 +1,4 @@
-//! Kernels in executable memory, and calls of them.
+//! Kernels in executable memory, and calls of kernels.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ generated_code_abi! {
     pub(crate) type Entry = unsafe fn(*const LaunchContext, *mut WorkerContext, u64, u64);
 }
 
-/// A function that returns at once: `endbr64; ret`.
+/// A function that only returns: `endbr64; ret`.
 #[cfg(target_arch = "x86_64")]
 const RETURN: &[u8] = &[0xf3, 0x0f, 0x1e, 0xfa, 0xc3];
-/// A function that returns at once: `bti c; ret`.
+/// A function that only returns: `bti c; ret`.
 #[cfg(target_arch = "aarch64")]
 const RETURN: &[u8] = &[0x5f, 0x24, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6];
 
@@ -24,7 +24,7 @@ const RETURN: &[u8] = &[0x5f, 0x24, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6];
 #[derive(Debug)]
 pub(crate) struct Code {
     entry: Entry,
-    /// The executable memory that holds it; `None` for a Rust function.
+    /// The executable memory that contains the kernel; `None` for a Rust function.
     memory: Option<Executable>,
 }
 
@@ -32,7 +32,7 @@ impl Code {
     /// Copies a kernel to executable memory.
     ///
     /// # Errors
-    /// If the entry is outside of the code, or the system refuses executable memory.
+    /// Fails if the entry is outside of the code, or the system refuses executable memory.
     pub(crate) fn map(kernel: &NativeKernel) -> BackendResult<Self> {
         let (entry, size) = (kernel.entry, kernel.code.len());
         let outside = || BackendError::Other(format!("internal error: entry {entry} is outside of the {size} bytes of code"));
@@ -41,7 +41,7 @@ impl Code {
         }
         let memory = Executable::of_bytes(&kernel.code, &[entry]).map_err(|error| BackendError::Other(error.to_string()))?;
         let entry = memory.entry(0).ok_or_else(outside)?;
-        // SAFETY: `wgcl_compiler::vectorize::abi` defines the function type, and `memory` keeps the code.
+        // SAFETY: `wgcl_compiler::vectorize::abi` defines the function type, and `memory` owns the code.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
         Ok(Self { entry, memory: Some(memory) })
     }
@@ -52,7 +52,7 @@ impl Code {
         Self { entry, memory: None }
     }
 
-    /// The address of its first byte, if it is machine code.
+    /// The address of the first byte of machine code; `None` for a Rust function.
     pub(crate) fn address(&self) -> Option<usize> {
         self.memory.as_ref().map(|memory| memory.range().0.addr())
     }
@@ -60,17 +60,18 @@ impl Code {
     /// Runs a range of work-groups.
     ///
     /// # Safety
-    /// The contexts match the kernel. Arguments and program memory have the layout that the kernel was compiled for.
-    /// `worker.arena` has the size that the kernel needs, and no other thread uses it. The thread has the stack that
-    /// the kernel needs. The application is responsible for the memory that the kernel accesses through its arguments.
+    /// The contexts must match the kernel. Arguments and program memory must have the layout that the kernel was
+    /// compiled for. `worker.arena` must have the size that the kernel needs, and no other thread may use it. The
+    /// thread must have the stack that the kernel needs. The application is responsible for the memory that the kernel
+    /// accesses through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
         let _fp_environment = DefaultFpEnvironment::new();
-        // SAFETY: the caller's contract.
+        // SAFETY: the caller ensures it.
         unsafe { (self.entry)(launch, worker, groups.start, groups.end) };
     }
 }
 
-/// Checks that the system allows executable memory: maps and calls a function that returns at once.
+/// Checks that the system allows executable memory: maps and calls a function that only returns.
 ///
 /// # Errors
 /// Fails if the system refuses executable memory.

@@ -1,15 +1,15 @@
-//! The floating-point environment of generated code: that of the C ABI at the start of a thread, regardless of the
-//! application's settings.
+//! The floating-point environment of generated code. It is the environment of a new thread in the C ABI, regardless of
+//! the application's settings.
 
 #[cfg(target_arch = "aarch64")]
 use fpcr::{DEFAULT, read, write};
 #[cfg(target_arch = "x86_64")]
 use mxcsr::{DEFAULT, read, write};
 
-/// A control register.
+/// The value of a floating-point control register.
 type Control = u32;
 
-/// Sets the default environment, and restores the thread's own on drop.
+/// Sets the default environment, and restores the previous environment of the thread on drop.
 #[derive(Debug)]
 pub(crate) struct DefaultFpEnvironment {
     before: Control,
@@ -96,7 +96,7 @@ mod tests {
     use super::{DEFAULT, DefaultFpEnvironment, read, write};
 
     #[test]
-    fn the_threads_environment_is_restored() {
+    fn the_previous_environment_is_restored() {
         let own = read();
         write(OTHER);
         let inside = {

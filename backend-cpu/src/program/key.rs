@@ -13,7 +13,7 @@ use crate::isa::isa_name;
 use crate::memory::ObjectSizes;
 use crate::ndrange::Region;
 
-/// Everything that the machine code of a kernel depends on. It is part of the key in the disk cache, which several
+/// The properties that the machine code of a kernel depends on. It is part of the key in the disk cache, which several
 /// machines may share.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct VariantKey {
@@ -21,7 +21,7 @@ pub(crate) struct VariantKey {
     pub(crate) kernel: KernelKey,
     /// The instruction set. Its vector size does not identify it: AVX2 and SVE-256 both have vectors of 32 bytes.
     isa: Cow<'static, str>,
-    /// The target triple of this build, such as `x86_64-unknown-linux-gnu`: it decides the calling convention.
+    /// The target triple of this build, such as `x86_64-unknown-linux-gnu`. It determines the calling convention.
     triple: Cow<'static, str>,
     /// Whether the sanitizer checks the kernel.
     checked: bool,
@@ -32,16 +32,16 @@ impl VariantKey {
         Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
-    /// The key of a launch, without the local size. Memory that the application allocated itself may have any size.
+    /// The key of a launch, without the local size. Memory that the application allocated can have any size.
     ///
     /// # Errors
-    /// If the arguments do not match the parameters.
+    /// Fails if the arguments do not match the parameters.
     pub(crate) fn of_launch(launch: &Launch, params: &[KernelParam], style: Style, objects: ObjectSizes) -> BackendResult<Self> {
         if params.len() != launch.args.len() {
             let (expected, given) = (params.len(), launch.args.len());
             return Err(BackendError::Other(format!("kernel `{}`: expected {expected} arguments, got {given}", launch.kernel)));
         }
-        // The sanitizer needs whole addresses.
+        // The sanitizer needs 64-bit addresses.
         let large_offsets = objects.large || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
         let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], large_offsets, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
@@ -82,7 +82,7 @@ impl VariantKey {
         self
     }
 
-    /// The most probable key of a launch of this local size.
+    /// The most probable key of a launch with this local size.
     pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], style: Style) -> Self {
         let function = ir::Function {
             kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, ..ir::Kernel::default() }),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_read_from_the_cache_is_the_same_key() {
+    fn a_decoded_key_equals_the_encoded_key() {
         let key = key(Isa::AVX512, true);
         assert_eq!(postcard::from_bytes(&bytes(&key)), Ok(key));
     }

@@ -34,21 +34,21 @@ mod fp_environment;
 pub(crate) mod key;
 mod perf_map;
 
-/// The processor that runs kernels.
+/// The target of the CPU backend: code generation options, and the method to load a kernel.
 pub(crate) struct Cpu {
     /// Options of the code generator.
     pub(crate) style: Style,
-    /// Makes an artifact callable.
+    /// Copies a kernel to executable memory.
     map: fn(&NativeKernel) -> BackendResult<Code>,
 }
 
 impl Cpu {
-    /// A processor that runs machine code.
+    /// A target that runs machine code.
     pub(crate) fn new(style: Style) -> Arc<Self> {
         Arc::new(Self { style, map: Code::map })
     }
 
-    /// A processor that runs Rust functions in place of machine code.
+    /// A target that runs Rust functions instead of machine code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
         Arc::new(Self { style: Style::of(wgcl_codegen::Isa::SSE42), map })
@@ -58,7 +58,7 @@ impl Cpu {
 /// A kernel of a program, with its variants.
 pub(crate) type Kernel = wgcl_runtime::Kernel<Cpu>;
 
-/// A kernel as the compiler returns it.
+/// A compiled kernel before it is in executable memory.
 #[derive(Clone, Debug)]
 pub(crate) struct CompiledKernel {
     pub(crate) kernel: Arc<NativeKernel>,
@@ -66,7 +66,7 @@ pub(crate) struct CompiledKernel {
     listings: Option<Arc<Listings>>,
 }
 
-/// A kernel as text.
+/// The listings of a kernel.
 #[derive(Debug)]
 struct Listings {
     vector_ir: String,
@@ -85,7 +85,7 @@ impl Artifact for CompiledKernel {
     const KIND: &'static str = "cpu";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        // The disk cache has neither printf format strings nor access sites.
+        // The encoding contains neither printf format strings nor access sites.
         if self.kernel.prints || !self.kernel.sites.is_empty() { None } else { postcard::to_stdvec(&*self.kernel).ok() }
     }
 
@@ -129,11 +129,11 @@ pub(crate) struct Variant {
     pub(crate) code: Code,
     /// Layout of the argument block.
     pub(crate) args: ArgPlaces,
-    /// Bytes of stack that it uses at most.
+    /// Maximum bytes of stack that it uses.
     pub(crate) stack: u32,
-    /// Bytes of a thread's arena.
+    /// Bytes of a thread's arena that it needs.
     pub(crate) arena: u64,
-    /// The printf format strings of a kernel that may print.
+    /// The printf format strings; `None` if the kernel cannot print.
     pub(crate) printf: Option<Table>,
     /// The accesses that the sanitizer checks.
     pub(crate) sites: Arc<[AccessSite]>,
@@ -147,7 +147,7 @@ impl Machine for Cpu {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
         if let Some(address) = code.address() {
-            perf_map::note(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
+            perf_map::add_kernel(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
         }
         Ok(Variant {
             code,
@@ -165,13 +165,13 @@ impl Machine for Cpu {
 pub(crate) struct KernelTiming(AtomicU64);
 
 impl KernelTiming {
-    /// Estimated nanoseconds of `items` work-items on one thread. `None` before the first launch.
+    /// The estimated duration of `items` work-items on one thread, in nanoseconds. `None` before the first launch.
     pub(crate) fn estimate(&self, items: u64) -> Option<u64> {
         let picoseconds = self.0.load(Ordering::Relaxed);
         (picoseconds != 0).then(|| picoseconds.saturating_mul(items) / 1000)
     }
 
-    /// Records the duration of `items` work-items on one thread.
+    /// Records the duration of `items` work-items on one thread, in nanoseconds.
     pub(crate) fn record(&self, items: u64, nanoseconds: u64) {
         self.0.store((nanoseconds.saturating_mul(1000) / items.max(1)).max(1), Ordering::Relaxed);
     }
@@ -187,8 +187,7 @@ pub(crate) struct CpuProgram {
     pub(crate) reports: Arc<Reports>,
 }
 
-/// The memory of a program's constants and variables, if it has any. After initialisation only kernels and commands
-/// access it.
+/// The memory of a program's constants and variables. After the initialisation, only kernels and commands access it.
 struct ProgramMemory {
     constants: Option<HostAllocation>,
     variables: Option<Arc<CpuMemory>>,
@@ -248,7 +247,7 @@ impl CpuProgram {
         Ok(Self { code, timings, memory, reports: Arc::default() })
     }
 
-    /// A program of kernels that `compile` returns.
+    /// A program whose kernels `compile` returns.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests' kernels are Rust functions"))]
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, compile: Box<Compile<CompiledKernel>>) -> Self {
         let timings = timings(&facts);
@@ -274,16 +273,16 @@ impl CpuProgram {
         constants.into_iter().chain(variables).map(|(start, size)| AddressRange { start, end: start + size })
     }
 
-    /// The measured duration of a kernel's launches.
+    /// The measured duration of the launches of a kernel. `None` if the kernel does not exist.
     pub(crate) fn timing(&self, kernel: &str) -> Option<&KernelTiming> {
         self.timings.get(kernel)
     }
 
-    /// The variant for a key. A new variant is compiled on another thread, as the application's thread may have a small
-    /// stack.
+    /// The variant for a key. A new variant is compiled on another thread, because the application's thread may have a
+    /// small stack.
     ///
     /// # Errors
-    /// The errors of the compiler.
+    /// Returns the errors of the compiler.
     pub(crate) fn variant(&self, kernel: &Kernel, key: &VariantKey) -> BackendResult<Arc<Variant>> {
         if let Some(made) = self.code.loaded(kernel, key) {
             return made;
@@ -322,7 +321,7 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
     facts.iter().map(|facts| (facts.name.clone(), KernelTiming::default())).collect()
 }
 
-/// Starts to load the variants that earlier processes launched of a program that is in the disk cache.
+/// Starts to load the variants of a program in the disk cache that earlier processes have launched.
 pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> PrefetchedProgram<Cpu> {
     PrefetchedProgram::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }
@@ -380,7 +379,7 @@ impl Compiler {
 }
 
 impl LoadedProgram for CpuProgram {
-    /// Compiling a variant takes about a millisecond, so it starts only where the local size is known.
+    /// Starts the compilation only if the local size is known, because it takes about a millisecond per variant.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
             self.code.begin(found, self.probable_key(found, size), Urgency::Hint);

@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 
 use wgcl_api::options::Options;
 
-/// Adds a kernel to the map if the user requests one. A failure is logged and has no other effect.
-pub(crate) fn note(address: usize, bytes: usize, name: &str) {
+/// Adds a kernel to the map if `WGCL_PERF_MAP` is set. A failure is only logged.
+pub(crate) fn add_kernel(address: usize, bytes: usize, name: &str) {
     if Options::get().perf_map.as_deref() != Some("1") {
         return;
     }
-    // The path that perf reads. A forked process has its own.
+    // The path that perf reads. A forked process has its own path.
     let file = PathBuf::from(format!("/tmp/perf-{}.map", std::process::id()));
     if let Err(error) = append(&file, address, bytes, name) {
         tracing::warn!("WGCL_PERF_MAP: {}: {error}", file.display());
@@ -22,9 +22,9 @@ pub(crate) fn note(address: usize, bytes: usize, name: &str) {
 }
 
 fn append(file: &Path, address: usize, bytes: usize, name: &str) -> io::Result<()> {
-    // Every user may write to /tmp: a symbolic link that another user placed there is not followed.
+    // Every user may write to /tmp, so do not follow a symbolic link of another user.
     let mut file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(libc::O_NOFOLLOW).open(file)?;
-    // One write call: other threads append too.
+    // Write the line with one call, because other threads append at the same time.
     file.write_all(format!("{address:x} {bytes:x} {name}\n").as_bytes())
 }
 

@@ -2,11 +2,11 @@
 //!
 //! The bounds of an access are those of the argument or variable that its pointer was computed from. A pointer of
 //! unknown origin may point to any memory object. An access outside of its bounds is [reported](super::report) and
-//! redirected: loads read zeros, stores write to scratch memory.
+//! redirected: loads read zeros; stores and atomic operations access scratch memory.
 //!
-//! An access within its bounds may be wrong too: misaligned, a load of [uninitialised](crate::memory::initialized)
-//! bytes, a store to read-only memory, or a data race. A race is two accesses by different work-items to the same bytes
-//! ([`shadow_memory`](super::shadow_memory)). At least one of them is a store, and no [happens-before
+//! An access within its bounds is also reported if it is misaligned, loads [uninitialised](crate::memory::initialized)
+//! bytes, stores to read-only memory, or is a data race. A data race consists of two accesses by different work-items
+//! to the same bytes ([`shadow_memory`](super::shadow_memory)). At least one of them is a store, and no [happens-before
 //! relation](super::happens_before) orders them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,20 +31,20 @@ use crate::memory::initialized::InitializedBytes;
 use crate::memory::{CpuMemory, MemoryObject};
 use crate::ndrange::Region;
 
-/// Maximum number of groups of a launch whose synchronisation is counted per group.
+/// Maximum number of groups in a launch for which each group has a counter of synchronisation operations.
 const MAX_COUNTED_GROUPS: usize = 1 << 22;
 
 /// The memory that an argument points to.
 #[derive(Clone, Copy, Debug)]
 enum Bounds {
     Range(AddressRange),
-    /// This many bytes from the address that the kernel receives.
+    /// The size in bytes. The range starts at the address that the kernel receives.
     Size(u64),
     /// Memory of the application of unknown size.
     Unknown,
 }
 
-/// Disjoint address ranges in ascending order. Adjacent ranges stay separate: they are two objects.
+/// Disjoint address ranges in ascending order. Adjacent ranges are not merged, because they are two objects.
 #[derive(Debug)]
 struct RangeSet(Vec<AddressRange>);
 
@@ -138,22 +138,21 @@ pub(crate) struct Checker {
     read_only: Vec<bool>,
     /// All memory that the kernel may access.
     memory: RangeSet,
-    /// The memory objects whose initialised bytes are known, in ascending order.
+    /// The memory objects with a record of their initialised bytes, in ascending order of addresses.
     tracked: Vec<(AddressRange, Arc<InitializedBytes>)>,
-    /// The memory shared by groups that the kernel may store to; `None` if unknown. Accesses to other memory cannot
-    /// race.
+    /// The global memory that the kernel may store to; `None` if unknown. Accesses to other global memory cannot race.
     stored: Option<RangeSet>,
-    /// Whether the kernel has addresses of the application's memory of unknown size.
+    /// Whether an argument points to application memory of unknown size.
     has_unknown_bounds: bool,
     region: Region,
     offset: [u64; 3],
-    /// Redirected loads read this.
+    /// The memory that redirected loads read.
     zeros: HostAllocation,
-    /// Redirected stores write this.
+    /// The memory that redirected stores and atomic operations access.
     scratch: HostAllocation,
     state: Arc<LaunchState>,
     reports: Arc<Reports>,
-    /// Whether every finding fails the launch. Otherwise only out-of-bounds accesses do.
+    /// Whether every finding fails the launch. If not, only out-of-bounds accesses do.
     fatal: bool,
     /// The first finding that fails the launch.
     failure: Mutex<Option<String>>,
@@ -163,7 +162,7 @@ impl Checker {
     /// A checker for a dispatch.
     ///
     /// # Errors
-    /// If there is not enough memory.
+    /// Fails if there is not enough memory.
     pub(crate) fn new(dispatch: CheckedDispatch<'_>) -> BackendResult<Self> {
         let CheckedDispatch { launch, region, sites, arena_size, mut memory, objects, state, reports } = dispatch;
         memory.extend(objects.iter().map(|object| object.range));
@@ -202,12 +201,12 @@ impl Checker {
         std::ptr::from_ref(self).expose_provenance() as u64
     }
 
-    /// An error if a finding fails the launch.
+    /// Returns an error if a finding fails the launch.
     pub(crate) fn result(&self) -> BackendResult<()> {
         self.failure.lock().take().map_or(Ok(()), |message| Err(BackendError::Other(message)))
     }
 
-    /// The memory that a pointer may access, if its origin is known.
+    /// The memory that a pointer may access; `None` if its origin or the size of the memory is unknown.
     fn bounds_of(&self, site: &AccessSite, base: u64) -> Option<AddressRange> {
         let sized = |size: u64| AddressRange { start: base, end: base + size };
         match site.object {
@@ -228,7 +227,7 @@ impl Checker {
         match self.bounds_of(site, base) {
             Some(bounds) => bounds.contains(bytes),
             None if self.has_unknown_bounds => address >= NULL_END,
-            // The base is the address of the arena only for a pointer of unknown origin.
+            // For a pointer of unknown origin, the base is the address of the arena.
             None => {
                 let arena = AddressRange { start: base, end: base + self.arena_size };
                 matches!(site.object, Object::Any) && arena.contains(bytes) || self.memory.contains(bytes)
@@ -248,7 +247,7 @@ impl Checker {
 
     fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
         let AccessRequest { address, base, site: number, local_id, group_id } = request;
-        // Offsets in the message count from the pointer that the kernel receives.
+        // Offsets in the message are relative to the pointer that the kernel receives.
         let known = if site.access.accesses_memory() { self.bounds_of(site, base) } else { None };
         let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);
@@ -267,7 +266,7 @@ impl Checker {
         self.report(site, request, Fault::Divergence { arrived, of: group.items });
     }
 
-    /// Handles a barrier, a fence, or the start or end of a group.
+    /// Handles a barrier, a collective operation, a fence, or the start or end of a group.
     fn order(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
         let AccessRequest { address, base, site: number, local_id, group_id } = request;
         let before = group.running();
@@ -306,8 +305,8 @@ impl Checker {
         }
     }
 
-    /// The address that generated code accesses.
-    fn answer(&self, request: AccessRequest) -> u64 {
+    /// Handles a call of generated code. Returns the address that the code must access.
+    fn handle(&self, request: AccessRequest) -> u64 {
         let Some(site) = self.sites.get(request.site) else { return request.address };
         // A panic must not unwind through generated code.
         let answer = catch_unwind(AssertUnwindSafe(|| with_current_group(|group| self.check(group, site, request))));
@@ -373,7 +372,7 @@ impl Checker {
         address
     }
 
-    /// Records an access in the shadow memory. Reports loads of uninitialised bytes, and data races.
+    /// Records an access in the shadow memory. Reports loads of uninitialised bytes and data races.
     fn record(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
         let bytes = AddressRange { start: request.address, end: request.address + u64::from(site.size) };
         let running = group.running();
@@ -438,7 +437,7 @@ impl Checker {
     }
 }
 
-/// The memory shared by groups that a kernel may store to; `None` if unknown.
+/// The global memory that a kernel may store to; `None` if unknown.
 fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
     let mut stored = Vec::new();
     for site in sites.iter().filter(|site| site.access.writes()) {
@@ -462,8 +461,8 @@ fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
 fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
     let byte = |address: u64| {
         let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
-        // SAFETY: the kernel is allowed to access these bytes, and accesses them next. Another thread may write them at
-        // the same time, which is the race to find: so each byte is read atomically.
+        // SAFETY: the kernel is allowed to access these bytes. Another thread may write them at the same time, which is
+        // the data race to detect. Therefore, each byte is read atomically.
         unsafe { AtomicU8::from_ptr(pointer) }.load(Ordering::Relaxed)
     };
     (range.start..range.end).map(byte).collect()
@@ -471,7 +470,7 @@ fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
 
 fn bounds(arg: &LaunchArg) -> BackendResult<Bounds> {
     Ok(match arg {
-        // An access may go beyond the upper end of a sub-buffer, into the rest of its buffer.
+        // An access may exceed the upper end of a sub-buffer, up to the end of its parent buffer.
         LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
             let MemoryRange { memory, offset, .. } = range;
             let start = downcast::<CpuMemory>(memory)?.address();
@@ -499,7 +498,7 @@ generated_code_abi! {
         let checker = unsafe { &*checker };
         let halves = |pair: u64| (pair as u32, (pair >> 32) as u32);
         let ((site, local_id), (x, y)) = (halves(site_and_item), halves(group_xy));
-        checker.answer(AccessRequest { address, base, site: site as usize, local_id, group_id: [x, y, group_z as u32] })
+        checker.handle(AccessRequest { address, base, site: site as usize, local_id, group_id: [x, y, group_z as u32] })
     }
 }
 

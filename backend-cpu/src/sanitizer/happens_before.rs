@@ -1,9 +1,9 @@
-//! The happens-before relation of the accesses of the group that a thread runs: barriers, fences and atomic operations.
-//! Also finds divergent barriers, which some work-items of a group reach and others do not.
+//! Counts the barriers, fences and atomic operations of the running group, which determine the happens-before relation
+//! of its accesses. Also detects divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Generated code runs the work-items of a group in sequence from barrier to barrier, in ascending order. So
-//! each work-item has its own count of barriers. A barrier ends at the next arrival at another site, or with a
-//! local id that is not greater than the previous one.
+//! Generated code runs the work-items of a group one after the other up to the next barrier, in ascending order of
+//! local ids. Therefore, each work-item has its own count of barriers. The record of a barrier ends at the next arrival
+//! at another site, or with a local id that is not greater than the previous one.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,8 +22,8 @@ thread_local! {
     static CURRENT_GROUP: RefCell<GroupState> = RefCell::default();
 }
 
-/// The groups of threads whose thread-local values are gone, by thread. A program can launch kernels in an exit
-/// handler.
+/// The groups of threads whose thread-local values are already destroyed, by thread. This happens if a program launches
+/// kernels in an exit handler.
 static LATE_GROUPS: Mutex<Vec<(usize, GroupState)>> = Mutex::new(Vec::new());
 
 /// Calls `f` with the group that this thread runs.
@@ -43,14 +43,14 @@ pub(super) fn with_current_group<R>(f: impl FnOnce(&mut GroupState) -> R) -> R {
     result.expect("the function was not called before")
 }
 
-/// The synchronisation of a work-item up to now.
+/// The numbers of synchronisation operations that a work-item has executed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Progress {
     /// Number of barriers with CLK_LOCAL_MEM_FENCE.
     pub(super) local_barriers: u32,
     /// Number of barriers with CLK_GLOBAL_MEM_FENCE.
     pub(super) global_barriers: u32,
-    /// Number of its own atomic operations and fences.
+    /// Number of atomic operations and fences.
     pub(super) syncs: u32,
 }
 
@@ -61,7 +61,7 @@ struct PendingBarrier {
     /// The last work-item that reached it.
     last: u32,
     arrived: u32,
-    /// The first work-item that did not reach it although a later one did.
+    /// The first work-item that did not reach it, although a work-item with a greater local id did.
     absent: Option<u32>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct RunningGroup {
     /// Linear group id plus 1; 0 before the thread runs a group.
     pub(super) number: u32,
     pub(super) id: [u32; 3],
-    /// Local memory, followed by private memory.
+    /// The arena: local memory, followed by private memory.
     pub(super) arena: AddressRange,
     /// The address of private memory.
     pub(super) private: u64,
@@ -99,14 +99,14 @@ pub(super) struct GroupState {
     /// The progress of each work-item, by linear local id.
     pub(super) items: Vec<Progress>,
     barrier: Option<PendingBarrier>,
-    /// The last store, if it may be a race.
+    /// The last store, if it may be a data race.
     pub(super) possible_race: Option<PossibleRace>,
     /// The operands of the operation whose result is a NaN.
     pub(super) operands: SmallVec<[f64; 3]>,
 }
 
-/// A store after a store by another work-item to the same bytes. It is a race only if it changes them: stores of equal
-/// values are not reported. The next call of the checker compares the bytes before and after the store.
+/// A store after a store by another work-item to the same bytes. Stores of equal values are not reported. The next call
+/// of the checker compares the bytes before and after the store.
 #[derive(Clone, Debug)]
 pub(super) struct PossibleRace {
     pub(super) request: AccessRequest,
@@ -135,14 +135,14 @@ impl GroupState {
         self.items.resize(group.items as usize, Progress::default());
     }
 
-    /// Ends the pending barrier. Returns it if some work-items did not reach it.
+    /// Ends the pending barrier. Returns its divergence if some work-items did not reach it.
     pub(super) fn end(&mut self) -> Option<BarrierDivergence> {
         let PendingBarrier { site, last, arrived, absent } = self.barrier.take()?;
         (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
-    /// Records that a work-item reaches a barrier. Returns the previous barrier if that ends now and some work-items
-    /// did not reach it.
+    /// Records that a work-item reaches a barrier. Returns the divergence of the previous barrier, if this arrival ends
+    /// it and some work-items did not reach it.
     pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
         if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
             item.local_barriers += u32::from(local);
@@ -185,7 +185,7 @@ impl GroupState {
     }
 }
 
-/// The current counts of the running group's work-items and of all groups.
+/// The current counts of the work-items of the running group, and of all groups.
 pub(super) struct SyncCounters<'a> {
     pub(super) items: &'a [Progress],
     pub(super) groups: &'a [AtomicU32],

@@ -1,5 +1,5 @@
-//! The kernel sanitizer (`WGCL_CHECK`): a function that checked kernels call before each memory access, barrier, atomic
-//! operation and integer division (`wgcl_compiler::vectorize::sanitize`).
+//! The kernel sanitizer (`WGCL_CHECK`): a function that instrumented kernels call before each memory access, barrier,
+//! fence and integer division, and after each operation that produces a NaN (`wgcl_compiler::vectorize::sanitize`).
 //!
 //! | module | task |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Reports findings on standard error, in the format of a compiler diagnostic, once per place in the source.
+//! Reports findings on standard error, in the format of a compiler diagnostic, once per source location.
 //!
 //! Example: `k.cl:4:5: error: kernel 'k': store of 4 bytes at byte 64 of argument 'a', which has 64 bytes, by work-item
 //! (16, 0, 0) of group (1, 0, 0)`, followed by the source line.
@@ -36,9 +36,9 @@ struct KernelArguments {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct FindingId {
     kernel: String,
-    /// The place in the source. Both places of a race, in source order.
+    /// The source location. For a race, the locations of both accesses, in source order.
     spans: [Span; 2],
-    /// Index of the access site, if it has no place in the source.
+    /// Index of the access site, if it has no source location.
     site: Option<usize>,
     /// `None` for a race: either access may come first.
     access: Option<Access>,
@@ -59,7 +59,7 @@ pub(crate) enum Fault<'a> {
         other: &'a AccessSite,
         /// Global id of the other work-item.
         item: [u64; 3],
-        /// The group of the other work-item, if it differs.
+        /// The group of the other work-item; `None` for the same group.
         group: Option<[u32; 3]>,
     },
     /// A barrier that some work-items of the group did not reach.
@@ -69,16 +69,16 @@ pub(crate) enum Fault<'a> {
     },
     /// An integer division by zero.
     DivisionByZero,
-    /// An operation on operands that are not NaN whose result is a NaN.
+    /// An operation whose result is a NaN although no operand is a NaN.
     NanProduced {
         operands: &'a [f64],
-        /// The component of a vector operand.
+        /// The component of a vector operation; `None` for a scalar.
         component: Option<u8>,
     },
 }
 
 impl Fault<'_> {
-    /// A number for each variant.
+    /// A number that identifies the variant.
     const fn kind(&self) -> u8 {
         match self {
             Self::OutOfBounds => 0,
@@ -108,7 +108,7 @@ pub(crate) struct Finding<'a> {
     /// Index of the access site.
     pub(crate) number: usize,
     pub(crate) address: u64,
-    /// The memory that the pointer may access, if it is known.
+    /// The memory that the pointer may access; `None` if it is unknown.
     pub(crate) bounds: Option<AddressRange>,
     /// Global id of the work-item.
     pub(crate) item: [u64; 3],
@@ -116,7 +116,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) fault: Fault<'a>,
 }
 
-/// An id as in `(1, 0, 0)`.
+/// Formats an id as `(1, 0, 0)`.
 fn tuple<T: ToString>(id: [T; 3]) -> String {
     format!("({})", id.map(|id| id.to_string()).join(", "))
 }
@@ -151,7 +151,7 @@ impl Reports {
         let _ = self.origin.set(Origin { kernels, sources: program.sources.clone() });
     }
 
-    /// Prints a finding, unless an equal one has been printed. Returns the message without the place in the source.
+    /// Prints a finding, unless an equal one has been printed. Returns the message without the source location.
     pub(crate) fn report(&self, finding: &Finding<'_>) -> String {
         let message = self.message(finding);
         if self.reported.lock().insert(FindingId::of(finding)) {
@@ -198,7 +198,7 @@ impl Reports {
         format!("kernel '{kernel}': {what}")
     }
 
-    /// The object and the offset of an access.
+    /// Describes the object and the offset of an access.
     fn place(&self, finding: &Finding<'_>) -> String {
         let Finding { kernel, site, address, bounds, fault, .. } = *finding;
         let unknown = || {

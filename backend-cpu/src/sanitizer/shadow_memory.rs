@@ -1,11 +1,11 @@
 //! Shadow memory: the last accesses to each byte, to find data races.
 //!
 //! Two accesses to one byte, at least one of them a store, must be ordered: one happens before the other (OpenCL API
-//! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with the fence of that memory orders them; an
-//! *epoch* is the time between two such barriers. Otherwise both sides must synchronise: the earlier work-item by an
-//! atomic operation or a fence after its access, the later one by one before its access. Memory orders are not
-//! considered, nor whether both use the same atomic object. So flags and counters count as correct synchronisation,
-//! even with plain loads.
+//! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with a fence for that memory orders them. The time
+//! between two such barriers is an *epoch*. Without a barrier, both work-items must synchronise: the earlier one by an
+//! atomic operation or a fence after its access, the later one by an atomic operation or a fence before its access.
+//! Memory orders are not considered, nor whether both use the same atomic object. Therefore, flags and counters count
+//! as correct synchronisation, even with relaxed loads.
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -14,9 +14,10 @@ use crate::memory::address_range::AddressRange;
 
 /// Bytes of memory per shadow page.
 const PAGE: u64 = 256;
-/// Number of separately locked parts of the shared shadow memory.
+/// Number of separately locked shards of the shared shadow memory.
 const SHARDS: usize = 64;
-/// Maximum number of pages per shard. A page takes 5 KiB, so a launch takes 1.3 GiB at most.
+/// Maximum number of pages per shard. A page takes 5 KiB with a cell per word, and 21 KiB with a cell per byte. So the
+/// shared shadow memory of a launch takes at most 1.3 GiB or 5.3 GiB.
 const MAX_PAGES: usize = 1 << 12;
 
 /// An access by a work-item.
@@ -26,11 +27,11 @@ pub(super) struct AccessRecord {
     pub(super) group: u32,
     /// Linear local id.
     pub(super) item: u32,
-    /// Number of barriers with a fence for this memory that the group had passed.
+    /// Number of barriers with a fence for this memory that the work-item had passed.
     pub(super) epoch: u32,
-    /// Number of atomic operations and fences of the work-item.
+    /// Number of atomic operations and fences that the work-item had executed.
     pub(super) item_syncs: u32,
-    /// Number of atomic operations and fences of the group.
+    /// Number of atomic operations and fences that the group had executed.
     pub(super) group_syncs: u32,
     /// Index of the access site.
     pub(super) site: u32,
@@ -51,7 +52,7 @@ pub(super) struct AccessedBytes {
     pub(super) writes: bool,
 }
 
-/// The last accesses to a byte or a word: the last store, and the last loads of two work-items.
+/// The last accesses to a byte or a 32-bit word: the last store, and the last loads of two work-items.
 #[derive(Clone, Copy, Debug, Default)]
 struct ShadowCell {
     store: AccessRecord,
@@ -60,9 +61,9 @@ struct ShadowCell {
 
 /// The current counts of atomic operations and fences.
 pub(super) trait SyncCounts {
-    /// The counts of a work-item of the running group.
+    /// The count of a work-item of the running group.
     fn of_item(&self, item: u32) -> u32;
-    /// The counts of any group.
+    /// The count of any group.
     fn of_group(&self, group: u32) -> u32;
 }
 
@@ -95,7 +96,7 @@ impl ShadowCell {
     }
 }
 
-/// The cells of a page: one per word until an access covers a part of a word, then one per byte.
+/// The cells of a page: one per 32-bit word, or one per byte after the first access to a part of a word.
 #[derive(Debug)]
 struct ShadowPage {
     /// Bytes per cell.
@@ -108,7 +109,7 @@ impl ShadowPage {
         Self { width: 4, cells: vec![ShadowCell::default(); (PAGE / 4) as usize] }
     }
 
-    /// Records an access to bytes of the page, whose range counts from its start.
+    /// Records an access to bytes of the page. The range is relative to the start of the page.
     fn record(&mut self, bytes: AccessedBytes, now: &AccessRecord, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
         let AddressRange { start, end } = bytes.range;
         if self.width > 1 && !(start.is_multiple_of(self.width) && end.is_multiple_of(self.width)) {
@@ -146,7 +147,7 @@ impl ShadowPages {
         found
     }
 
-    /// Whether `by` accepts the last store to each of the bytes.
+    /// Whether each of the bytes has been stored, and `by` accepts its last store.
     pub(super) fn is_written(&self, bytes: AddressRange, by: impl Fn(&AccessRecord) -> bool) -> bool {
         (bytes.start..bytes.end).all(|address| {
             let page = self.0.get(&(address / PAGE));
@@ -161,7 +162,7 @@ impl ShadowPages {
     }
 }
 
-/// Splits a range at page boundaries: page numbers, each with its part of the range.
+/// Splits a range at page boundaries. Returns each page number, with its subrange.
 fn pages(range: AddressRange) -> impl Iterator<Item = (u64, AddressRange)> {
     let numbers = range.start / PAGE..range.end.div_ceil(PAGE);
     let part = move |number: u64| {

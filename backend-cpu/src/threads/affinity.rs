@@ -61,7 +61,8 @@ impl ComputeUnits {
     }
 }
 
-/// Starts a thread that is bound to `units`, or otherwise has the affinity mask of the application's threads.
+/// Starts a thread that is bound to `units`. If `units` is `None`, it has the affinity mask of the application's
+/// threads.
 #[cfg(target_os = "linux")]
 pub(crate) fn spawn(name: &str, units: Option<&ComputeUnits>, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     let (origin, units) = (linux::origin(), units.cloned());
@@ -78,7 +79,7 @@ pub(crate) fn spawn(name: &str, units: Option<&ComputeUnits>, run: impl FnOnce()
     })
 }
 
-/// Starts a thread; the system has no affinity masks.
+/// Starts a thread. The system has no affinity masks.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn spawn(name: &str, _: Option<&ComputeUnits>, run: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     Builder::new().name(name.to_owned()).stack_size(STACK).spawn(run)
@@ -90,7 +91,7 @@ mod linux {
     use std::cell::Cell;
 
     thread_local! {
-        /// The affinity mask of the thread before it was bound.
+        /// The affinity mask of the thread before it was bound; `None` if it is not bound.
         static ORIGIN: Cell<Option<Affinity>> = const { Cell::new(None) };
     }
 

@@ -1,11 +1,11 @@
 //! The threads that run work-groups.
 //!
-//! A pool has one thread per processor that the process may use, including the thread that shares the work. The workers
-//! start with the first job. A job is a range of indices; each thread repeatedly takes the next few indices from an
-//! atomic counter. An idle worker spins for a short time and then sleeps. The sharing thread wakes the first two
-//! workers, and each worker wakes two more (a binary tree), so that many threads wake quickly.
+//! A pool has one thread per compute unit, including the thread that submits a job. The workers start with the first
+//! job. A job is a range of indices. Each thread repeatedly claims the next few indices from an atomic counter. An idle
+//! worker spins for a short time and then sleeps. The submitting thread wakes the first two workers, and each worker
+//! wakes two more (a binary tree), so that many threads wake quickly.
 //!
-//! There is one job at a time, as a device runs one command at a time.
+//! There is one job at a time, because a device runs one command at a time.
 
 use std::fmt;
 use std::ops::Range;
@@ -22,14 +22,15 @@ use wgcl_runtime::EndSignal;
 use crate::memory::arena::Arena;
 use crate::threads::affinity::{self, ComputeUnits};
 
-/// Time that a thread spins for a new job, or for the end of its job, before it sleeps.
+/// The time for which a thread spins until a new job or the end of its job, before it sleeps.
 const SPIN: Duration = Duration::from_micros(10);
 /// Number of ranges per thread of a job. Several ranges balance the load.
 const RANGES_PER_THREAD: u64 = 8;
 
-/// Work that is divided by indices. Indices run in any order, on any threads, concurrently.
+/// Work that is a function of an index. Indices run in any order, on any thread, concurrently.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// Runs a range of indices. Returns `false` if there is not enough memory; then no index has run. Must not panic.
+    /// Runs a range of indices. Returns `false` if there is not enough memory. In this case, it has run no index. Must
+    /// not panic.
     fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool;
 }
 
@@ -39,12 +40,12 @@ struct Job {
     end: u64,
     /// Indices per range.
     grain: u64,
-    /// The first index that no thread has taken.
+    /// The first index that no thread has claimed. Greater than or equal to `end` if all are claimed.
     next: AtomicU64,
     /// Number of indices that have not run.
     remaining: AtomicU64,
     failed: AtomicBool,
-    /// The thread that shares the work sleeps until the end.
+    /// Whether the thread that submitted the job sleeps until its end.
     owner_sleeps: AtomicBool,
     ended: EndSignal,
 }
@@ -69,7 +70,7 @@ impl Job {
         self.remaining.load(Ordering::Relaxed).div_ceil(self.grain)
     }
 
-    /// Runs ranges until none is left.
+    /// Claims and runs ranges until all are claimed.
     fn run(&self, arena: &mut Arena) {
         loop {
             let first = self.next.fetch_add(self.grain, Ordering::Relaxed);
@@ -78,7 +79,8 @@ impl Job {
             }
             let range = first..first.saturating_add(self.grain).min(self.end);
             let count = range.end - range.start;
-            // The sequentially consistent decrement of `remaining` makes the effects of the work visible to the owner.
+            // The sequentially consistent decrement of `remaining` publishes the effects of the work to the submitting
+            // thread.
             if !self.failed.load(Ordering::Relaxed) && !self.work.run(range, arena) {
                 self.failed.store(true, Ordering::Relaxed);
             }
@@ -102,7 +104,7 @@ impl Job {
     }
 }
 
-/// Spins until a condition holds, for `SPIN` at most. Returns whether it holds.
+/// Spins until a condition holds, for at most `SPIN`. Returns false if it does not hold by then.
 fn spin_until(condition: impl Fn() -> bool) -> bool {
     let mut begin = None;
     loop {
@@ -118,7 +120,7 @@ fn spin_until(condition: impl Fn() -> bool) -> bool {
     }
 }
 
-/// The state of a worker that other threads access.
+/// The state of a worker that is shared with other threads.
 #[derive(Default)]
 struct WorkerSlot {
     /// Set by the worker when it starts.
@@ -139,7 +141,7 @@ impl WorkerSlot {
 /// The state that all threads share.
 struct Shared {
     slots: Vec<WorkerSlot>,
-    /// Number of jobs up to now.
+    /// Number of jobs that have been submitted.
     generation: AtomicU64,
     /// Number of workers that the current job can use.
     wanted: AtomicUsize,
@@ -148,7 +150,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Wakes the workers `first` and `first + 1`, if the job can use them.
+    /// Wakes the workers `first` and `first + 1`, if they exist and the job has enough ranges for them.
     fn wake_two(&self, first: usize) {
         let end = (first + 2).min(self.wanted.load(Ordering::Relaxed)).min(self.slots.len());
         for slot in self.slots.get(first..end).unwrap_or_default() {
@@ -194,12 +196,12 @@ struct Team {
 
 /// The thread pool of a device.
 pub(crate) struct ThreadPool {
-    /// Number of threads, including the one that shares the work.
+    /// Number of threads, including the thread that submits a job.
     threads: usize,
-    /// The processors that workers are bound to.
+    /// The processors that workers are bound to; `None` if they are not bound.
     units: Option<ComputeUnits>,
     team: Mutex<PerProcess<Team>>,
-    /// Arenas of threads outside of the pool.
+    /// Arenas for threads outside of the pool.
     arenas: Mutex<Vec<Arena>>,
 }
 
@@ -210,7 +212,8 @@ impl fmt::Debug for ThreadPool {
 }
 
 impl ThreadPool {
-    /// A pool of `threads` threads, including the one that shares the work. Workers start later, bound to `units`.
+    /// A pool of `threads` threads, including the thread that submits a job. The first job starts the workers, bound to
+    /// `units`.
     pub(crate) fn new(threads: usize, units: Option<ComputeUnits>) -> Self {
         Self { threads: threads.max(1), units, team: Mutex::default(), arenas: Mutex::default() }
     }
@@ -236,11 +239,11 @@ impl ThreadPool {
         self.with_arena(|arena| if work.run(indices, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
     }
 
-    /// Runs indices on the workers, and on the calling thread if it `takes_part`. Returns when every index has run.
-    /// Only one thread may share work at a time.
+    /// Runs indices on the workers, and also on the calling thread if `takes_part` is set. Returns when every index has
+    /// run. Only one thread may call this at a time.
     ///
     /// # Errors
-    /// If there is not enough memory, or no thread that may run the work.
+    /// Fails if there is not enough memory, or if no worker can be created and `takes_part` is not set.
     pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
         if indices.is_empty() {
             return Ok(());
@@ -267,7 +270,7 @@ impl ThreadPool {
         if job.failed.load(Ordering::Relaxed) { Err(BackendError::OutOfHostMemory) } else { Ok(()) }
     }
 
-    /// The workers and their number. The first call of a process starts them.
+    /// The workers and their number. The first call in a process starts them.
     fn team(&self) -> (Arc<Shared>, usize) {
         let mut team = self.team.lock();
         let Team { shared, running } = team.get_or_insert_with(|| self.start());

@@ -7,14 +7,14 @@ use std::path::Path;
 
 use super::Processor;
 
-/// Linux's folder with a folder for each processor.
+/// The directory of Linux's sysfs with a directory for each processor.
 #[cfg(target_arch = "aarch64")]
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Source of the codes:
-/// `arch/arm64/include/asm/cputype.h` of Linux. Source of the PCI ids: pci.ids.
+/// Implementer codes of `MIDR_EL1`, with the name and PCI id of the company. The codes are from
+/// `arch/arm64/include/asm/cputype.h` of Linux, the PCI ids from pci.ids.
 const IMPLEMENTERS: [(u32, &str, u32); 14] = [
-    // Software. The only known one is QEMU.
+    // Software models. The only one in the list is QEMU.
     (0x00, "QEMU", 0x1b36),
     (0x41, "Arm", 0x13b5),
     (0x42, "Broadcom", 0x14e4),
@@ -31,7 +31,8 @@ const IMPLEMENTERS: [(u32, &str, u32); 14] = [
     (0xc0, "Ampere", 0x1def),
 ];
 
-/// Cores by implementer code and part number. Source, if none is named: `arch/arm64/include/asm/cputype.h` of Linux.
+/// Implementer codes and part numbers with the name of the core. Unless a comment names another source, they are from
+/// `arch/arm64/include/asm/cputype.h` of Linux.
 const CORES: [(u32, u32, &str); 63] = [
     // `-cpu max`, in `target/arm/tcg/cpu64.c` of QEMU.
     (0x00, 0x051, "max"),
@@ -112,13 +113,13 @@ impl Midr {
         self.0 >> 4 & 0xfff
     }
 
-    /// The core's name, without its company.
+    /// The name of the core, without the company.
     fn core(self) -> String {
         let known = CORES.iter().find(|(implementer, part, _)| (*implementer, *part) == (self.implementer(), self.part()));
         known.map_or_else(|| format!("part {:#05x}", self.part()), |(.., name)| (*name).to_owned())
     }
 
-    /// The company's name and its PCI id.
+    /// The name and PCI id of the company.
     fn vendor(self) -> (String, u32) {
         let known = IMPLEMENTERS.iter().find(|(code, ..)| *code == self.implementer());
         known.map_or_else(|| (format!("implementer {:#04x}", self.implementer()), 0), |(_, name, id)| ((*name).to_owned(), *id))
@@ -136,7 +137,7 @@ pub(crate) fn processor() -> Processor {
 /// A processor with these cores, the fastest first.
 fn describe(cores: &[Midr]) -> Processor {
     let Some(&first) = cores.first() else {
-        // Apple's systems have no files for it.
+        // Apple's systems do not report the register.
         let (vendor, vendor_id) = if cfg!(target_vendor = "apple") { ("Apple", 0x106b) } else { ("AArch64", 0) };
         return Processor { name: format!("{vendor} CPU"), vendor: vendor.to_owned(), vendor_id, signature: 0 };
     };
@@ -150,7 +151,7 @@ fn describe(cores: &[Midr]) -> Processor {
     Processor { name: format!("{vendor} {}", names.join(" + ")), vendor, vendor_id, signature: first.0 }
 }
 
-/// The cores in Linux's sysfs, those of the highest capacity first.
+/// The cores in Linux's sysfs, sorted by capacity, the highest first.
 fn cores_in(processors: &Path) -> Vec<Midr> {
     let read = |path: &Path| read_to_string(path).ok().map(|text| text.trim().to_owned());
     let core = |entry: fs::DirEntry| {
@@ -172,7 +173,7 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
     for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
         match (key.trim(), number_of(value.trim())) {
             ("CPU implementer", found) => implementer = found,
-            // Architecture 15 says that other registers describe the features.
+            // The architecture field 15 means that the ID registers describe the features.
             ("CPU part", Some(Midr(part))) => {
                 cores.extend(implementer.take().map(|Midr(implementer)| Midr(implementer << 24 | 0xf << 16 | part << 4)));
             }
@@ -182,29 +183,29 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
     cores
 }
 
-/// A hexadecimal number with the prefix `0x`, without its upper half.
+/// Parses a hexadecimal number with the prefix `0x`. Keeps the low 32 bits.
 fn number_of(text: &str) -> Option<Midr> {
     Some(Midr(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32))
 }
 
-/// The register of the core that runs this thread; `None` if the system does not let programs read it.
+/// The register of the core that runs this thread; `None` if programs cannot read it.
 #[cfg(target_arch = "aarch64")]
 fn this_core() -> Option<Midr> {
     if !can_read_registers(&fs::read("/proc/self/auxv").ok()?) {
         return None;
     }
     let midr: u64;
-    // SAFETY: the system emulates this instruction for programs, as `HWCAP_CPUID` says.
+    // SAFETY: `HWCAP_CPUID` is set, so the system emulates this instruction for programs.
     unsafe { std::arch::asm!("mrs {0}, midr_el1", out(reg) midr, options(nomem, nostack, preserves_flags)) };
     // The upper half is reserved.
     Some(Midr(midr as u32))
 }
 
-/// Whether an auxiliary vector has `HWCAP_CPUID`: programs can read identification registers.
+/// Whether an auxiliary vector has `HWCAP_CPUID`, so that programs can read identification registers.
 fn can_read_registers(auxiliary: &[u8]) -> bool {
-    /// Key of the word of capabilities (`AT_HWCAP`).
+    /// The key of the capabilities word (`AT_HWCAP`).
     const CAPABILITIES: u64 = 16;
-    /// Its bit `HWCAP_CPUID`, in Linux's `arch/arm64/include/uapi/asm/hwcap.h`.
+    /// The bit `HWCAP_CPUID` of that word, from Linux's `arch/arm64/include/uapi/asm/hwcap.h`.
     const REGISTERS: u64 = 1 << 11;
     let words: Vec<u64> = auxiliary.as_chunks().0.iter().map(|bytes| u64::from_ne_bytes(*bytes)).collect();
     words.as_chunks().0.iter().any(|[key, value]| *key == CAPABILITIES && value & REGISTERS != 0)
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_are_readable_if_the_system_says_so() {
+    fn registers_are_readable_if_hwcap_cpuid_is_set() {
         let vector = |pairs: &[[u64; 2]]| pairs.iter().flatten().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
         assert!(can_read_registers(&vector(&[[6, 4096], [16, 0x8ff], [0, 0]])));
         assert!(!can_read_registers(&vector(&[[16, 0xff], [26, 0x800], [0, 0]])));

@@ -12,7 +12,7 @@ pub(crate) use x86::processor;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Processor {
-    /// The name, without padding.
+    /// The name, without leading, trailing and repeated blanks.
     pub(crate) name: String,
     pub(crate) vendor: String,
     /// The vendor's PCI id; 0 if unknown.

@@ -28,14 +28,14 @@ fn brand() -> Option<String> {
     trim_blanks(&text(&words))
 }
 
-/// The name of the first processor in /proc/cpuinfo.
+/// The name of the first processor in /proc/cpuinfo; `None` if it has none.
 fn of_cpuinfo() -> Option<String> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("model name"))?;
     trim_blanks(line.split_once(':')?.1)
 }
 
-/// The characters in registers, up to the first zero.
+/// The characters in register values, up to the first zero byte.
 fn text(words: &[u32]) -> String {
     let bytes = words.iter().flat_map(|word| word.to_le_bytes()).take_while(|&byte| byte != 0);
     bytes.map(char::from).collect()
