@@ -169,7 +169,7 @@ impl Cache {
     }
 
     /// Removes an entry that proved to be unusable.
-    pub fn forget(&self, key: &Key) {
+    pub fn remove(&self, key: &Key) {
         let _ = fs::remove_file(self.shard(key).join(key.to_string()));
     }
 }

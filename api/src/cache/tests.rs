@@ -56,7 +56,7 @@ fn stored_entries_are_found() {
     assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
     assert_eq!(other.find(&key(2)).as_deref(), Some(b"".as_slice()));
     assert_eq!(other.find(&key(3)), None);
-    cache.forget(&key(1));
+    cache.remove(&key(1));
     assert_eq!(other.find(&key(1)), None);
 }
 

@@ -271,7 +271,7 @@ impl Queue {
     }
 
     /// Whether the queue records exact times (CL_QUEUE_PROFILING_ENABLE).
-    pub fn profiles(&self) -> bool {
+    pub fn is_profiled(&self) -> bool {
         self.properties.contains(QueueProperties::PROFILING)
     }
 

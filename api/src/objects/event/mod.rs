@@ -504,9 +504,9 @@ impl Event {
         // "CL_PROFILING_INFO_NOT_AVAILABLE if the CL_QUEUE_PROFILING_ENABLE flag is not set for the command-queue, if
         // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // object."
-        let profiles = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.profiles());
+        let is_profiled = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.is_profiled());
         let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
-        let profiling = profiles(self) || parts.iter().any(|part| profiles(part));
+        let profiling = is_profiled(self) || parts.iter().any(|part| is_profiled(part));
         ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue was created without CL_QUEUE_PROFILING_ENABLE");
         let times = |event: &Self| {
             let state = event.state.lock();
@@ -549,7 +549,7 @@ impl Event {
 
     /// Whether the application or a trace needs exact times.
     fn is_timed(&self) -> bool {
-        self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.profiles())
+        self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.is_profiled())
     }
 
     /// Submits the command to its device. If that is not possible, adds the failure to `transitions`.
