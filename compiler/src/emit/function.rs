@@ -246,7 +246,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.end_watchdog()?;
                 self.b.stmt(Statement::Return { value });
             }
-            // An unreachable end of the function. If the function returns a value, it returns zero.
+            // `unreachable`. If the function has a result, naga requires a `return`, so zero is returned.
             _ if self.loops.is_empty() => {
                 if let Some(ty) = self.result_type(&self.function.returns)? {
                     let value = self.b.bare(Expression::ZeroValue(ty));

@@ -170,7 +170,7 @@ impl Emitter<'_, '_> {
         self.b.select(number, r, y)
     }
 
-    /// An integer division or remainder. A divisor that might trap is replaced with 1.
+    /// An integer division or remainder. A divisor that would trap is replaced with 1 at run time.
     fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let operator = if matches!(op, BinOp::SDiv | BinOp::UDiv) { BinaryOperator::Divide } else { BinaryOperator::Modulo };

@@ -422,7 +422,7 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
     use naga::AddressSpace;
     let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };
     let mut scratch = None;
-    let mut reached: FxHashMap<ViewKey, naga::Handle<naga::GlobalVariable>> = FxHashMap::default();
+    let mut address_variables: FxHashMap<ViewKey, naga::Handle<naga::GlobalVariable>> = FxHashMap::default();
     for object in &mut plan.objects {
         let keys = match object.rule {
             Rule::Uniform => Vec::new(),
@@ -457,8 +457,8 @@ pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs:
             }
             Backing::Address { .. } => {
                 for key in keys {
-                    let binding = super::addresses::tag(key) | reached.len() as u32;
-                    let variable = *reached.entry(key).or_insert_with(|| {
+                    let binding = super::addresses::tag(key) | address_variables.len() as u32;
+                    let variable = *address_variables.entry(key).or_insert_with(|| {
                         let ty = shared.array(key.slot, key.lanes, key.atomic, None);
                         let variable = global(shared, "memory", storage, Some(binding), ty);
                         if plan.coherent {

@@ -8,8 +8,8 @@
 //!   otherwise become a product and a sum. It includes `OpFConvert`: Mesa 26.2 replaces a conversion to a narrower type
 //!   and back by the unrounded value;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! * Storage buffers are decorated `Aliased`, except those with `restrict` in the source. None is decorated if the
-//!   launch binds no memory twice;
+//! * Storage buffers are decorated `Aliased` if there are several. Exceptions are buffers that have one view or are
+//!   only read, if the source has `restrict` or the launch binds no memory twice;
 //! * The zero initialisers of private arrays are removed, because OpenCL C does not require them. The time that
 //!   lavapipe's compiler needs for one is quadratic in the length of the array, and GPUs store the zeros;
 //! * Preservation of signed zeros, infinities and NaNs, and rounding to nearest even are requested if the device

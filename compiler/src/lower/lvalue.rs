@@ -1,7 +1,8 @@
 //! Lvalues: addresses of objects, loads and stores.
 //!
-//! A vector in private memory is loaded and stored whole, so that it can become an SSA value. In other memory only the
-//! named lanes are accessed, because other work-items may write the other lanes concurrently.
+//! A vector in private memory is loaded and stored whole, so that it can become an SSA value. In other memory, a store
+//! writes only the named lanes, because other work-items may write the other lanes concurrently. A load accesses only
+//! the named lanes if they are contiguous.
 
 use super::builder::Builder;
 use super::function::{Lowering, Slot};
@@ -22,7 +23,7 @@ pub(super) struct ObjectAddress {
 #[derive(Clone, Debug)]
 pub(super) enum Located {
     Memory(ObjectAddress),
-    /// A value without an address: a parameter that is never written.
+    /// A value without an address: a temporary value, or a parameter that is never written.
     Value(Value),
     /// Lanes of a vector of this type.
     Lanes {

@@ -34,7 +34,8 @@ fn fence(semantics: u32) -> Fence {
     }
 }
 
-/// The `atomic_fetch_...` function of an instruction that has an operand, and the signedness of its integers.
+/// The NAME of the OpenCL C function `atomic_NAME_explicit` for a read-modify-write instruction, and the signedness of
+/// its integers. `None` for other instructions.
 const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::AtomicExchange => ("exchange", Signedness::Signed),
@@ -96,7 +97,7 @@ impl Lowering<'_, '_, '_> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
             Some(_) => self.module.constants.word(id),
-            None => Err(unsupported!("a scope, memory semantics or operation that is not a constant")),
+            None => Err(unsupported!("operand {index} that is not a constant")),
         }
     }
 

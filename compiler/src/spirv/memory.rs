@@ -72,15 +72,15 @@ impl Lowering<'_, '_, '_> {
             return Err(invalid!("the pointer does not point to the result type"));
         }
         let address = self.pointer(0)?;
-        self.refuse_captured(address, ty)?;
+        self.reject_captured(address, ty)?;
         let access = self.access(1, self.module.types.align(ty)?)?;
         let val = self.load_val(address, ty, access.align, access.volatile)?;
         self.define(val)
     }
 
-    /// Rejects loads and stores of images and other objects without bytes, if the memory is not private, such as the
-    /// captures of a block. Such an object is only valid in the kernel with the parameter.
-    fn refuse_captured(&self, address: Value, ty: Id) -> Checked<()> {
+    /// Rejects loads of images and other objects without bytes from generic or global memory, such as the captures of a
+    /// block. Such an object is only valid in the kernel with the parameter.
+    fn reject_captured(&self, address: Value, ty: Id) -> Checked<()> {
         let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
         let what = match self.module.types.get(ty)?.kind {
             Kind::Image(_) | Kind::SampledImage => "an image",

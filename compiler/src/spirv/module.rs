@@ -179,7 +179,7 @@ impl<'w> Module<'w> {
             _ => {
                 let Self { types, constants, decorations, .. } = self;
                 let _ = constants.read(inst, types, decorations, specialisation)?;
-                // The other instructions are debug information, which needs no code.
+                // An instruction that is not a constant is debug information, which needs no code.
                 Ok(())
             }
         }

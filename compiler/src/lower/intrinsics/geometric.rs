@@ -8,7 +8,8 @@ use super::Call;
 use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, Value};
 
-/// Exponents of powers of two. A length above `large` is scaled by `down`, one below `small` by `up`.
+/// Exponents of powers of two. A vector whose largest lane is above `large` is scaled by `down`. A vector whose largest
+/// lane is below `small` is scaled by `up`.
 struct Scaling {
     large: i32,
     down: i32,
