@@ -22,7 +22,7 @@ pub(crate) struct Backends {
     interpreter: Option<InterpreterBackend>,
     /// Whether the system refuses executable memory. Vulkan drivers for CPUs also generate machine code, so each launch
     /// on them may fail.
-    refuses_code: bool,
+    refuses_executable_memory: bool,
     /// The value of `WGCL_DEVICE`.
     choice: Option<String>,
 }
@@ -33,7 +33,7 @@ impl Backends {
         let interpreter = options.interpreter.as_deref();
         let only_interpreter = interpreter == Some("only");
         let wants_cpu = !only_interpreter && options.cpu.as_deref().map_or(CPU_BY_DEFAULT, is_on);
-        let (cpu, refuses_code) = if wants_cpu { cpu(options) } else { (None, false) };
+        let (cpu, refuses_executable_memory) = if wants_cpu { cpu(options) } else { (None, false) };
         let interpreter = match interpreter {
             // Without machine code for this CPU, the interpreter is the CPU device.
             None => wants_cpu && cpu.is_none(),
@@ -50,13 +50,13 @@ impl Backends {
             gl: drivers.then(|| WgpuBackend::gl(settings(options))),
             cpu,
             interpreter: interpreter.then_some(InterpreterBackend),
-            refuses_code,
+            refuses_executable_memory,
             choice: options.device.clone(),
         }
     }
 
-    /// Whether to look for OpenGL ES devices in addition: if the machine may have a GPU but none was found, if no
-    /// device was found, or if `WGCL_DEVICE` names an unknown device.
+    /// Whether to list OpenGL ES devices as well: if the machine may have a GPU but none was found, if no device was
+    /// found, or if `WGCL_DEVICE` names an unknown device.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();
@@ -98,7 +98,7 @@ impl Backend for Backends {
         }
         let interpreter = self.interpreter.iter().flat_map(InterpreterBackend::devices);
         let first_cpu = devices.iter().position(|device| device.properties().kind >= DeviceKind::Cpu);
-        let place = first_cpu.filter(|_| self.refuses_code).unwrap_or(devices.len());
+        let place = first_cpu.filter(|_| self.refuses_executable_memory).unwrap_or(devices.len());
         devices.splice(place..place, interpreter);
         devices
     }
@@ -128,12 +128,12 @@ fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
     (None, false)
 }
 
-/// The settings of wgpu devices.
+/// Returns the settings of wgpu devices.
 fn settings(options: &Options) -> Settings {
     Settings { portable: options.portable.as_deref().is_some_and(is_on), ..Settings::default() }
 }
 
-/// Whether a switch is on.
+/// Whether the value of an option enables it.
 fn is_on(value: &str) -> bool {
     value == "1"
 }

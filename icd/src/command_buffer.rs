@@ -15,7 +15,7 @@ use wgcl_api::types::nd_range::NdRange;
 
 use crate::check;
 use crate::enqueue::{rect, triple};
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{Bytes, BytesMut, List, Out, OutList};
 use crate::handles;
 use crate::image;
@@ -35,7 +35,7 @@ const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
 
-/// The common part of all recording functions: the command buffer, and the index of the queue among its own.
+/// The common part of all recording functions. Returns the command buffer, and the index of `queue` among its queues.
 fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<(Arc<CommandBuffer>, usize)> {
     let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
     let queue = if queue.is_null() { None } else { Some(handles::get::<Queue>(queue)?) };
@@ -51,14 +51,16 @@ fn recording(
     mutable_handle: &Out<cl_mutable_command_khr>,
 ) -> Result<(Arc<CommandBuffer>, usize)> {
     let found = recording_any(command_buffer, queue)?;
-    // "CL_INVALID_VALUE if values specified in properties are not valid": there are none.
-    properties.checked_properties(|name, _| Err(Error::InvalidValue(format!("property {name:#x}: only launches have any").into())))?;
+    // "CL_INVALID_VALUE if values specified in properties are not valid": these commands have no properties.
+    properties.checked_properties(|name, _| {
+        Err(Error::InvalidValue(format!("property {name:#x} is not valid: only kernel launches have properties").into()))
+    })?;
     // "CL_INVALID_VALUE if mutable_handle is not NULL."
-    check!(mutable_handle.is_null(), InvalidValue, "only launches can be changed");
+    check!(mutable_handle.is_null(), InvalidValue, "mutable_handle is not null: only kernel launches are mutable");
     Ok(found)
 }
 
-/// The synchronisation points of a wait list.
+/// Returns the synchronisation points of a wait list.
 fn points(count: cl_uint, list: &List<cl_sync_point_khr>) -> Result<Vec<SyncPoint>> {
     // "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR if sync_point_wait_list is NULL and num_sync_points_in_wait_list is > 0,
     // or sync_point_wait_list is not NULL and num_sync_points_in_wait_list is 0."
@@ -97,7 +99,7 @@ crate::entry! {
         check!(num_queues != 0 && !queues.is_null(), InvalidValue, "the list of queues is null or empty");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let options = read_properties(&properties)?;
-        Ok(handles::give(CommandBuffer::new(&queues, options)?))
+        Ok(handles::retained(CommandBuffer::new(&queues, options)?))
     }
 
     fn clRetainCommandBufferKHR(command_buffer: cl_command_buffer_khr) {
@@ -128,10 +130,10 @@ crate::entry! {
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
         // creation."
         let queue_count = command_buffer.queues().len();
-        check!(num_queues == 0 || num_queues as usize == queue_count, InvalidValue, "{num_queues} queues are given; expected {queue_count}");
+        check!(num_queues == 0 || num_queues as usize == queue_count, InvalidValue, "the list has {num_queues} queues; expected {queue_count}");
         let queues = handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, command_buffer.enqueue(&queues, &waits)?);
+        return_event(&event, command_buffer.enqueue(&queues, &waits)?);
         Ok(())
     }
 
@@ -148,7 +150,7 @@ crate::entry! {
         check!(num_queues != 0 && !queues.is_null(), InvalidValue, "the list of queues is null or empty");
         handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
-        Err(Error::InvalidOperation("commands are specific to their devices when they are recorded".into()))
+        Err(Error::InvalidOperation("recorded commands cannot be remapped to other queues".into()))
     }
 
     fn clCommandBarrierWithWaitListKHR(
@@ -256,7 +258,7 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let points = &points(num_points, &waits)?;
         let at = RecordAt { queue, points };
-        // Only that many values may be present. A wrong number of dimensions is detected with the other arguments.
+        // The arrays have `work_dim` elements. A wrong number of dimensions is detected with the other arguments.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         let range =
@@ -264,7 +266,7 @@ crate::entry! {
         let (point, command) = command_buffer.launch(&kernel, &range, &at, options)?;
         sync_point.set(point);
         if let Some(command) = command {
-            mutable_handle.set(handles::name(&command));
+            mutable_handle.set(handles::borrowed(&command));
         }
         Ok(())
     }
@@ -404,15 +406,15 @@ crate::entry! {
         let query = Query::new(size, value, size_ret);
         match param {
             CL_COMMAND_BUFFER_NUM_QUEUES_KHR => query.put(command_buffer.queues().len() as cl_uint),
-            CL_COMMAND_BUFFER_QUEUES_KHR => query.put(command_buffer.queues().iter().map(handles::name).collect::<Vec<_>>()),
-            CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => query.put(handles::count(&command_buffer)),
+            CL_COMMAND_BUFFER_QUEUES_KHR => query.put(command_buffer.queues().iter().map(handles::borrowed).collect::<Vec<_>>()),
+            CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR => query.put(handles::reference_count(&command_buffer)),
             CL_COMMAND_BUFFER_STATE_KHR => query.put(match command_buffer.state() {
                 CommandBufferState::Recording => CL_COMMAND_BUFFER_STATE_RECORDING_KHR,
                 CommandBufferState::Finalized => CL_COMMAND_BUFFER_STATE_FINALIZED_KHR,
                 CommandBufferState::Executable => CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR,
             }),
             CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR => query.put(command_buffer.property_list().unwrap_or(&[])),
-            CL_COMMAND_BUFFER_CONTEXT_KHR => query.put(handles::name(command_buffer.context())),
+            CL_COMMAND_BUFFER_CONTEXT_KHR => query.put(handles::borrowed(command_buffer.context())),
             _ => query.unknown(param),
         }
     }

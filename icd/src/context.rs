@@ -27,8 +27,8 @@ type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c
 /// pfn_notify of clSetContextDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
 
-/// The function of CL_PRINTF_CALLBACK_ARM: bytes, their number, whether they are the last of the kernel's, and the
-/// context's user_data.
+/// The callback of CL_PRINTF_CALLBACK_ARM. Its parameters are bytes, their number, whether they are the last ones of
+/// the kernel, and the user_data of the context.
 type PrintfFn = unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void);
 
 /// CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR
@@ -36,7 +36,8 @@ const ZERO_LOCAL: isize = 1 << 0;
 /// CL_CONTEXT_MEMORY_INITIALIZE_PRIVATE_KHR
 const ZERO_PRIVATE: isize = 1 << 1;
 
-/// The printf output of kernels is passed to the function of CL_PRINTF_CALLBACK_ARM (cl_arm_printf).
+/// Returns a function that passes the printf output of kernels to the callback of CL_PRINTF_CALLBACK_ARM
+/// (cl_arm_printf), or `None` if the list has no such callback.
 fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Printer> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_PRINTF_CALLBACK_ARM)?;
@@ -49,7 +50,7 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
     }))
 }
 
-/// CL_CONTEXT_MEMORY_INITIALIZE_KHR: the memory that is zeroed for kernels (cl_khr_initialize_memory).
+/// CL_CONTEXT_MEMORY_INITIALIZE_KHR: returns which memory is zero-initialised for kernels (cl_khr_initialize_memory).
 fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_MEMORY_INITIALIZE_KHR)?;
@@ -71,10 +72,10 @@ fn create(
     if let Some(zeroed) = zeroed(list) {
         context.set_zeroed(zeroed);
     }
-    Ok(handles::give(context))
+    Ok(handles::retained(context))
 }
 
-/// Checks a list of context properties and returns it unchanged.
+/// Checks a list of context properties and returns it unchanged. Returns `None` for a null pointer.
 fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> {
     let Some((pairs, all)) = list.properties() else { return Ok(None) };
     for (index, &(name, value)) in pairs.iter().enumerate() {
@@ -87,13 +88,14 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             CL_CONTEXT_MEMORY_INITIALIZE_KHR if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
             // The requested buffer size is ignored: the size is CL_DEVICE_PRINTF_BUFFER_SIZE.
             CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM => {}
-            _ => return Err(Error::InvalidProperty(format!("context property {name:#x} with value {value:#x}").into())),
+            _ => return Err(Error::InvalidProperty(format!("context property {name:#x} (value {value:#x}) is unknown").into())),
         }
     }
     Ok(Some(all))
 }
 
-/// Calls the application's callback with the text, and with the error's code as private_info.
+/// Returns a function that calls the application's callback with the text of an error, and with its code as
+/// private_info.
 fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> {
     let callback = callback.get()?;
     Some(Arc::new(move |message: &str, code: i32| {
@@ -104,10 +106,10 @@ fn notify(callback: &Callback<NotifyFn>, user_data: UserData) -> Option<Notify> 
     }))
 }
 
-/// "Errors during context creation" are reported too.
+/// Makes the current call report "errors during context creation" to the callback.
 fn listen(callback: &Callback<NotifyFn>, user_data: UserData) {
     if let Some(listener) = notify(callback, user_data) {
-        errors::concern(&listener);
+        errors::set_listener(&listener);
     }
 }
 
@@ -125,7 +127,7 @@ crate::entry! {
         // is not NULL."
         check!(!devices.is_null() && num_devices != 0, InvalidValue, "the list of devices is null or empty");
         let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
-        check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");
+        check!(callback || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
         // "CL_INVALID_DEVICE if any device in devices is not a valid device."
         let devices = handles::get_all::<Device>(&devices.get(num_devices as usize))?;
         create(&devices, &list, checked, &pfn_notify, user_data)
@@ -140,7 +142,7 @@ crate::entry! {
         listen(&pfn_notify, user_data);
         let checked = properties(&list)?;
         let callback = pfn_notify.get().is_some() || printer(&list, user_data).is_some();
-        check!(callback || user_data.is_null(), InvalidValue, "user_data without a callback");
+        check!(callback || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
         let devices = devices_of(device_type)?;
         create(&devices, &list, checked, &pfn_notify, user_data)
     }
@@ -157,9 +159,9 @@ crate::entry! {
         let context = handles::get::<Context>(context)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_CONTEXT_REFERENCE_COUNT => query.put(handles::count(&context)),
+            CL_CONTEXT_REFERENCE_COUNT => query.put(handles::reference_count(&context)),
             CL_CONTEXT_NUM_DEVICES => query.put(context.devices().len() as cl_uint),
-            CL_CONTEXT_DEVICES => query.put(context.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            CL_CONTEXT_DEVICES => query.put(context.devices().iter().map(handles::borrowed).collect::<Vec<_>>()),
             CL_CONTEXT_PROPERTIES => query.put(context.property_list().unwrap_or(&[])),
             _ => query.unknown(param),
         }
@@ -183,5 +185,5 @@ crate::entry! {
 #[derive(Clone, Copy)]
 pub(crate) struct UserHandle<T>(pub *mut T);
 
-// SAFETY: only the registry interprets handles; for all other code they are numbers.
+// SAFETY: only the registry interprets handles. All other code treats them as numbers.
 unsafe impl<T> Send for UserHandle<T> {}

@@ -71,10 +71,10 @@ const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 const NUM_SYNC_DEVICES: cl_device_info = 0x12AB;
 const SYNC_DEVICES: cl_device_info = 0x12AC;
 
-/// CL_DEVICE_LUID_VALID_KHR and its relatives say that there is none; only the UUIDs are known.
+/// The result of CL_DEVICE_LUID_KHR. CL_DEVICE_LUID_VALID_KHR is false, because only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
-/// Defines a constant with a name that Rust accepts in patterns.
+/// A name without lower-case letters, which patterns require.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
 /// Queries of cl_ext_float_atomics, which the headers of the bindings do not have yet.
@@ -100,7 +100,7 @@ const DEVICE_PCI_BUS_ID_NV: cl_device_info = 0x4008;
 const DEVICE_PCI_SLOT_ID_NV: cl_device_info = 0x4009;
 const DEVICE_PCI_DOMAIN_ID_NV: cl_device_info = 0x400A;
 
-/// Pointers to strings that live as long as the driver.
+/// Returns the addresses of strings that are never freed.
 fn addresses(names: &[&'static std::ffi::CStr]) -> Vec<usize> {
     names.iter().map(|name| name.as_ptr().addr()).collect()
 }
@@ -198,7 +198,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         | CL_DEVICE_MAX_ON_DEVICE_EVENTS => query.put(0u32),
         CL_DEVICE_BUILT_IN_KERNELS => query.put(""),
         CL_DEVICE_BUILT_IN_KERNELS_WITH_VERSION => query.put(none),
-        CL_DEVICE_PLATFORM => query.put(handles::name(platform())),
+        CL_DEVICE_PLATFORM => query.put(handles::borrowed(platform())),
         CL_DEVICE_NAME => query.put(device.name()),
         CL_DEVICE_VENDOR => query.put(if properties.vendor.is_empty() { NAME } else { properties.vendor.as_str() }),
         CL_DRIVER_VERSION => query.put(device.driver_version()),
@@ -213,12 +213,12 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_EXTENSIONS_WITH_VERSION => query.put(device.extensions()),
         CL_DEVICE_PRINTF_BUFFER_SIZE => query.put(PRINTF_BUFFER_SIZE as usize),
         CL_DEVICE_PREFERRED_INTEROP_USER_SYNC => query.put(true),
-        CL_DEVICE_PARENT_DEVICE => query.put(device.parent().map_or(std::ptr::null_mut::<_cl_device_id>(), handles::name)),
+        CL_DEVICE_PARENT_DEVICE => query.put(device.parent().map_or(std::ptr::null_mut::<_cl_device_id>(), handles::borrowed)),
         CL_DEVICE_PARTITION_MAX_SUB_DEVICES => query.put(device.max_sub_devices()),
         CL_DEVICE_PARTITION_PROPERTIES => query.put(device.partition_schemes()),
         CL_DEVICE_PARTITION_TYPE => query.put(device.partition_type()),
         CL_DEVICE_PARTITION_AFFINITY_DOMAIN => query.put(device.affinity_domains().bits()),
-        CL_DEVICE_REFERENCE_COUNT => query.put(handles::count(device)),
+        CL_DEVICE_REFERENCE_COUNT => query.put(handles::reference_count(device)),
         CL_DEVICE_SVM_CAPABILITIES => query.put(device.svm_capabilities().bits()),
         // "A value of 0 indicates that the atomic alignment is that of the type's size."
         CL_DEVICE_PREFERRED_PLATFORM_ATOMIC_ALIGNMENT
@@ -234,7 +234,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES => query.put(device.atomic_memory_capabilities().bits()),
         CL_DEVICE_ATOMIC_FENCE_CAPABILITIES => query.put(device.atomic_fence_capabilities().bits()),
         CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR => query.put(device.integer_dot_product_capabilities().bits()),
-        // Six flags each, all false: dot products are emulated with multiplications.
+        // Each structure has six flags. All are false, because dot products are emulated with multiplications.
         CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_8BIT_KHR | DOT_PRODUCT_4X8BIT_PACKED => query.put([false; 6]),
         CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL
         | CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL
@@ -252,7 +252,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
         // A device and its sub-devices run their commands in order.
         NUM_SYNC_DEVICES => query.put(1u32),
-        SYNC_DEVICES => query.put([handles::name(device.root())]),
+        SYNC_DEVICES => query.put([handles::borrowed(device.root())]),
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
             query.put(device.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
         }
@@ -297,7 +297,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
     }
 }
 
-/// The queries of cl_nv_device_attribute_query.
+/// Returns the value of a query of cl_nv_device_attribute_query.
 fn nvidia_info(device: &Device, param: cl_device_info, query: &Query) -> Result<()> {
     let (Some(attributes), Some([domain, bus, slot, function])) = (device.backend().hardware().nvidia, device.properties().pci) else {
         return query.unknown(param);
@@ -312,14 +312,14 @@ fn nvidia_info(device: &Device, param: cl_device_info, query: &Query) -> Result<
         CL_DEVICE_INTEGRATED_MEMORY_NV => query.put(attributes.integrated),
         DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV => query.put(attributes.copy_engines),
         DEVICE_PCI_BUS_ID_NV => query.put(bus),
-        // As in the addresses of PCI's configuration space, which clinfo and hashcat expect.
+        // Device and function have the format of a PCI configuration address, which clinfo and hashcat expect.
         DEVICE_PCI_SLOT_ID_NV => query.put(slot << 3 | function),
         DEVICE_PCI_DOMAIN_ID_NV => query.put(domain),
         _ => query.unknown(param),
     }
 }
 
-/// A device type as C gives it.
+/// Parses a device type of an argument.
 pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
     if bits == CL_DEVICE_TYPE_ALL {
         return Ok(DeviceType::ANY);
@@ -327,7 +327,7 @@ pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
     // "CL_INVALID_DEVICE_TYPE if device_type is not a valid value."
     DeviceType::from_bits(bits)
         .filter(|kind| !kind.is_empty())
-        .ok_or_else(|| Error::InvalidDeviceType(format!("device type {bits:#x}").into()))
+        .ok_or_else(|| Error::InvalidDeviceType(format!("device type {bits:#x} is unknown").into()))
 }
 
 /// "If the device is a root device (i.e. a device returned by clGetDeviceIDs) its reference count remains unchanged."
@@ -340,7 +340,7 @@ fn release(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::release::<Device>(device).map(drop) } else { Ok(()) }
 }
 
-/// The devices of a type.
+/// Returns the devices of a type. Fails if there are none.
 pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
     let devices = platform().devices_of(parse_type(bits)?);
     // "CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found."
@@ -360,9 +360,9 @@ crate::entry! {
         parse_type(device_type)?;
         // "CL_INVALID_VALUE if num_entries is equal to zero and devices is not NULL or if both num_devices and
         // devices are NULL."
-        check!(num_entries != 0 || devices.is_null(), InvalidValue, "num_entries is zero");
-        check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "the list of requested modes is empty");
-        let found: Vec<_> = devices_of(device_type)?.iter().map(handles::name).collect();
+        check!(num_entries != 0 || devices.is_null(), InvalidValue, "num_entries is zero, but devices is not null");
+        check!(!devices.is_null() || !num_devices.is_null(), InvalidValue, "num_devices and devices are both null");
+        let found: Vec<_> = devices_of(device_type)?.iter().map(handles::borrowed).collect();
         devices.set(&found[..found.len().min(num_entries as usize)]);
         num_devices.set(found.len() as cl_uint);
         Ok(())
@@ -405,7 +405,7 @@ crate::entry! {
         check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "the array has {num_devices} elements; {} devices are to be created", parts.count());
         num_devices_ret.set(parts.count() as cl_uint);
         if !devices.is_null() {
-            devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::give).collect::<Vec<_>>());
+            devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::retained).collect::<Vec<_>>());
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ use crate::usm::{
 };
 use wgcl_opencl_headers::cl_icd_dispatch;
 
-/// Declares the functions with an entry in the table: the table, and their addresses by name.
+/// Defines the table, and the lookup of its functions by name.
 macro_rules! functions {
     ($($name:ident),* $(,)?) => {
         /// Addresses of functions, and null pointers for APIs of other systems.
@@ -105,7 +105,7 @@ macro_rules! functions {
             clEnqueueReleaseDX9MediaSurfacesKHR: std::ptr::null_mut(),
         };
 
-        /// The address of a function with an entry in the table.
+        /// Returns the address of a function with an entry in the table, or `None` for other functions.
         fn dispatched(name: &str) -> Option<*mut c_void> {
             match name {
                 $(stringify!($name) => Some($name as *mut c_void),)*
@@ -258,15 +258,15 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 /// The dispatch table. Its address is the first word of every handle.
 ///
 /// Loaders never call clGetPlatformIDs and clUnloadCompiler through the table, because these have no handle. The
-/// entries of these two functions mark cl_khr_icd 2: they say that every handle has a second word for the loader
-/// ([`crate::handles::set_dispatch_data`]). There the loader keeps its own table, which it fills from [`function`].
-/// Older loaders call through this table.
+/// entries of these two functions are the mark of cl_khr_icd 2: every handle has a second word for the loader
+/// ([`crate::handles::set_dispatch_data`]). The loader stores a pointer to its own table there, and fills that table
+/// from [`function`]. Older loaders call through this table.
 pub(crate) static TABLE: Table = Table::tagged();
 
 /// The entries of OpenCL 3.0, which the bindings declare, followed by the entry of OpenCL 3.1.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Places {
+struct TableEntries {
     before: cl_icd_dispatch,
     suggested_local_work_size: *const c_void,
 }
@@ -274,16 +274,16 @@ struct Places {
 /// The table as words, so that two entries can hold values that are not function addresses.
 #[repr(C)]
 pub(crate) union Table {
-    functions: Places,
-    words: [*const c_void; size_of::<Places>() / size_of::<*const c_void>()],
+    functions: TableEntries,
+    words: [*const c_void; size_of::<TableEntries>() / size_of::<*const c_void>()],
 }
 
 impl Table {
     const fn tagged() -> Self {
-        let functions = Places { before: FUNCTIONS, suggested_local_work_size: clGetKernelSuggestedLocalWorkSize as *const c_void };
+        let functions = TableEntries { before: FUNCTIONS, suggested_local_work_size: clGetKernelSuggestedLocalWorkSize as *const c_void };
         let mut table = Self { functions };
         let places = [offset_of!(cl_icd_dispatch, clGetPlatformIDs), offset_of!(cl_icd_dispatch, clUnloadCompiler)];
-        // SAFETY: all of it is initialised, and every word is a pointer of some kind.
+        // SAFETY: the whole union is initialised, and every word is a pointer or a function pointer.
         let words = unsafe { &mut table.words };
         words[places[0] / size_of::<*const c_void>()] = std::ptr::without_provenance(ICD2_TAG);
         words[places[1] / size_of::<*const c_void>()] = std::ptr::without_provenance(ICD2_TAG);
@@ -291,16 +291,16 @@ impl Table {
     }
 }
 
-// SAFETY: no code writes to the table, and it contains only function addresses.
+// SAFETY: no code writes to the table, and its words are function addresses and constants.
 unsafe impl Sync for Table {}
 
-/// The address of any function, for a loader: OpenCL's own, and those of extensions.
+/// Returns the address of a function of OpenCL or of an extension, for a loader. Returns null if it is unknown.
 pub(crate) fn function(name: &str) -> *mut c_void {
     dispatched(name).unwrap_or_else(|| extension(name))
 }
 
-/// Functions that an application queries by name: those of extensions, not the core ones:
-/// "clGetExtensionFunctionAddress ... may not be queried for core (non-extension) functions".
+/// Returns the address of an extension function, or null. Core functions are excluded: "clGetExtensionFunctionAddress
+/// ... may not be queried for core (non-extension) functions".
 pub(crate) fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,

@@ -14,7 +14,7 @@ use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::nd_range::NdRange;
 
 use crate::check;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, FromC, List, Out, OutList};
 use crate::handles;
 use crate::kernel::NativeKernelFn;
@@ -30,7 +30,8 @@ pub(crate) fn triple(list: &List<usize>) -> Result<[u64; 3]> {
     }
 }
 
-/// The arguments of a rectangular command, in the order of the C functions: origins, region, pitches.
+/// Returns the arguments of a rectangular command. The parameters have the order of the C functions: origins, region,
+/// pitches.
 pub(crate) fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice, host_row, host_slice]: [usize; 4]) -> Result<RectArgs> {
     // "CL_INVALID_VALUE if buffer_origin, host_origin, or region is NULL."
     Ok(RectArgs {
@@ -44,7 +45,7 @@ pub(crate) fn rect(origins: [&List<usize>; 2], region: &List<usize>, [row, slice
     })
 }
 
-/// A queue and buffers, in the order in which the specification checks them.
+/// Returns a queue and buffers. Checks the handles in the order of the specification.
 fn objects<const N: usize>(queue: cl_command_queue, buffers: [cl_mem; N]) -> Result<(Arc<Queue>, Vec<Arc<Buffer>>)> {
     let queue = handles::get::<Queue>(queue)?;
     Ok((queue, handles::get_all(&buffers)?))
@@ -68,7 +69,7 @@ fn launch(
         global_size: global_size.as_deref(),
         local_size: local_size.as_deref(),
     };
-    give(event, queue.launch(command, &kernel, &range, &waits)?);
+    return_event(event, queue.launch(command, &kernel, &range, &waits)?);
     Ok(())
 }
 
@@ -87,7 +88,7 @@ crate::entry! {
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
         let done = queue.read(&buffers[0], blocking != 0, (offset as u64, size as u64), |size| ptr.target(size), &waits)?;
-        give(&event, done);
+        return_event(&event, done);
         Ok(())
     }
 
@@ -105,7 +106,7 @@ crate::entry! {
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
         let done = queue.write(&buffers[0], blocking != 0, (offset as u64, size as u64), |size| ptr.source(size), &waits)?;
-        give(&event, done);
+        return_event(&event, done);
         Ok(())
     }
 
@@ -129,7 +130,7 @@ crate::entry! {
         let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
         let args = rect([&buffer_origin, &host_origin], &region, pitches)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.read_rect(&buffers[0], blocking != 0, &args, |size| ptr.target(size), &waits)?);
+        return_event(&event, queue.read_rect(&buffers[0], blocking != 0, &args, |size| ptr.target(size), &waits)?);
         Ok(())
     }
 
@@ -153,7 +154,7 @@ crate::entry! {
         let pitches = [buffer_row_pitch, buffer_slice_pitch, host_row_pitch, host_slice_pitch];
         let args = rect([&buffer_origin, &host_origin], &region, pitches)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.write_rect(&buffers[0], blocking != 0, &args, |size| ptr.source(size), &waits)?);
+        return_event(&event, queue.write_rect(&buffers[0], blocking != 0, &args, |size| ptr.source(size), &waits)?);
         Ok(())
     }
 
@@ -170,7 +171,7 @@ crate::entry! {
     ) {
         let (queue, buffers) = objects(queue, [src, dst])?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.copy(&buffers[0], &buffers[1], (src_offset as u64, dst_offset as u64, size as u64), &waits)?);
+        return_event(&event, queue.copy(&buffers[0], &buffers[1], (src_offset as u64, dst_offset as u64, size as u64), &waits)?);
         Ok(())
     }
 
@@ -192,7 +193,7 @@ crate::entry! {
         let (queue, buffers) = objects(queue, [src, dst])?;
         let args = rect([&src_origin, &dst_origin], &region, [src_row_pitch, src_slice_pitch, dst_row_pitch, dst_slice_pitch])?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.copy_rect(&buffers[0], &buffers[1], &args, &waits)?);
+        return_event(&event, queue.copy_rect(&buffers[0], &buffers[1], &args, &waits)?);
         Ok(())
     }
 
@@ -210,7 +211,7 @@ crate::entry! {
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
         let pattern = pattern.fill_pattern(pattern_size)?;
-        give(&event, queue.fill(&buffers[0], pattern, (offset as u64, size as u64), &waits)?);
+        return_event(&event, queue.fill(&buffers[0], pattern, (offset as u64, size as u64), &waits)?);
         Ok(())
     }
 
@@ -226,7 +227,7 @@ crate::entry! {
         // "CL_INVALID_MEM_OBJECT if memobj is not a valid memory object or is a pipe object."
         check!(!matches!(object, MemObject::Pipe(_)), InvalidMemObject, "a pipe cannot be mapped");
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.unmap(&object, ptr.address(), &waits)?);
+        return_event(&event, queue.unmap(&object, ptr.address(), &waits)?);
         Ok(())
     }
 
@@ -247,7 +248,7 @@ crate::entry! {
         let (host, undefined) = (CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
         check!(flags & !(host | undefined) == 0, InvalidValue, "migration flags {flags:#x} are unknown");
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.migrate(&found, flags & host != 0, flags & undefined != 0, &waits)?);
+        return_event(&event, queue.migrate(&found, flags & host != 0, flags & undefined != 0, &waits)?);
         Ok(())
     }
 
@@ -262,7 +263,7 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        // Only that many values may be present. A wrong number of dimensions is detected below.
+        // The arrays have `work_dim` elements. A wrong number of dimensions is detected below.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let lists = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         launch(queue, kernel, CommandType::NdRangeKernel, (work_dim, lists), (num_waits, &waits), &event)
@@ -306,7 +307,7 @@ crate::entry! {
             })
             .collect::<Result<_>>()?;
         let call = move |bytes: &[u8]| {
-            // Aligned for any structure that the function may read.
+            // The copy is aligned for any structure that the function may read.
             let mut copy = vec![0_u128; bytes.len().div_ceil(size_of::<u128>())];
             for (word, chunk) in copy.iter_mut().zip(bytes.chunks(size_of::<u128>())) {
                 let mut whole = [0; size_of::<u128>()];
@@ -318,21 +319,21 @@ crate::entry! {
             // lives until it returns.
             unsafe { function(pointer) };
         };
-        give(&event, queue.native_kernel(Box::new(call), args.as_bytes().get(args_size), places, &waits)?);
+        return_event(&event, queue.native_kernel(Box::new(call), args.as_bytes().get(args_size), places, &waits)?);
         Ok(())
     }
 
     fn clEnqueueMarkerWithWaitList(queue: cl_command_queue, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.marker(&waits)?);
+        return_event(&event, queue.marker(&waits)?);
         Ok(())
     }
 
     fn clEnqueueBarrierWithWaitList(queue: cl_command_queue, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.barrier(&waits)?);
+        return_event(&event, queue.barrier(&waits)?);
         Ok(())
     }
 
@@ -340,7 +341,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         // "CL_INVALID_VALUE if event is a NULL value."
         check!(!event.is_null(), InvalidValue, "the pointer for the event is null");
-        give(&event, queue.marker(&[])?);
+        return_event(&event, queue.marker(&[])?);
         Ok(())
     }
 
@@ -378,7 +379,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapBuffer(
         let (queue, buffers) = objects(queue, [buffer])?;
         let waits = wait_list(num_waits, &waits)?;
         let (address, done) = queue.map(&buffers[0], blocking != 0, flags, (offset as u64, size as u64), &waits)?;
-        give(&event, done);
+        return_event(&event, done);
         Ok(std::ptr::with_exposed_provenance_mut(address))
     })
 }

@@ -3,7 +3,7 @@
 //!
 //! "This callback function will be used by the OpenCL implementation to report information on errors during context
 //! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). The context is that of the
-//! first object that the call received. The event reports a failure of a command when it happens; a call that returns
+//! first object that the call received. If a command fails, its event reports the failure at once. A call that returns
 //! such a failure does not report it again.
 
 use std::cell::RefCell;
@@ -14,20 +14,21 @@ use wgcl_api::types::error::Error;
 
 thread_local! {
     /// The callback that receives the errors of the current call on this thread.
-    static CONCERNED: RefCell<Option<Notify>> = const { RefCell::new(None) };
+    static LISTENER: RefCell<Option<Notify>> = const { RefCell::new(None) };
 }
 
-/// Records the listener of the context of an object in the current call. Only the first object counts.
-pub(crate) fn concern(listener: &Notify) {
-    // A thread that exits makes no further calls.
-    let _ = CONCERNED.try_with(|concerned| {
-        concerned.borrow_mut().get_or_insert_with(|| listener.clone());
+/// Sets the listener of the current call: that of the context of an object. Does nothing if the call already has one.
+pub(crate) fn set_listener(listener: &Notify) {
+    // This fails only while the thread ends, and its calls then have no listener.
+    let _ = LISTENER.try_with(|current| {
+        current.borrow_mut().get_or_insert_with(|| listener.clone());
     });
 }
 
-/// Reports the error of a call. No lock may be held, because this calls the application's function.
-pub(crate) fn returned(name: &str, error: &Error) {
-    let listener = CONCERNED.try_with(RefCell::take).ok().flatten();
+/// Reports the error of a call to its listener. The caller must hold no lock, because this calls the application's
+/// function.
+pub(crate) fn report(name: &str, error: &Error) {
+    let listener = LISTENER.try_with(RefCell::take).ok().flatten();
     if failure::has_returned() {
         return;
     }
@@ -36,8 +37,8 @@ pub(crate) fn returned(name: &str, error: &Error) {
     }
 }
 
-/// Ends the current call.
-pub(crate) fn end() {
-    let _ = CONCERNED.try_with(RefCell::take);
+/// Ends the current call: removes its listener.
+pub(crate) fn end_call() {
+    let _ = LISTENER.try_with(RefCell::take);
     failure::has_returned();
 }

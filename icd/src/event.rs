@@ -21,7 +21,7 @@ use wgcl_opencl_headers::{
 /// pfn_notify of clSetEventCallback.
 type EventFn = unsafe extern "C" fn(cl_event, cl_int, *mut c_void);
 
-/// The events of a wait list.
+/// Returns the events of a wait list.
 ///
 /// # Errors
 /// "CL_INVALID_EVENT_WAIT_LIST if event_wait_list is NULL and num_events_in_wait_list > 0, or event_wait_list is not
@@ -37,9 +37,9 @@ pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<A
 }
 
 /// Returns an event to the application, if it requests one.
-pub(crate) fn give(out: &Out<cl_event>, event: Arc<Event>) {
+pub(crate) fn return_event(out: &Out<cl_event>, event: Arc<Event>) {
     if !out.is_null() {
-        out.set(handles::give(event));
+        out.set(handles::retained(event));
     }
 }
 
@@ -54,11 +54,11 @@ crate::entry! {
         let event = handles::get::<Event>(event)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_EVENT_COMMAND_QUEUE => query.put(event.queue().map_or(std::ptr::null_mut(), handles::name)),
-            CL_EVENT_CONTEXT => query.put(handles::name(event.context())),
+            CL_EVENT_COMMAND_QUEUE => query.put(event.queue().map_or(std::ptr::null_mut(), handles::borrowed)),
+            CL_EVENT_CONTEXT => query.put(handles::borrowed(event.context())),
             CL_EVENT_COMMAND_TYPE => query.put(event.command_type() as u32),
             CL_EVENT_COMMAND_EXECUTION_STATUS => query.put(event.poll().0),
-            CL_EVENT_REFERENCE_COUNT => query.put(handles::count(&event)),
+            CL_EVENT_REFERENCE_COUNT => query.put(handles::reference_count(&event)),
             _ => query.unknown(param),
         }
     }
@@ -87,7 +87,7 @@ crate::entry! {
 
     fn clCreateUserEvent(context: cl_context) -> *mut _cl_event {
         let context = handles::get::<Context>(context)?;
-        Ok(handles::give(Event::user(&context)))
+        Ok(handles::retained(Event::user(&context)))
     }
 
     fn clSetUserEventStatus(event: cl_event, status: cl_int) {
@@ -107,7 +107,7 @@ crate::entry! {
             Box::new(move |event, status| {
                 // SAFETY: the application's function, called as the specification says; the event lives until it
                 // returns.
-                unsafe { callback(handles::name(event), status.0, user_data.get()) };
+                unsafe { callback(handles::borrowed(event), status.0, user_data.get()) };
             }),
         );
         Ok(())

@@ -7,12 +7,12 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::Result;
 
 use crate::check;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{List, Out};
 use crate::handles;
 use wgcl_opencl_headers::{cl_command_queue, cl_event, cl_mem, cl_uint};
 
-/// The queue and the memory objects of a call.
+/// Returns the queue and the memory objects of a call.
 fn objects(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Vec<MemObject>)> {
     let queue = handles::get::<Queue>(queue)?;
     // "CL_INVALID_VALUE if num_mem_objects is zero and mem_objects is not a NULL value, or if num_mem_objects is
@@ -32,7 +32,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, objects) = objects(queue, count, &list)?;
-        give(&event, queue.acquire_external(&objects, &wait_list(num_waits, &waits)?)?);
+        return_event(&event, queue.acquire_external(&objects, &wait_list(num_waits, &waits)?)?);
         Ok(())
     }
 
@@ -45,7 +45,7 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let (queue, objects) = objects(queue, count, &list)?;
-        give(&event, queue.release_external(&objects, &wait_list(num_waits, &waits)?)?);
+        return_event(&event, queue.release_external(&objects, &wait_list(num_waits, &waits)?)?);
         Ok(())
     }
 }

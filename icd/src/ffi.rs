@@ -2,7 +2,7 @@
 //!
 //! [`entry!`](crate::entry) declares an `extern "C"` function whose body is safe code. Its parameters have the types
 //! of this module. [`FromC::from_c`] converts each raw C argument under one assumption, the contract of the C API: a
-//! pointer is null, or valid for the data that the specification names, for as long as it says. Handles stay raw and
+//! pointer is null, or valid for the data and the time that the specification requires. Handles stay raw and
 //! are never dereferenced ([`crate::handles`]).
 
 use std::ffi::{CStr, c_char, c_void};
@@ -27,8 +27,8 @@ pub(crate) trait FromC {
     /// Converts the raw argument.
     ///
     /// # Safety
-    /// `raw` is an argument of a C call that meets the specification's contract: null, or valid for the number of
-    /// elements that the call says.
+    /// `raw` must be an argument of a C call that meets the specification's contract: null, or valid for the number of
+    /// elements that the call specifies.
     unsafe fn from_c(raw: Self::Raw) -> Self;
 }
 
@@ -99,7 +99,7 @@ impl<T: Copy> OutList<T> {
         self.0.is_null()
     }
 
-    /// The first `count` elements of an array that is only read, although its C type is not const.
+    /// Returns the first `count` elements of an array that is only read, although its C type is not const.
     pub(crate) fn get(&self, count: usize) -> Vec<T> {
         List(self.0.cast_const()).get(count)
     }
@@ -136,7 +136,7 @@ impl<T: Copy> List<T> {
         self.0.is_null()
     }
 
-    /// The first `count` elements, as the call specifies; empty for a null pointer.
+    /// Returns the first `count` elements, or an empty list for a null pointer.
     pub(crate) fn get(&self, count: usize) -> Vec<T> {
         if self.0.is_null() {
             return Vec::new();
@@ -145,8 +145,8 @@ impl<T: Copy> List<T> {
         (0..count).map(|index| unsafe { self.0.add(index).read_unaligned() }).collect()
     }
 
-    /// The list of properties with its terminating zero, after every pair was checked. Reading stops at an invalid
-    /// pair: such a list may lack its terminator.
+    /// Checks every pair of a list of properties, and returns the list with its terminating zero. Returns `None` for a
+    /// null pointer. Reading stops at an invalid pair, because such a list may lack its terminator.
     ///
     /// # Errors
     /// The error of `check`.
@@ -173,7 +173,8 @@ impl<T: Copy> List<T> {
         }
     }
 
-    /// The pairs of a list of properties, and the original list with its terminating zero.
+    /// Returns the pairs of a list of properties, and the original list with its terminating zero. Returns `None` for a
+    /// null pointer.
     pub(crate) fn properties(&self) -> Option<Properties<T>>
     where
         T: Default + PartialEq,
@@ -210,7 +211,7 @@ impl FromC for Text {
 }
 
 impl Text {
-    /// The text; `None` for a null pointer. Bytes that are not UTF-8 become replacement characters.
+    /// Returns the text, or `None` for a null pointer. Bytes that are not UTF-8 become replacement characters.
     pub(crate) fn get(&self) -> Option<String> {
         if self.0.is_null() {
             return None;
@@ -232,8 +233,8 @@ impl FromC for Texts {
 }
 
 impl Texts {
-    /// The bytes of each string, as long as `lengths` says: 0 or no length means "up to the zero". `None` if a
-    /// pointer is null.
+    /// Returns the bytes of `count` strings. A string without a length in `lengths`, or with the length 0, ends at its
+    /// terminating zero. Returns `None` if the pointer of a string is null.
     pub(crate) fn get(&self, count: usize, lengths: &[usize]) -> Option<Vec<Vec<u8>>> {
         List(self.0)
             .get(count)
@@ -267,7 +268,7 @@ impl Blobs {
         self.0.is_null()
     }
 
-    /// The bytes of each array; `None` if its pointer is null or its length zero.
+    /// Returns the bytes of each array. An array is `None` if its pointer is null or its length is zero.
     pub(crate) fn get(&self, lengths: &[usize]) -> Vec<Option<Vec<u8>>> {
         List(self.0)
             .get(lengths.len())
@@ -299,11 +300,11 @@ impl<F: Copy> Callback<F> {
     }
 }
 
-/// The application's user_data for a callback. It is only passed through.
+/// The application's user_data for a callback. It is passed to the callback unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct UserData(*mut c_void);
 
-// SAFETY: the pointer is never dereferenced here, and the specification lets callbacks come on any thread.
+// SAFETY: the pointer is never dereferenced here, and the specification permits callbacks on any thread.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
@@ -352,7 +353,7 @@ impl Bytes {
         self.0.is_null()
     }
 
-    /// The first `size` bytes, as the call specifies.
+    /// Returns the first `size` bytes.
     pub(crate) fn get(self, size: usize) -> Vec<u8> {
         if self.0.is_null() || size == 0 {
             return Vec::new();
@@ -361,7 +362,7 @@ impl Bytes {
         unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) }.to_vec()
     }
 
-    /// The pattern of a fill command.
+    /// Returns the pattern of a fill command.
     pub(crate) fn fill_pattern(self, size: usize) -> Result<Vec<u8>> {
         // "CL_INVALID_VALUE if pattern is NULL or if pattern_size is 0 or if pattern_size is not one of { 1, 2, 4, 8,
         // 16, 32, 64, 128 }."
@@ -371,12 +372,12 @@ impl Bytes {
         Ok(self.get(size))
     }
 
-    /// The array at this address, with the element type of the function.
+    /// Returns the array at this address, with elements of type `T`.
     pub(crate) fn list<T>(self) -> List<T> {
         List(self.0.cast())
     }
 
-    /// The bytes as the value of an argument.
+    /// Returns the first `size` bytes as the value of an argument.
     pub(crate) fn value(self, size: usize) -> ValueBytes {
         if self.0.is_null() || size == 0 {
             return ValueBytes::new();
@@ -385,7 +386,7 @@ impl Bytes {
         ValueBytes::from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) })
     }
 
-    /// Two numbers: cl_buffer_region, which C passes as bytes. `None` for a null pointer.
+    /// Returns the two numbers of a cl_buffer_region, or `None` for a null pointer.
     pub(crate) fn pair(self) -> Option<(usize, usize)> {
         match List(self.0.cast::<usize>()).get(2).as_slice() {
             &[first, second] => Some((first, second)),
@@ -393,20 +394,21 @@ impl Bytes {
         }
     }
 
-    /// The first `size` bytes, for sizes that may be too large to copy.
+    /// Returns the first `size` bytes. For sizes that may be too large to copy.
     ///
     /// # Errors
     /// If the allocation of the copy fails.
     pub(crate) fn try_get(self, size: usize) -> Result<Vec<u8>> {
         let mut copy = Vec::new();
-        copy.try_reserve_exact(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
+        copy.try_reserve_exact(size)
+            .map_err(|_| Error::OutOfHostMemory(format!("cannot allocate {size} bytes for a copy of the host memory").into()))?;
         // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is
         // not null.
         copy.extend_from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) });
         Ok(copy)
     }
 
-    /// The source of a command, which may be read until the command is done.
+    /// Returns the memory as the source of a command, which reads it until the command is complete. Fails for null.
     pub(crate) fn source(self, size: u64) -> Result<Arc<dyn HostSource>> {
         Ok(Arc::new(HostBytes::new(self.0.cast_mut(), size)?))
     }
@@ -435,7 +437,7 @@ impl BytesMut {
         self.0.addr()
     }
 
-    /// Writes to the start of the memory, which must be large enough according to the call.
+    /// Writes to the start of the memory. The caller must have compared the size with that of the call.
     pub(crate) fn set(self, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has
@@ -444,7 +446,7 @@ impl BytesMut {
         }
     }
 
-    /// The pointers that are stored in the memory.
+    /// Returns the first `count` pointers that are stored in the memory.
     pub(crate) fn pointers(self, count: usize) -> Vec<Self> {
         List(self.0.cast::<*mut c_void>().cast_const()).get(count).into_iter().map(Self).collect()
     }
@@ -454,12 +456,12 @@ impl BytesMut {
         Bytes(self.0)
     }
 
-    /// The target of a command, which may be written until the command is done.
+    /// Returns the memory as the target of a command, which writes it until the command is complete. Fails for null.
     pub(crate) fn target(self, size: u64) -> Result<Arc<dyn HostTarget>> {
         Ok(Arc::new(HostBytes::new(self.0, size)?))
     }
 
-    /// Memory that a buffer uses as long as it lives.
+    /// Returns the memory as the contents of a buffer, which uses it until the buffer is freed. Fails for null.
     pub(crate) fn region(self, size: u64) -> Result<Arc<dyn HostRegion>> {
         Ok(Arc::new(HostBytes::new(self.0, size)?))
     }
@@ -506,15 +508,15 @@ impl fmt::Debug for HostBytes {
 
 impl HostSource for HostBytes {
     fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        // SAFETY: the memory is valid until the command is done, which is later; see `Send`.
+        // SAFETY: the memory is valid until the command is complete (see `Send`), and the command is running.
         f(unsafe { std::slice::from_raw_parts(self.start, self.size) });
     }
 }
 
 impl HostTarget for HostBytes {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        // SAFETY: the memory is valid until the command is done, which is later, and no other code may use it until
-        // then; see `Send`.
+        // SAFETY: the memory is valid until the command is complete (see `Send`), and the command is running. No other
+        // code may use the memory until then.
         f(unsafe { std::slice::from_raw_parts_mut(self.start, self.size) });
     }
 }
@@ -533,7 +535,7 @@ impl HostRegion for HostBytes {
     }
 }
 
-/// Runs the body of an entry point: no panic leaves it.
+/// Runs the body of an entry point. Reports its error, and catches panics.
 fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T, cl_int> {
     tracing::trace!("{name}");
     let call = trace::call(name);
@@ -541,7 +543,7 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {
             tracing::debug!("{name}: {error}");
-            errors::returned(name, &error);
+            errors::report(name, &error);
             Err(error.code())
         }
         Err(_) => {
@@ -549,14 +551,14 @@ fn guarded<T>(name: &'static str, body: impl FnOnce() -> Result<T>) -> Result<T,
             Err(CL_OUT_OF_HOST_MEMORY)
         }
     };
-    errors::end();
+    errors::end_call();
     if let Some(call) = call {
         call.end(result.as_ref().err().copied().unwrap_or(CL_SUCCESS));
     }
     result
 }
 
-/// Runs an entry point that returns a code.
+/// Runs an entry point that returns an error code.
 pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> cl_int {
     match guarded(name, body) {
         Ok(()) => CL_SUCCESS,
@@ -564,8 +566,8 @@ pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> c
     }
 }
 
-/// Runs an entry point that returns a pointer, and stores its error code through `errcode_ret`. The body gets that
-/// pointer for calls that return both.
+/// Runs an entry point that returns a pointer, and stores its error code through `errcode_ret`. The parameter of the
+/// body is for calls that return both a pointer and an error code.
 pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
     let code = Out(errcode_ret);
     code.set(CL_SUCCESS);
@@ -578,7 +580,7 @@ pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: imp
     }
 }
 
-/// Returns an error of this kind unless the condition holds.
+/// Returns an error from the function unless the condition holds.
 #[macro_export]
 macro_rules! check {
     ($condition:expr, $variant:ident, $($why:tt)+) => {

@@ -1,28 +1,28 @@
-//! Whether the machine may have a GPU at all.
+//! Checks whether the machine may have a GPU, without loading a driver.
 //!
 //! Loading the Vulkan drivers of a Linux distribution takes about 30 ms and maps hundreds of megabytes of LLVM. Every
-//! process that queries OpenCL devices would pay this cost. Without a device file for a GPU, these drivers can offer
-//! only the CPU, for which wgcl has its own device.
+//! process that queries OpenCL devices would pay this cost. Without a device file for a GPU, these drivers can only
+//! support the CPU, for which wgcl has its own device.
 
 use std::path::Path;
 
 /// The device files of GPUs on Linux: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and
 /// Imagination, and Windows' GPUs within WSL.
 const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
-/// A user who sets one of these chooses a driver, which may access its GPU in other ways.
+/// Environment variables that choose a Vulkan driver. Such a driver may access its GPU in other ways.
 const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
-/// Whether there may be a GPU: `false` only on Linux without a device file of a GPU.
+/// Whether Vulkan may have a GPU. Returns false only on Linux, if no driver is chosen and [`has_gpu`] is false.
 pub(crate) fn may_have_gpu() -> bool {
     !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
 }
 
-/// Whether there may be a GPU, judged without loading a driver.
+/// Whether `/dev` has a device file of a GPU, or cannot be read. Always false on systems other than Linux.
 pub(crate) fn has_gpu() -> bool {
     cfg!(target_os = "linux") && has_node(Path::new("/dev"))
 }
 
-/// Whether a folder has a device file of a GPU.
+/// Whether a folder has a device file of a GPU, or cannot be read.
 fn has_node(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return true };
     entries.flatten().any(|entry| {
@@ -53,6 +53,6 @@ mod tests {
         make("nvidia0");
         assert!(has_node(&folder));
         std::fs::remove_dir_all(&folder).expect("temporary folder");
-        assert!(has_node(&folder), "what cannot be read may hold one");
+        assert!(has_node(&folder), "a folder that cannot be read may have a GPU");
     }
 }

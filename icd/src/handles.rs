@@ -3,12 +3,12 @@
 //! A handle is the address of a [`Cell`], which contains only the data that the ICD loader reads: the pointer to the
 //! dispatch table, and a pointer that the loader owns. Cells are never freed, so that the loader may read the handle
 //! of a destroyed object without a crash. A cell is reused after [`QUARANTINE`] others. A registry maps the address
-//! of a handle to its object. A null, foreign, released or wrong-typed handle is not in the registry, so no invalid
-//! handle is dereferenced.
+//! of a handle to its object. Null, foreign and released handles are not in the registry, and the type of its object is
+//! checked. So no invalid handle is dereferenced.
 //!
-//! The registry keeps a strong reference for as long as the application holds one. Other objects may keep theirs
+//! The registry has a strong reference to an object while the application has one. Other objects may refer to it for
 //! longer: a released context with a live queue still has its handle, which queries of the queue return. When the
-//! object is dropped, its handle is released too ([`Name`]).
+//! object is dropped, its handle is also released ([`OwnedHandle`]).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -60,7 +60,7 @@ const QUARANTINE: usize = 4096;
 const CHUNK: usize = 256;
 
 /// A kind of object that has handles.
-pub(crate) trait Named: Object + Sized {
+pub(crate) trait HasHandle: Object + Sized {
     /// The C type that the handle points to.
     type Raw;
 
@@ -68,9 +68,9 @@ pub(crate) trait Named: Object + Sized {
     fn invalid(why: &'static str) -> Error;
 }
 
-macro_rules! named {
+macro_rules! has_handle {
     ($($object:ty, $raw:ty, $error:ident;)*) => {
-        $(impl Named for $object {
+        $(impl HasHandle for $object {
             type Raw = $raw;
 
             fn invalid(why: &'static str) -> Error {
@@ -80,7 +80,7 @@ macro_rules! named {
     };
 }
 
-named! {
+has_handle! {
     Platform, _cl_platform_id, InvalidPlatform;
     Device, _cl_device_id, InvalidDevice;
     Context, _cl_context, InvalidContext;
@@ -101,10 +101,11 @@ type Erased = Arc<dyn Any + Send + Sync>;
 
 struct Entry {
     object: Weak<dyn Any + Send + Sync>,
-    /// The process that created the object ([`process`]).
+    /// Fork generation ([`process`]) of the process that created the object.
     generation: u32,
-    /// The application's reference count, and the strong reference that it represents.
+    /// The application's reference count.
     count: u32,
+    /// The strong reference of the application. `None` if `count` is 0.
     held: Option<Erased>,
 }
 
@@ -114,10 +115,10 @@ static REGISTRY: Lazy<[RwLock<FxHashMap<usize, Entry>>; SHARDS]> = Lazy::new(|| 
 static CELLS: Mutex<Cells> = Mutex::new(Cells { free: VecDeque::new(), all: Vec::new(), dispatch_data: AtomicPtr::new(null_mut()) });
 
 struct Cells {
-    /// The unused cells: fresh ones first, then the released ones, oldest first.
+    /// The unused cells: new ones first, then released ones, the oldest first.
     free: VecDeque<usize>,
     all: Vec<&'static [Cell]>,
-    /// The value for new cells.
+    /// The value of `dispatch_data` in new cells.
     dispatch_data: AtomicPtr<c_void>,
 }
 
@@ -125,7 +126,7 @@ fn shard(address: usize) -> &'static RwLock<FxHashMap<usize, Entry>> {
     &REGISTRY[(address / size_of::<Cell>()) % SHARDS]
 }
 
-/// The address of an unused cell.
+/// Removes a cell from the unused ones, and returns its address.
 fn take_cell() -> usize {
     let mut cells = CELLS.lock();
     if cells.free.len() <= QUARANTINE {
@@ -141,8 +142,8 @@ fn take_cell() -> usize {
     cells.free.pop_front().unwrap_or_default()
 }
 
-/// Sets the second word of every handle, existing and future, for a loader that supports cl_khr_icd 2. There is one
-/// platform.
+/// Sets the second word of all existing and future handles, for a loader that supports cl_khr_icd 2. Handles need no
+/// distinction by platform, because there is only one.
 pub(crate) fn set_dispatch_data(data: *mut c_void) {
     let cells = CELLS.lock();
     cells.dispatch_data.store(data, Ordering::Relaxed);
@@ -151,38 +152,38 @@ pub(crate) fn set_dispatch_data(data: *mut c_void) {
     }
 }
 
-/// The handle of an object, which the object owns.
-struct Name(usize);
+/// The address of an object's handle, owned by the object. Dropping it releases the handle.
+struct OwnedHandle(usize);
 
-impl Drop for Name {
+impl Drop for OwnedHandle {
     fn drop(&mut self) {
         shard(self.0).write().remove(&self.0);
         CELLS.lock().free.push_back(self.0);
     }
 }
 
-fn address_of<T: Named>(object: &Arc<T>) -> usize {
+fn address_of<T: HasHandle>(object: &Arc<T>) -> usize {
     let make = || {
         let address = take_cell();
         let object: Erased = object.clone();
         let entry = Entry { object: Arc::downgrade(&object), generation: process::generation(), count: 0, held: None };
         shard(address).write().insert(address, entry);
-        Name(address)
+        OwnedHandle(address)
     };
-    object.handle_slot().get_or_init(make).map_or(0, |name: &Name| name.0)
+    object.handle_slot().get_or_init(make).map_or(0, |handle: &OwnedHandle| handle.0)
 }
 
-fn to_raw<T: Named>(address: usize) -> *mut T::Raw {
+fn to_raw<T: HasHandle>(address: usize) -> *mut T::Raw {
     std::ptr::with_exposed_provenance_mut(address)
 }
 
-/// The handle of an object, for queries: the application gets no reference.
-pub(crate) fn name<T: Named>(object: &Arc<T>) -> *mut T::Raw {
+/// Returns the handle of an object, for queries. Adds no reference.
+pub(crate) fn borrowed<T: HasHandle>(object: &Arc<T>) -> *mut T::Raw {
     to_raw::<T>(address_of(object))
 }
 
-/// The handle of an object, with a reference for the application.
-pub(crate) fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
+/// Returns the handle of an object, and adds a reference of the application.
+pub(crate) fn retained<T: HasHandle>(object: Arc<T>) -> *mut T::Raw {
     let address = address_of(&object);
     if let Some(entry) = shard(address).write().get_mut(&address) {
         entry.count += 1;
@@ -195,29 +196,29 @@ pub(crate) fn give<T: Named>(object: Arc<T>) -> *mut T::Raw {
 ///
 /// # Errors
 /// The CL_INVALID_... code of the requested type if the handle is not valid.
-pub(crate) fn get<T: Named>(handle: *mut T::Raw) -> Result<Arc<T>> {
+pub(crate) fn get<T: HasHandle>(handle: *mut T::Raw) -> Result<Arc<T>> {
     let address = handle.addr();
     if address == 0 {
         return Err(T::invalid("the handle is null"));
     }
     let object = shard(address).read().get(&address).and_then(|entry| entry.object.upgrade());
     let object = object.ok_or_else(|| T::invalid("the handle is unknown or was released"))?;
-    let object = object.downcast::<T>().map_err(|_| T::invalid("the handle is that of another kind of object"))?;
+    let object = object.downcast::<T>().map_err(|_| T::invalid("the handle is that of an object of another type"))?;
     if let Some(listener) = object.listener() {
-        errors::concern(listener);
+        errors::set_listener(listener);
     }
     Ok(object)
 }
 
-/// The objects of a list of handles.
+/// Returns the objects of a list of handles.
 ///
 /// # Errors
 /// The errors of [`get`].
-pub(crate) fn get_all<T: Named>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
+pub(crate) fn get_all<T: HasHandle>(handles: &[*mut T::Raw]) -> Result<Vec<Arc<T>>> {
     handles.iter().map(|&handle| get(handle)).collect()
 }
 
-/// The memory object of a handle, of any kind.
+/// Returns the memory object of a handle: a buffer, an image or a pipe.
 ///
 /// # Errors
 /// The errors of [`get`].
@@ -226,12 +227,12 @@ pub(crate) fn get_memory(handle: *mut _cl_mem) -> Result<MemObject> {
     get::<Buffer>(handle).map(MemObject::Buffer).or_else(image_or_pipe)
 }
 
-/// The handle of a memory object, for queries.
-pub(crate) fn name_memory(object: &MemObject) -> *mut _cl_mem {
+/// Returns the handle of a memory object, for queries. Adds no reference.
+pub(crate) fn borrowed_memory(object: &MemObject) -> *mut _cl_mem {
     match object {
-        MemObject::Buffer(buffer) => name(buffer),
-        MemObject::Image(image) => name(image),
-        MemObject::Pipe(pipe) => name(pipe),
+        MemObject::Buffer(buffer) => borrowed(buffer),
+        MemObject::Image(image) => borrowed(image),
+        MemObject::Pipe(pipe) => borrowed(pipe),
     }
 }
 
@@ -239,17 +240,18 @@ pub(crate) fn name_memory(object: &MemObject) -> *mut _cl_mem {
 ///
 /// # Errors
 /// The errors of [`get`].
-pub(crate) fn retain<T: Named>(handle: *mut T::Raw) -> Result<()> {
+pub(crate) fn retain<T: HasHandle>(handle: *mut T::Raw) -> Result<()> {
     let object = get::<T>(handle)?;
-    give(object);
+    retained(object);
     Ok(())
 }
 
-/// Removes a reference of the application, and returns the object if it was the last.
+/// Removes a reference of the application. Returns the object if it was the last reference. Returns `None` in a forked
+/// child for objects of the parent.
 ///
 /// # Errors
-/// Fails like [`get`], and if the application holds no reference.
-pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
+/// The errors of [`get`], and the same error if the application has no reference.
+pub(crate) fn release<T: HasHandle>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
     let object = get::<T>(handle)?;
     let address = handle.addr();
     let held = {
@@ -265,23 +267,23 @@ pub(crate) fn release<T: Named>(handle: *mut T::Raw) -> Result<Option<Arc<T>>> {
                 }
                 held
             }
-            _ => return Err(T::invalid("the handle was released before")),
+            _ => return Err(T::invalid("the handle has already been released")),
         }
     };
-    // The object is dropped here, without a lock held.
+    // No lock is held while the object is dropped.
     Ok(held.map(|held| {
         drop(held);
         object
     }))
 }
 
-/// All objects of which the application holds references.
-pub(crate) fn held() -> Vec<Arc<dyn Any + Send + Sync>> {
+/// Returns all objects to which the application has references.
+pub(crate) fn referenced_objects() -> Vec<Arc<dyn Any + Send + Sync>> {
     REGISTRY.iter().flat_map(|shard| shard.read().values().filter_map(|entry| entry.held.clone()).collect::<Vec<_>>()).collect()
 }
 
-/// CL_..._REFERENCE_COUNT: the application's references, at least 1 for a live object.
-pub(crate) fn count<T: Named>(object: &Arc<T>) -> u32 {
+/// CL_..._REFERENCE_COUNT: returns the number of the application's references, but at least 1.
+pub(crate) fn reference_count<T: HasHandle>(object: &Arc<T>) -> u32 {
     let address = address_of(object);
     shard(address).read().get(&address).map_or(1, |entry| entry.count.max(1))
 }

@@ -1,4 +1,4 @@
-//! Host memory for maps and shared virtual memory: allocated here, because its address is passed to the application.
+//! Allocates host memory for maps and shared virtual memory, whose addresses are passed to the application.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use wgcl_api::backend::{HostSource, HostTarget};
 use wgcl_api::types::host_memory::{HostAllocator, HostRegion};
 
-/// Alignment of all memory for maps: that of `long16`, and that of pages where the memory is large.
+/// Returns the alignment of memory for maps: that of `long16`, or that of a page for large memory.
 const fn alignment(size: usize) -> usize {
     if size >= 4096 { 4096 } else { 128 }
 }
 
-/// The size from which memory is allocated as pages, which are zero without being written.
+/// Minimum size in bytes of memory that is mapped as pages. The system zeroes pages at their first access.
 #[cfg(unix)]
 const LARGE: usize = 1 << 20;
 
@@ -40,15 +40,15 @@ impl HostAllocator for Allocator {
     }
 }
 
-/// Maps pages at an unused multiple of 4 GiB.
+/// Maps pages at an unused multiple of 4 GiB. Returns `None` if none is found, or if mapping fails.
 #[cfg(all(unix, target_pointer_width = "64"))]
 fn pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// The range of the high halves of reserved addresses. Programs and heaps are below it, libraries and stacks above.
+    /// The range of the high halves of addresses. Programs and heaps are below it, libraries and stacks above.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
-    /// The number of tried addresses before the allocation fails.
+    /// Number of addresses to try before the allocation fails.
     const TRIES: usize = 4096;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
 
@@ -64,7 +64,7 @@ fn pages(size: usize) -> Option<NonNull<u8>> {
     None
 }
 
-/// Maps pages at an address if it is free.
+/// Maps pages at `wanted` if the addresses are unused, and elsewhere otherwise. Returns `None` if mapping fails.
 #[cfg(unix)]
 fn pages_at(wanted: usize, size: usize) -> Option<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

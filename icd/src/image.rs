@@ -31,7 +31,7 @@ const MAX_HEIGHT: cl_uint = 0x12B4;
 const MAX_DEPTH: cl_uint = 0x12B5;
 const MAX_ARRAY_SIZE: cl_uint = 0x12B6;
 
-/// Converts a format. Values that do not fit 16 bits are not formats.
+/// Converts a format. Values of more than 16 bits become 0, which is not a format.
 fn format_of(raw: &cl_image_format) -> ImageFormat {
     let narrow = |number: u32| u16::try_from(number).unwrap_or(0);
     ImageFormat { order: narrow(raw.image_channel_order), data_type: narrow(raw.image_channel_data_type) }
@@ -79,15 +79,16 @@ fn create(
         if flags.contains(MemFlags::USE_HOST_PTR) {
             return Ok(HostData::Use(host_ptr.region(size)?));
         }
-        let size = usize::try_from(size).map_err(|_| Error::OutOfHostMemory(format!("{size} bytes to copy").into()))?;
+        let size = usize::try_from(size)
+            .map_err(|_| Error::OutOfHostMemory(format!("an image of {size} bytes does not fit the address space").into()))?;
         Ok(HostData::Copy(host_ptr.as_bytes().try_get(size)?))
     };
     let host: Option<wgcl_api::image::HostImage<'_>> = if host_ptr.is_null() { None } else { Some(&host) };
-    Image::new(&context, list, flags, format, desc, host).map(handles::give)
+    Image::new(&context, list, flags, format, desc, host).map(handles::retained)
 }
 
-/// A description for the functions of OpenCL 1.1, whose pitches are part of the size: "CL_INVALID_IMAGE_SIZE if ...
-/// values specified by image_row_pitch do not follow rules".
+/// Creates an image for the functions of OpenCL 1.1. For them, an invalid pitch is an invalid size:
+/// "CL_INVALID_IMAGE_SIZE if ... values specified by image_row_pitch do not follow rules".
 fn create_plain(
     context: cl_context,
     flags: cl_mem_flags,
@@ -101,7 +102,7 @@ fn create_plain(
     })
 }
 
-/// The flags of clGetSupportedImageFormats.
+/// Converts the flags of clGetSupportedImageFormats.
 fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
     let both = CL_MEM_KERNEL_READ_AND_WRITE;
     if flags & both != 0 {
@@ -118,7 +119,7 @@ fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
     })
 }
 
-/// Checks and returns an image's handle.
+/// Returns the image of a handle. Fails if the handle is not that of an image.
 pub(crate) fn get(handle: cl_mem) -> Result<Arc<Image>> {
     handles::get::<Image>(handle)
 }
@@ -234,7 +235,8 @@ crate::entry! {
         size_ret: Out<usize>,
     ) {
         let context = handles::get::<Context>(context)?;
-        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": there are none.
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": no name is
+        // supported.
         check!(properties.properties().is_none_or(|(pairs, _)| pairs.is_empty()), InvalidProperty, "images have no properties");
         format_use(flags)?;
         let desc = desc.get(1).first().map(desc_of).transpose()?;
@@ -265,7 +267,7 @@ crate::entry! {
             CL_IMAGE_DEPTH => query.put(image.depth() as usize),
             CL_IMAGE_ARRAY_SIZE => query.put(image.array_size() as usize),
             CL_IMAGE_BUFFER => query.put(match image.source() {
-                Some(MemObject::Buffer(buffer)) => handles::name(buffer),
+                Some(MemObject::Buffer(buffer)) => handles::borrowed(buffer),
                 _ => std::ptr::null_mut(),
             }),
             CL_IMAGE_NUM_MIP_LEVELS => query.put(image.mip_levels()),

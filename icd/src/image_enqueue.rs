@@ -13,13 +13,14 @@ use wgcl_api::types::error::Error;
 
 use crate::check;
 use crate::enqueue::triple;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{Bytes, BytesMut, FromC, List, Out};
 use crate::handles;
 use crate::image;
 use wgcl_opencl_headers::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 
-/// The origin of a command on an image: three numbers, or four for mipmapped images of three dimensions.
+/// Returns the origin of a command on an image. It has three elements, or four for mipmapped images of three
+/// dimensions.
 pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, Error> {
     let [x, y, z] = triple(origin)?;
     let level = origin.get(image.origin_elements()).get(3).map_or(0, |&level| level as u64);
@@ -49,7 +50,7 @@ crate::entry! {
         let area = image_box(&image, &origin, &region)?;
         let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.read_image(&image, blocking != 0, area, pitches, |size| ptr.target(size), &waits)?);
+        return_event(&event, queue.read_image(&image, blocking != 0, area, pitches, |size| ptr.target(size), &waits)?);
         Ok(())
     }
 
@@ -70,7 +71,7 @@ crate::entry! {
         let area = image_box(&image, &origin, &region)?;
         let pitches = HostPitches { row: row_pitch as u64, slice: slice_pitch as u64 };
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.write_image(&image, blocking != 0, area, pitches, |size| ptr.source(size), &waits)?);
+        return_event(&event, queue.write_image(&image, blocking != 0, area, pitches, |size| ptr.source(size), &waits)?);
         Ok(())
     }
 
@@ -89,7 +90,7 @@ crate::entry! {
         check!(!color.is_null(), InvalidValue, "fill_color is null");
         let area = image_box(&image, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.fill_image(&image, &color.get(color_size(image.format())), area, &waits)?);
+        return_event(&event, queue.fill_image(&image, &color.get(color_size(image.format())), area, &waits)?);
         Ok(())
     }
 
@@ -107,7 +108,7 @@ crate::entry! {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, image::get(dst)?);
         let boxes = (origin_of(&src, &src_origin)?, origin_of(&dst, &dst_origin)?, triple(&region)?);
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.copy_image(&src, &dst, boxes, &waits)?);
+        return_event(&event, queue.copy_image(&src, &dst, boxes, &waits)?);
         Ok(())
     }
 
@@ -125,7 +126,7 @@ crate::entry! {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, image::get(src)?, handles::get::<Buffer>(dst)?);
         let area = image_box(&src, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.copy_image_to_buffer(&src, &dst, area, offset as u64, &waits)?);
+        return_event(&event, queue.copy_image_to_buffer(&src, &dst, area, offset as u64, &waits)?);
         Ok(())
     }
 
@@ -143,7 +144,7 @@ crate::entry! {
         let (queue, src, dst) = (handles::get::<Queue>(queue)?, handles::get::<Buffer>(src)?, image::get(dst)?);
         let area = image_box(&dst, &origin, &region)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.copy_buffer_to_image(&src, &dst, offset as u64, area, &waits)?);
+        return_event(&event, queue.copy_buffer_to_image(&src, &dst, offset as u64, area, &waits)?);
         Ok(())
     }
 }
@@ -182,7 +183,7 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
         let mapped = queue.map_image(&image, blocking != 0, flags, area, &waits)?;
         row_pitch.set(mapped.row_pitch as usize);
         slice_pitch.set(mapped.slice_pitch as usize);
-        give(&event, mapped.event);
+        return_event(&event, mapped.event);
         Ok(std::ptr::with_exposed_provenance_mut(mapped.address))
     })
 }

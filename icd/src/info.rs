@@ -137,7 +137,9 @@ impl Query {
         Err(Error::InvalidValue(format!("query {param:#x} is unknown").into()))
     }
 
-    /// The buffer and its size, for the query whose result is written separately (CL_PROGRAM_BINARIES).
+    /// Stores the size of `count` pointers, and returns the application's buffer for them (CL_PROGRAM_BINARIES).
+    /// Returns
+    /// `None` if the buffer is null, and fails if it is too small.
     pub(crate) fn pointers(&self, count: usize) -> Result<Option<BytesMut>> {
         let bytes = count * size_of::<usize>();
         self.size_ret.set(bytes);

@@ -34,12 +34,12 @@ use wgcl_opencl_headers::{
     cl_kernel_work_group_info, cl_mem, cl_program, cl_sampler, cl_uint,
 };
 
-/// The handle in an argument's value.
+/// Returns the handle in an argument's value, or 0 if the value is null.
 fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
 
-/// The buffer in an argument value, if the kind of the argument requires one. It may be null.
+/// Returns the buffer in an argument's value. Returns `None` for a null handle, and for arguments that are not buffers.
 fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<Option<Arc<Buffer>>> {
     if !matches!(info.passing, KernelParam::Buffer { .. }) {
         return Ok(None);
@@ -62,7 +62,7 @@ fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Resul
     if handle == 0 { Ok(None) } else { handles::get::<Buffer>(std::ptr::with_exposed_provenance_mut(handle)).map(Some) }
 }
 
-/// The value of a `queue_t` argument.
+/// Returns the value of a `queue_t` argument.
 fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) -> Result<ArgValue> {
     check!(
         size == size_of::<cl_command_queue>(),
@@ -82,8 +82,8 @@ fn queue_arg(context: &Arc<Context>, index: cl_uint, size: usize, value: Bytes) 
 pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<ArgValue> {
     match &info.passing {
         KernelParam::Value | KernelParam::Bytes { .. } => {
-            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value", which null is not for anything
-            // passed by value.
+            // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value": null is not valid for arguments that
+            // are passed by value.
             check!(!value.is_null(), InvalidArgValue, "argument {index} ({}): the value is null", info.type_name);
             if info.is_queue {
                 return queue_arg(context, index, size, value);
@@ -139,7 +139,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
     }
 }
 
-/// The device of a query, which may be null if the kernel has only one.
+/// Returns the device of a query. The handle may be null if the kernel has only one device.
 fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
     match kernel.program().devices() {
         // "If there is only a single device associated with kernel, device can be a NULL value."
@@ -158,7 +158,7 @@ fn suggest_local_size(
 ) -> Result<()> {
     let queue = handles::get::<Queue>(queue)?;
     let kernel = handles::get::<Kernel>(kernel)?;
-    // Only that many values may be present. A wrong number of dimensions is detected below.
+    // The arrays have `work_dim` elements. A wrong number of dimensions is detected below.
     let count = if work_dim <= 3 { work_dim as usize } else { 0 };
     let [offset, global] = offset_and_size.map(|list| (!list.is_null()).then(|| list.get(count)));
     let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
@@ -189,7 +189,7 @@ fn sub_group_info(
         check!(
             !input.is_null() && input_size.is_multiple_of(size_of::<usize>()) && (min_count..=max_count).contains(&count),
             InvalidValue,
-            "an input of {input_size} bytes"
+            "the input is null or has the wrong size: {input_size} bytes; expected {min_count} to {max_count} values of type size_t"
         );
         let bytes = input.get(input_size);
         Ok(bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes)).collect::<Vec<_>>())
@@ -203,7 +203,7 @@ fn sub_group_info(
         CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT => {
             let count = input(1, 1)?.first().copied().unwrap_or(0);
             let size = info.local_size(count as u64);
-            // The number of dimensions that fit the application's buffer.
+            // The result has as many dimensions as fit the application's buffer.
             match query.size() / size_of::<usize>() {
                 1 => query.put([size[0]]),
                 2 => query.put([size[0], size[1]]),
@@ -226,23 +226,23 @@ crate::entry! {
             check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
         }
         let name = name.ok_or_else(|| Error::InvalidValue("the kernel name is null".into()))?;
-        Kernel::new(&program, &name).map(handles::give)
+        Kernel::new(&program, &name).map(handles::retained)
     }
 
     fn clCreateKernelsInProgram(program: cl_program, num_kernels: cl_uint, kernels: OutList<cl_kernel>, num_kernels_ret: Out<cl_uint>) {
         let program = handles::get::<Program>(program)?;
         let all = Kernel::all(&program)?;
         // "CL_INVALID_VALUE if kernels is not NULL and num_kernels is less than the number of kernels in program."
-        check!(kernels.is_null() || num_kernels as usize >= all.len(), InvalidValue, "there are {} kernels", all.len());
+        check!(kernels.is_null() || num_kernels as usize >= all.len(), InvalidValue, "the array has {num_kernels} elements, but the program has {} kernels", all.len());
         num_kernels_ret.set(all.len() as cl_uint);
         if !kernels.is_null() {
-            kernels.set(&all.into_iter().map(handles::give).collect::<Vec<_>>());
+            kernels.set(&all.into_iter().map(handles::retained).collect::<Vec<_>>());
         }
         Ok(())
     }
 
     fn clCloneKernel(kernel: cl_kernel) -> *mut _cl_kernel {
-        Ok(handles::give(handles::get::<Kernel>(kernel)?.duplicate()))
+        Ok(handles::retained(handles::get::<Kernel>(kernel)?.duplicate()))
     }
 
     fn clRetainKernel(kernel: cl_kernel) {
@@ -268,9 +268,9 @@ crate::entry! {
         match param {
             CL_KERNEL_FUNCTION_NAME => query.put(&**kernel.name()),
             CL_KERNEL_NUM_ARGS => query.put(kernel.info()?.args.len() as cl_uint),
-            CL_KERNEL_REFERENCE_COUNT => query.put(handles::count(&kernel)),
-            CL_KERNEL_CONTEXT => query.put(handles::name(kernel.program().context())),
-            CL_KERNEL_PROGRAM => query.put(handles::name(kernel.program())),
+            CL_KERNEL_REFERENCE_COUNT => query.put(handles::reference_count(&kernel)),
+            CL_KERNEL_CONTEXT => query.put(handles::borrowed(kernel.program().context())),
+            CL_KERNEL_PROGRAM => query.put(handles::borrowed(kernel.program())),
             CL_KERNEL_ATTRIBUTES => query.put(kernel.info()?.attributes.as_str()),
             _ => query.unknown(param),
         }

@@ -17,7 +17,7 @@ use wgcl_api::objects::semaphore::Semaphore;
 
 use crate::handles;
 
-/// The name of an object type, singular and plural; `None` for platforms and devices, which applications do not
+/// Returns the name of an object in singular and plural, or `None` for platforms and devices, which applications do not
 /// release.
 fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     let plain = |name: &str| Some((name.to_owned(), format!("{name}s")));
@@ -46,7 +46,7 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
 /// Prints all unreleased objects in one line, on standard error.
 pub(crate) fn print() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for words in handles::held().iter().filter_map(|object| words(&**object)) {
+    for words in handles::referenced_objects().iter().filter_map(|object| words(&**object)) {
         *counts.entry(words).or_default() += 1;
     }
     if !counts.is_empty() {

@@ -1,5 +1,4 @@
-//! The C ABI of wgcl: handles, argument checks, the dispatch table. Everything that OpenCL objects *do* is in
-//! `wgcl-api`.
+//! The C ABI of wgcl: handles, argument checks, the dispatch table. `wgcl-api` implements the OpenCL objects.
 //!
 //! - [`ffi`]: conversion of C arguments to safe values; the macro that defines entry points, which catches panics.
 //! - [`handles`]: the application's references to objects, reference counts.
@@ -9,8 +8,8 @@
 //! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has those of
 //!   optional features that wgcl does not support.
 //!
-//! Loading the library does nothing. The first query for the platform creates it, and the first query for devices
-//! opens them.
+//! Loading the library does nothing. The first query for the platform creates it. The first query for devices lists
+//! them.
 
 #![warn(unreachable_pub)]
 #![allow(non_snake_case, reason = "the functions' names are the specification's")]

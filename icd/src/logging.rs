@@ -1,7 +1,7 @@
 //! The log on standard error (`WGCL_LOG`).
 //!
-//! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. Destructors of the application call
-//! OpenCL after the thread-local values of the main thread are gone; that layer panics there. This one has no state.
+//! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. It panics if a destructor of the
+//! application calls OpenCL after the thread-local values of the main thread are destroyed. This layer has no state.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -17,7 +17,7 @@ use wgcl_api::options::Options;
 
 /// Writes each event as a line.
 struct Lines {
-    /// Whether levels have colours: standard error is a terminal.
+    /// Whether standard error is a terminal. Levels then have colours.
     is_terminal: bool,
 }
 
@@ -44,7 +44,7 @@ impl<S: Subscriber> Layer<S> for Lines {
         };
         event.record(&mut DefaultVisitor::new(Writer::new(&mut line), true));
         line.push('\n');
-        // A single write, so that lines of several threads are not interleaved. The log has no reader if it fails.
+        // A single write prevents that lines of several threads are interleaved. If it fails, no process reads the log.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 }
@@ -59,14 +59,14 @@ pub(crate) fn start(options: &Options) {
         // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
         let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
     }
-    // This is printed even without a log: otherwise, an option without effect is not noticed.
+    // Complaints are printed even without a log. Otherwise, users would not notice that an option has no effect.
     for complaint in &options.complaints {
         let _ = writeln!(io::stderr(), "wgcl: {complaint}");
     }
 }
 
-/// A level alone (`debug`) applies to wgcl only: the log output of its dependencies is rarely useful. Names of
-/// targets are prefixes, so that `wgcl` means all of its crates.
+/// Limits a filter that is only a level (`debug`) to wgcl: the log output of its dependencies is rarely useful. Targets
+/// are prefixes of module paths, so `wgcl` covers all of its crates.
 fn own_crates(filter: &str) -> String {
     let filter = filter.trim();
     if filter.parse::<Level>().is_ok() { format!("wgcl={filter}") } else { filter.to_owned() }

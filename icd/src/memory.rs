@@ -36,12 +36,12 @@ const DEVICE_HANDLE_LIST: u64 = 0x2051;
 /// The properties of a new memory object.
 #[derive(Default)]
 struct Properties {
-    /// The original properties with the terminating zero.
+    /// The original properties with the terminating zero. `None` for a null pointer.
     list: Option<Vec<u64>>,
     external: Option<External>,
 }
 
-/// Reads properties: OpenCL 3.0 has none, cl_ext_buffer_device_address and cl_khr_external_memory have some.
+/// Reads properties. Only cl_ext_buffer_device_address and cl_khr_external_memory define some.
 ///
 /// # Errors
 /// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for
@@ -63,7 +63,7 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
             (0, _) => break,
             (DEVICE_ADDRESS, _) if !addresses => {
                 let value = next();
-                check!(value <= 1, InvalidProperty, "the buffer's property {name:#x} with value {value:#x}");
+                check!(value <= 1, InvalidProperty, "property {name:#x}: expected 0 or 1, got {value:#x}");
                 check!(context.has_device_addresses(), InvalidProperty, "a device of the context does not support buffer device addresses");
                 addresses = true;
             }
@@ -73,7 +73,7 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
             }
             (_, Some(kind)) if handle.is_none() => {
                 let known = context.devices().iter().any(|device| device.importable_memory().contains(&kind));
-                check!(known, InvalidProperty, "no device of the context can import memory");
+                check!(known, InvalidProperty, "no device of the context can import memory with handle type {name:#x}");
                 let value = next();
                 let fd = i32::try_from(value).map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 handle = Some((kind, fd));
@@ -97,8 +97,8 @@ fn create(
 ) -> Result<*mut _cl_mem> {
     let flags = MemFlags::parse(flags)?;
     if let Some(external) = external {
-        check!(host_ptr.is_null(), InvalidHostPtr, "the memory is already allocated");
-        return give(context, Buffer::import(context, flags, size as u64, &external, list)?);
+        check!(host_ptr.is_null(), InvalidHostPtr, "the host pointer is not null, but the memory is imported");
+        return register(context, Buffer::import(context, flags, size as u64, &external, list)?);
     }
     flags.check_contents()?;
     Buffer::check_size(context, size as u64)?;
@@ -110,7 +110,7 @@ fn create(
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())
     {
-        return give(context, shared.over_svm(flags, offset, size as u64, list)?);
+        return register(context, shared.over_svm(flags, offset, size as u64, list)?);
     }
     let data = if flags.contains(MemFlags::USE_HOST_PTR) {
         HostData::Use(host_ptr.region(size as u64)?)
@@ -119,12 +119,12 @@ fn create(
     } else {
         HostData::None
     };
-    give(context, Buffer::new(context, flags, size as u64, data, list)?)
+    register(context, Buffer::new(context, flags, size as u64, data, list)?)
 }
 
-fn give(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
+fn register(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
     context.note_address(&buffer)?;
-    Ok(handles::give(buffer))
+    Ok(handles::retained(buffer))
 }
 
 crate::entry! {
@@ -157,7 +157,7 @@ crate::entry! {
         // buffer_create_info ... is not valid or if buffer_create_info is NULL."
         check!(kind == CL_BUFFER_CREATE_TYPE_REGION, InvalidValue, "buffer_create_type {kind:#x} is unknown");
         let (origin, size) = info.pair().ok_or_else(|| Error::InvalidValue("buffer_create_info is null".into()))?;
-        buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::give)
+        buffer.sub_buffer(flags, origin as u64, size as u64).map(handles::retained)
     }
 
     fn clRetainMemObject(memory: cl_mem) {
@@ -169,7 +169,7 @@ crate::entry! {
     }
 
     fn clReleaseMemObject(memory: cl_mem) {
-        // The object must not outlive the call that releases it, because its memory is freed on drop.
+        // The object must be dropped in the call that releases it, because dropping it frees its memory.
         let release: fn(cl_mem) -> Result<Option<MemObject>> = match handles::get_memory(memory)? {
             MemObject::Buffer(_) => |memory| Ok(handles::release::<Buffer>(memory)?.map(MemObject::Buffer)),
             MemObject::Image(_) => |memory| Ok(handles::release::<Image>(memory)?.map(MemObject::Image)),
@@ -194,14 +194,14 @@ crate::entry! {
             CL_MEM_HOST_PTR => query.put(object.buffer().host_pointer()),
             CL_MEM_MAP_COUNT => query.put(object.map_count() as cl_uint),
             CL_MEM_REFERENCE_COUNT => query.put(match &object {
-                MemObject::Buffer(buffer) => handles::count(buffer),
-                MemObject::Image(image) => handles::count(image),
-                MemObject::Pipe(pipe) => handles::count(pipe),
+                MemObject::Buffer(buffer) => handles::reference_count(buffer),
+                MemObject::Image(image) => handles::reference_count(image),
+                MemObject::Pipe(pipe) => handles::reference_count(pipe),
             }),
-            CL_MEM_CONTEXT => query.put(handles::name(object.context())),
+            CL_MEM_CONTEXT => query.put(handles::borrowed(object.context())),
             CL_MEM_ASSOCIATED_MEMOBJECT => query.put(match &object {
-                MemObject::Buffer(buffer) => buffer.parent().map_or(std::ptr::null_mut(), handles::name),
-                MemObject::Image(image) => image.source().map_or(std::ptr::null_mut(), handles::name_memory),
+                MemObject::Buffer(buffer) => buffer.parent().map_or(std::ptr::null_mut(), handles::borrowed),
+                MemObject::Image(image) => image.source().map_or(std::ptr::null_mut(), handles::borrowed_memory),
                 MemObject::Pipe(_) => std::ptr::null_mut(),
             }),
             CL_MEM_OFFSET => query.put(match &object {

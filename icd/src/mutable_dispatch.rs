@@ -23,7 +23,7 @@ use wgcl_opencl_headers::{
     cl_mutable_command_khr, cl_properties, cl_uint,
 };
 
-/// This value is newer than the headers of the bindings, and so are the structures.
+/// This value and the structures are newer than the headers of the bindings.
 const CL_MUTABLE_DISPATCH_ASSERTS_KHR: cl_properties = 0x12B8;
 const CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR: cl_uint = 0;
 
@@ -62,14 +62,14 @@ struct Config {
     local_size: List<usize>,
 }
 
-/// The elements of a list in a structure. Its pointer is null if and only if the list is empty.
+/// Returns the elements of a list in a structure. Fails unless the pointer is null exactly if the list is empty.
 fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T>> {
     check!((count == 0) == list.is_null(), InvalidValue, "the list of {what} does not match the count {count}");
     Ok(list.get(count as usize))
 }
 
 impl Config {
-    /// An update with the data that it points to, which clSetKernelArg and similar functions read.
+    /// Reads an update, and the data that it points to, as clSetKernelArg and similar functions do.
     fn read(&self) -> Result<DispatchUpdate> {
         let command = handles::get::<MutableCommand>(self.command)?;
         let kernel = command.kernel();
@@ -83,14 +83,14 @@ impl Config {
             .collect::<Result<_>>()?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
         let needs_svm = !svm_args.is_empty() || !exec_infos.is_empty();
-        check!(!needs_svm || context.has_svm(), InvalidOperation, "no device supports SVM");
+        check!(!needs_svm || context.has_svm(), InvalidOperation, "no device of the context supports SVM");
         let mut pointers = Vec::new();
         for info in &exec_infos {
             if let ExecInfo::Pointers(set, addresses) = svm::read_exec_info(info.name, info.size, info.value, context)? {
                 pointers.push((set, addresses));
             }
         }
-        // The number of dimensions cannot be changed, so there is one value for each.
+        // An update cannot change the number of dimensions, so the arrays have one element for each.
         let count = command.work_dim() as usize;
         let [global_offset, global_size, local_size] =
             [&self.global_offset, &self.global_size, &self.local_size].map(|list| (!list.is_null()).then(|| list.get(count)));
@@ -108,7 +108,7 @@ impl Config {
     }
 }
 
-/// The assertions in a property.
+/// Returns the assertions in the value of a property.
 pub(crate) fn asserts(value: u64) -> Result<DispatchAsserts> {
     DispatchAsserts::from_bits(value).ok_or_else(|| Error::InvalidValue(format!("assertions {value:#x} are unknown").into()))
 }
@@ -149,9 +149,9 @@ crate::entry! {
         let types = elements(num_configs, &types, "types")?;
         let configs = elements(num_configs, &configs, "structures")?;
         // "CL_INVALID_VALUE if any element of config_types is not a valid [...] enum", "if any element of configs is
-        // NULL." Before any is read: a structure of another type is another structure.
+        // NULL." All types are checked before a structure is read, because other types have other structures.
         for kind in types {
-            check!(kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, InvalidValue, "structures of type {kind} are unknown");
+            check!(kind == CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, InvalidValue, "structure type {kind} is unknown");
         }
         for (index, config) in configs.iter().enumerate() {
             check!(!config.is_null(), InvalidValue, "element {index} of configs is null");
@@ -170,12 +170,12 @@ crate::entry! {
         let command = handles::get::<MutableCommand>(command)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => query.put(handles::name(&command.queue()?)),
-            CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => query.put(handles::name(&command.command_buffer()?)),
+            CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => query.put(handles::borrowed(&command.queue()?)),
+            CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => query.put(handles::borrowed(&command.command_buffer()?)),
             CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => query.put(CL_COMMAND_NDRANGE_KERNEL),
             // Now named CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR.
             CL_MUTABLE_DISPATCH_PROPERTIES_ARRAY_KHR => query.put(command.property_list().unwrap_or(&[])),
-            CL_MUTABLE_DISPATCH_KERNEL_KHR => query.put(handles::name(command.kernel())),
+            CL_MUTABLE_DISPATCH_KERNEL_KHR => query.put(handles::borrowed(command.kernel())),
             CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => query.put(command.work_dim()),
             CL_MUTABLE_DISPATCH_GLOBAL_WORK_OFFSET_KHR | CL_MUTABLE_DISPATCH_GLOBAL_WORK_SIZE_KHR | CL_MUTABLE_DISPATCH_LOCAL_WORK_SIZE_KHR => {
                 let [offset, global, local] = command.sizes()?;

@@ -23,7 +23,7 @@ crate::entry! {
         let context = handles::get::<Context>(context)?;
         // "CL_INVALID_VALUE if properties is not NULL."
         check!(properties.is_null(), InvalidValue, "pipes have no properties");
-        Pipe::new(&context, flags, packet_size, max_packets).map(handles::give)
+        Pipe::new(&context, flags, packet_size, max_packets).map(handles::retained)
     }
 
     fn clGetPipeInfo(pipe: cl_mem, param: cl_pipe_info, size: usize, value: BytesMut, size_ret: Out<usize>) {

@@ -31,13 +31,13 @@ const UNLOADABLE: cl_platform_info = 0x0921;
 /// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, which these headers do not have, either.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
-/// Whether a loader may close the library: on these targets it is linked so that its code stays mapped for its
-/// threads (`build.rs`).
+/// Whether a loader may close the library: on these targets its code stays mapped for its threads, because of a linker
+/// option (`build.rs`).
 const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
-/// The platform of this process. The options configure its logging.
+/// Returns the platform of this process. The first call creates it, and starts the log that the options request.
 pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();
@@ -53,7 +53,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
     })
 }
 
-/// Has forked children start their own threads.
+/// Registers a fork handler, so that forked children start their own threads.
 #[cfg(unix)]
 fn watch_forks() {
     unsafe extern "C" fn begin_child() {
@@ -84,9 +84,9 @@ extern "C" fn at_exit() {
 fn platform_ids(num_entries: cl_uint, platforms: &OutList<cl_platform_id>, num_platforms: &Out<cl_uint>) -> Result<()> {
     // "CL_INVALID_VALUE if num_entries is equal to zero and platforms is not NULL or if both num_platforms and
     // platforms are NULL."
-    crate::check!(num_entries != 0 || platforms.is_null(), InvalidValue, "num_entries is zero");
-    crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "the list of requested modes is empty");
-    platforms.set(&[handles::name(platform())]);
+    crate::check!(num_entries != 0 || platforms.is_null(), InvalidValue, "num_entries is zero, but platforms is not null");
+    crate::check!(!platforms.is_null() || !num_platforms.is_null(), InvalidValue, "num_platforms and platforms are both null");
+    platforms.set(&[handles::borrowed(platform())]);
     num_platforms.set(1);
     Ok(())
 }

@@ -24,7 +24,7 @@ use wgcl_opencl_headers::{
 /// pfn_notify of builds.
 type ProgramFn = unsafe extern "C" fn(cl_program, *mut c_void);
 
-/// The devices of a build. An empty list means all devices.
+/// Returns the devices of a build. Returns `None`, which means all devices, for an empty list.
 fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Vec<Arc<Device>>>> {
     // "CL_INVALID_VALUE if device_list is NULL and num_devices is greater than zero, or if device_list is not NULL
     // and num_devices is zero."
@@ -35,15 +35,19 @@ fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Ve
     handles::get_all(&devices.get(count as usize)).map(Some)
 }
 
-/// The callback of a build, which holds the program until it has run.
-fn done(program: &Arc<Program>, callback: &Callback<ProgramFn>, user_data: UserData) -> Result<Option<Box<dyn FnOnce() + Send>>> {
+/// Returns the callback of a build. It has a reference to the program until it has run.
+fn completion_callback(
+    program: &Arc<Program>,
+    callback: &Callback<ProgramFn>,
+    user_data: UserData,
+) -> Result<Option<Box<dyn FnOnce() + Send>>> {
     // "CL_INVALID_VALUE if pfn_notify is NULL but user_data is not NULL."
-    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
     let Some(callback) = callback.get() else { return Ok(None) };
     let program = program.clone();
     Ok(Some(Box::new(move || {
         // SAFETY: the application's function, called as the specification says.
-        unsafe { callback(handles::name(&program), user_data.get()) };
+        unsafe { callback(handles::borrowed(&program), user_data.get()) };
     })))
 }
 
@@ -51,7 +55,7 @@ fn with_il(context: cl_context, il: Bytes, length: usize) -> Result<*mut _cl_pro
     let context = handles::get::<Context>(context)?;
     // "CL_INVALID_VALUE if il is NULL or if length is zero."
     check!(!il.is_null() && length != 0, InvalidValue, "the module is null or empty");
-    Program::with_il(&context, il.get(length)).map(handles::give)
+    Program::with_il(&context, il.get(length)).map(handles::retained)
 }
 
 crate::entry! {
@@ -59,9 +63,9 @@ crate::entry! {
         let context = handles::get::<Context>(context)?;
         // "CL_INVALID_VALUE if count is zero or if strings or any entry in strings is NULL."
         let parts = strings.get(count as usize, &lengths.get(count as usize)).filter(|parts| !parts.is_empty());
-        let parts = parts.ok_or_else(|| Error::InvalidValue("a source string is missing".into()))?;
+        let parts = parts.ok_or_else(|| Error::InvalidValue("the list of source strings is null or empty, or contains a null pointer".into()))?;
         let source = String::from_utf8_lossy(&parts.concat()).into_owned();
-        Ok(handles::give(Program::with_source(&context, source)))
+        Ok(handles::retained(Program::with_source(&context, source)))
     }
 
     fn clCreateProgramWithBinary(
@@ -83,14 +87,14 @@ crate::entry! {
         let blobs = binaries.get(&lengths.get(count));
         if blobs.iter().any(Option::is_none) {
             binary_status.set(&blobs.iter().map(|blob| if blob.is_some() { CL_SUCCESS } else { CL_INVALID_VALUE }).collect::<Vec<_>>());
-            return Err(Error::InvalidValue("a binary is empty".into()));
+            return Err(Error::InvalidValue("a binary is null or empty".into()));
         }
         let blobs: Vec<Vec<u8>> = blobs.into_iter().flatten().collect();
         let given: Vec<_> = devices.into_iter().zip(blobs.iter().map(Vec::as_slice)).collect();
         match Program::with_binaries(&context, &given) {
             Ok(program) => {
                 binary_status.set(&vec![CL_SUCCESS; count]);
-                Ok(handles::give(program))
+                Ok(handles::retained(program))
             }
             Err((error, valid)) => {
                 binary_status.set(&valid.iter().map(|&ok| if ok { CL_SUCCESS } else { CL_INVALID_BINARY }).collect::<Vec<_>>());
@@ -141,7 +145,7 @@ crate::entry! {
     ) {
         let program = handles::get::<Program>(program)?;
         let devices = device_list(num_devices, &devices)?;
-        let done = done(&program, &pfn_notify, user_data)?;
+        let done = completion_callback(&program, &pfn_notify, user_data)?;
         program.build(devices.as_deref(), &options.get().unwrap_or_default(), done)
     }
 
@@ -170,13 +174,13 @@ crate::entry! {
             .map(|name| String::from_utf8_lossy(&name).into_owned())
             .zip(programs)
             .collect();
-        let done = done(&program, &pfn_notify, user_data)?;
+        let done = completion_callback(&program, &pfn_notify, user_data)?;
         program.compile(devices.as_deref(), &options.get().unwrap_or_default(), &headers, done)
     }
 
     fn clSetProgramReleaseCallback(program: cl_program, _pfn_notify: Callback<ProgramFn>, _user_data: UserData) {
         handles::get::<Program>(program)?;
-        // Deprecated in 3.0: "CL_INVALID_OPERATION" where there are no constructors and destructors of program scope.
+        // Deprecated in 3.0: "CL_INVALID_OPERATION" if programs have no constructors and destructors.
         Err(Error::InvalidOperation("programs have no destructors".into()))
     }
 
@@ -190,10 +194,10 @@ crate::entry! {
         let program = handles::get::<Program>(program)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_PROGRAM_REFERENCE_COUNT => query.put(handles::count(&program)),
-            CL_PROGRAM_CONTEXT => query.put(handles::name(program.context())),
+            CL_PROGRAM_REFERENCE_COUNT => query.put(handles::reference_count(&program)),
+            CL_PROGRAM_CONTEXT => query.put(handles::borrowed(program.context())),
             CL_PROGRAM_NUM_DEVICES => query.put(program.devices().len() as cl_uint),
-            CL_PROGRAM_DEVICES => query.put(program.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            CL_PROGRAM_DEVICES => query.put(program.devices().iter().map(handles::borrowed).collect::<Vec<_>>()),
             CL_PROGRAM_SOURCE => query.put(program.source()),
             CL_PROGRAM_BINARY_SIZES => query.put(program.binaries().iter().map(Vec::len).collect::<Vec<_>>()),
             CL_PROGRAM_BINARIES => {
@@ -238,8 +242,8 @@ crate::entry! {
     }
 }
 
-/// `clLinkProgram`: unlike other functions that create an object, it returns one together with an error code, so that
-/// the application can read the log.
+/// `clLinkProgram`. Unlike other functions that create an object, it may return both an object and an error code, so
+/// that the application can read the build log.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,
@@ -272,12 +276,12 @@ fn link(
     let context = handles::get::<Context>(context)?;
     let devices = device_list(num_devices, devices)?;
     // "CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL, or [one of them is not]."
-    check!(num_programs != 0 && !programs.is_null(), InvalidValue, "there is nothing to link");
-    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data without a callback");
+    check!(num_programs != 0 && !programs.is_null(), InvalidValue, "the list of programs is null or empty");
+    check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
     let inputs = handles::get_all::<Program>(&programs.get(num_programs as usize))?;
     let done = callback.get().map(|callback| {
         Box::new(move |program: Arc<Program>| {
-            let handle = UserHandle(handles::name(&program));
+            let handle = UserHandle(handles::borrowed(&program));
             // SAFETY: the application's function, called as the specification says.
             unsafe { callback(handle.0, user_data.get()) };
         }) as Box<dyn FnOnce(Arc<Program>) + Send>
@@ -287,5 +291,5 @@ fn link(
         tracing::debug!("clLinkProgram: {error}");
         code.set(error.code());
     }
-    Ok(handles::give(program))
+    Ok(handles::retained(program))
 }

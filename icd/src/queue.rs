@@ -18,7 +18,7 @@ use wgcl_opencl_headers::{
     cl_command_queue, cl_command_queue_info, cl_command_queue_properties, cl_context, cl_device_id, cl_queue_properties,
 };
 
-/// Queue properties in their C representation.
+/// Parses queue properties.
 fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
     let known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
     // "CL_INVALID_VALUE if values specified in properties are not valid."
@@ -65,7 +65,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
         // "CL_INVALID_QUEUE_PROPERTIES ... if the CL_QUEUE_PRIORITY_KHR property is specified, and the queue is a
         // CL_QUEUE_ON_DEVICE"
         check!(!has_hint, InvalidQueueProperties, "only host queues have hints");
-        return Queue::on_device(&context, &device, properties, size, list).map(handles::give);
+        return Queue::on_device(&context, &device, properties, size, list).map(handles::retained);
     }
     if size.is_some() {
         // "This can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES."
@@ -73,7 +73,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
         check!(has_queues, InvalidQueueProperties, "the device has no on-device queues");
         return Err(Error::InvalidValue("only an on-device queue has a size".into()));
     }
-    Queue::new(&context, &device, properties, list).map(handles::give)
+    Queue::new(&context, &device, properties, list).map(handles::retained)
 }
 
 crate::entry! {
@@ -104,7 +104,7 @@ crate::entry! {
         let known = QueueProperties::from_bits(properties)
             .filter(|known| device.queue_properties().contains(*known))
             .ok_or_else(|| Error::InvalidValue(format!("queue properties {properties:#x} are unknown").into()))?;
-        Queue::new(&context, &device, known, None).map(handles::give)
+        Queue::new(&context, &device, known, None).map(handles::retained)
     }
 
     fn clRetainCommandQueue(queue: cl_command_queue) {
@@ -124,18 +124,18 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_QUEUE_CONTEXT => query.put(handles::name(queue.context())),
-            CL_QUEUE_DEVICE => query.put(handles::name(queue.device())),
-            CL_QUEUE_REFERENCE_COUNT => query.put(handles::count(&queue)),
+            CL_QUEUE_CONTEXT => query.put(handles::borrowed(queue.context())),
+            CL_QUEUE_DEVICE => query.put(handles::borrowed(queue.device())),
+            CL_QUEUE_REFERENCE_COUNT => query.put(handles::reference_count(&queue)),
             CL_QUEUE_PROPERTIES => query.put(queue.properties().bits()),
             CL_QUEUE_PROPERTIES_ARRAY => query.put(queue.property_list().unwrap_or(&[])),
-            // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": these are
-            // of on-device queues.
+            // "CL_INVALID_COMMAND_QUEUE ... if command_queue is not a valid command-queue for param_name": only
+            // on-device queues have a size.
             CL_QUEUE_SIZE if queue.is_on_device() => query.put(queue.size()),
-            CL_QUEUE_SIZE => Err(Error::InvalidCommandQueue("it is not an on-device queue".into())),
+            CL_QUEUE_SIZE => Err(Error::InvalidCommandQueue("the queue is not an on-device queue".into())),
             CL_QUEUE_DEVICE_DEFAULT => {
                 let default = queue.context().default_queue(queue.device());
-                query.put(default.map_or(std::ptr::null_mut::<_cl_command_queue>(), |queue| handles::name(&queue)))
+                query.put(default.map_or(std::ptr::null_mut::<_cl_command_queue>(), |queue| handles::borrowed(&queue)))
             }
             _ => query.unknown(param),
         }

@@ -15,13 +15,13 @@ use wgcl_opencl_headers::{
 crate::entry! {
     fn clCreateSampler(context: cl_context, normalized: cl_bool, addressing: cl_addressing_mode, filter: cl_filter_mode) -> *mut _cl_sampler {
         let context = handles::get::<Context>(context)?;
-        Sampler::new(&context, normalized, addressing, filter).map(handles::give)
+        Sampler::new(&context, normalized, addressing, filter).map(handles::retained)
     }
 
     fn clCreateSamplerWithProperties(context: cl_context, properties: List<cl_sampler_properties>) -> *mut _cl_sampler {
         let context = handles::get::<Context>(context)?;
         let (pairs, list) = properties.properties().map_or_else(Default::default, |(pairs, all)| (pairs, Some(all)));
-        Sampler::with_properties(&context, &pairs, list).map(handles::give)
+        Sampler::with_properties(&context, &pairs, list).map(handles::retained)
     }
 
     fn clRetainSampler(sampler: cl_sampler) {
@@ -36,8 +36,8 @@ crate::entry! {
         let sampler = handles::get::<Sampler>(sampler)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_SAMPLER_REFERENCE_COUNT => query.put(handles::count(&sampler)),
-            CL_SAMPLER_CONTEXT => query.put(handles::name(sampler.context())),
+            CL_SAMPLER_REFERENCE_COUNT => query.put(handles::reference_count(&sampler)),
+            CL_SAMPLER_CONTEXT => query.put(handles::borrowed(sampler.context())),
             CL_SAMPLER_NORMALIZED_COORDS => query.put(sampler.normalized()),
             CL_SAMPLER_ADDRESSING_MODE => query.put(sampler.addressing() as u32),
             CL_SAMPLER_FILTER_MODE => query.put(sampler.filter() as u32),

@@ -10,7 +10,7 @@ use wgcl_api::objects::semaphore::{Semaphore, SemaphoreProperties, TYPE_BINARY};
 use wgcl_api::types::error::{Error, Result};
 
 use crate::check;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
@@ -26,10 +26,10 @@ const DEVICE_HANDLE_LIST: u32 = 0x2053;
 /// CL_SEMAPHORE_EXPORTABLE_KHR, which these headers do not have, either.
 const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 
-/// The properties of a list.
+/// Reads a list of properties.
 ///
 /// # Errors
-/// Fails for null, and for names that are unknown or given twice.
+/// If the pointer is null, or if a name is unknown or specified twice.
 fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphoreProperties> {
     // "CL_INVALID_VALUE if sema_props is NULL".
     check!(!list.is_null(), InvalidValue, "the list of properties is null");
@@ -56,7 +56,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
             // "CL_INVALID_PROPERTY if sema_props includes more than one external semaphore handle."
             Ok(_) if import.is_none() && ExternalSemaphore::from_raw(name).is_some() => {
                 let (handle, value) = (ExternalSemaphore::from_raw(name), next());
-                // An `int`; -1 is a sync file that is signalled.
+                // The value is an `int`. -1 denotes a sync file that is already signalled.
                 let fd = i32::try_from(value.cast_signed())
                     .map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 import = handle.map(|kind| (kind, fd));
@@ -69,7 +69,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
     Ok(found)
 }
 
-/// The semaphores of a list. Payloads exist for other types than binary semaphores, and are ignored.
+/// Returns the semaphores of a list. Callers ignore the list of payloads, which binary semaphores do not have.
 fn semaphores(count: cl_uint, list: &List<cl_semaphore_khr>) -> Result<Vec<Arc<Semaphore>>> {
     check!(count != 0, InvalidValue, "the number of semaphores is 0");
     check!(!list.is_null(), InvalidValue, "the list of semaphores is null");
@@ -82,7 +82,7 @@ crate::entry! {
         list: List<cl_semaphore_properties_khr>,
     ) -> *mut _cl_semaphore_khr {
         let context = handles::get::<Context>(context)?;
-        Semaphore::new(&context, properties(&list)?).map(handles::give)
+        Semaphore::new(&context, properties(&list)?).map(handles::retained)
     }
 
     fn clEnqueueWaitSemaphoresKHR(
@@ -96,7 +96,7 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let (semaphores, waits) = (semaphores(count, &list)?, wait_list(num_waits, &waits)?);
-        give(&event, queue.wait_semaphores(&semaphores, &waits)?);
+        return_event(&event, queue.wait_semaphores(&semaphores, &waits)?);
         Ok(())
     }
 
@@ -111,7 +111,7 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let (semaphores, waits) = (semaphores(count, &list)?, wait_list(num_waits, &waits)?);
-        give(&event, queue.signal_semaphores(&semaphores, &waits)?);
+        return_event(&event, queue.signal_semaphores(&semaphores, &waits)?);
         Ok(())
     }
 
@@ -125,8 +125,8 @@ crate::entry! {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_SEMAPHORE_CONTEXT_KHR => query.put(handles::name(semaphore.context())),
-            CL_SEMAPHORE_REFERENCE_COUNT_KHR => query.put(handles::count(&semaphore)),
+            CL_SEMAPHORE_CONTEXT_KHR => query.put(handles::borrowed(semaphore.context())),
+            CL_SEMAPHORE_REFERENCE_COUNT_KHR => query.put(handles::reference_count(&semaphore)),
             CL_SEMAPHORE_PROPERTIES_KHR => query.put(semaphore.property_list()),
             CL_SEMAPHORE_TYPE_KHR => query.put(TYPE_BINARY),
             CL_SEMAPHORE_PAYLOAD_KHR => query.put(u64::from(semaphore.is_signalled())),
@@ -134,7 +134,7 @@ crate::entry! {
             CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
                 query.put(semaphore.export_types().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
             }
-            DEVICE_HANDLE_LIST => query.put(semaphore.devices().iter().map(handles::name).collect::<Vec<_>>()),
+            DEVICE_HANDLE_LIST => query.put(semaphore.devices().iter().map(handles::borrowed).collect::<Vec<_>>()),
             _ => query.unknown(param),
         }
     }
@@ -154,7 +154,7 @@ crate::entry! {
             semaphore.check_export(&device, kind.into())?;
             0
         } else {
-            check!(size >= size_of::<i32>(), InvalidValue, "the buffer is too small for a file descriptor");
+            check!(size >= size_of::<i32>(), InvalidValue, "the buffer has {size} bytes; a file descriptor has {}", size_of::<i32>());
             semaphore.export(&device, kind.into())?
         };
         Query::new(size, handle, size_ret).put(fd)

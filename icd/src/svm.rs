@@ -11,7 +11,7 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 
 use crate::check;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{Bytes, BytesMut, Callback, List, Out, OutList, UserData};
 use crate::handles;
 use wgcl_opencl_headers::{
@@ -23,7 +23,7 @@ use wgcl_opencl_headers::{
 /// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers of the bindings.
 const DEVICE_PTRS: cl_kernel_exec_info = 0x5002;
 
-/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and so on, which the bindings lack.
+/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and the two similar values, which the bindings lack.
 const INDIRECT_HOST_ACCESS: cl_kernel_exec_info = 0x4200;
 const INDIRECT_DEVICE_ACCESS: cl_kernel_exec_info = 0x4201;
 const INDIRECT_SHARED_ACCESS: cl_kernel_exec_info = 0x4202;
@@ -97,7 +97,8 @@ pub(crate) enum ExecInfo {
     None,
 }
 
-/// The set of pointers that a parameter names, and whether a device of the context supports it.
+/// Returns the set of pointers that a parameter denotes, and whether a device of the context supports it. Returns
+/// `None` for other parameters.
 fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(PointerSet, bool)> {
     match param {
         CL_KERNEL_EXEC_INFO_SVM_PTRS => Some((PointerSet::Svm, context.has_svm())),
@@ -111,38 +112,42 @@ fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(Pointer
 pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, context: &Context) -> Result<ExecInfo> {
     let set = pointer_set(param, context);
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
-    // param_value_size is not valid." A list of no pointers is a valid one: it takes the earlier ones back.
+    // param_value_size is not valid." An empty list is valid: it removes the earlier pointers.
     let none = set.is_some() && size == 0;
     check!(none || !value.is_null(), InvalidValue, "the value is null");
     if let Some((set, known)) = set {
         // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
         check!(known, InvalidOperation, "no device of the context supports the pointers of kernel execution info {param:#x}");
-        check!(size.is_multiple_of(size_of::<usize>()), InvalidValue, "a list of pointers cannot have {size} bytes");
+        check!(
+            size.is_multiple_of(size_of::<usize>()),
+            InvalidValue,
+            "the size is {size} bytes, which is not a multiple of the size of a pointer"
+        );
         let bytes = value.get(size);
         let pointers = bytes.chunks_exact(size_of::<usize>()).map(|b| b.try_into().map_or(0, usize::from_ne_bytes));
         return Ok(ExecInfo::Pointers(set, pointers.collect()));
     }
-    let (wanted, has) = match param {
+    let (required, has) = match param {
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
-            (Wanted::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
+            (SupportRequired::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
         }
         // If the device can access all addresses, the flag has no effect.
-        INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (Wanted::Always, context.has_usm()),
+        INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (SupportRequired::Always, context.has_usm()),
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };
     check!(size == size_of::<cl_bool>(), InvalidValue, "expected a cl_bool of {} bytes, got {size}", size_of::<cl_bool>());
     // "CL_INVALID_OPERATION if param_name = CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM and param_value = CL_TRUE but
-    // no devices in context associated with kernel support fine-grain system SVM allocations", and for unified shared
-    // memory for every value.
-    let needed = wanted == Wanted::Always || value.get(size).iter().any(|&byte| byte != 0);
-    let memory = if wanted == Wanted::IfTrue { "fine-grained system SVM" } else { "unified shared memory" };
+    // no devices in context associated with kernel support fine-grain system SVM allocations". The flags of unified
+    // shared memory require support for every value.
+    let needed = required == SupportRequired::Always || value.get(size).iter().any(|&byte| byte != 0);
+    let memory = if required == SupportRequired::IfTrue { "fine-grained system SVM" } else { "unified shared memory" };
     check!(!needed || has, InvalidOperation, "no device of the context supports {memory}");
     Ok(ExecInfo::None)
 }
 
-/// The condition under which a switch of clSetKernelExecInfo is valid.
+/// When a flag of clSetKernelExecInfo requires support by a device: for every value, or only if it is true.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wanted {
+enum SupportRequired {
     Always,
     IfTrue,
 }
@@ -163,10 +168,10 @@ crate::entry! {
         let waits = wait_list(num_waits, &waits)?;
         // "CL_INVALID_VALUE if num_svm_pointers is 0 and svm_pointers is non-NULL, or if svm_pointers is NULL and
         // num_svm_pointers is not 0."
-        check!((count == 0) == pointers.is_null(), InvalidValue, "{count} pointers");
+        check!((count == 0) == pointers.is_null(), InvalidValue, "the list of pointers does not match the count {count}");
         let call = FreeCall { queue: handle, pointers: pointers.get(count as usize), function: function.get(), user_data };
         let context = queue.context().clone();
-        give(&event, queue.svm_free(move || call.run(&context), &waits)?);
+        return_event(&event, queue.svm_free(move || call.run(&context), &waits)?);
         Ok(())
     }
 
@@ -183,7 +188,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        give(&event, queue.svm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
+        return_event(&event, queue.svm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
         Ok(())
     }
 
@@ -200,7 +205,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         let pattern = pattern.fill_pattern(pattern_size)?;
-        give(&event, queue.svm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
+        return_event(&event, queue.svm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 
@@ -216,14 +221,14 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.svm_map(blocking != 0, flags, (pointer.address(), size as u64), &waits)?);
+        return_event(&event, queue.svm_map(blocking != 0, flags, (pointer.address(), size as u64), &waits)?);
         Ok(())
     }
 
     fn clEnqueueSVMUnmap(queue: cl_command_queue, pointer: BytesMut, num_waits: cl_uint, waits: List<cl_event>, event: Out<cl_event>) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        give(&event, queue.svm_unmap(pointer.address(), &waits)?);
+        return_event(&event, queue.svm_unmap(pointer.address(), &waits)?);
         Ok(())
     }
 
@@ -250,21 +255,21 @@ crate::entry! {
             .enumerate()
             .map(|(index, pointer)| (pointer.addr(), sizes.get(index).map_or(0, |&size| size as u64)))
             .collect();
-        give(&event, queue.svm_migrate(&parts, flags & to_host != 0, flags & undefined != 0, &waits)?);
+        return_event(&event, queue.svm_migrate(&parts, flags & to_host != 0, flags & undefined != 0, &waits)?);
         Ok(())
     }
 
     fn clSetKernelArgSVMPointer(kernel: cl_kernel, index: cl_uint, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
+        check!(kernel.program().context().has_svm(), InvalidOperation, "no device of the context supports SVM");
         kernel.set_arg_svm(index, value.address())
     }
 
     fn clSetKernelExecInfo(kernel: cl_kernel, param: cl_kernel_exec_info, size: usize, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        check!(kernel.program().context().has_svm(), InvalidOperation, "no device supports SVM");
+        check!(kernel.program().context().has_svm(), InvalidOperation, "no device of the context supports SVM");
         match read_exec_info(param, size, value, kernel.program().context())? {
             ExecInfo::Pointers(set, addresses) => kernel.set_pointers(set, &addresses),
             ExecInfo::None => Ok(()),

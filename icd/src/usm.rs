@@ -14,7 +14,7 @@ use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::Result;
 
 use crate::check;
-use crate::event::{give, wait_list};
+use crate::event::{return_event, wait_list};
 use crate::ffi::{Bytes, BytesMut, List, Out};
 use crate::handles;
 use crate::info::Query;
@@ -27,7 +27,7 @@ use wgcl_opencl_headers::{
 /// CL_MEM_TYPE_UNKNOWN_INTEL
 const UNKNOWN: cl_uint = 0x4196;
 
-/// The flags in a list of cl_mem_properties_intel.
+/// Returns the flags in a list of cl_mem_properties_intel.
 fn flags(list: &List<u64>) -> Result<UsmFlags> {
     let mut flags = None;
     // "CL_INVALID_PROPERTY if a memory property name in properties is not a supported property name, if the value
@@ -46,7 +46,7 @@ fn flags(list: &List<u64>) -> Result<UsmFlags> {
     Ok(flags.unwrap_or_default())
 }
 
-/// Allocates memory; a null `device` means no device.
+/// Allocates memory. A null `device` means no device.
 fn alloc(
     (context, kind, device): (cl_context, UsmType, cl_device_id),
     properties: &List<u64>,
@@ -100,7 +100,7 @@ crate::entry! {
             CL_MEM_ALLOC_SIZE_INTEL => query.put(found.map_or(0, |info| info.size as usize)),
             CL_MEM_ALLOC_DEVICE_INTEL => {
                 let device = found.and_then(|info| info.usm.device);
-                query.put(device.map_or(std::ptr::null_mut::<_cl_device_id>(), |device| handles::name(&device)))
+                query.put(device.map_or(std::ptr::null_mut::<_cl_device_id>(), |device| handles::borrowed(&device)))
             }
             CL_MEM_ALLOC_FLAGS_INTEL => query.put(found.map_or(0, |info| info.usm.flags.bits())),
             _ => query.unknown(param),
@@ -109,7 +109,7 @@ crate::entry! {
 
     fn clSetKernelArgMemPointerINTEL(kernel: cl_kernel, index: cl_uint, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
-        check!(kernel.program().context().has_usm(), InvalidOperation, "no device has unified shared memory");
+        check!(kernel.program().context().has_usm(), InvalidOperation, "no device of the context supports unified shared memory");
         kernel.set_arg_svm(index, value.address())
     }
 
@@ -133,7 +133,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         let pattern = pattern.fill_pattern(pattern_size)?;
-        give(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
+        return_event(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 
@@ -148,9 +148,9 @@ crate::entry! {
     ) {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
-        // The lowest byte, as in `memset`.
+        // Only the lowest byte is used, as in `memset`.
         let pattern = vec![value as u8];
-        give(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
+        return_event(&event, queue.usm_fill(pointer.address(), (pattern, size as u64), |size| pointer.target(size), &waits)?);
         Ok(())
     }
 
@@ -167,7 +167,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         let copy = SvmCopy { dst: dst.address(), src: src.address(), size: size as u64 };
-        give(&event, queue.usm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
+        return_event(&event, queue.usm_copy(blocking != 0, copy, |size| dst.target(size), |size| src.source(size), &waits)?);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if flags is not a supported combination of memory migration flags."
         let known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
         check!(flags & !known == 0, InvalidValue, "flags {flags:#x} are unknown");
-        give(&event, queue.usm_hint(CommandType::UsmMigrateMem, &waits)?);
+        return_event(&event, queue.usm_hint(CommandType::UsmMigrateMem, &waits)?);
         Ok(())
     }
 
@@ -201,7 +201,7 @@ crate::entry! {
         let queue = handles::get::<Queue>(queue)?;
         let waits = wait_list(num_waits, &waits)?;
         // "If a memory advice hint is not supported by the device it will be ignored."
-        give(&event, queue.usm_hint(CommandType::UsmMemAdvise, &waits)?);
+        return_event(&event, queue.usm_hint(CommandType::UsmMemAdvise, &waits)?);
         Ok(())
     }
 }
