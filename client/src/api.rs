@@ -1,12 +1,12 @@
-//! The entry points of OpenCL that this crate uses. They are loaded at run time, from the ICD loader or from a driver
-//! that exports the same names.
+//! The OpenCL functions that this crate uses. They are loaded at run time from the ICD loader, or from a driver that
+//! exports the same names.
 
 use std::ffi::{OsStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use wgcl_opencl_headers as headers;
 
-/// The headers declare function types as `Option`s of function pointers. This is the pointer.
+/// A function type of the headers, which is an `Option` of a function pointer. `Pointer` is the type of the pointer.
 pub trait EntryPoint {
     type Pointer: Copy;
 }
@@ -28,10 +28,10 @@ macro_rules! entry_points {
             /// Loads a library.
             ///
             /// # Errors
-            /// If the library cannot be loaded, or lacks an entry point.
+            /// Fails if the library cannot be loaded or lacks an entry point.
             pub fn load(path: &OsStr) -> Result<Self, libloading::Error> {
-                // SAFETY: an OpenCL library may be loaded at any time. The user chose it, and is responsible for its
-                // initialisation code.
+                // SAFETY: an OpenCL library may be loaded at any time. The user selects the library, and is responsible
+                // for its initialisation code.
                 let library = unsafe { libloading::Library::new(path)? };
                 $(
                     // SAFETY: the Khronos headers declare the function of this name with this type.
@@ -83,10 +83,10 @@ entry_points! {
     release_event = clReleaseEvent: cl_api_clReleaseEvent;
 }
 
-/// The error texts that drivers passed to context callbacks, until [`take_error_texts`].
+/// The error texts that drivers passed to context callbacks since the last call of [`take_error_texts`].
 static ERROR_TEXTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// `pfn_notify` of every context. Drivers call it on any thread.
+/// The `pfn_notify` callback of every context. Drivers can call it on any thread.
 ///
 /// # Safety
 /// `text` is null or a string that ends with a zero byte.
@@ -94,12 +94,12 @@ pub unsafe extern "C" fn notify(text: *const c_char, _: *const c_void, _: usize,
     if text.is_null() {
         return;
     }
-    // SAFETY: the caller's contract.
+    // SAFETY: the caller ensures that the string ends with a zero byte.
     let text = unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned();
     ERROR_TEXTS.lock().unwrap_or_else(PoisonError::into_inner).push(text);
 }
 
-/// The error texts since the last call.
+/// Returns the error texts since the last call, and clears the list.
 pub fn take_error_texts() -> Vec<String> {
     std::mem::take(&mut *ERROR_TEXTS.lock().unwrap_or_else(PoisonError::into_inner))
 }

@@ -1,24 +1,24 @@
-//! Comparison of the buffers that two devices computed.
+//! Compares the buffers that two devices computed.
 
 use crate::element::{Element, Value};
 use crate::session::Buffer;
 
-/// The differences between a buffer of one device and that of another.
+/// The differences between the buffers of two devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Number of elements that differ by more than the limit.
+    /// Number of elements that differ by more than the permitted difference.
     pub count: usize,
     /// Number of elements.
     pub total: usize,
-    /// The first differing element: index, and value on either device.
+    /// The first differing element: its index, and its value on each device.
     pub first: (usize, Value, Value),
-    /// The largest difference in units in the last place (ULP) of the first device's value. It is infinite if one value
-    /// is a NaN or an infinity.
+    /// The largest difference of floats in units in the last place (ULP) of the first device's value, or the largest
+    /// difference of integers. It is infinite if only one value is a NaN or an infinity.
     pub ulp: f64,
 }
 
-/// Compares two buffers: integers exactly, floats within a number of ULP. All NaNs are equal. `None` if the buffers
-/// agree.
+/// Compares two buffers of the same size: integers exactly, and floats with a permitted difference of `ulp`. All NaNs
+/// are equal. Returns `None` if there are no differences.
 pub fn difference(one: &Buffer, other: &Buffer, ulp: f64) -> Option<Difference> {
     let total = one.after.len() / one.element.size();
     let mut found: Option<Difference> = None;

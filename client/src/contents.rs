@@ -1,18 +1,18 @@
-//! The bytes of arguments: values are evaluated for each element, structures have the layout of C.
+//! Computes the bytes of arguments. Values are evaluated for each element. Structures have the layout of C.
 
 use crate::element::Element;
 use crate::error::NotationError;
 use crate::expression::Scope;
 use crate::notation::{Init, slots};
 
-/// The bytes of `count` elements, padded to `slots`.
+/// Returns the bytes of `count` elements, padded with zeros to `slots` elements.
 ///
 /// # Errors
-/// If an expression uses a name that the scope does not have, or there is not enough memory.
+/// Fails if an expression cannot be evaluated or there is not enough memory.
 pub fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &Scope<'_>) -> Result<Vec<u8>, NotationError> {
     let mut bytes = Vec::new();
     let size = slots.max(count).saturating_mul(element.size());
-    bytes.try_reserve_exact(size).map_err(|_| format!("there is no memory for {size} bytes"))?;
+    bytes.try_reserve_exact(size).map_err(|_| format!("cannot allocate {size} bytes"))?;
     let mut scope = scope.clone();
     for index in 0..count {
         scope.index = index as i128;
@@ -23,10 +23,10 @@ pub fn fill(element: Element, count: usize, slots: usize, init: &Init, scope: &S
     Ok(bytes)
 }
 
-/// The bytes of a structure: each field at its alignment, the size padded to the largest alignment.
+/// Returns the bytes of a structure. Each field is aligned, and the size is a multiple of the largest alignment.
 ///
 /// # Errors
-/// The errors of [`fill`].
+/// Fails with the errors of [`fill`].
 pub fn layout(fields: &[(Element, usize, Init)], scope: &Scope<'_>) -> Result<Vec<u8>, NotationError> {
     let mut bytes = Vec::new();
     let mut strictest = 1;

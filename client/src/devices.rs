@@ -1,5 +1,5 @@
-//! Selection of a device by a part of its name: first among the devices of wgcl's own library, then among those of
-//! every driver of the ICD loader.
+//! Selects a device by a part of its name. Searches the devices of wgcl's library first, then the devices of all
+//! drivers of the ICD loader.
 //!
 //! Example: `llvmpipe` selects `llvmpipe (LLVM 15.0.6, 256 bits)`.
 
@@ -37,12 +37,12 @@ pub struct Device {
 }
 
 impl Device {
-    /// Whether it is the device with wgcl's kernel sanitizer: the CPU device.
+    /// Whether this is wgcl's CPU device, which has the kernel sanitizer.
     pub fn checks_kernels(&self) -> bool {
         self.platform.contains("wgcl") && self.driver.contains("(CPU:")
     }
 
-    /// Whether a text is a part of the name of the device or of its platform. Case does not matter.
+    /// Whether `text` is a part of the name of the device or of its platform, without regard to case.
     fn matches(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         [&self.name, &self.platform].into_iter().any(|name| name.to_lowercase().contains(&text))
@@ -51,15 +51,15 @@ impl Device {
 
 /// The libraries to search for devices.
 pub struct Libraries {
-    /// wgcl's own library, which is searched first.
+    /// The path of wgcl's library, which is searched first. `None` if it was not found.
     own: Option<PathBuf>,
-    /// Whether the caller named it. Then it must exist.
+    /// Whether the caller named wgcl's library. If so, it is an error if the library cannot be loaded.
     is_named: bool,
 }
 
 impl Libraries {
-    /// Finds wgcl's library and the ICD loader. wgcl's library is `named`, or next to the running program, or in
-    /// `../lib`.
+    /// Finds wgcl's library: `named` if it is given, otherwise the library in the directory of the running program, or
+    /// in `../lib`.
     pub fn find(named: Option<PathBuf>) -> Self {
         let program = std::env::current_exe().ok();
         let folder = program.as_deref().and_then(Path::parent);
@@ -69,10 +69,11 @@ impl Libraries {
         Self { own: named.or_else(|| [beside, installed].into_iter().flatten().find(|path| path.exists())), is_named }
     }
 
-    /// The first device that `fits` and whose name contains `wanted`. Devices of wgcl's own library come first.
+    /// Returns the first device for which `fits` is true and whose name or platform name contains `wanted`. Devices of
+    /// wgcl's library come first.
     ///
     /// # Errors
-    /// If there is no library, or no such device.
+    /// Fails if no library can be loaded, there is no such device, or a call fails.
     pub fn device(&self, wanted: Option<&str>, fits: impl Fn(&Device) -> bool) -> Result<Device, ClientError> {
         let (mut known, mut tried) = (Vec::new(), Vec::new());
         let mut loaded = false;

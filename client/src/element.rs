@@ -2,17 +2,18 @@
 
 use std::fmt;
 
-/// The value of a host expression. Integers are exact, and wrap when they are stored. Floats have double precision.
+/// The value of a host expression. Integers have 128 bits, and are truncated when they are stored. Floats have double
+/// precision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
     Int(i128),
     Float(f64),
-    /// `_`: any value is expected.
+    /// `_`: every value is accepted as a result.
     Any,
 }
 
 impl Value {
-    /// The value as a double.
+    /// Converts the value to a double.
     pub fn as_f64(self) -> f64 {
         match self {
             Value::Int(value) => value as f64,
@@ -21,7 +22,7 @@ impl Value {
         }
     }
 
-    /// This value as an integer; floats are truncated towards zero.
+    /// Converts the value to an integer. Floats are rounded towards zero.
     pub fn as_int(self) -> i128 {
         match self {
             Value::Int(value) => value,
@@ -30,7 +31,7 @@ impl Value {
         }
     }
 
-    /// Whether it is not zero.
+    /// Whether the value is not zero.
     pub fn is_true(self) -> bool {
         match self {
             Value::Int(value) => value != 0,
@@ -67,7 +68,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// The type that `name` denotes.
+    /// Returns the scalar type with this name, or `None` for other names.
     pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "char" => Element::Char,
@@ -102,7 +103,8 @@ impl Element {
         }
     }
 
-    /// Splits `float4` into `float` and 4; a scalar has one component.
+    /// Splits the name of a vector type, such as `float4`, into the scalar type and the number of components, which is
+    /// 1 for a scalar. Returns `None` for other names.
     pub fn vector_from_name(name: &str) -> Option<(Self, usize)> {
         let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
         let element = Self::from_name(&name[..digits])?;
@@ -138,18 +140,18 @@ impl Element {
         matches!(self, Element::Char | Element::Short | Element::Int | Element::Long)
     }
 
-    /// The smallest and largest value of an integer type.
+    /// Returns the minimum and the maximum value of an integer type.
     pub fn range(self) -> (i128, i128) {
         let bits = self.size() as u32 * 8;
         if self.is_signed() { (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1) } else { (0, (1i128 << bits) - 1) }
     }
 
-    /// The value converted to this type: integers wrap, floats are rounded.
+    /// Converts a value to this type. Integers are truncated, and floats are rounded.
     pub fn convert(self, value: Value) -> Value {
         match (self, value) {
             (_, Value::Any) => Value::Any,
             (Element::Double, _) => Value::Float(value.as_f64()),
-            // A conversion through double would round twice.
+            // Convert directly, because a conversion to double first would round twice.
             (Element::Float, Value::Int(int)) => Value::Float(f64::from(int as f32)),
             (Element::Float, _) => Value::Float(f64::from(value.as_f64() as f32)),
             (Element::Half, _) => Value::Float(half_to_f64(f64_to_half(value.as_f64()))),
@@ -161,7 +163,7 @@ impl Element {
         }
     }
 
-    /// Appends the bytes of a value.
+    /// Converts a value to this type and appends its bytes.
     pub fn store(self, value: Value, out: &mut Vec<u8>) {
         match self {
             Element::Half => out.extend(f64_to_half(value.as_f64()).to_le_bytes()),
@@ -174,7 +176,7 @@ impl Element {
         }
     }
 
-    /// Reads the element of this index from a buffer's bytes; `None` past its end.
+    /// Reads the element with this index. Returns `None` after the end of `bytes`.
     pub fn load(self, bytes: &[u8], index: usize) -> Option<Value> {
         let size = self.size();
         let at = index.checked_mul(size)?;
@@ -190,7 +192,7 @@ impl Element {
         })
     }
 
-    /// The unit in the last place of a float type at `value`.
+    /// Returns the unit in the last place of a floating-point type at `value`.
     pub fn ulp(self, value: f64) -> f64 {
         let (mantissa, min_exponent) = match self {
             Element::Half => (10, -14),
@@ -222,15 +224,15 @@ pub fn f64_to_half(value: f64) -> u16 {
     if magnitude.is_nan() {
         return sign | 0x7e00;
     }
-    // 65520 is halfway between the largest half (65504) and 65536, the next value if the exponent had no limit.
+    // 65520 is halfway between the largest half, 65504, and 65536, and rounds to infinity.
     if magnitude >= 65520.0 {
         return sign | 0x7c00;
     }
     let exponent = if magnitude < 2f64.powi(-14) { -14 } else { magnitude.log2().floor() as i32 };
-    // log2 may round up to the next power of two.
+    // log2 can round up to the next integer.
     let exponent = if magnitude < 2f64.powi(exponent) { (exponent - 1).max(-14) } else { exponent };
     let units = (magnitude * 2f64.powi(10 - exponent)).round_ties_even() as u16;
-    // A subnormal has fewer than 1024 units and exponent field 0, which the addition gives; a carry moves to the next
+    // A subnormal has fewer than 1024 units, so the exponent field is 0. A carry in the addition increments the
     // exponent.
     sign | ((exponent + 14) as u16 * 1024 + units)
 }

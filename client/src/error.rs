@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::error_names::error_name;
 
-/// A text is not a launch, an argument or an expression, or an expression cannot be evaluated.
+/// The error if a text is not a launch, an argument or an expression, or if an expression cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NotationError(String);
@@ -27,21 +27,21 @@ pub enum ClientError {
     /// No library could be loaded.
     #[error("no OpenCL library can be loaded: {}", .tried.iter().map(|(path, why)| format!("{}: {why}", path.display())).collect::<Vec<_>>().join("; "))]
     NoLibrary {
-        /// The paths, each with the reason.
+        /// The path of each library, and the reason why it cannot be loaded.
         tried: Vec<(PathBuf, String)>,
     },
-    /// No device has the name.
+    /// No suitable device has the name.
     #[error("no {}; available devices: {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`") }, if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     NoDevice {
-        /// The name or a part of it. It is empty if any suitable device was requested.
+        /// The requested name or a part of it. Empty if any suitable device was requested.
         wanted: String,
-        /// The names of all devices.
+        /// The names of the suitable devices.
         known: Vec<String>,
     },
-    /// A call returned an error.
+    /// An OpenCL function returned an error.
     #[error("{call}: {}{}", error_name(*.code), .texts.iter().map(|text| format!("\n  {text}")).collect::<String>())]
     Call {
-        /// The function, with its object.
+        /// The name of the function, and its object or arguments.
         call: String,
         /// The error code.
         code: i32,
@@ -54,15 +54,15 @@ pub enum ClientError {
         /// The build log.
         log: String,
     },
-    /// The program has no such kernel.
+    /// The program has no kernel with the requested name.
     #[error("no kernel is named `{wanted}`; the kernels of the program: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
     NoKernel {
         /// The requested name.
         wanted: String,
-        /// The kernels that the program has.
+        /// The names of the program's kernels.
         known: Vec<String>,
     },
-    /// An argument is invalid, or the number of arguments.
+    /// The launch, an argument or the number of arguments is invalid, or the source file cannot be read.
     #[error("{0}")]
     Arguments(String),
 }

@@ -2,7 +2,7 @@
 
 use wgcl_opencl_headers as headers;
 
-/// Lists error codes by name.
+/// Creates a list of error codes and their names.
 macro_rules! codes {
     ($($name:ident)*) => { [$((headers::$name, stringify!($name))),*] };
 }
@@ -73,7 +73,7 @@ const ERRORS: [(i32, &str); 62] = codes![
     CL_MAX_SIZE_RESTRICTION_EXCEEDED
 ];
 
-/// The name of an error code, such as `CL_INVALID_VALUE`; `error -1001` for a code of an extension.
+/// Returns the name of an error code, such as `CL_INVALID_VALUE`, or `error -1001` for the code of an extension.
 pub fn error_name(code: i32) -> String {
     ERRORS.iter().find(|(known, _)| *known == code).map_or_else(|| format!("error {code}"), |(_, name)| (*name).to_owned())
 }

@@ -1,10 +1,10 @@
-//! Host expressions for the values of arguments: C's operators over exact integers and doubles, evaluated for each
-//! element `i`.
+//! Host expressions for the values of arguments. They have C's operators on 128-bit integers and doubles, and are
+//! evaluated for each element `i`.
 //!
-//! Integers do not wrap within an expression: 128 bits hold every product of 64-bit values. The result wraps to the
-//! element type when it is stored or compared. Conversions such as `uchar(x)` wrap within an expression.
+//! 128 bits can represent every product of 64-bit values. The result is truncated to the element type when it is stored
+//! or compared. Conversions such as `uchar(x)` truncate within an expression.
 //!
-//! Example: `float[64] = i * 0.5` is a buffer of 0, 0.5, 1, ...
+//! Example: `float[64] = i * 0.5` is a buffer with the values 0, 0.5, 1, ...
 
 use std::collections::HashMap;
 
@@ -32,24 +32,24 @@ pub enum Expr {
     Call(String, Vec<Expr>),
 }
 
-/// The contents of a buffer or scalar argument before the kernel ran.
+/// The contents of a buffer or value argument before the kernel runs.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// The type of its scalars.
+    /// The type of the scalars.
     pub element: Element,
     pub bytes: Vec<u8>,
-    /// Whether it is a scalar. The name of an array means its element `i`.
+    /// Whether the argument is a scalar. In an expression, the name of another argument stands for its element `i`.
     pub is_scalar: bool,
 }
 
 /// The values of names during the evaluation of an expression.
 #[derive(Clone, Debug, Default)]
 pub struct Scope<'a> {
-    /// `i`: the element that the expression is evaluated for.
+    /// The value of `i`: the index of the element that the expression is evaluated for.
     pub index: i128,
     /// The arguments by their names.
     pub inputs: Option<&'a HashMap<String, Input>>,
-    /// A seed, so that arguments have different `rand` sequences.
+    /// A seed, so that the `rand` sequences of arguments differ.
     pub salt: u64,
     /// The counters of the enclosing `sum`s.
     pub variables: Vec<(String, i128)>,
@@ -66,7 +66,7 @@ struct Parser<'a> {
 /// Parses a whole text.
 ///
 /// # Errors
-/// If the text is not an expression.
+/// Fails if the text is not an expression.
 pub fn parse(text: &str) -> Result<Expr> {
     let mut parser = Parser { rest: text };
     let expr = parser.select()?;
@@ -111,7 +111,7 @@ impl Parser<'_> {
         'next: loop {
             self.skip_space();
             for operator in *operators {
-                // Does not take `<` from `<<`, or `&` from `&&`.
+                // Do not parse the first character of `<<` or `&&` as an operator.
                 let doubled = self
                     .rest
                     .strip_prefix(operator)
@@ -218,10 +218,10 @@ fn constant(name: &str) -> Option<Value> {
 }
 
 impl Expr {
-    /// The value for the element, inputs and variables of a scope.
+    /// Evaluates the expression in a scope.
     ///
     /// # Errors
-    /// If it uses a name that the scope does not have, or cannot be computed.
+    /// Fails if the expression uses a name that the scope does not have, or if it has no value.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
         match self {
             Expr::Value(value) => Ok(*value),
@@ -267,7 +267,7 @@ impl Scope<'_> {
             .ok_or_else(|| format!("`{name}` has no element {index}").into())
     }
 
-    /// A pseudo-random 64-bit number for this element (splitmix64's finaliser).
+    /// Returns a pseudo-random 64-bit number for the element (the finaliser of splitmix64).
     fn random(&self) -> u64 {
         let mut x =
             (self.index as u64).wrapping_add(self.salt << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1234_5678_9abc_def1);
@@ -294,7 +294,7 @@ fn unary(operator: &str, value: Value) -> Result<Value> {
 
 fn binary(operator: &str, left: Value, right: Value) -> Result<Value> {
     if let (Value::Int(a), Value::Int(b)) = (left, right) {
-        let shift = || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift by {b}"));
+        let shift = || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift amount {b} is not between 0 and 127"));
         return Ok(Value::Int(match operator {
             "+" => a.wrapping_add(b),
             "-" => a.wrapping_sub(b),
@@ -352,7 +352,7 @@ fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value> {
                 ("max_of", _) => max,
                 ("bits_of", _) => element.size() as i128 * 8,
                 (_, [_, value]) => value.evaluate(scope)?.as_int().clamp(min, max),
-                _ => return Err("sat(type, value)".into()),
+                _ => return Err("`sat` requires a type and a value".into()),
             }));
         }
         _ => {}
@@ -361,14 +361,14 @@ fn call(name: &str, arguments: &[Expr], scope: &Scope<'_>) -> Result<Value> {
     if let (Some(element), [value]) = (Element::from_name(name), values.as_slice()) {
         return Ok(element.convert(*value));
     }
-    function(name, &values, scope).ok_or_else(|| format!("no function `{name}` of {} arguments", values.len()).into())
+    function(name, &values, scope).ok_or_else(|| format!("unknown function `{name}`, or invalid arguments for it").into())
 }
 
 fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
     if values.iter().all(|value| matches!(value, Value::Int(_))) {
         let ints: Vec<i128> = values.iter().map(|value| value.as_int()).collect();
         let result = match (name, ints.as_slice()) {
-            // Both bounds are included. A range of more than 2^64 numbers is cut.
+            // Both bounds are included. In a range of more than 2^64 numbers, only the first 2^64 occur.
             ("rand", &[low, high]) if low > high => return None,
             ("rand", &[low, high]) => {
                 let count = high.wrapping_sub(low).wrapping_add(1);
@@ -379,7 +379,7 @@ fn function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Value> {
             ("clamp", &[x, low, high]) => x.max(low).min(high),
             ("abs", &[a]) => a.wrapping_abs(),
             ("popcount", &[a]) => i128::from(a.count_ones()),
-            // Leading zeros of a non-negative number of this many bits.
+            // The number of leading zeros of a non-negative number of `width` bits.
             ("clz", &[a, width]) => (i128::from(a.leading_zeros()) - 128).wrapping_add(width),
             ("ctz", &[a, width]) => i128::from(a.trailing_zeros()).min(width),
             _ => return float_function(name, values, scope),

@@ -1,4 +1,4 @@
-//! The notation of image and sampler arguments.
+//! Parses the notation of image and sampler arguments.
 
 use crate::element::Element;
 use crate::error::NotationError;
@@ -10,36 +10,36 @@ use wgcl_opencl_headers::{
 
 type Result<T> = std::result::Result<T, NotationError>;
 
-/// An image without its contents: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
+/// The properties of an image: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
 #[derive(Clone, Copy, Debug)]
 pub struct Form {
     /// cl_mem_object_type
     pub kind: u32,
-    /// Width; height or number of images of a 1D array; depth or number of images of a 2D array. 1 for an absent
-    /// dimension.
+    /// The width, the height (for a 1D array the array size), and the depth (for a 2D array the array size). 1 for a
+    /// missing dimension.
     pub sizes: [usize; 3],
     /// cl_channel_order
     pub order: u32,
     /// cl_channel_type
     pub data_type: u32,
-    /// The type of a channel in memory, or of an element of a packed format.
+    /// The scalar type in memory: that of a channel, or of a whole element in a packed format.
     pub element: Element,
-    /// Number of these per element of the image.
+    /// Number of scalars per element of the image.
     pub channels: usize,
-    /// Number of mip levels; 1 for an image without mipmap. The contents begin with the largest level.
+    /// Number of mip levels, or 1 for an image without a mipmap. The contents begin with the largest level.
     pub levels: u32,
 }
 
 /// A mip level of an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// The `origin` parameter of commands.
+    /// The `origin` argument of commands on this level.
     pub origin: [usize; 4],
-    /// The sizes of the image, in the order of [`Form::sizes`].
+    /// The sizes of the level, in the order of [`Form::sizes`].
     pub sizes: [usize; 3],
 }
 
-/// Channel orders from CL_R on, with their number of channels in memory.
+/// The channel orders from CL_R on, and their number of channels in memory.
 const ORDERS: [(&str, usize); 20] = [
     ("R", 1),
     ("A", 1),
@@ -63,7 +63,7 @@ const ORDERS: [(&str, usize); 20] = [
     ("ABGR", 4),
 ];
 
-/// Channel types from CL_SNORM_INT8 on, with their type in memory, and whether they are packed formats.
+/// The channel types from CL_SNORM_INT8 on, their scalar type in memory, and whether they are packed formats.
 const TYPES: [(&str, Element, bool); 15] = [
     ("SNORM_INT8", Element::Char, false),
     ("SNORM_INT16", Element::Short, false),
@@ -82,11 +82,11 @@ const TYPES: [(&str, Element, bool); 15] = [
     ("FLOAT", Element::Float, false),
 ];
 
-/// Other packed data types, with their values.
+/// Further packed channel types, and their values.
 const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
 
 impl Form {
-    /// Reads `image2d 8x4 RGBA UNORM_INT8`.
+    /// Parses the properties of an image, such as `image2d 8x4 RGBA UNORM_INT8`.
     ///
     /// # Errors
     /// If a part of the text is unknown.
@@ -100,7 +100,7 @@ impl Form {
             return Err("expected an image of the form `KIND SIZES ORDER TYPE [levels N]`".into());
         };
         if !(1..=32).contains(&levels) {
-            return Err(format!("{levels} levels").into());
+            return Err(format!("the number of levels must be 1 to 32, not {levels}").into());
         }
         let (kind, dimensions) = match *kind {
             "image1d" => (CL_MEM_OBJECT_IMAGE1D, 1),
@@ -117,21 +117,22 @@ impl Form {
             .collect::<std::result::Result<Vec<usize>, _>>()
             .map_err(|error| format!("{sizes}: {error}"))?;
         if given.len() != dimensions || given.contains(&0) {
-            return Err(format!("expected {dimensions} sizes, got {sizes}").into());
+            return Err(format!("`{sizes}` is not a valid size in {dimensions}D").into());
         }
-        // An element has up to four channels of four bytes.
+        // An element has at most four channels of four bytes.
         given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;
         let sizes = std::array::from_fn(|dimension| given.get(dimension).copied().unwrap_or(1));
         let number = (0..).zip(ORDERS).find(|(_, (name, _))| name == order);
-        let (order, channels) = number.map(|(number, (_, channels))| (0x10B0 + number, channels)).ok_or("unknown channel order")?;
+        let (order, channels) =
+            number.map(|(number, (_, channels))| (0x10B0 + number, channels)).ok_or_else(|| format!("unknown channel order `{order}`"))?;
         let first =
             (0x10D0..).zip(TYPES).find(|(_, (name, ..))| name == data_type).map(|(number, (_, element, packed))| (number, element, packed));
         let more = || MORE_TYPES.iter().find(|(name, _)| name == data_type).map(|&(_, number)| (number, Element::Uint, true));
-        let (data_type, element, packed) = first.or_else(more).ok_or("unknown channel type")?;
+        let (data_type, element, packed) = first.or_else(more).ok_or_else(|| format!("unknown channel type `{data_type}`"))?;
         Ok(Self { kind, sizes, order, data_type, element, channels: if packed { 1 } else { channels }, levels })
     }
 
-    /// The mip levels. Each is half as large as the one before.
+    /// Returns the mip levels. In each dimension, the size of a level is half the size of the previous one.
     pub fn levels(&self) -> impl Iterator<Item = Level> {
         let form = *self;
         let whole = usize::from(form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY) + 2 * usize::from(form.kind == CL_MEM_OBJECT_IMAGE2D_ARRAY);
@@ -151,12 +152,12 @@ impl Form {
         })
     }
 
-    /// Number of scalars in elements of these sizes.
+    /// Returns the number of scalars in a region of these sizes.
     pub fn scalars(&self, sizes: [usize; 3]) -> usize {
         sizes.iter().product::<usize>() * self.channels
     }
 
-    /// Number of scalars in its contents.
+    /// Returns the number of scalars in all levels.
     pub fn count(&self) -> usize {
         self.levels().map(|level| self.scalars(level.sizes)).sum()
     }
@@ -165,18 +166,20 @@ impl Form {
 /// The properties of a sampler.
 #[derive(Clone, Copy, Debug)]
 pub struct SamplerForm {
-    /// cl_bool: whether coordinates are normalised.
+    /// Whether coordinates are normalised, as a cl_bool.
     pub normalized: u32,
     /// cl_addressing_mode
     pub addressing: u32,
     /// cl_filter_mode
     pub filter: u32,
-    /// cl_filter_mode between mip levels, with the smallest and largest level, if given.
+    /// The cl_filter_mode between mip levels, and the minimum and maximum level. `None` without a filter between
+    /// levels.
     pub levels: Option<(u32, f32, f32)>,
 }
 
 impl SamplerForm {
-    /// Reads `normalized repeat linear`, or `normalized repeat linear mip_linear 0.5..2`.
+    /// Parses the properties of a sampler, such as `normalized repeat linear` or
+    /// `normalized repeat linear mip_linear 0.5..2`.
     ///
     /// # Errors
     /// If a part of the text is unknown.

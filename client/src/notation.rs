@@ -1,5 +1,5 @@
-//! The notation of launches and their arguments, in the comments of `.cl` tests and on the command line.
-//! `docs/wgclc.md` describes it.
+//! Parses the notation of launches and their arguments, in the comments of `.cl` tests and on the command line.
+//! `docs/wgclc.md` describes the notation.
 
 use crate::element::{Element, Value};
 use crate::error::NotationError;
@@ -15,20 +15,20 @@ pub struct Launch {
     pub kernel: String,
     /// Global size in one to three dimensions.
     pub global: Vec<usize>,
-    /// Local size in the same number of dimensions. The device chooses it if it is absent.
+    /// Local size in the same number of dimensions. If it is `None`, the device chooses it.
     pub local: Option<Vec<usize>>,
     /// Global offset in the same number of dimensions.
     pub offset: Option<Vec<usize>>,
 }
 
 impl Launch {
-    /// Parses the words of a launch.
+    /// Parses a launch that was split into words.
     ///
     /// # Errors
-    /// If a word is invalid or missing.
+    /// Fails if a word is invalid or missing.
     pub fn parse<'t>(words: impl IntoIterator<Item = &'t str>) -> Result<Self> {
         let mut words = words.into_iter();
-        let kernel = words.next().ok_or("the kernel's name is missing")?.to_owned();
+        let kernel = words.next().ok_or("the name of the kernel is missing")?.to_owned();
         let (mut global, mut local, mut offset) = (None, None, None);
         for word in words {
             let (key, value) = word.split_once('=').ok_or_else(|| format!("`{word}` is not of the form KEY=VALUE"))?;
@@ -46,12 +46,12 @@ impl Launch {
         }
         let global = global.ok_or("global= is missing")?;
         if [&local, &offset].into_iter().flatten().any(|other| other.len() != global.len()) {
-            return Err("global, local and offset differ in their dimensions".into());
+            return Err("global, local and offset must have the same number of dimensions".into());
         }
         Ok(Self { kernel, global, local, offset })
     }
 
-    /// Whether a word is a size of a launch, and not an argument.
+    /// Whether a word of the command line is a size of a launch, and not an argument.
     pub fn is_size(word: &str) -> bool {
         ["global=", "local=", "offset="].iter().any(|key| word.starts_with(key))
     }
@@ -64,12 +64,12 @@ pub enum ArgumentKind {
     Buffer {
         /// The type of the scalars.
         element: Element,
-        /// The number of scalars. A vector of three components has four.
+        /// The number of scalars. A vector of three components counts as four.
         count: usize,
         /// The contents before the launch.
         init: Init,
     },
-    /// An image. Its contents are scalars: channels, or elements of a packed format.
+    /// An image. Its contents are scalars: channels, or whole elements in a packed format.
     Image {
         form: image::Form,
         /// The contents before the launch.
@@ -83,27 +83,28 @@ pub enum ArgumentKind {
         /// Maximum number of packets.
         packets: u32,
     },
-    /// A value of `count` scalars, padded to `slots` (a 3-component vector has 4).
+    /// A scalar or vector by value.
     Value {
         /// The type of the scalars.
         element: Element,
         /// Number of scalars with a value.
         count: usize,
-        /// Number of passed scalars.
+        /// Number of scalars that are passed. A vector of three components has four.
         slots: usize,
         init: Init,
     },
-    /// A structure by value, with the layout of C.
+    /// A structure by value. Each field has a scalar type, a number of components, and a value.
     Struct(Vec<(Element, usize, Init)>),
-    /// Bytes of `__local` memory.
+    /// `__local` memory of this size in bytes.
     Local(usize),
     /// A buffer argument set to NULL.
     Null,
-    /// The buffer of the argument with that name in this run, or in the last run that had it; or a sub-buffer of it.
+    /// The buffer of an earlier argument, or a sub-buffer of it. In `.cl` tests, the argument can be one of an earlier
+    /// run.
     Same {
-        /// The other argument's name.
+        /// The name of the earlier argument.
         name: String,
-        /// The first scalar of the sub-buffer, and their number.
+        /// The index of the first scalar of the sub-buffer, and the number of its scalars. `None` for the whole buffer.
         part: Option<(usize, usize)>,
     },
 }
@@ -121,7 +122,7 @@ impl Init {
     /// Parses an expression, or a list of expressions in braces.
     ///
     /// # Errors
-    /// If the text is invalid.
+    /// Fails if the text is invalid.
     pub fn parse(text: &str) -> Result<Self> {
         let text = text.trim();
         match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
@@ -130,22 +131,22 @@ impl Init {
         }
     }
 
-    /// The value of the scope's element.
+    /// Returns the value of the element `i` of the scope.
     ///
     /// # Errors
-    /// If the expression uses a name that the scope does not have.
+    /// Fails if the expression cannot be evaluated or the list is empty.
     pub fn evaluate(&self, scope: &Scope<'_>) -> Result<Value> {
         match self {
             Self::Each(expr) => expr.evaluate(scope),
             Self::List(list) => {
                 let index = usize::try_from(scope.index).unwrap_or(0) % list.len().max(1);
-                list.get(index).ok_or("an empty list")?.evaluate(scope)
+                list.get(index).ok_or("the list of values is empty")?.evaluate(scope)
             }
         }
     }
 }
 
-/// Splits at a separator outside of brackets.
+/// Splits a text at separators outside of brackets. Omits empty parts.
 fn split_top(text: &str, separator: char) -> Vec<&str> {
     let mut depth = 0;
     let mut start = 0;
@@ -170,7 +171,7 @@ impl ArgumentKind {
     /// Parses the text after an argument's name: `float[64] = i`, `int = 3`, `local 256`, `null` and so on.
     ///
     /// # Errors
-    /// If the text is invalid.
+    /// Fails if the text is invalid.
     pub fn parse(body: &str) -> Result<Self> {
         let zero = || Init::Each(Expr::Value(Value::Int(0)));
         let body = body.trim();
@@ -192,12 +193,12 @@ impl ArgumentKind {
         if let Some(fields) = body.strip_prefix("struct").map(str::trim).and_then(|rest| rest.strip_prefix('{')?.strip_suffix('}')) {
             let fields = split_top(fields, ';').into_iter().map(|field| {
                 let (name, value) = field.split_once('=').ok_or("expected a field of the form `type = value`")?;
-                let (element, width) = Element::vector_from_name(name.trim()).ok_or("unknown type of a field")?;
+                let (element, width) = Element::vector_from_name(name.trim()).ok_or_else(|| format!("unknown type `{}`", name.trim()))?;
                 Ok((element, width, Init::parse(value)?))
             });
             return Ok(Self::Struct(fields.collect::<Result<_>>()?));
         }
-        // The first `=` ends the type: comparisons only come after it.
+        // The type ends at the first `=`, because comparisons can only follow it.
         let (kind, value) = match body.split_once('=') {
             Some((kind, value)) => (kind.trim(), Some(Init::parse(value)?)),
             None => (body, None),
@@ -209,16 +210,18 @@ impl ArgumentKind {
             let (element, width) = Element::vector_from_name(name.trim()).ok_or_else(|| format!("unknown type `{}`", name.trim()))?;
             let count = parse(count)?.evaluate(&Scope::default())?.as_int();
             let count = usize::try_from(count).ok().and_then(|count| count.checked_mul(slots(width)));
-            let count = count.filter(|count| count.checked_mul(element.size()).is_some()).ok_or("there are too many elements")?;
+            let count = count
+                .filter(|count| count.checked_mul(element.size()).is_some())
+                .ok_or("the number of elements is negative or too large")?;
             return Ok(Self::Buffer { element, count, init: value.unwrap_or_else(zero) });
         }
         let (element, count) = Element::vector_from_name(kind).ok_or_else(|| format!("unknown type `{kind}`"))?;
-        let init = value.ok_or("a value is missing")?;
+        let init = value.ok_or("the value is missing")?;
         Ok(Self::Value { element, count, slots: slots(count), init })
     }
 }
 
-/// Parses `TYPE[packets]`, or `BYTES[packets]` if packets are structures.
+/// Parses `TYPE[packets]`, or `BYTES[packets]` for packets of this size.
 fn pipe(text: &str) -> Result<ArgumentKind> {
     let (packet, packets) =
         text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("expected a pipe of the form `TYPE[packets]`")?;
@@ -240,7 +243,7 @@ fn same(text: &str) -> Result<ArgumentKind> {
     Ok(ArgumentKind::Same { name: name.trim().to_owned(), part: Some((number(first)?, number(count)?)) })
 }
 
-/// Number of scalars of a vector of this width in memory.
+/// Returns the number of scalars that a vector of `width` components has in memory.
 pub const fn slots(width: usize) -> usize {
     if width == 3 { 4 } else { width }
 }
@@ -248,7 +251,7 @@ pub const fn slots(width: usize) -> usize {
 /// An argument with an optional name: `NAME: KIND`, or `KIND`.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// The name that other arguments use.
+    /// The name by which other arguments refer to this one.
     pub name: Option<String>,
     pub kind: ArgumentKind,
 }
@@ -257,12 +260,12 @@ impl Argument {
     /// Parses an argument of the command line.
     ///
     /// # Errors
-    /// If the text is invalid. The error quotes it.
+    /// Fails if the text is invalid. The error contains the text.
     pub fn parse(text: &str) -> Result<Self> {
         let is_name = |name: &str| {
             name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        // An expression may also contain a colon.
+        // A colon may also be part of an expression.
         let (name, body) = match text.split_once(':') {
             Some((name, body)) if is_name(name.trim()) => (Some(name.trim().to_owned()), body),
             _ => (None, text),

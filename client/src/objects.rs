@@ -1,5 +1,5 @@
-//! OpenCL objects: created with a check of the error code, and released on drop. Only this file calls functions with
-//! pointers.
+//! OpenCL objects. Their creation checks the error code, and they are released on drop. Only this file calls OpenCL
+//! functions.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -21,10 +21,10 @@ use wgcl_opencl_headers::{
 
 type Result<T> = std::result::Result<T, ClientError>;
 
-/// Time to wait for error texts after a failed call: drivers call the context's callback on their own threads.
+/// Time to wait for error texts after a failed call, because drivers can call the context's callback on other threads.
 const CALLBACK_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Checks an error code.
+/// Fails with the error texts of the driver if `code` is an error. `call` returns the name of the function.
 fn check(code: i32, call: impl FnOnce() -> String) -> Result<()> {
     if code == CL_SUCCESS {
         return Ok(());
@@ -38,7 +38,7 @@ fn check(code: i32, call: impl FnOnce() -> String) -> Result<()> {
     Err(ClientError::Call { call: call(), code, texts })
 }
 
-/// The result of an information query; `None` if it fails.
+/// Returns the result of an information query, or `None` if the query fails.
 fn info(query: impl Fn(usize, *mut c_void, *mut usize) -> i32) -> Option<Vec<u8>> {
     let mut size = 0;
     if query(0, null_mut(), &mut size) != CL_SUCCESS {
@@ -61,12 +61,12 @@ pub struct Platform {
     pub devices: Vec<cl_device_id>,
 }
 
-/// The platforms of a library, with their devices.
+/// Returns the platforms of a library, and their devices.
 pub fn platforms(api: &Api) -> Result<Vec<Platform>> {
     let mut count = 0;
-    // SAFETY: there is no list, and `count` is writable.
+    // SAFETY: the list is null, and `count` is writable.
     let code = unsafe { (api.get_platform_ids)(0, null_mut(), &mut count) };
-    // CL_PLATFORM_NOT_FOUND_KHR: a loader found no platform.
+    // CL_PLATFORM_NOT_FOUND_KHR: the ICD loader found no platform.
     if code == -1001 {
         return Ok(Vec::new());
     }
@@ -91,13 +91,13 @@ pub fn platforms(api: &Api) -> Result<Vec<Platform>> {
     handles.into_iter().map(|handle| Ok(Platform { handle, devices: devices(handle)? })).collect()
 }
 
-/// A string property of a platform.
+/// Returns a string property of a platform. Empty if the query fails.
 pub fn platform_text(api: &Api, platform: cl_platform_id, name: u32) -> String {
     // SAFETY: `info` passes a buffer of `size` bytes.
     text(info(|size, value, ret| unsafe { (api.get_platform_info)(platform, name, size, value, ret) }))
 }
 
-/// A string property of a device.
+/// Returns a string property of a device. Empty if the query fails.
 pub fn device_text(api: &Api, device: cl_device_id, name: u32) -> String {
     // SAFETY: the call has the same arguments as above.
     text(info(|size, value, ret| unsafe { (api.get_device_info)(device, name, size, value, ret) }))
@@ -119,12 +119,12 @@ impl<T> Owned<T> {
 
 impl<T> Drop for Owned<T> {
     fn drop(&mut self) {
-        // SAFETY: this library created the object, and it is released once. An error has no consequence.
+        // SAFETY: this library created the object, and only this call releases it.
         unsafe { (self.release)(self.handle) };
     }
 }
 
-/// A context of one device, with a profiling queue.
+/// A context of one device, and a queue with profiling.
 pub struct Context {
     device: cl_device_id,
     // Dropped before the context.
@@ -150,7 +150,7 @@ pub enum Code<'a> {
 
 pub struct Kernel(Owned<_cl_kernel>);
 
-/// The name and type of a kernel parameter. They are empty if the driver does not report them.
+/// The name and the type of a kernel parameter. They are empty if the driver does not report them.
 #[derive(Clone, Debug, Default)]
 pub struct Parameter {
     pub name: String,
@@ -175,27 +175,27 @@ impl Context {
         Ok(Object(Owned::new(&self.api, handle, self.api.release_memory)))
     }
 
-    /// A buffer with these contents.
+    /// Creates a buffer with these contents.
     pub fn buffer(&self, bytes: &[u8]) -> Result<Object> {
         let mut code = CL_SUCCESS;
         let flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
-        // SAFETY: the call only reads the bytes, before it returns.
+        // SAFETY: the call reads the bytes before it returns, and does not write them.
         let handle =
             unsafe { (self.api.create_buffer)(self.context.handle, flags, bytes.len(), bytes.as_ptr().cast_mut().cast(), &mut code) };
         self.object(handle, code, || format!("clCreateBuffer of {} bytes", bytes.len()))
     }
 
-    /// A sub-buffer of `size` bytes at `origin`.
+    /// Creates a sub-buffer of `size` bytes at byte `origin` of a buffer.
     pub fn sub_buffer(&self, whole: &Object, origin: usize, size: usize) -> Result<Object> {
         let region = cl_buffer_region { origin, size };
         let mut code = CL_SUCCESS;
-        // SAFETY: the region has the type for CL_BUFFER_CREATE_TYPE_REGION.
+        // SAFETY: the region has the type that CL_BUFFER_CREATE_TYPE_REGION requires.
         let handle =
             unsafe { (self.api.create_sub_buffer)(whole.0.handle, 0, CL_BUFFER_CREATE_TYPE_REGION, (&raw const region).cast(), &mut code) };
         self.object(handle, code, || format!("clCreateSubBuffer of {size} bytes at {origin}"))
     }
 
-    /// An image with these contents. Rows, slices and levels have no padding.
+    /// Creates an image with these contents. Rows, slices and levels have no padding.
     pub fn image(&self, form: &Form, bytes: &[u8]) -> Result<Object> {
         let [width, height, depth] = form.sizes;
         let array_size = if form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { height } else { depth };
@@ -213,7 +213,7 @@ impl Context {
         };
         let format = cl_image_format { image_channel_order: form.order, image_channel_data_type: form.data_type };
         let (mut flags, mut host) = (CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.as_ptr().cast_mut().cast());
-        // The image retains it.
+        // The image retains this buffer.
         let buffer = (form.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER).then(|| self.buffer(bytes)).transpose()?;
         if let Some(buffer) = &buffer {
             desc.mem_object = buffer.0.handle;
@@ -223,7 +223,8 @@ impl Context {
             (flags, host) = (CL_MEM_READ_WRITE, null_mut());
         }
         let mut code = CL_SUCCESS;
-        // SAFETY: there are as many bytes as the description needs. The call only reads them, before it returns.
+        // SAFETY: `bytes` has the size of the image. The call reads the bytes before it returns, and does not write
+        // them.
         let handle = unsafe { (self.api.create_image)(self.context.handle, flags, &format, &desc, host, &mut code) };
         let image = self.object(handle, code, || "clCreateImage".to_owned())?;
         if form.levels > 1 {
@@ -238,7 +239,7 @@ impl Context {
         for level in form.levels() {
             let (here, next) = rest.split_at(form.scalars(level.sizes) * form.element.size());
             rest = next;
-            // SAFETY: there are as many bytes as the level needs. The blocking call reads them before it returns.
+            // SAFETY: `here` has the size of the level. The blocking call reads the bytes before it returns.
             let code = unsafe {
                 (self.api.enqueue_write_image)(
                     self.queue.handle,
@@ -259,10 +260,10 @@ impl Context {
         Ok(())
     }
 
-    /// An empty pipe.
+    /// Creates an empty pipe.
     pub fn pipe(&self, packet: u32, packets: u32) -> Result<Object> {
         let mut code = CL_SUCCESS;
-        // SAFETY: there are no properties.
+        // SAFETY: the list of properties is null.
         let handle = unsafe { (self.api.create_pipe)(self.context.handle, 0, packet, packets, null(), &mut code) };
         self.object(handle, code, || format!("clCreatePipe of {packets} packets of {packet} bytes"))
     }
@@ -288,13 +289,13 @@ impl Context {
         Ok(Sampler(Owned::new(&self.api, handle, self.api.release_sampler)))
     }
 
-    /// Builds a program. Also returns the build log, which may have warnings.
+    /// Builds a program. Returns it and the build log, which may contain warnings.
     pub fn build(&self, code_of: &Code<'_>, options: &str) -> Result<(Program, String)> {
         let mut code = CL_SUCCESS;
         let (handle, call) = match code_of {
             Code::Source(source) => {
                 let mut pointer = source.as_ptr().cast();
-                // SAFETY: there is one string, of that length.
+                // SAFETY: the list has one string, and its length is correct.
                 let handle = unsafe { (self.api.create_program)(self.context.handle, 1, &raw mut pointer, &source.len(), &mut code) };
                 (handle, "clCreateProgramWithSource")
             }
@@ -321,7 +322,7 @@ impl Context {
         Ok((program, log))
     }
 
-    /// The kernel with a name.
+    /// Creates the kernel with this name.
     pub fn kernel(&self, program: &Program, name: &str) -> Result<Kernel> {
         let text_of_name = CString::new(name).unwrap_or_default();
         let mut code = CL_SUCCESS;
@@ -338,12 +339,12 @@ impl Context {
         if known.iter().any(|known| known == name) {
             check(code, || format!("clCreateKernel of `{name}`"))?;
         }
-        // The driver's texts add nothing to this error.
+        // Discard the error texts of the driver, because the error names the kernel.
         take_error_texts();
         Err(ClientError::NoKernel { wanted: name.to_owned(), known })
     }
 
-    /// The parameters of a kernel.
+    /// Returns the parameters of a kernel.
     pub fn parameters(&self, kernel: &Kernel) -> Vec<Parameter> {
         let handle = kernel.0.handle;
         // SAFETY: `info` passes a buffer of `size` bytes.
@@ -355,13 +356,13 @@ impl Context {
         };
         let parameter = |index| Parameter { name: word(index, CL_KERNEL_ARG_NAME), type_name: word(index, CL_KERNEL_ARG_TYPE_NAME) };
         let parameters = (0..count).map(parameter).collect();
-        // A driver need not report names: its error texts are dropped.
+        // Drivers are not required to report names. Discard the error texts.
         take_error_texts();
         parameters
     }
 
     fn set(&self, kernel: &Kernel, index: u32, size: usize, value: *const c_void) -> Result<()> {
-        // SAFETY: the value has `size` bytes, or is null for local memory.
+        // SAFETY: the value has `size` bytes, or is null for local memory or a null buffer.
         let code = unsafe { (self.api.set_kernel_arg)(kernel.0.handle, index, size, value) };
         check(code, || format!("clSetKernelArg of argument {index}"))
     }
@@ -388,12 +389,13 @@ impl Context {
         self.set(kernel, index, bytes, null())
     }
 
-    /// Launches a kernel and waits for its end. Returns the duration by the device's clock, if it has one.
+    /// Launches a kernel and waits until it is complete. Returns the duration by the device's clock, or `None` if the
+    /// device does not report it.
     pub fn launch(&self, kernel: &Kernel, launch: &Launch) -> Result<Option<Duration>> {
         let dimensions = u32::try_from(launch.global.len()).unwrap_or(u32::MAX);
         let list = |sizes: &Option<Vec<usize>>| sizes.as_ref().map_or(null(), |sizes| sizes.as_ptr());
         let mut event = null_mut();
-        // SAFETY: the lists have one element per dimension, or are null. The wait list is empty.
+        // SAFETY: each list has one element per dimension or is null, and the wait list is empty.
         let code = unsafe {
             (self.api.enqueue_kernel)(
                 self.queue.handle,
@@ -409,7 +411,7 @@ impl Context {
         };
         check(code, || format!("clEnqueueNDRangeKernel of `{}`", launch.kernel))?;
         let event = Owned::new(&self.api, event, self.api.release_event);
-        // SAFETY: there is one event.
+        // SAFETY: the list has one event.
         check(unsafe { (self.api.wait_for_events)(1, &event.handle) }, || format!("the launch of `{}`", launch.kernel))?;
         let time = |name| {
             let query = |size, value, ret: *mut usize| {
@@ -422,13 +424,13 @@ impl Context {
         Ok(times.map(|(start, end)| Duration::from_nanos(end.saturating_sub(start))))
     }
 
-    /// Waits for every command.
+    /// Waits for all commands of the queue.
     pub fn finish(&self) -> Result<()> {
-        // SAFETY: the queue is alive.
+        // SAFETY: the queue exists as long as `self`.
         check(unsafe { (self.api.finish)(self.queue.handle) }, || "clFinish".to_owned())
     }
 
-    /// The first `size` bytes of a buffer.
+    /// Reads the first `size` bytes of a buffer.
     pub fn read(&self, buffer: &Object, size: usize) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; size];
         let pointer = bytes.as_mut_ptr().cast();
@@ -438,7 +440,7 @@ impl Context {
         Ok(bytes)
     }
 
-    /// The contents of an image. Rows, slices and levels have no padding.
+    /// Reads the contents of an image. Rows, slices and levels have no padding.
     pub fn read_image(&self, image: &Object, form: &Form) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; form.count() * form.element.size()];
         let mut rest = &mut bytes[..];

@@ -19,33 +19,33 @@ type Result<T> = std::result::Result<T, ClientError>;
 
 /// A program built for a device.
 pub struct Session {
-    // Dropped before its context.
+    // Dropped before the context.
     program: Program,
     context: Context,
-    /// The build log, with warnings.
+    /// The build log, which may contain warnings.
     pub log: String,
     /// The duration of the build.
     pub build: Duration,
 }
 
-/// The results of a kernel.
+/// The results and times of the launches of a kernel.
 #[derive(Clone, Debug)]
 pub struct Ran {
-    /// Buffers and images, in the order of the arguments.
+    /// The buffers and images, in the order of the arguments.
     pub buffers: Vec<Buffer>,
-    /// The duration of the first launch, from its call to its end.
+    /// The duration of the first launch on the host, from the call to the completion.
     pub first: Duration,
-    /// The duration of the first launch by the device's clock, if it has one.
+    /// The duration of the first launch by the device's clock, or `None` if the device does not report it.
     pub first_on_device: Option<Duration>,
-    /// The durations of further launches, by the device's clock or from call to end. Each runs on the results of the
-    /// one before.
+    /// The durations of the further launches, by the device's clock if possible, otherwise on the host. Each launch
+    /// uses the results of the previous one.
     pub further: Vec<Duration>,
 }
 
 /// A buffer before and after the first launch.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// The argument's name.
+    /// The name of the argument.
     pub name: String,
     /// The type of its scalars.
     pub element: Element,
@@ -56,12 +56,12 @@ pub struct Buffer {
 /// A memory object argument.
 struct Memory {
     object: Object,
-    /// The form of an image; `None` for a buffer.
+    /// The properties of an image, or `None` for a buffer or pipe.
     image: Option<Form>,
     element: Element,
-    /// Number of readable bytes; 0 for a pipe.
+    /// Number of readable bytes, or 0 for a pipe.
     size: usize,
-    /// The buffer of a sub-buffer.
+    /// The buffer that contains a sub-buffer.
     _whole: Option<Rc<Memory>>,
 }
 
@@ -71,7 +71,7 @@ struct Given {
     inputs: HashMap<String, Input>,
     memory: HashMap<String, Rc<Memory>>,
     samplers: Vec<Sampler>,
-    /// Names of the created buffers and images, in order.
+    /// The names of the created buffers and images, in order.
     order: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ impl Session {
     /// Builds a program for a device.
     ///
     /// # Errors
-    /// If the program does not build, or a call fails.
+    /// Fails if the program does not build or a call fails.
     pub fn build(device: &Device, code: &Code<'_>, options: &str) -> Result<Self> {
         let context = Context::new(&device.api, device.handle)?;
         let begin = Instant::now();
@@ -87,10 +87,10 @@ impl Session {
         Ok(Self { program, context, log, build: begin.elapsed() })
     }
 
-    /// Launches a kernel, reads its buffers, and launches it `repeat` more times.
+    /// Launches a kernel, reads its buffers, and then launches it `repeat` more times.
     ///
     /// # Errors
-    /// If the arguments do not match the kernel, or a call fails.
+    /// Fails if the arguments do not match the kernel or a call fails.
     pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<Ran> {
         let kernel = self.context.kernel(&self.program, &launch.kernel)?;
         let mut given = Given::default();
@@ -100,7 +100,7 @@ impl Session {
         let begin = Instant::now();
         let first_on_device = self.context.launch(&kernel, launch)?;
         let first = begin.elapsed();
-        // The kernel's printf output comes before the report.
+        // Wait, so that the printf output of the kernel precedes the report.
         self.context.finish()?;
         let read = |name: &String| {
             let (memory, input) = (given.memory.get(name)?, given.inputs.get(name)?);
@@ -123,7 +123,7 @@ impl Session {
         }
     }
 
-    /// Sets an argument, and records it for later arguments that refer to it.
+    /// Sets an argument, and records it so that later arguments can refer to it.
     fn set(&self, kernel: &Kernel, index: u32, name: &str, kind: &ArgumentKind, given: &mut Given) -> Result<()> {
         let scope = Scope { inputs: Some(&given.inputs), salt: u64::from(index), ..Scope::default() };
         let wrong = |error| ClientError::Arguments(format!("argument `{name}`: {error}"));
@@ -145,14 +145,14 @@ impl Session {
                 let whole = given.memory.get(other).ok_or_else(none)?;
                 let memory = match part {
                     Some((first, count)) if whole.image.is_none() => {
-                        // A saturated size is larger than the buffer: the call reports the error.
+                        // A saturated size exceeds the buffer, so the OpenCL function reports the error.
                         let (first, size) = (first.saturating_mul(whole.element.size()), count.saturating_mul(whole.element.size()));
                         let part = plain(context.sub_buffer(&whole.object, first, size)?, whole.element, size);
                         Rc::new(Memory { _whole: Some(Rc::clone(whole)), ..part })
                     }
                     Some(_) => {
                         return Err(ClientError::Arguments(format!(
-                            "argument `{name}`: `{other}` is an image: only a buffer has sub-buffers"
+                            "argument `{name}`: only a buffer can have sub-buffers, and `{other}` is an image"
                         )));
                     }
                     None => Rc::clone(whole),
@@ -177,7 +177,7 @@ impl Session {
             ArgumentKind::Null => return context.set_object(kernel, index, None),
         };
         context.set_object(kernel, index, Some(&memory.object))?;
-        // The report omits a second name of a buffer, and pipes, which cannot be read.
+        // The report does not contain `same` arguments, and pipes, which cannot be read.
         if !matches!(kind, ArgumentKind::Same { .. } | ArgumentKind::Pipe { .. }) {
             given.order.push(name.to_owned());
         }
@@ -188,8 +188,9 @@ impl Session {
 }
 
 /// Assigns arguments to parameters. An argument with the name of a parameter is assigned to it. The others are assigned
-/// to the remaining parameters in order. The result is in the order of the arguments, as values may refer to earlier
-/// arguments.
+/// to the remaining parameters in order. Returns the index of the parameter, the name and the kind of each argument, in
+/// the
+/// order of the arguments, because values may refer to earlier arguments.
 fn place<'a>(kernel: &str, parameters: &[Parameter], arguments: &'a [Argument]) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
     let describe = |parameter: &Parameter| format!("{} {}", parameter.type_name, parameter.name).trim().to_owned();
     let mut taken = vec![false; parameters.len()];
@@ -207,7 +208,8 @@ fn place<'a>(kernel: &str, parameters: &[Parameter], arguments: &'a [Argument]) 
     let mut found = Vec::new();
     for (argument, place) in arguments.iter().zip(places) {
         let Some(index) = place.or_else(|| taken.iter().position(|taken| !taken)) else {
-            return Err(ClientError::Arguments(format!("`{kernel}` takes {} arguments, {} are given", parameters.len(), arguments.len())));
+            let (expected, have) = (parameters.len(), arguments.len());
+            return Err(ClientError::Arguments(format!("too many arguments for `{kernel}`: expected {expected}, have {have}")));
         };
         taken[index] = true;
         let name = argument.name.clone().or_else(|| Some(parameters.get(index)?.name.clone()).filter(|name| !name.is_empty()));
@@ -254,7 +256,7 @@ mod tests {
     #[test]
     fn missing_and_surplus_arguments_are_reported() {
         assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
-        assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("`k` takes 2 arguments, 3 are given".to_owned()));
+        assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("too many arguments for `k`: expected 2, have 3".to_owned()));
         assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));
     }
 }

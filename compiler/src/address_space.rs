@@ -1,21 +1,21 @@
-//! The address space that a process has left, where the system limits it (`ulimit -v`, `ulimit -d`).
+//! The address space that a process can still use if the system limits it (`ulimit -v`, `ulimit -d`).
 //!
-//! Rust ends the process when an allocation fails, and a compiler allocates at every step. So the memory is checked
-//! before a compilation starts. Without a limit an allocation does not fail: the system provides pages when they are
-//! used. Limits are known on Linux only.
+//! Rust ends the process when an allocation fails, and the compiler allocates memory in every stage. The available
+//! memory is therefore checked before a compilation starts. Without a limit, allocations do not fail, because the
+//! system provides pages when they are used. The limits can only be read on Linux.
 
 use std::fs::read_to_string;
 
-/// The page size in bytes, which other processors than x86-64 can have. A smaller page uses less, which is safe.
+/// The maximum page size in bytes. If the pages are smaller, the result is too small, which is safe.
 const PAGE: u64 = if cfg!(target_arch = "x86_64") { 4096 } else { 65536 };
 
-/// Address space that a compilation needs in addition to its stack: its data, and what the C library reserves for the
-/// thread.
+/// Address space in bytes that a compilation needs in addition to its stack: its data, and the memory that the C
+/// library reserves per thread.
 const DATA: u64 = 192 << 20;
-/// Bytes of data per byte of source: an estimate with a wide margin.
+/// Bytes of data per byte of source. A high estimate.
 const PER_BYTE: u64 = 4096;
 
-/// Bytes that the process can still map; `None` without a limit.
+/// Returns the number of bytes that the process can still map, or `None` if there is no limit or it is not known.
 pub fn left() -> Option<u64> {
     let limits = read_to_string("/proc/self/limits").ok()?;
     let (space, data) = (limit(&limits, "Max address space"), limit(&limits, "Max data size"));
@@ -28,13 +28,13 @@ pub fn left() -> Option<u64> {
     [rest(space, 0), rest(data, 5)].into_iter().flatten().min()
 }
 
-/// Whether there is room to compile `source` bytes on a thread with a stack of `stack` bytes.
+/// Whether the address space suffices to compile `source` bytes on a thread with a stack of `stack` bytes.
 pub fn has_room_to_compile(source: usize, stack: usize) -> bool {
     let needed = DATA + stack as u64 + (source as u64).saturating_mul(PER_BYTE);
     left().is_none_or(|left| left >= needed)
 }
 
-/// The soft limit of a line of /proc/self/limits; `None` if it is unlimited.
+/// Returns the soft limit `name` in the text of /proc/self/limits, or `None` if it is unlimited or missing.
 fn limit(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

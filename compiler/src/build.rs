@@ -1,7 +1,7 @@
-//! Runs the stages of a build: source text to IR and build log.
+//! Runs the stages of a build, from source text to IR and build log.
 //!
-//! A build runs on its own thread with a large stack, because recursion in the front end follows the nesting of the
-//! source. A panic there is a bug in the compiler. It becomes an error in the build log.
+//! A build runs on a separate thread with a large stack, because the depth of recursion in the front end depends on the
+//! nesting of the source. A panic on this thread is a bug in the compiler. It becomes an error in the build log.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
     build_watched(source, options, target, None)
 }
 
-/// Like [`build`]. `watch` is called with the IR after each pass.
+/// Like [`build`], but calls `watch` with the IR after each pass.
 pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
 }
 
-/// Compiles a translation unit (clCompileProgram). [`crate::link::link`] resolves functions that it declares but does
-/// not define. Returns the unit, unless the source is rejected, and the build log.
+/// Compiles a translation unit (clCompileProgram). [`crate::link::link`] later resolves functions and variables that
+/// the unit does not define. Returns the unit and the build log. The unit is `None` if the source is rejected.
 pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let options = BuildOptions { open_references: true, ..options.clone() };
     let compiled = on_thread(|| {
@@ -36,12 +36,12 @@ pub fn compile(source: &Source, options: &BuildOptions, target: &Target) -> (Opt
             let unit = CompiledUnit::new(&checked, &front.map, &options, target);
             unit.map_err(|error| front.diags.error(error.span, error.message)).ok()
         });
-        (unit.filter(|_| !front.is_refused()), front.log())
+        (unit.filter(|_| !front.is_rejected()), front.log())
     });
     compiled.unwrap_or_else(|error| (None, error.into_log()))
 }
 
-/// Compiles one function of a source for use in a kernel. All its calls are inlined. The error is the build log.
+/// Compiles one function of a source for use in a kernel. Inlines all calls in it. Fails with the build log.
 pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target, name: &str) -> Result<ir::Function, String> {
     let options = BuildOptions { open_references: true, ..options.clone() };
     on_thread(|| {
@@ -63,18 +63,18 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
 fn run(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut front = FrontEnd::new(source, options, target);
     let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
-    let (log, messages, refused) = (front.log(), front.messages(), front.is_refused());
+    let (log, messages, refused) = (front.log(), front.messages(), front.is_rejected());
     let files = front.map.take_searched_files();
     let sources = Some(Arc::new(front.map));
     let program = program.filter(|_| !refused).map(|program| Program { sources, ..program });
     BuildResult { program, log, messages, files }
 }
 
-/// Runs the stages after the front end.
+/// Runs the stages after the front end. Reports an error and returns `None` if one of them fails.
 fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, watch: Option<&Watch<'_>>) -> Option<Program> {
     let mut module = front.lower_checked(&checked)?;
     if let Err(error) = stage("build passes", || passes::build_watched(&mut module, target, watch)) {
-        front.diags.error(place_of(&error, &checked), error.to_string());
+        front.diags.error(location_of(&error, &checked), error.to_string());
         return None;
     }
     let program = Program::new(module, checked.kernels.into_iter().map(|(_, info)| info).collect());
@@ -85,8 +85,8 @@ fn finish(front: &mut FrontEnd<'_>, checked: thir::Program, target: &Target, wat
     Some(program)
 }
 
-/// The definition of the function that a pass reports.
-fn place_of(error: &PassError, program: &thir::Program) -> Span {
+/// Returns the location of the function that an error of a pass is about, or [`Span::NONE`].
+fn location_of(error: &PassError, program: &thir::Program) -> Span {
     let (PassError::TooLarge { function, .. }
     | PassError::TooDeep { function, .. }
     | PassError::Recursive { function }

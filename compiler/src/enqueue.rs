@@ -1,85 +1,88 @@
 //! Device-side enqueue (OpenCL C 6.15.18): the memory layout that kernels and the host share.
 //!
-//! A program with kernels that enqueue has a library variable for it ([`VARIABLE`], `compiler/library/enqueue.cl`),
-//! an array of 32-bit words. Before a launch the host writes its [`head`]. Kernels append records of their requests
-//! and take events from a list of free ones. After the launch the host reads both and launches the requested kernels.
+//! A program with kernels that enqueue has a library variable ([`VARIABLE`], `compiler/library/enqueue.cl`), an array
+//! of 32-bit words. Before a launch, the host writes its [`head`]. Kernels append records of their requests, and remove
+//! events from a list of free events. After the launch, the host reads the records and events, and launches the
+//! requested kernels.
 //!
-//! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]) for the
-//! kernel that the block was compiled to, whose first argument is their offset. Images and samplers cannot be in
-//! memory: they are parameters of that kernel. The record has one word for each of them, and one for each pointer to
-//! local memory.
+//! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]). The first
+//! argument of the block's kernel is their offset in it. Images and samplers cannot be in memory, so they are
+//! parameters of the kernel. The record has one word for each of them, and one for each pointer to local memory.
 //!
 //! | words | contents |
 //! |---|---|
 //! | [`head`] | counters, limits and the default queue |
-//! | from [`EVENTS`] on | the events, [`EVENT_WORDS`] each: references, status, whether it is a user event, nothing, the two times of CLK_PROFILING_COMMAND_EXEC_TIME |
-//! | from [`FREE`] on | the numbers of events that are free, counted from 1 |
+//! | from [`EVENTS`] on | the events, [`EVENT_WORDS`] words each (see below) |
+//! | from [`FREE`] on | the numbers of the free events, counted from 1 |
 //! | from [`RECORDS`] on | records, each an even number of words |
 //!
-//! A record consists of a head of [`HEAD_WORDS`] (see [`Record::read`]), the events that it waits for, and the words
-//! of the parameters. The captures of the block start at the next even word. A record of 0 words is the last one: the
-//! next record did not fit.
+//! The words of an event are: the number of references, the status, whether it is a user event, an unused word, and the
+//! two 64-bit times of CLK_PROFILING_COMMAND_EXEC_TIME.
+//!
+//! A record consists of a header of [`HEAD_WORDS`] words (see [`Record::read`]), the events that it waits for, and the
+//! words of the parameters. The captures of the block start at the next even word. A record of 0 words marks the end of
+//! the records if the next record did not fit.
 
 use crate::ir::{Module, Op};
 use crate::layout::ProgramLayout;
 
-/// The name of the variable.
+/// The name of the variable with the records and events.
 pub const VARIABLE: &str = "__wgcl_device_queue";
-/// The name of the variable with the captures of the blocks that currently run.
+/// The name of the variable with the captures of the blocks that are being executed.
 pub const PARAMETERS: &str = "__wgcl_device_parameters";
 /// Prefix of the names of kernels that blocks are compiled to. The number of the kernel follows, as 16 hexadecimal
 /// digits.
 pub const KERNEL_PREFIX: &str = "__wgcl_enqueued_";
 
-/// Words of the head, by their meaning.
+/// Indices of the words in the head.
 pub mod head {
-    /// Words that records take, including records that did not fit.
+    /// Number of words that records requested, including records that did not fit.
     pub const USED: usize = 0;
-    /// Words available for records.
+    /// Number of words for records.
     pub const CAPACITY: usize = 1;
     /// Number of events that kernels requested.
     pub const EVENTS_TAKEN: usize = 2;
     /// Number of free events.
     pub const EVENTS_FREE: usize = 3;
-    /// Limit for the work-items of a work-group.
+    /// Maximum number of work-items of a work-group.
     pub const GROUP_ITEMS: usize = 4;
     pub const SUBGROUP: usize = 5;
-    /// Words of the default queue.
+    /// Size of the default queue in words.
     pub const QUEUE_WORDS: usize = 6;
-    /// Number of the default queue; 0 if there is none.
+    /// Number of the default queue, or 0 if there is none.
     pub const QUEUE_NUMBER: usize = 7;
-    /// Limit for the work-items of a work-group in each dimension.
+    /// Maximum number of work-items of a work-group in each dimension (3 words).
     pub const GROUP_SIZES: usize = 8;
-    /// Whether all work-groups must have the same size.
+    /// Not 0 if all work-groups must have the same size.
     pub const UNIFORM: usize = 11;
     /// Number of words of the head.
     pub const WORDS: usize = 16;
 }
 
-/// First word of the events.
+/// Index of the first word of the events.
 pub const EVENTS: usize = head::WORDS;
 pub const EVENT_WORDS: usize = 8;
 /// Number of events: CL_DEVICE_MAX_ON_DEVICE_EVENTS.
 pub const MAX_EVENTS: usize = 4096;
-/// First word of the list of free events.
+/// Index of the first word of the list of free events.
 pub const FREE: usize = EVENTS + EVENT_WORDS * MAX_EVENTS;
 pub const PARAMETER_WORDS: usize = 65_536;
-/// First word of the records.
+/// Index of the first word of the records.
 pub const RECORDS: usize = FREE + MAX_EVENTS;
-/// Words available for records: CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
+/// Maximum number of words for records. It determines CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE.
 pub const RECORD_WORDS: usize = 2_097_152;
 pub const HEAD_WORDS: usize = 20;
-/// Limit in bytes for the captures of a block that is enqueued.
+/// Maximum size in bytes of the captures of an enqueued block.
 pub const MAX_CAPTURED: u32 = 16_384;
 
-/// The request of a record.
+/// What a record requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Run a kernel.
     Kernel,
-    /// Only wait for events.
+    /// A marker: only wait for events.
     Marker,
-    /// Nothing: the queue was full.
+    /// No request, because the queue was full.
     Nothing,
 }
 
@@ -88,29 +91,30 @@ pub struct Record {
     pub kind: Kind,
     /// The number of the kernel, see [`KERNEL_PREFIX`].
     pub kernel: u64,
-    /// The number of the event that the command completes, counted from 1; 0 for none.
+    /// The number of the event of the command, counted from 1, or 0 for none.
     pub event: u32,
-    /// Dimensions of the range.
+    /// Number of dimensions of the NDRange.
     pub dimensions: u32,
     /// The global offset.
     pub offset: [u32; 3],
     /// Work-items in each dimension.
     pub global_size: [u32; 3],
-    /// Work-items of a group in each dimension; the first is 0 where the host chooses.
+    /// Work-items of a work-group in each dimension. The first is 0 if the host chooses the size.
     pub local_size: [u32; 3],
     /// The number of the queue, counted from 1.
     pub queue: u32,
     /// The numbers of the events that the command waits for.
     pub waits: Vec<u32>,
-    /// One word per parameter of the kernel after its first: the size of local memory in bytes, a sampler's value, or
-    /// for an image the index of the parameter of the enqueuing kernel.
+    /// One word for each parameter of the kernel after the first: the size of local memory in bytes, the value of a
+    /// sampler, or the index of an image among the parameters of the enqueuing kernel.
     pub parameters: Vec<u32>,
     /// The captures of the block.
     pub captures: Vec<u32>,
 }
 
 impl Record {
-    /// Reads the record at the start of `words`, and returns it with its number of words; `None` after the last one.
+    /// Reads the record at the start of `words`. Returns it and its number of words, or `None` if there is no complete
+    /// record.
     pub fn read(words: &[u32]) -> Option<(Self, usize)> {
         let size = *words.first()? as usize;
         let own = words.get(..size).filter(|own| own.len() >= HEAD_WORDS)?;
@@ -163,18 +167,17 @@ impl Record {
     }
 }
 
-/// Offsets in bytes of both variables in the memory of a program's variables. A program without kernels that enqueue
-/// has neither.
+/// Offsets in bytes of both variables in the memory of a program's `__global` variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// Offset of [`VARIABLE`].
     pub queue: u64,
-    /// Offset of [`PARAMETERS`]; `None` if no block has captures.
+    /// Offset of [`PARAMETERS`], or `None` if no block has captures.
     pub parameters: Option<u64>,
 }
 
 impl Places {
-    /// Offsets in a module.
+    /// Returns the offsets in a module, or `None` if no kernel enqueues.
     pub fn of(module: &Module) -> Option<Self> {
         let layout = ProgramLayout::of(&module.globals);
         let find = |name: &str| {
@@ -185,7 +188,8 @@ impl Places {
     }
 }
 
-/// Per function of a module: whether it may enqueue, because it or a function that it calls refers to the queue.
+/// Returns for each function of a module whether it may enqueue, because it or a function that it calls refers to
+/// [`VARIABLE`].
 pub(crate) fn enqueuing(module: &Module) -> Vec<bool> {
     let mut found = vec![false; module.functions.len()];
     let Some(queue) = module.globals.iter().position(|global| global.name == VARIABLE) else { return found };
@@ -207,7 +211,7 @@ pub(crate) fn enqueuing(module: &Module) -> Vec<bool> {
     }
 }
 
-/// Whether a program-scope variable belongs to the library's implementation of enqueue and is hidden from the
+/// Whether a program-scope variable is part of the library's implementation of enqueue, and hidden from the
 /// application.
 pub(crate) fn is_hidden(variable: &str) -> bool {
     matches!(variable, VARIABLE | PARAMETERS)

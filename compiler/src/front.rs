@@ -1,4 +1,4 @@
-//! The front end: runs the stages on one source, up to the IR before any pass. Builds, `wgclc` and tests use it.
+//! The front end: runs the stages for one source, up to the IR before all passes.
 
 use crate::diag::message::{Message, messages};
 use crate::diag::render::{RenderOptions, render};
@@ -16,7 +16,7 @@ pub struct FrontEnd<'a> {
     source: &'a Source,
     options: &'a BuildOptions,
     target: &'a Target,
-    /// The files that were read.
+    /// The files of the compilation.
     pub map: SourceMap,
     pub diags: Diagnostics,
 }
@@ -35,22 +35,22 @@ impl<'a> FrontEnd<'a> {
         stage("parse", || parse::parse(tokens, &mut self.diags))
     }
 
-    /// The tokens after preprocessing, one per line.
+    /// Returns the tokens after preprocessing, one per line.
     pub fn tokens(&mut self) -> String {
         self.preprocess().iter().map(|token| format!("{}\n", token.kind)).collect()
     }
 
-    /// The syntax tree as indented text.
+    /// Returns the syntax tree as indented text.
     pub fn tree(&mut self) -> String {
         ast::dump::dump(&self.parse())
     }
 
-    /// The typed tree. `None` if the source has errors.
+    /// Returns the typed tree, or `None` if the source has errors.
     pub fn check(&mut self) -> Option<TypedProgram> {
         // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does
         // not include OpenCL C 3.1."
         if self.options.std >= CStd::Cl31 && !self.target.language.opencl_c_31() {
-            self.diags.error(Span::NONE, "OpenCL C 3.1 is not supported by this device, which has no subgroups");
+            self.diags.error(Span::NONE, "this device does not support OpenCL C 3.1, because it has no subgroups");
         }
         let unit = self.parse();
         // After a syntax error, check the parsed parts as well, to report their errors.
@@ -58,24 +58,24 @@ impl<'a> FrontEnd<'a> {
         checked.filter(|_| !self.diags.has_errors())
     }
 
-    /// The IR before any pass. `None` if the source has errors or exceeds a limit of the lowering.
+    /// Returns the IR before all passes, or `None` if the source has errors or exceeds a limit of the lowering.
     pub fn lower(&mut self) -> Option<ir::Module> {
         let checked = self.check()?;
         self.lower_checked(&checked)
     }
 
-    /// The IR of a typed tree from [`Self::check`].
+    /// Lowers a typed tree from [`Self::check`] to IR. Reports an error and returns `None` if it exceeds a limit.
     pub(crate) fn lower_checked(&mut self, checked: &TypedProgram) -> Option<ir::Module> {
         let lowered = stage("lower", || lower::lower(checked, self.options, self.target));
         lowered.map_err(|error| self.diags.error(error.span, error.message)).ok()
     }
 
-    /// The build log: the diagnostics in clang's format.
+    /// Returns the build log: the diagnostics in clang's format.
     pub fn log(&self) -> String {
         render(&self.map, &self.diags, self.rendering())
     }
 
-    /// The diagnostics as data.
+    /// Returns the diagnostics as data.
     pub fn messages(&self) -> Vec<Message> {
         messages(&self.map, &self.diags, self.rendering())
     }
@@ -85,8 +85,8 @@ impl<'a> FrontEnd<'a> {
         RenderOptions { no_warnings, warnings_are_errors }
     }
 
-    /// Whether the source is rejected: it has errors, or warnings that count as errors.
-    pub fn is_refused(&self) -> bool {
+    /// Whether the source is rejected: it has errors, or warnings that `-Werror` reports as errors.
+    pub fn is_rejected(&self) -> bool {
         self.diags.fails(self.options.warnings_are_errors && !self.options.no_warnings)
     }
 }

@@ -1,25 +1,25 @@
-//! Internal compiler errors. An impossible case returns an error that names the source location in the compiler,
-//! instead of a plausible value that hides the defect.
+//! Internal compiler errors. Code for an impossible case returns an error with its source location in the compiler. A
+//! plausible value would hide the defect.
 
-/// A defect of the compiler: a value that must exist is missing.
+/// An error about a defect of the compiler.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{message} ({file}:{line})")]
 pub(crate) struct Defect {
     /// The description of the defect.
     message: String,
-    /// Where it was noticed.
+    /// The source file of the compiler that detected the defect.
     file: &'static str,
     line: u32,
 }
 
 impl Defect {
-    /// Used by [`internal!`].
+    /// Creates a defect. Only [`internal!`] calls it.
     pub(crate) const fn new(message: String, file: &'static str, line: u32) -> Self {
         Self { message, file, line }
     }
 }
 
-/// A [`Defect`] at the current source location; takes a message like `format!`.
+/// Creates a [`Defect`] at the current source location. The arguments are those of `format!`.
 macro_rules! internal {
     ($($message:tt)+) => {
         $crate::internal::Defect::new(format!($($message)+), file!(), line!())

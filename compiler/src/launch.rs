@@ -1,7 +1,7 @@
-//! The launch key, which the compiler gets from a launch, and the errors of specialisation. [`crate::specialise`] uses
-//! them.
+//! The launch key: the properties of a launch that the compiler specialises code to. Also the errors of
+//! [`crate::specialise`].
 //!
-//! Example: the key of a launch with groups of 64 work-items is [`LaunchKey::example`] with `[64, 1, 1]`.
+//! Example: [`LaunchKey::example`] with `[64, 1, 1]` is the key of a launch with work-groups of 64 work-items.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,48 +11,49 @@ use crate::ir;
 use crate::ir::image::ImageFormat;
 pub use crate::word_list::Words;
 
-/// The launch parameters that code is specialised to. Equal keys give equal code. Keep the key small.
+/// The launch parameters that code is specialised to. Equal keys result in equal code. The key should be small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LaunchKey {
     /// The parameters that apply to every kind of device.
     pub kernel: KernelKey,
-    /// How memory is bound and how the NDRange is divided if kernels run as shaders.
+    /// For shaders: how memory is bound, and how the NDRange is divided into dispatches.
     pub binding: BindingKey,
 }
 
-/// The key for passes that run when a program is built. They get a key but do not use it.
+/// The key for passes that run when a program is built. They do not use it.
 pub static NONE: LaunchKey = LaunchKey { kernel: KernelKey::NONE, binding: BindingKey::WHOLE };
 
 /// Properties of a launch that the code of a kernel depends on, for every kind of device.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct KernelKey {
-    /// Size of the work-groups of this dispatch.
+    /// Size of the work-groups of this dispatch in work-items.
     pub local_size: [u32; 3],
-    /// Work-group size that the launch requested; only groups at the upper edges of an NDRange are smaller.
+    /// Work-group size that the launch requested. Only the last work-groups in each dimension of an NDRange may be
+    /// smaller.
     pub enqueued_local_size: [u32; 3],
-    /// Dimensions in which the last groups extend beyond the NDRange: work-items outside of it return at once. Only
-    /// for kernels that do not depend on their work-group ([`crate::passes::group_blind()`]).
+    /// Dimensions in which the last work-groups extend beyond the NDRange. Work-items outside of it return immediately.
+    /// Only for kernels that do not depend on their work-group ([`crate::passes::group_blind()`]).
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
     /// Whether a memory object that the kernel may access has more than 2 GiB, so that offsets need 64 bits.
     pub large_offsets: bool,
-    /// Whether an image of the launch has more than 4 GiB, so that the library computes the offsets of elements in 64
-    /// bits. It implies `large_offsets`.
+    /// Whether an image of the launch has more than 4 GiB, so that the library computes the offsets of elements with 64
+    /// bits. Implies `large_offsets`.
     pub large_images: bool,
     /// Size in bytes of each `__local` argument, in order of the kernel's `KernelParam::Local` parameters.
     pub local_args: Words,
-    /// Indices of the parameters with a null pointer; nearly always empty.
+    /// Indices of the parameters with a null pointer. Nearly always empty.
     pub null_args: Words,
     /// The format of each image, in order of the kernel's `KernelParam::Image` parameters.
     pub images: Vec<ImageFormat>,
-    /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters: the bits of OpenCL C's
-    /// CLK_ constants.
+    /// The value of each sampler, in order of the kernel's `KernelParam::Sampler` parameters. The bits are those of the
+    /// CLK_ constants of OpenCL C.
     pub samplers: Words,
 }
 
 impl KernelKey {
-    /// The key of a kernel outside of a launch.
+    /// The key of a kernel without a launch.
     const NONE: Self = Self {
         local_size: [0; 3],
         enqueued_local_size: [0; 3],
@@ -74,8 +75,8 @@ impl Default for KernelKey {
 }
 
 impl LaunchKey {
-    /// A key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local argument, 64
-    /// KiB uniforms.
+    /// Returns a key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local
+    /// argument, and 64 KiB of uniforms.
     pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
         let kernel = KernelKey { local_size, enqueued_local_size: local_size, zero_offset: true, ..KernelKey::default() };
         let mut key = Self { kernel, binding: BindingKey::default() };
@@ -102,7 +103,7 @@ impl LaunchKey {
         key
     }
 
-    /// The same key with a change: for tests and tools.
+    /// Returns the key with a change, for tests and tools.
     #[must_use]
     pub fn changed(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -110,14 +111,13 @@ impl LaunchKey {
     }
 }
 
-/// The size of the largest image whose elements have byte offsets of 32 bits ([`KernelKey::large_images`]).
+/// The maximum size in bytes of an image whose elements have 32-bit offsets ([`KernelKey::large_images`]).
 pub const MAX_SMALL_IMAGE: u64 = 1 << 32;
 
-/// The resource of [`LaunchError::Limit`] for kernels whose control flow nests too deeply.
+/// The value of `what` in [`LaunchError::Limit`] for kernels whose control flow is nested too deeply.
 pub const NESTED_LEVELS: &str = "levels of nested control flow";
 
-/// Why a kernel could not be specialised: a missing kernel, a defect of the compiler, or a limit of the compiler or the
-/// device. [`Self::NotUniform`] is reported at the source position.
+/// The reason why a kernel could not be specialised.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LaunchError {
     /// The program does not have the kernel.
@@ -134,7 +134,8 @@ pub enum LaunchError {
         /// The limit of the device.
         limit: u64,
     },
-    /// The kernel exceeds the limit of instructions. Drivers inline all calls, so copies count.
+    /// The kernel exceeds the maximum number of instructions. Copies by inlining count, because drivers inline all
+    /// calls.
     #[error("kernel `{kernel}` has {size} instructions after inlining; the limit for this device is {limit}")]
     TooLarge { kernel: String, size: u64, limit: u64 },
     /// A construct that this device or this version does not support.
@@ -146,9 +147,9 @@ pub enum LaunchError {
     )]
     NotUniform {
         kernel: String,
-        /// Where the barrier is.
+        /// The location of the barrier.
         at: Span,
-        /// The branch that the barrier's control flow depends on.
+        /// The location of the condition that the control flow of the barrier depends on.
         branch: Span,
     },
     /// A pass or naga rejected the compiler's own output: a defect of the compiler.
@@ -157,7 +158,7 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// This error as a diagnostic, if it refers to the source.
+    /// Returns the error as a diagnostic if it has a source location, which only [`Self::NotUniform`] has.
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let Self::NotUniform { at, branch, .. } = self else { return None };
         let error = Diagnostic::error(*at, self.to_string());

@@ -1,16 +1,16 @@
-//! The memory of a program, which host and kernels share: constants and `__global` variables.
+//! The memory of a program: its constants and `__global` variables. Host and kernels share its layout.
 //!
-//! The layout depends on the module's globals only, and is the same for every kernel of a module. Example: two
+//! The layout depends only on the globals of the module. It is the same for every kernel of a module. Example: two
 //! constants of 3 and 2 bytes are at offsets 0 and 16.
 
 use crate::ir::{GlobalVar, Module, Space};
 use crate::pointer::global_pointer;
 use crate::target::Target;
 
-/// Offsets of a module's globals in the memory of their kind. The first of a kind starts at 0.
+/// Offsets of a module's globals. Constants and `__global` variables are in separate memory, which starts at offset 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramLayout {
-    /// Per global; meaningless for `Local` ones.
+    /// The offset of each global in bytes. Always 0 for globals in other address spaces.
     pub(crate) offsets: Vec<u32>,
     /// Size in bytes of all constants, a multiple of 16.
     pub(crate) constant_size: u32,
@@ -30,7 +30,7 @@ impl ProgramLayout {
                     continue;
                 }
             };
-            // More than 4 GiB is rejected earlier.
+            // Programs with more than 4 GiB were rejected before.
             let offset = end.checked_next_multiple_of(global.align.max(GlobalVar::MIN_ALIGN)).unwrap_or(0);
             *end = offset.saturating_add(global.size);
             layout.offsets.push(offset);
@@ -41,23 +41,23 @@ impl ProgramLayout {
     }
 }
 
-/// Initial contents of the memory that belongs to a program, not to a launch.
+/// Initial contents of the memory of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramData {
-    /// Contents of `BindingSource::ConstantData`; empty if there is none.
+    /// Contents of `BindingSource::ConstantData`. Empty if there are no constants.
     pub constant: Vec<u8>,
-    /// Contents of `BindingSource::GlobalVariables`; empty if there is none.
+    /// Contents of `BindingSource::GlobalVariables`. Empty if there are no variables.
     pub global: Vec<u8>,
 }
 
-/// Initial contents of a module's constants and `__global` variables. Pointers in them have the form of
+/// Returns the initial contents of a module's constants and `__global` variables. Pointers in them are encoded as in
 /// [`crate::pointer`].
 pub fn program_data(module: &Module, target: &Target) -> ProgramData {
     let pointer_size = target.pointer_size();
     contents(module, pointer_size, |space, offset| global_pointer(space, offset, pointer_size))
 }
 
-/// The addresses of a program's memory, for kernels whose pointers are addresses.
+/// The device addresses of a program's memory, for kernels whose pointers are addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ProgramPlaces {
     /// Address of the constants.
@@ -66,7 +66,7 @@ pub struct ProgramPlaces {
     pub global: u64,
 }
 
-/// Like [`program_data`], with 64-bit addresses as pointers.
+/// Like [`program_data`], but pointers are 64-bit addresses.
 pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
     contents(module, 8, |space, offset| {
         let start = if space == Space::Constant { places.constant } else { places.global };
@@ -74,13 +74,15 @@ pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
     })
 }
 
-/// Size in bytes of the constants and of the `__global` variables of a module, in this order; multiples of 16.
+/// Returns the sizes in bytes of a module's constants and of its `__global` variables, in this order. Both are
+/// multiples of 16.
 pub fn program_sizes(module: &Module) -> [u32; 2] {
     let layout = ProgramLayout::of(&module.globals);
     [layout.constant_size, layout.global_size]
 }
 
-/// Initial contents. `pointer` returns the bits of a pointer to an offset in a program's memory.
+/// Returns the initial contents. `pointer` returns the bits of a pointer to an offset in the memory of an address
+/// space.
 fn contents(module: &Module, pointer_size: u32, pointer: impl Fn(Space, i64) -> u64) -> ProgramData {
     let layout = ProgramLayout::of(&module.globals);
     let mut data = ProgramData { constant: vec![0; layout.constant_size as usize], global: vec![0; layout.global_size as usize] };
@@ -103,7 +105,7 @@ fn contents(module: &Module, pointer_size: u32, pointer: impl Fn(Space, i64) -> 
     data
 }
 
-/// Copies bytes to an offset in memory, if they fit.
+/// Copies bytes to an offset in memory. Does nothing if they do not fit.
 fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(place) = memory.get_mut(offset..offset + bytes.len()) {
         place.copy_from_slice(bytes);

@@ -1,13 +1,13 @@
-//! OpenCL C and SPIR-V to naga and to the code of CPUs: the compiler of wgcl.
+//! The compiler of wgcl: compiles OpenCL C and SPIR-V to naga modules and to machine code for CPUs.
 //!
 //! ```text
 //! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [specialise] -> emit -> naga
 //! ```
-//! Stages up to the IR run when a program is built. [`specialise::specialise`] compiles a shader when a kernel is
+//! The stages up to `passes` run when a program is built. [`specialise::specialise`] compiles a shader when a kernel is
 //! launched.
 //!
-//! Other crates use [`build`], or [`front`] for single stages; the modules of the stages are private. [`spirv`] reads
-//! a SPIR-V module and returns the same IR.
+//! Other crates use [`build`], or [`front`] for single stages. The modules of the stages are private. [`spirv`]
+//! converts a SPIR-V module to the same IR.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]

@@ -1,5 +1,4 @@
-//! Inputs of a build: sources, and build options as a string (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker
-//! Options").
+//! Inputs of a build: sources and build options (OpenCL API 5.8.6 "Compiler Options", 5.8.7 "Linker Options").
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,16 +8,16 @@ use std::path::PathBuf;
 pub struct Source {
     /// The concatenated strings of clCreateProgramWithSource.
     pub text: String,
-    /// Name in diagnostics; `<source>` if `None`.
+    /// The name in diagnostics. `None` is `<source>`.
     pub name: Option<String>,
-    /// Headers by their names in `#include`.
+    /// Maps names in `#include` to the texts of headers.
     pub headers: BTreeMap<String, String>,
 }
 
 /// The OpenCL C version of a compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CStd {
-    /// OpenCL C 1.0. Selected by `__OPENCL_C_VERSION__` only; compiled as 1.1.
+    /// OpenCL C 1.0. The value of `__OPENCL_C_VERSION__` is the only difference from 1.1.
     Cl10,
     Cl11,
     /// `-cl-std=CL1.2`, the default.
@@ -66,13 +65,13 @@ pub struct BuildOptions {
     pub no_warnings: bool,
     pub warnings_are_errors: bool,
     pub opt_disable: bool,
-    /// `-cl-mad-enable`, also set by the two options below.
+    /// `-cl-mad-enable`. Also set by `-cl-unsafe-math-optimizations` and `-cl-fast-relaxed-math`.
     pub mad_enable: bool,
-    /// `-cl-no-signed-zeros`, also set by `-cl-unsafe-math-optimizations`.
+    /// `-cl-no-signed-zeros`. Also set by `-cl-unsafe-math-optimizations` and `-cl-fast-relaxed-math`.
     pub no_signed_zeros: bool,
     pub unsafe_math: bool,
     pub finite_math_only: bool,
-    /// `-cl-fast-relaxed-math`: sets all of the above and `__FAST_RELAXED_MATH__`.
+    /// `-cl-fast-relaxed-math`. Also sets the four options above, and defines `__FAST_RELAXED_MATH__`.
     pub fast_relaxed_math: bool,
     pub denorms_are_zero: bool,
     pub single_precision_constant: bool,
@@ -80,12 +79,12 @@ pub struct BuildOptions {
     pub uniform_work_group_size: bool,
     pub kernel_arg_info: bool,
     pub debug_info: bool,
-    /// Called functions may be defined in another translation unit. Set by [`crate::build::compile`].
+    /// Whether another translation unit may define functions and variables. Set by [`crate::build::compile`].
     pub open_references: bool,
 }
 
 impl BuildOptions {
-    /// Whether work-groups may have different sizes.
+    /// Whether the last work-groups of an NDRange may be smaller than the others.
     pub(crate) fn non_uniform_groups(&self) -> bool {
         self.std >= CStd::Cl20 && !self.uniform_work_group_size
     }
@@ -98,7 +97,7 @@ pub enum OptionError {
     Unknown(String),
     #[error("build option `{0}` requires an argument")]
     MissingArgument(String),
-    /// A quote without its end. The text is what follows the opening quote.
+    /// A quote without a closing quote. The text is the unfinished word.
     #[error("unterminated quote in build options: `{0}`")]
     UnterminatedQuote(String),
     #[error("build option `{option}`: invalid argument `{value}`")]
@@ -139,7 +138,7 @@ pub fn parse_options(text: &str) -> Result<BuildOptions, OptionError> {
     parse_words(split_words(text)?)
 }
 
-/// Parses options that are already separate words.
+/// Parses options that were already split into words.
 pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptions, OptionError> {
     let mut options = BuildOptions::default();
     let mut words = words.into_iter();
@@ -161,12 +160,13 @@ pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptio
     Ok(options)
 }
 
-/// Whether the next word is the argument of this option. For tools that pass options on.
+/// Whether the next word is the argument of this option. For tools that forward options.
 pub fn takes_next_word(word: &str) -> bool {
     matches!(word, "-D" | "-U" | "-I")
 }
 
-/// Splits a string at blanks. Quotes keep blanks together. A backslash escapes a quote, a blank or a backslash.
+/// Splits a string at white space outside of quotes. A backslash escapes a quote, a backslash and, outside of quotes,
+/// white space.
 fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -194,7 +194,8 @@ fn split_words(text: &str) -> Result<Vec<String>, OptionError> {
     Ok(words)
 }
 
-/// `-D`, `-U` and `-I` with their argument in the same word.
+/// Splits a word that starts with `-D`, `-U` or `-I` into the option and its argument. The argument is empty if it is
+/// the next word. Returns `None` for other words.
 fn with_argument(word: &str) -> Option<(&'static str, &str)> {
     ["-D", "-U", "-I"].into_iter().find_map(|option| word.strip_prefix(option).map(|value| (option, value)))
 }
@@ -259,7 +260,7 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
         "-w" => options.no_warnings = true,
         "-Werror" => options.warnings_are_errors = true,
         "-g" => options.debug_info = true,
-        // Valid options without effect on compilation. The last two are linker options.
+        // Valid options without effect on the compilation. The last two are linker options.
         "-cl-strict-aliasing" | "-cl-no-subgroup-ifp" | "-create-library" | "-enable-link-options" => {}
         _ => return Err(OptionError::Unknown(word.to_owned())),
     }

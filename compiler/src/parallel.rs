@@ -1,4 +1,4 @@
-//! Work on all cores: the kernels of a program are compiled in parallel.
+//! Threads for compilation: parallel work on all cores, and threads with a large stack.
 
 use std::num::NonZero;
 use std::panic::resume_unwind;
@@ -9,25 +9,25 @@ use std::thread::{Builder, available_parallelism, scope};
 use crate::address_space;
 use crate::diag::Message;
 
-/// Stack size of a compiling thread in bytes: recursion follows the nesting of the source. The system only commits
-/// the pages that are used.
+/// Stack size in bytes of a compiler thread. The depth of recursion depends on the nesting of the source. The system
+/// commits only the pages that are used.
 pub const STACK: usize = 256 << 20;
 
-/// Parallel work starts at this number of instructions in several kernels: starting a thread costs as much as some
-/// hundred instructions.
+/// Minimum number of IR instructions in several kernels for parallel work. The start of a thread takes as long as the
+/// compilation of some hundred instructions.
 pub const WORTH: usize = 3000;
 
-/// Number of threads that may run at a time.
+/// Returns the number of threads that can run at the same time.
 pub fn cores() -> usize {
-    // Reading the number of cores opens files, so it is cached.
+    // The number is cached, because the query reads files.
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| available_parallelism().map_or(1, NonZero::get))
 }
 
-/// Calls `f` with every number below `count` and returns the results in order. Several threads call it at once,
-/// including the current one. A panic in one of them becomes a panic here.
+/// Calls `f` with every number below `count`. Returns the results in order. Several threads call `f` concurrently,
+/// including the current thread. Panics if a call panics.
 pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    // Their stacks would take the address space from the data.
+    // If the address space is limited, do not start threads, because their stacks would need it.
     let helpers = if address_space::left().is_some() { 0 } else { cores().min(count).saturating_sub(1) };
     if helpers == 0 {
         return (0..count).map(f).collect();
@@ -45,7 +45,7 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     };
     let mut done = scope(|scope| {
         let thread = || Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        // If a thread cannot be started, the others do its work.
+        // If a thread cannot be started, the other threads do its work.
         let helpers: Vec<_> = (0..helpers).filter_map(|_| thread().spawn_scoped(scope, work).ok()).collect();
         let mut done = work();
         for helper in helpers {
@@ -57,7 +57,7 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, made)| made).collect()
 }
 
-/// Runs a build on a thread with a deep stack. A panic becomes an error.
+/// Runs `job` on a thread with a large stack. Fails if `job` panics or the thread cannot be started.
 pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Box<Message>> {
     scope(|scope| {
         let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);

@@ -1,19 +1,19 @@
-//! The memory layout of a pipe that host and kernels share (OpenCL C 6.15.14). `compiler/library/pipes.cl` uses the
-//! same offsets and explains them.
+//! The memory layout of a pipe (OpenCL C 6.15.14). Host and kernels share it. `compiler/library/pipes.cl` uses the same
+//! offsets and explains them.
 
-/// Size in bytes of the header: the constants, and the positions of readers and writers, each in its own cache line.
+/// Size in bytes of the header: the constants, and the positions of readers and writers, each in a separate cache line.
 const HEADER: u64 = 320;
 
-/// Packets start at multiples of the largest type's alignment, in bytes.
+/// Alignment in bytes of the packets: the largest alignment of any type.
 const ALIGN: u64 = 128;
 
-/// Size in bytes of a slot's records: one for writers and one for readers.
+/// Size in bytes of the records of a slot: one for writers and one for readers.
 const RECORDS: u64 = 8;
 
-/// Limit of positions: the highest bit of a record stays free.
+/// Maximum position. The highest bit of a record has another use.
 const MOST_POSITIONS: u32 = (1 << 31) - 1;
 
-/// Offsets of the parts of a pipe.
+/// The memory layout of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipeLayout {
     packet_size: u32,
@@ -21,10 +21,11 @@ pub struct PipeLayout {
 }
 
 impl PipeLayout {
-    /// The layout for `max_packets` packets of `packet_size` bytes. `None` for zero, and for more packets than
-    /// positions can distinguish.
+    /// Creates the layout for `max_packets` packets of `packet_size` bytes. Returns `None` if a number is zero or if
+    /// there are more packets than positions can distinguish.
     pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
-        // A stale position must differ by more than the capacity.
+        // The positions must exceed the capacity several times, so that an outdated position is not taken for a current
+        // one.
         if packet_size == 0 || max_packets == 0 || max_packets > MOST_POSITIONS / 4 {
             None
         } else {
@@ -40,7 +41,7 @@ impl PipeLayout {
         self.max_packets
     }
 
-    /// Byte offset of the packets.
+    /// Offset of the packets in bytes.
     const fn packets(self) -> u64 {
         (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(ALIGN)
     }
@@ -55,10 +56,10 @@ impl PipeLayout {
         self.packets()
     }
 
-    /// The constants at the start of the header, as bytes in memory; zeros follow.
+    /// Returns the bytes of the constants at the start of the header. All further bytes of an empty pipe are zero.
     pub fn constants(self) -> [u8; 12] {
         let wrap = MOST_POSITIONS / self.max_packets * self.max_packets;
-        // Fewer than 2^29 packets have fewer than 2^32 bytes of records.
+        // The offset fits, because the records of fewer than 2^29 packets have fewer than 2^32 bytes.
         let packets = u32::try_from(self.packets() / ALIGN).unwrap_or(u32::MAX);
         let mut bytes = [0; 12];
         for (place, word) in bytes.as_chunks_mut::<4>().0.iter_mut().zip([self.max_packets, wrap, packets]) {

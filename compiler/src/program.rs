@@ -1,4 +1,4 @@
-//! The interface of a build: source in, program and log out (clBuildProgram, clCompileProgram).
+//! The results of a build: a program and a build log (clBuildProgram, clLinkProgram).
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub use crate::options::{BuildOptions, CStd, OptionError, Source, parse_options}
 pub use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::MAX_GLOBAL_VARIABLES;
 
-/// A built program: everything that a launch needs.
+/// A built program, with all data that launches need.
 #[derive(Clone, Debug)]
 pub struct Program {
     /// IR after the build-time passes.
@@ -20,12 +20,12 @@ pub struct Program {
     pub kernels: Vec<KernelInfo>,
     /// Size in bytes of the program-scope `__global` variables that the program declares.
     pub global_variable_size: u64,
-    /// The sources that the spans of instructions refer to: only after a build from source in this process.
+    /// The sources that the spans of instructions refer to. `None` unless this process built the program from source.
     pub sources: Option<Arc<SourceMap>>,
 }
 
 impl Program {
-    /// A program from a module after the build's passes.
+    /// Creates a program from a module after the build passes.
     pub(crate) fn new(mut module: ir::Module, mut kernels: Vec<KernelInfo>) -> Self {
         mark_written_pointees(&mut module, &mut kernels);
         let enqueuing = crate::enqueue::enqueuing(&module);
@@ -42,17 +42,17 @@ impl Program {
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 
-    /// Fails if the variables exceed the limit of devices.
+    /// Fails if the variables exceed the maximum size of a device.
     pub(crate) fn check_variables(&self) -> Result<(), String> {
         let size = self.global_variable_size.max(ProgramLayout::of(&self.module.globals).global_size.into());
         if size <= MAX_GLOBAL_VARIABLES {
             return Ok(());
         }
-        Err(format!("the program's variables take {size} bytes of global memory, the limit is {MAX_GLOBAL_VARIABLES}"))
+        Err(format!("the program's variables need {size} bytes of global memory; the limit is {MAX_GLOBAL_VARIABLES} bytes"))
     }
 }
 
-/// Some kernels write through pointers that they load from memory. Marks the pointees of their parameters as written.
+/// Marks all buffer parameters as written in kernels that write through pointers that they load from memory.
 fn mark_written_pointees(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
     fn written(param: &mut ir::KernelParam) {
         if let ir::KernelParam::Buffer { space: ir::Space::Global, read_only, .. } = param {
@@ -74,19 +74,19 @@ fn mark_written_pointees(module: &mut ir::Module, kernels: &mut [KernelInfo]) {
 /// The result of a build.
 #[derive(Clone, Debug)]
 pub struct BuildResult {
-    /// `None` if the source was rejected.
+    /// The program, or `None` if the build failed or created a library.
     pub program: Option<Program>,
-    /// The build log: diagnostics in clang's format. Empty if there are none.
+    /// The build log: the diagnostics in clang's format. Empty if there are none.
     pub log: String,
     /// The diagnostics of the log as data.
     pub messages: Vec<Message>,
-    /// Every file that the build looked up in the file system, with its contents if it exists: the result depends on
-    /// them.
+    /// Every file that the build searched in the file system, and its contents, or `None` if it does not exist. The
+    /// result depends on them.
     pub files: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl BuildResult {
-    /// A failed build.
+    /// Creates the result of a failed build.
     pub fn refused(messages: Vec<Message>) -> Self {
         let log = messages.iter().filter_map(|message| message.rendered.as_deref()).collect();
         Self { program: None, log, messages, files: Vec::new() }

@@ -18,24 +18,23 @@ pub enum AccessQualifier {
 /// A kernel argument: the results of clGetKernelArgInfo, and the requirements of clSetKernelArg.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArgInfo {
-    /// The address space that a pointer points to; `Private` for values.
+    /// The address space that a pointer points to. `Private` for values.
     pub address: ir::Space,
-    /// Access qualifier of an image or pipe.
     pub access: AccessQualifier,
-    /// Type name as the specification requires: no qualifiers, `uint` for `unsigned int`, `float4*`.
+    /// The type name in the form of the specification: no qualifiers, `uint` for `unsigned int`, `float4*`.
     pub type_name: String,
     pub name: String,
-    /// `const` (of the pointee), `restrict`, `volatile`. Pointers to constant memory are const.
+    /// Whether the pointee is `const`. Always true for pointers to constant memory.
     pub is_const: bool,
     pub is_restrict: bool,
     pub is_volatile: bool,
-    /// How the argument is passed, and the size that clSetKernelArg expects.
+    /// How the argument is passed.
     pub passing: ir::KernelParam,
-    /// Whether the argument is a `queue_t`, to which the application passes a queue.
+    /// Whether the argument is a `queue_t`, for which the application passes a queue.
     pub is_queue: bool,
-    /// Size in bytes that clSetKernelArg expects of a by-value argument (16 for `float3`); 0 otherwise.
+    /// Size in bytes that clSetKernelArg requires for an argument by value (16 for `float3`), or 0 for other arguments.
     pub size: u32,
-    /// Packet size of a pipe in bytes; 0 if the kernel does not specify it.
+    /// Packet size of a pipe in bytes, or 0 if the kernel does not specify it. `None` for other arguments.
     pub packet: Option<u32>,
 }
 
@@ -59,11 +58,11 @@ pub struct KernelInfo {
     pub local_memory: u32,
     /// Whether clGetKernelArgInfo is available: `-cl-kernel-arg-info`.
     pub has_arg_info: bool,
-    /// Whether the last work-groups may be smaller than the others. True from OpenCL C 2.0 on if no unit of the program
-    /// uses `-cl-uniform-work-group-size`.
+    /// Whether the last work-groups may be smaller than the others. True if every unit of the program has OpenCL C 2.0
+    /// or newer and does not use `-cl-uniform-work-group-size`.
     pub non_uniform_groups: bool,
     /// Whether the kernel may enqueue kernels or uses device-side events.
     pub enqueues: bool,
-    /// Whether the kernel's results do not depend on the grouping of work-items, see [`crate::passes::group_blind()`].
+    /// Whether the kernel's results do not depend on how work-items are grouped, see [`crate::passes::group_blind()`].
     pub group_blind: bool,
 }

@@ -1,4 +1,4 @@
-//! The steps of a launch: from a built program and a [`LaunchKey`] to a shader.
+//! The stages of a launch, from a built program and a [`LaunchKey`] to a shader.
 //!
 //! ```text
 //! Program.module                                   every kernel, in SSA form, with real pointers
@@ -12,8 +12,8 @@
 //!   emit             bindings, naga, SPIR-V                                                       (emit)
 //! Shader
 //! ```
-//! A shader that does not depend on the work-group size serves all sizes ([`Shader::any_local_size`]). With
-//! assertions enabled, a second shader is compiled for another size and compared.
+//! A shader that does not depend on the work-group size is used for all sizes ([`Shader::any_local_size`]). With
+//! assertions enabled, a second shader is compiled for another size, and both are compared.
 
 use crate::analysis::calls::expanded_size;
 use crate::doubles;
@@ -37,19 +37,19 @@ pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &T
     Ok(shader)
 }
 
-/// A kernel specialised to a launch: function 0 of a module, followed by the helpers that it calls. All globals are
-/// kept with their numbers, so that every kernel has the same layout of program memory.
+/// A kernel that is specialised to a launch: function 0 of a module, followed by the helper functions that it calls.
+/// The module contains all globals with unchanged numbers, so that every kernel has the same layout of program memory.
 pub struct Specialised<'a> {
     pub module: ir::Module,
     driver: Driver<'a>,
 }
 
 impl<'a> Specialised<'a> {
-    /// The input of every code generator: pointers are still pointers.
+    /// Specialises a kernel. In the result, which is the input of every code generator, pointers are still pointers.
     ///
     /// # Errors
     ///
-    /// The kernel does not exist, or the compiler has a defect.
+    /// Fails if the kernel does not exist or the compiler has a defect.
     pub fn new(
         module: &ir::Module,
         kernel: &str,
@@ -69,37 +69,37 @@ impl<'a> Specialised<'a> {
         Ok(Self { module, driver })
     }
 
-    /// Converts to the form for shaders: every access names its root. Operations that not every device has remain
-    /// ([`Specialised::legalize`]).
+    /// Converts the module to the form for shaders: pointers become a root (a memory object) and an offset. Operations
+    /// that the device lacks remain until [`Specialised::legalize`].
     ///
     /// # Errors
     ///
-    /// The kernel cannot be a shader, or the compiler has a defect.
+    /// Fails if the kernel cannot be a shader or the compiler has a defect.
     pub fn bind(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Converts to the form that [`crate::vectorize`] reads. `apart`: accesses are not combined.
+    /// Converts the module to the form that [`crate::vectorize`] reads. If `apart`, memory accesses are not combined.
     ///
     /// # Errors
     ///
-    /// A defect of the compiler.
+    /// Fails if the compiler has a defect.
     pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
         self.driver.run(&mut self.module, if apart { NATIVE_APART } else { NATIVE }).map(drop)
     }
 
-    /// Converts to the form that emission reads.
+    /// Converts the module to the form that [`crate::emit`] reads.
     ///
     /// # Errors
     ///
-    /// A defect of the compiler.
+    /// Fails if the compiler has a defect.
     pub fn legalize(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, DOUBLES)?;
         self.driver.run(&mut self.module, LEGALIZE).map(drop)
     }
 }
 
-/// The module that emission reads.
+/// Returns the module that [`crate::emit`] reads.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -115,7 +115,7 @@ pub fn launched(
     Ok(made.module)
 }
 
-/// The module that [`crate::vectorize`] reads; `apart` as in [`Specialised::prepare`].
+/// Returns the module that [`crate::vectorize`] reads. For `apart`, see [`Specialised::prepare`].
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -132,28 +132,28 @@ pub fn prepared(
     Ok(made.module)
 }
 
-/// The module of one kernel after a build, with image accesses expanded for the formats and samplers of the key. An
-/// interpreter can run it.
+/// Returns the module of one kernel after a build, with image accesses expanded for the formats and samplers of the
+/// key. An interpreter can execute it.
 ///
 /// # Errors
 ///
-/// The kernel does not exist, or an image is chosen at run time.
+/// Fails if the kernel does not exist or selects an image at run time.
 pub fn expand_images(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<ir::Module> {
     let mut module = of_kernel(module, kernel)?;
     Driver::new(target, key, None).run(&mut module, IMAGES).map_err(|error| error.for_launch(kernel))?;
     Ok(module)
 }
 
-/// Whether a pass with this name is part of a build or launch.
+/// Whether a build or a launch runs a pass with this name.
 pub fn has_pass(name: &str) -> bool {
     [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
-/// Library functions expand image accesses, and these functions are built with the passes of [`passes`]. The list is
-/// therefore here.
+/// The passes that expand image accesses. They are not in [`passes`], because they build library functions with the
+/// passes there.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
-/// The list is here for the same reason: library functions emulate doubles.
+/// The passes that emulate doubles. They are here for the same reason: library functions emulate doubles.
 const DOUBLES: &[Step] = &[Step::If(
     Target::soft_doubles,
     &[Step::IfChanged(
@@ -162,7 +162,7 @@ const DOUBLES: &[Step] = &[Step::If(
     )],
 )];
 
-/// The module of one kernel: function 0, followed by the helpers that it calls.
+/// Returns the module of one kernel: function 0, followed by the helper functions that it calls.
 fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
     let root = passes::functions(module)
         .find(|func| module.functions[func.index()].kernel.is_some() && module.functions[func.index()].name == kernel)
@@ -185,7 +185,7 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
     Ok(shader)
 }
 
-/// Compiles a shader for another work-group size and compares it with one that is marked for all sizes.
+/// Compiles a shader for another work-group size. Fails if it differs from `made`, which is marked for all sizes.
 fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<()> {
     let local_size = if key.kernel.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
     let key = key.clone().changed(|key| {
@@ -197,12 +197,13 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
     if other.any_local_size && other.spirv == made.spirv && other.bindings == made.bindings && other.args == made.args {
         return Ok(());
     }
-    let message = "it is not the same for all sizes of groups".to_owned();
+    let message = "the shader is not the same for all work-group sizes".to_owned();
     Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
 }
 
-/// Whether the passes depend on the size of groups: `subgroup_coalesce` does. `before` is the module that the passes
-/// got, `module` is what they returned.
+/// Whether the shader may depend on the work-group size: because of `subgroup_coalesce`, because the NDRange has
+/// several dispatches, or because the kernel depends on its work-group. `before` is the module before the passes,
+/// `module` the module after them.
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

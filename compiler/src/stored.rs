@@ -1,7 +1,7 @@
-//! Serialised programs and shaders, for a cache that outlives the process.
+//! Serialises programs and shaders, for a cache on disk.
 //!
-//! Only a compiler of the same [`VERSION`] can read the bytes; the format is not stable. Source locations are not
-//! stored.
+//! Only a compiler of the same [`VERSION`] can read the bytes, because the format is not stable. Source locations are
+//! not stored.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::program::Program;
 use crate::reflection::KernelInfo;
 use crate::target::Target;
 
-/// Identifies this compiler: a hash of its source, its library of built-in functions, its dependencies, and the target
-/// triple.
+/// Identifies this compiler: a hash of its source, its built-in library, its dependencies, and the target triple.
 pub const VERSION: &str = env!("WGCL_COMPILER_ID");
 
-/// The target triple that the compiler was built for, such as `x86_64-unknown-linux-gnu`. The machine code of kernels
-/// has its calling convention.
+/// The target triple that the compiler was built for, such as `x86_64-unknown-linux-gnu`. It determines the calling
+/// convention of the machine code of kernels.
 pub const TARGET_TRIPLE: &str = env!("WGCL_TARGET");
 
-/// Limit for the nesting of regions in stored programs: reading recurses on the application's stack.
+/// Maximum nesting of regions in stored programs, because deserialisation is recursive and uses the application's
+/// stack.
 const MAX_DEPTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -46,27 +46,27 @@ struct StoredShader<'a> {
     any_local_size: bool,
 }
 
-fn shallow(module: &Module) -> bool {
+fn is_shallow(module: &Module) -> bool {
     module.functions.iter().all(|function| function.body.depth(ir::MAX_NESTING) <= MAX_DEPTH)
 }
 
-/// Serialises a program; `None` if it is not worth storing.
+/// Serialises a program. Returns `None` if its regions are nested too deeply.
 pub fn encode_program(program: &Program) -> Option<Vec<u8>> {
     let stored = StoredProgram {
         module: Cow::Borrowed(&program.module),
         kernels: Cow::Borrowed(&program.kernels),
         global_variable_size: program.global_variable_size,
     };
-    shallow(&program.module).then(|| postcard::to_stdvec(&stored).ok()).flatten()
+    is_shallow(&program.module).then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
-/// Deserialises a program; `None` if the bytes are not a program.
+/// Deserialises a program. Returns `None` if the bytes are not a program.
 pub fn decode_program(bytes: &[u8]) -> Option<Program> {
     let StoredProgram { module, kernels, global_variable_size } = postcard::from_bytes(bytes).ok()?;
     Some(Program { module: Arc::new(module.into_owned()), kernels: kernels.into_owned(), global_variable_size, sources: None })
 }
 
-/// Serialises a shader; `None` for shaders without SPIR-V and for kernels that print.
+/// Serialises a shader. Returns `None` if it has no SPIR-V or calls `printf`.
 pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
     let stored = StoredShader {
         spirv: Cow::Borrowed(shader.spirv.as_deref()?),
@@ -82,7 +82,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
     shader.printf.is_empty().then(|| postcard::to_stdvec(&stored).ok()).flatten()
 }
 
-/// Deserialises a shader; `None` if the bytes are not a shader. The shader has SPIR-V but no naga module.
+/// Deserialises a shader, with SPIR-V and without a naga module. Returns `None` if the bytes are not a shader.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
     let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, subgroup_size, any_local_size } =
         postcard::from_bytes(bytes).ok()?;
@@ -101,12 +101,12 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
     })
 }
 
-/// Bytes that are equal only for equal modules and targets; `None` for modules that are not stored.
+/// Returns bytes that are equal only for equal modules and targets. Returns `None` for modules that cannot be stored.
 pub fn identify(module: &Module, target: &Target) -> Option<Vec<u8>> {
-    shallow(module).then(|| postcard::to_stdvec(&(module, target)).ok()).flatten()
+    is_shallow(module).then(|| postcard::to_stdvec(&(module, target)).ok()).flatten()
 }
 
-/// Bytes that are equal only for equal targets.
+/// Returns bytes that are equal only for equal targets.
 pub fn identify_target(target: &Target) -> Vec<u8> {
     postcard::to_stdvec(target).unwrap_or_default()
 }

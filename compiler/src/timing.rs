@@ -1,4 +1,4 @@
-//! Time per compiler stage, for `wgclc --time` and benchmarks.
+//! Measures the time of compiler stages, for `wgclc --time` and benchmarks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,12 +12,12 @@ pub fn enable() {
     ENABLED.store(true, Ordering::Relaxed);
 }
 
-/// The times since the last call: stages in order of their first end, with the sum of their times.
+/// Returns the stages since the last call, in order of their first end, and the total time of each.
 pub fn take() -> Vec<(&'static str, Duration)> {
     TIMES.lock().map(|mut times| std::mem::take(&mut *times)).unwrap_or_default()
 }
 
-/// Runs and times a stage.
+/// Runs a stage, and records its time if [`enable`] was called.
 pub(crate) fn stage<T>(name: &'static str, run: impl FnOnce() -> T) -> T {
     if !ENABLED.load(Ordering::Relaxed) {
         return run();

@@ -1,15 +1,15 @@
-//! Lists of words that are nearly always empty, for keys that are compared often.
+//! Lists of 32-bit words that are nearly always empty, for keys that are compared often.
 //!
-//! Example: `Words::from(vec![3])` holds the index of one null argument.
+//! Example: `Words::from(vec![3])` contains the index of one null argument.
 
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
 use serde::{Deserialize, Serialize};
 
-/// A list of words in a key, nearly always empty. Comparing empty lists does not touch memory. `memcmp` of zero bytes
-/// may load from the slice's dangling address. Processors then need some 80 ns, and Zen 4 cores are slower
-/// afterwards: after one such comparison a copy of 4 MiB took 1.08 times as long.
+/// A list of words in a key, nearly always empty. The comparison of empty lists does not access memory. `memcmp` of
+/// zero bytes can load from the dangling address of an empty slice. Such a load takes about 80 ns, and slows down a Zen
+/// 4 core afterwards: after one such comparison, a copy of 4 MiB took 1.08 times as long.
 #[derive(Clone, Debug, Default, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Words(Vec<u32>);

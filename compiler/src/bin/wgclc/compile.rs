@@ -118,7 +118,7 @@ impl Job<'_> {
             if index == last {
                 (outcome.log, outcome.messages) = (colourise(&front.log()), front.messages());
             }
-            outcome.has_errors |= front.is_refused();
+            outcome.has_errors |= front.is_rejected();
             outcome.files.extend(front.map.take_searched_files().into_iter().map(|(path, _)| path));
         }
     }
