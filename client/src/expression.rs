@@ -294,7 +294,8 @@ fn unary(operator: &str, value: Value) -> Result<Value> {
 
 fn binary(operator: &str, left: Value, right: Value) -> Result<Value> {
     if let (Value::Int(a), Value::Int(b)) = (left, right) {
-        let shift = || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift amount {b} is not between 0 and 127"));
+        let shift =
+            || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift amount {b} is not between 0 and 127"));
         return Ok(Value::Int(match operator {
             "+" => a.wrapping_add(b),
             "-" => a.wrapping_sub(b),

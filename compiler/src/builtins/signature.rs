@@ -11,8 +11,7 @@
 //! | `I` | the generic type, any integer |
 //! | `Q`, `L` | the generic type, integers of 32 bits, of 64 bits |
 //! | `G` | the generic type, integer or float |
-//! | `N`, `M` | the generic type of at least 32 bits or `half`: `N` any, `M` integers; smaller integers convert to
-//! `int` |
+//! | `N`, `M` | the generic type, an integer of at least 32 bits; `N` also a float; smaller integers become `int` |
 //! | `A` | the generic type, integers with atomic operations in the device |
 //! | `H` | the generic type, `ushort` only |
 //! | `e` | one lane of the generic type; as the type of a parameter, only if the generic type is a vector |
