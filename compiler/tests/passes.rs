@@ -1,25 +1,24 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
-//! The first line of a file names passes, or lists of passes, and the launch and device that they run for. A module
-//! follows, a line `; =>`, and the expected module. With `alone`, each kernel is a separate module; with
-//! `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment the expected part
-//! is
-//! rewritten; review the difference before you keep it.
+//! The first line of a file names passes or lists of passes, a launch and a device. A module follows, then a line
+//! `; =>`, and the expected module. With `alone`, each kernel is a separate module. With `unprinted`, only the results
+//! of kernels are compared. With `UPDATE_EXPECT=1` in the environment, the expected part is rewritten: review the
+//! difference.
 //!
 //! ```text
 //! ; pass: subgroup_coalesce renumber target=nvidia local=64x1x1 key.distinct=true
 //! ; run: global=128 bytes=8192 values=7,100
 //! ```
 //! With a line `; run:`, the interpreter executes every kernel of the file before and after the passes, with the same
-//! arguments; the results must be equal. `bytes` is the size of buffers, whose words are pseudo-random (`below=8`:
-//! less than 8).
+//! arguments. The results must be equal. `bytes` is the size of each buffer. Buffers contain pseudo-random words;
+//! `below=8` makes them less than 8.
 
 #[path = "common/launches.rs"]
 mod launches;
 #[path = "passes/options.rs"]
 mod options;
 
-use launches::{Case, Given, Made, bytes_of, difference, outcome, run_parts, run_whole};
+use launches::{ArgValue, Case, SpecialisedPart, bytes_of, difference, outcome, run_parts, run_whole};
 use options::Options;
 use std::path::Path;
 use wgcl_compiler::interpret::{NdRange, Stage};
@@ -50,7 +49,7 @@ fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), Strin
     let made = match (passes::find(pass), passes::LISTS.iter().find(|(name, _)| *name == pass)) {
         (Some(pass), _) => driver.run(module, &[Step::Pass(pass)]),
         (None, Some((_, steps))) => driver.run(module, steps),
-        (None, None) => return Err(format!("there is no pass `{pass}`")),
+        (None, None) => return Err(format!("unknown pass `{pass}`")),
     };
     made.map(drop).map_err(|error| error.to_string())
 }
@@ -81,7 +80,7 @@ fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> 
     Ok((before, module))
 }
 
-/// The launch of a kernel for a line `; run:`.
+/// The launch of a kernel that a line `; run:` describes.
 fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case, String> {
     let key: LaunchKey = options.key(kernel)?;
     let (mut memory, mut args, mut merged_offsets) = (Vec::new(), Vec::new(), Vec::new());
@@ -89,17 +88,17 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
     for (index, (param, &value)) in (0_u32..).zip(kernel.kernel.iter().flat_map(|data| &data.params).zip(&kernel.params)) {
         merged_offsets.push(if key.binding.merged.contains(&index) { common } else { 0 });
         args.push(match param {
-            KernelParam::Buffer { .. } if key.kernel.null_args.contains(&index) => Given::Buffer(None),
+            KernelParam::Buffer { .. } if key.kernel.null_args.contains(&index) => ArgValue::Buffer(None),
             KernelParam::Buffer { .. } => {
                 let number = memory.len();
                 let word = |at: u32| (at * 8 + index).wrapping_mul(0x9e37_79b1) >> 3;
                 let words = (0..run.bytes.div_ceil(4)).map(|at| word(at).checked_rem(run.below).unwrap_or(word(at)));
                 memory.push(words.flat_map(u32::to_le_bytes).collect());
                 common += if key.binding.merged.contains(&index) { run.bytes.next_multiple_of(256) } else { 0 };
-                Given::Buffer(Some((number, if key.binding.started_args.contains(&index) { 128 } else { 0 })))
+                ArgValue::Buffer(Some((number, if key.binding.started_args.contains(&index) { 128 } else { 0 })))
             }
-            KernelParam::Local { .. } => Given::Local(4096),
-            _ => Given::Value(bytes_of(kernel.ty(value), values.next().copied().unwrap_or(3))),
+            KernelParam::Local { .. } => ArgValue::Local(4096),
+            _ => ArgValue::Value(bytes_of(kernel.ty(value), values.next().copied().unwrap_or(3))),
         });
     }
     let range = NdRange { work_dim: 3, global_offset: [0; 3], global_size: run.global, local_size: key.kernel.enqueued_local_size };
@@ -114,18 +113,18 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
         key,
         merged_offsets,
         common,
-        blind: false,
-        cut: 0,
+        group_blind: false,
+        split_at: 0,
     })
 }
 
-/// Runs all kernels before and after the passes.
+/// Runs all kernels before and after the passes. Fails if the results differ.
 fn compare(before: &Module, after: &Module, options: &Options, run: &options::Run) -> Result<(), String> {
     for kernel in before.functions.iter().filter(|function| function.kernel.is_some()) {
         let case = case(kernel, options, run)?;
         let fail = |error: String| format!("{}: {error}", kernel.name);
         let expected = outcome(&case, |undefined| run_whole(&case, before, Stage::Built, undefined)).map_err(fail)?;
-        let made = [Made { module: after.clone(), key: case.key.clone(), part: None }];
+        let made = [SpecialisedPart { module: after.clone(), key: case.key.clone(), part: None }];
         let result =
             outcome(&case, |undefined| run_parts(&case, &made, undefined)).map_err(|error| fail(format!("after the passes {error}")))?;
         if result != expected {
@@ -158,7 +157,7 @@ fn check(path: &Path, bless: bool) -> Result<(), String> {
 }
 
 #[test]
-fn passes_give_the_expected_text() {
+fn passes_produce_the_expected_text() {
     let bless = std::env::var_os("UPDATE_EXPECT").is_some();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/passes");
     let mut paths: Vec<_> = std::fs::read_dir(&folder)
@@ -179,9 +178,9 @@ fn passes_give_the_expected_text() {
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 
-/// Thirty nested loops: a pass that visits each of them twice would visit a billion.
+/// There are 30 nested loops. A pass that visits the body of each loop twice would visit a billion bodies.
 #[test]
-fn nested_loops_are_looked_at_once_a_level() -> Result<(), String> {
+fn nested_loops_are_visited_once_per_level() -> Result<(), String> {
     const DEPTH: usize = 30;
     let mut body = String::from("%5: f32x8 = load %0 align 32\nstore %1, %5 align 32\n");
     for level in 0..DEPTH {

@@ -1,5 +1,5 @@
-//! Launches as a driver performs them, run on the interpreter: the program of a build, and the modules specialised for
-//! a launch.
+//! Runs launches on the interpreter as a driver would: with the program of a build, or with modules that are
+//! specialised for the launch.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
@@ -9,10 +9,11 @@ use wgcl_compiler::launch::LaunchKey;
 use wgcl_compiler::target::Target;
 
 #[derive(Clone, Debug)]
-pub enum Given {
-    /// The index of a memory object, and a byte offset into it.
+pub enum ArgValue {
+    /// The index of a memory object and a byte offset in it, or `None` for null.
     Buffer(Option<(usize, u32)>),
     Value(Vec<u8>),
+    /// Size in bytes of local memory.
     Local(u32),
 }
 
@@ -23,22 +24,23 @@ pub struct Case {
     pub kernel: String,
     pub target: Target,
     pub range: NdRange,
-    /// The memory objects.
+    /// The initial contents of the memory objects.
     pub memory: Vec<Vec<u8>>,
     /// The arguments, by parameter.
-    pub args: Vec<Given>,
-    /// The key, except for the fields that distinguish parts.
+    pub args: Vec<ArgValue>,
+    /// The key, except for the fields that differ between parts.
     pub key: LaunchKey,
-    /// The offset of each merged argument in the common buffer, by parameter.
+    /// The byte offset of each merged argument in the common buffer, by parameter.
     pub merged_offsets: Vec<u32>,
-    /// Bytes of the common buffer.
+    /// Size in bytes of the common buffer.
     pub common: u32,
-    pub blind: bool,
-    /// Groups of dimension 0 in the first of two dispatches; all groups if 0.
-    pub cut: u32,
+    /// Whether the results do not depend on the division into work-groups.
+    pub group_blind: bool,
+    /// The number of groups in dimension 0 of the first of two dispatches. 0 for a single dispatch.
+    pub split_at: u32,
 }
 
-/// Groups of one size in one dispatch: the first one, and one past the last one.
+/// Groups of one size in one dispatch: the ids of the first one, and the ids past the last one (exclusive).
 pub type Part = [[u32; 3]; 2];
 
 impl Case {
@@ -49,13 +51,14 @@ impl Case {
         1 + ids[0] + width * (ids[1] + height * ids[2])
     }
 
-    /// A short description for messages.
+    /// A description of the launch for messages.
     pub fn describe(&self) -> String {
         let Self { profile, range, key, target, .. } = self;
         format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
     }
 
-    /// The groups by size and dispatch, each with its key; an invocation covers `count` work-items.
+    /// Divides the groups into parts of one size in one dispatch. Returns the key and the groups of each part. `count`:
+    /// the number of work-items per invocation.
     pub fn parts(&self, count: u32) -> Vec<(LaunchKey, Part)> {
         let local = self.range.local_size;
         let mut invocations = self.range.global_size;
@@ -63,12 +66,12 @@ impl Case {
         let groups: [u32; 3] = std::array::from_fn(|d| invocations[d].div_ceil(local[d]));
         let rest: [u32; 3] = std::array::from_fn(|d| invocations[d] % local[d]);
         let whole = self.key.clone().changed(|key| {
-            key.kernel.guard = if self.blind { rest.map(|rest| rest != 0) } else { [false; 3] };
+            key.kernel.guard = if self.group_blind { rest.map(|rest| rest != 0) } else { [false; 3] };
             key.binding.coarsen = if count > 1 { key.binding.coarsen } else { 1 };
-            key.binding.two_dimensional_dispatch = self.cut == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
+            key.binding.two_dimensional_dispatch = self.split_at == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
         });
         let mut parts = vec![(whole, [[0; 3], groups])];
-        for d in (0..3).filter(|&d| rest[d] != 0 && !self.blind) {
+        for d in (0..3).filter(|&d| rest[d] != 0 && !self.group_blind) {
             for index in 0..parts.len() {
                 let (mut key, mut edge) = parts[index].clone();
                 key.kernel.local_size[d] = rest[d];
@@ -78,10 +81,10 @@ impl Case {
             }
         }
         let end = parts[0].1[1][0];
-        if (1..end).contains(&self.cut) {
+        if (1..end).contains(&self.split_at) {
             let (key, mut second) = parts[0].clone();
-            second[0][0] = self.cut;
-            parts[0].1[1][0] = self.cut;
+            second[0][0] = self.split_at;
+            parts[0].1[1][0] = self.split_at;
             parts.push((key, second));
         }
         parts.retain(|(_, [first, end])| (0..3).all(|d| first[d] < end[d]));
@@ -89,19 +92,23 @@ impl Case {
     }
 }
 
-/// The limit of loop iterations and calls of a work-item.
+/// Limit for the loop iterations and calls of a work-item.
 const FUEL: u64 = 10_000;
 
 /// A module specialised for a part of a launch.
 #[derive(Clone, Debug)]
-pub struct Made {
+pub struct SpecialisedPart {
     pub module: Module,
     pub key: LaunchKey,
-    /// All groups if `None`.
+    /// The groups of the part; `None` for all groups.
     pub part: Option<Part>,
 }
 
-/// The final contents of the buffers, if the program has no error and no result depends on undefined values.
+/// The final contents of the memory objects. Runs the program with two values for undefined bytes.
+///
+/// # Errors
+///
+/// Fails if the program has a fault, or if the contents depend on undefined bytes.
 pub fn outcome(case: &Case, run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<Vec<Vec<u8>>, String> {
     let first = run(0x5a).map_err(|fault| fault.to_string())?;
     let second = run(0x31).map_err(|fault| fault.to_string())?;
@@ -124,7 +131,7 @@ fn settings(case: &Case, stage: Stage, undefined: u8) -> Settings {
     Settings { fuel: FUEL * items, undefined, fused: false, lanes, ..Settings::new(stage, &case.target) }
 }
 
-/// The objects' names.
+/// A generator of object ids.
 fn names() -> impl FnMut() -> Option<ObjectId> {
     let mut last = 0;
     move || {
@@ -133,7 +140,7 @@ fn names() -> impl FnMut() -> Option<ObjectId> {
     }
 }
 
-/// Runs kernel 0 of a module that is not specialised.
+/// Runs function 0, a kernel, of a module that is not specialised.
 pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let program = Program::new(module, settings(case, stage, undefined));
     let (mut memory, mut name) = (Memory::default(), names());
@@ -147,17 +154,19 @@ pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> R
     Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
 }
 
-fn argument(given: &Given, objects: &[ObjectId]) -> Argument {
+fn argument(given: &ArgValue, objects: &[ObjectId]) -> Argument {
     match given {
-        Given::Buffer(None) => Argument::Buffer(None),
-        &Given::Buffer(Some((object, start))) => Argument::Buffer(Some(MemoryLocation { object: objects[object], offset: start.into() })),
-        Given::Value(bytes) => Argument::Value(bytes.clone()),
-        &Given::Local(bytes) => Argument::Local(bytes),
+        ArgValue::Buffer(None) => Argument::Buffer(None),
+        &ArgValue::Buffer(Some((object, start))) => {
+            Argument::Buffer(Some(MemoryLocation { object: objects[object], offset: start.into() }))
+        }
+        ArgValue::Value(bytes) => Argument::Value(bytes.clone()),
+        &ArgValue::Local(bytes) => Argument::Local(bytes),
     }
 }
 
 /// Runs the modules of the parts of a launch in sequence.
-pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
+pub fn run_parts(case: &Case, parts: &[SpecialisedPart], undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let (mut memory, mut name) = (Memory::default(), names());
     let objects: Vec<ObjectId> = case.memory.iter().filter_map(|_| name()).collect();
     for (&object, bytes) in objects.iter().zip(&case.memory) {
@@ -185,8 +194,8 @@ pub fn run_parts(case: &Case, parts: &[Made], undefined: u8) -> Result<Vec<Vec<u
     Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
 }
 
-/// The arguments of a part, and for those with a start the offset of the argument in its binding.
-fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId>) -> (Vec<Argument>, Vec<u32>) {
+/// The arguments of a part, and the start offset of each argument in its binding (0 without a start offset).
+fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Option<ObjectId>) -> (Vec<Argument>, Vec<u32>) {
     let (mut arguments, mut starts) = (Vec::new(), vec![0; case.args.len()]);
     for (index, given) in (0_u32..).zip(&case.args) {
         let mut given = argument(given, objects);
@@ -196,7 +205,7 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
         if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
-            // The first one is bound for all of them.
+            // Only the first merged argument is bound, to the common buffer.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }
         arguments.push(given);
@@ -210,8 +219,8 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
     for (param, piece) in pieces.added().take(params.len().saturating_sub(arguments.len())) {
         let offset = u64::from(piece) * u64::from(pieces.step());
         let place = match case.args[param as usize] {
-            Given::Buffer(Some((object, start))) => {
-                // An argument with a start is bound from its first byte on.
+            ArgValue::Buffer(Some((object, start))) => {
+                // The binding of an argument with a start offset begins with the first byte of the object.
                 let start = if made.key.binding.started_args.contains(&param) { 0 } else { start };
                 Some(MemoryLocation { object: objects[object], offset: offset + u64::from(start) })
             }
@@ -219,16 +228,16 @@ fn bound(case: &Case, made: &Made, objects: &[ObjectId], common: Option<ObjectId
         };
         arguments.push(Argument::Buffer(place));
     }
-    // They are missing before the pass that adds them, and in unfinished modules.
+    // Modules before the passes that add parameters have fewer parameters.
     arguments.truncate(params.len().max(case.args.len()));
     (arguments, starts)
 }
 
 /// Copies the contents of merged arguments into the common buffer, or back.
-fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
+fn copy_folded(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
     for &index in made.key.binding.merged.iter() {
-        if let Given::Buffer(Some((object, _))) = case.args[index as usize] {
+        if let ArgValue::Buffer(Some((object, _))) = case.args[index as usize] {
             let mut own = memory.remove(objects[object]).unwrap_or_default();
             let place = &mut shared[case.merged_offsets[index as usize] as usize..][..own.len()];
             if into {
@@ -242,7 +251,7 @@ fn copy_folded(case: &Case, made: &Made, objects: &[ObjectId], common: ObjectId,
     memory.insert(common, shared, false);
 }
 
-/// A number as a value of a type, the same in all lanes.
+/// The bytes of a value whose lanes all have the given bits.
 pub fn bytes_of(ty: Type, bits: u64) -> Vec<u8> {
     let size = ty.scalar().map_or(8, Scalar::size) as usize;
     // Three lanes occupy the bytes of four.

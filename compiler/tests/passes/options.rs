@@ -1,4 +1,4 @@
-//! The options in the first lines of a pass test.
+//! The options in the first lines of a file in `tests/passes`.
 //!
 //! Example: `; pass: coarsen simplify key.coarsen=16 alone`.
 
@@ -13,7 +13,7 @@ pub struct Run {
     pub bytes: u32,
     /// Values of the value parameters, in order.
     pub values: Vec<u64>,
-    /// An upper bound for the words in buffers; 0 for no bound.
+    /// An upper bound (exclusive) for the words in buffers; 0 for no bound.
     pub below: u32,
 }
 
@@ -35,7 +35,7 @@ impl Options {
     /// Parses the first lines of a file.
     pub fn read(text: &str) -> Result<Self, String> {
         let mut lines = text.lines();
-        let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line names no passes")?;
+        let list = lines.next().and_then(|line| line.strip_prefix("; pass:")).ok_or("the first line must be `; pass: NAME...`")?;
         let mut options = Self {
             passes: Vec::new(),
             alone: false,
@@ -52,11 +52,11 @@ impl Options {
                 None if word == "unprinted" => options.unprinted = true,
                 None if word == "called" => called = true,
                 None => options.passes.push(word.to_owned()),
-                Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("there is no profile `{name}`"))?,
+                Some(("target", name)) => options.target = Target::profile(name).ok_or_else(|| format!("unknown profile `{name}`"))?,
                 Some(("local", size)) => options.local = sizes(size)?,
                 Some(("lanes", count)) => lanes = Some(number(count)?),
                 Some((name, value)) => {
-                    let name = name.strip_prefix("key.").ok_or_else(|| format!("there is no option `{name}`"))?;
+                    let name = name.strip_prefix("key.").ok_or_else(|| format!("unknown option `{name}`"))?;
                     options.key.push((name.to_owned(), value.to_owned()));
                 }
             }
@@ -85,7 +85,7 @@ impl Options {
                 "started" => key.binding.started_args = list(value)?.into(),
                 "merged" => key.binding.merged = list(value)?.into(),
                 "split" => key.binding.split = pieces(value)?,
-                name => return Err(format!("there is no option `key.{name}`")),
+                name => return Err(format!("unknown option `key.{name}`")),
             }
         }
         Ok(key)
@@ -100,14 +100,14 @@ fn read_run(text: &str) -> Result<Run, String> {
             Some(("bytes", count)) => run.bytes = number(count)?,
             Some(("values", values)) => run.values = list(values)?,
             Some(("below", limit)) => run.below = number(limit)?,
-            _ => return Err(format!("a run has no `{word}`")),
+            _ => return Err(format!("unknown option `{word}` of `; run:`")),
         }
     }
     Ok(run)
 }
 
-/// Parses `0:3,1:2/9`: parameters with their number of bindings, and the size of a binding in bytes as a power of
-/// two.
+/// Parses `0:3,1:2/9`: parameters with their number of bindings, and the binary logarithm of the size of a binding in
+/// bytes.
 fn pieces(text: &str) -> Result<SplitBindings, String> {
     let (params, shift) = text.split_once('/').ok_or("expected `PARAM:COUNT,.../LOG2_SIZE`")?;
     let param = |text: &str| {
@@ -126,7 +126,7 @@ fn list<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
     text.split(',').map(number).collect()
 }
 
-/// Parses `8x4`: missing dimensions are 1.
+/// Parses `8x4`. Missing dimensions are 1.
 fn sizes(text: &str) -> Result<[u32; 3], String> {
     let named: Vec<u32> = text.split('x').map(number).collect::<Result<_, _>>()?;
     Ok(std::array::from_fn(|d| named.get(d).copied().unwrap_or(1)))

@@ -29,7 +29,7 @@ struct Array {
     name: String,
     ty: usize,
     length: usize,
-    /// The carried position in it.
+    /// The variable with the position in the array.
     at: String,
 }
 
@@ -45,12 +45,12 @@ struct Writer {
     indent: usize,
     arrays: Vec<Array>,
     counters: Vec<Counter>,
-    /// Number of counters that were created until now.
+    /// The number of counters so far.
     made: usize,
-    /// Iterations of the enclosing loops together, and of all loops until now.
+    /// The product of the iterations of the enclosing loops, and the iterations of all loops so far.
     around: usize,
     iterations: usize,
-    /// Remaining calls of `draw`: each is inlined.
+    /// The number of calls of `draw` that may still be added. Each call is inlined.
     draws: usize,
 }
 
@@ -104,7 +104,7 @@ impl Lines for Writer {
 }
 
 impl Writer {
-    /// A buffer that `draw` reads consecutively and refills when it is empty; returns its length.
+    /// Adds a buffer that `draw` reads consecutively and refills when it is empty. Returns the length of the buffer.
     fn draw(&mut self) -> usize {
         let length = [2, 3, 4, 8, 16, 40][self.random.below(6)];
         self.line(&format!(
@@ -126,7 +126,7 @@ impl Writer {
         length
     }
 
-    /// A new array, filled.
+    /// Declares and fills a new array.
     fn declare(&mut self, number: usize) {
         let ty = self.random.below(ELEMENTS.len());
         let length = if self.random.below(3) == 0 { 2 + self.random.below(14) } else { 17 + self.random.below(54) };
@@ -147,13 +147,13 @@ impl Writer {
         self.arrays.push(array);
     }
 
-    /// Part of an element as `uint`.
+    /// A part of an element, as `uint`.
     fn read(&self, array: &Array, index: &str, part: &str) -> String {
         let conversion = if ELEMENTS[array.ty].0 == "float" { "(uint)(int)" } else { "(uint)" };
         format!("{conversion}{}[{index}]{part}", array.name)
     }
 
-    /// An assignment of a `uint` to part of an element.
+    /// An assignment of a `uint` to a part of an element.
     fn write(&self, array: &Array, index: &str, part: &str, value: &str) -> String {
         if ELEMENTS[array.ty].0 == "float" {
             format!("{}[{index}] = (int)(({value}) & 0xffff);", array.name)
@@ -372,7 +372,7 @@ impl Writer {
         let for_loop = "}".to_owned();
         let (first, then, end) = match self.random.below(6) {
             0 => (format!("for ({ty} {name} = {iterations}; {name}-- > 0;) {{"), String::new(), for_loop),
-            // The kernel's last argument is unknown to compilers.
+            // The compiler does not know the value of `y`, an argument of the kernel.
             1 => (format!("for ({ty} {name} = 0; {name} < (y & 1) + {}; {name}++) {{", iterations - 1), String::new(), for_loop),
             2 => {
                 (format!("{ty} {name}a = 0, {name}; do {{"), format!("{name} = {name}a++;"), format!("}} while ({name}a < {iterations});"))

@@ -1,7 +1,7 @@
 //! Generates random programs in memory form, like the front end: variables, nested control flow, pointers, helper
 //! functions.
 
-use crate::case::Wants;
+use crate::case::Requirements;
 use crate::random::Random;
 use wgcl_compiler::diag::Span;
 use wgcl_compiler::ir::{
@@ -9,10 +9,11 @@ use wgcl_compiler::ir::{
     WorkItem,
 };
 
-/// The requirements of the programs: 256 bytes of each buffer per work-item.
-pub const WANTS: Wants = Wants { stride: 256, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
+/// The requirements of the programs. A work-item accesses 256 bytes of each buffer.
+pub const REQUIREMENTS: Requirements =
+    Requirements { stride: 256, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
-/// A program with a kernel with two buffers and two `i32`s, and two helpers.
+/// A program: a kernel with two buffers and two `i32`s as parameters, and two other functions.
 pub fn module(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let init = (0..64).map(|_| (random.next() & 0xff) as u8).collect();
@@ -57,9 +58,9 @@ struct Writer<'a> {
     bytes: Var,
     pointer: Var,
     pointers: Var,
-    /// Buffers; a kernel accesses its own part of each.
+    /// Pointers to the part of each buffer that belongs to the work-item.
     buffers: Vec<Value>,
-    /// Number of helpers that may be called.
+    /// The number of functions that may be called.
     callable: usize,
     budget: usize,
     loops: usize,
@@ -122,7 +123,7 @@ impl<'a> Writer<'a> {
         self.effect(Op::Store { ptr, value, align: 4, volatile: false });
     }
 
-    /// An address `4 * (index mod count)` bytes after another one.
+    /// An address `size * (index mod count)` bytes after another one.
     fn element(&mut self, base: Value, count: u64, size: u64) -> Value {
         let index = if self.random.below(3) == 0 {
             self.int_value(0)
@@ -301,7 +302,7 @@ impl<'a> Writer<'a> {
         Region { insts: std::mem::replace(&mut self.out, saved) }
     }
 
-    /// Returns whether the list ended in a jump.
+    /// Emits a list of statements. Returns whether it ends in a jump.
     fn statements(&mut self, in_loop: bool) -> bool {
         for _ in 0..1 + self.random.below(4) {
             if self.budget == 0 {
@@ -393,7 +394,7 @@ impl<'a> Writer<'a> {
                 self.store(place, value);
             }
             5 => {
-                // Bytes, shorts and the whole of a union.
+                // Accesses bytes, shorts and the whole of a union.
                 let address = self.address(self.bytes);
                 let byte = self.random.below(8) as u64;
                 let offset = self.int(byte);
@@ -429,7 +430,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A pointer followed by at least 128 bytes: some parameter, or a parameter plus 16 bytes.
+    /// A pointer to at least 128 bytes: a parameter, or a parameter plus 16 bytes.
     fn buffer_root(&mut self, _value: Value) -> Value {
         let buffers = self.buffers.clone();
         let base = buffers[self.random.below(buffers.len())];
@@ -457,7 +458,7 @@ impl<'a> Writer<'a> {
         let then = Region { insts: vec![Inst { op: Op::Yield(Vec::new()), results: Vec::new(), span: Span::NONE }] };
         let els = Region { insts: vec![Inst { op: Op::Break(Vec::new()), results: Vec::new(), span: Span::NONE }] };
         self.effect(Op::If { cond, then, els });
-        // The counter is incremented first, so that a loop with any `continue` ends.
+        // Increment the counter first, so that a loop with `continue` ends.
         let one = self.emit(ty, Op::Const(Const::Bits(1)));
         let next = self.emit(ty, Op::Bin(BinOp::Add, value, one));
         self.store(address, next);
@@ -525,7 +526,7 @@ impl<'a> Writer<'a> {
             let id = self.emit(Type::I32, Op::WorkItem(WorkItem::GlobalId(dimension)));
             number = self.emit(Type::I32, Op::Bin(BinOp::Add, rows, id));
         }
-        let stride = self.int(WANTS.stride.into());
+        let stride = self.int(REQUIREMENTS.stride.into());
         let offset = self.emit(Type::I32, Op::Bin(BinOp::Mul, number, stride));
         for index in 0..self.buffers.len() {
             self.buffers[index] = self.emit(Type::Ptr(Space::Global), Op::PtrAdd(self.buffers[index], offset));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// A generator of lines.
 pub trait Lines {
-    /// The random numbers, the text until now, and the indentation.
+    /// The random numbers, the text so far, and the indentation.
     fn page(&mut self) -> (&mut Random, &mut String, &mut usize);
 
     /// Appends one line; an open bracket at its end indents the following lines.
@@ -17,13 +17,13 @@ pub trait Lines {
         }
     }
 
-    /// A closing bracket.
+    /// Appends a closing bracket.
     fn close(&mut self) {
         *self.page().2 -= 1;
         self.line("}");
     }
 
-    /// One of a list.
+    /// A random element of a list.
     fn pick<'t>(&mut self, list: &[&'t str]) -> &'t str {
         list[self.page().0.below(list.len())]
     }

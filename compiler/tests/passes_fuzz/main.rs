@@ -1,6 +1,6 @@
-//! Tests that random programs give the same results before and after the passes: programs in IR, programs in OpenCL
-//! C, and kernels with the patterns that passes look for. Each has a random launch on a device of one of the
-//! profiles.
+//! Tests that random programs have the same results before and after the passes: programs in IR, programs in OpenCL
+//! C, and kernels with the patterns that passes match. Each program is launched with random sizes and arguments, for a
+//! device with one of the profiles.
 
 mod arrays;
 mod case;
@@ -15,7 +15,7 @@ mod shapes;
 mod shrink;
 mod source;
 
-use case::Wants;
+use case::Requirements;
 use launches::{Case, difference, outcome, run_parts, run_whole};
 use pipeline::Changes;
 use wgcl_compiler::front::FrontEnd;
@@ -27,27 +27,27 @@ use wgcl_compiler::passes;
 use wgcl_compiler::program::{BuildOptions, CStd, Source};
 use wgcl_compiler::target::Target;
 
-/// The requirements of the programs of [`source`] and [`arrays`]: 128 bytes of each buffer per work-item, groups of
-/// at most 16 work-items.
-const SOURCE_WANTS: Wants =
-    Wants { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
+/// The requirements of the programs of [`source`] and [`arrays`]. A work-item accesses 128 bytes of each buffer, and
+/// groups have at most 16 work-items.
+const SOURCE_REQUIREMENTS: Requirements =
+    Requirements { stride: 128, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
 /// A program and the requirements for its launch.
 struct Program {
     module: Module,
-    wants: Wants,
+    requirements: Requirements,
     seed: u64,
-    /// Whether it is random IR: it may exceed the limit for loop iterations, and is printed if it fails.
+    /// Whether the program is random IR. It may then exceed the limit for loop iterations, and is printed if it fails.
     is_ir: bool,
 }
 
 impl Program {
     fn ir(seed: u64) -> Self {
-        Self { module: generate::module(seed), wants: generate::WANTS, seed, is_ir: true }
+        Self { module: generate::module(seed), requirements: generate::REQUIREMENTS, seed, is_ir: true }
     }
 
-    fn of_source(text: &str, wants: Wants, seed: u64) -> Result<Self, String> {
-        Ok(Self { module: lowered(text)?, wants, seed, is_ir: false })
+    fn of_source(text: &str, requirements: Requirements, seed: u64) -> Result<Self, String> {
+        Ok(Self { module: lowered(text)?, requirements, seed, is_ir: false })
     }
 
     fn fail<T>(&self, what: &str, message: impl std::fmt::Display) -> Result<T, String> {
@@ -55,8 +55,8 @@ impl Program {
         Err(format!("seed {}, {what}: {message}\n{module}", self.seed))
     }
 
-    /// Runs it unchanged, after `build`, and specialised. Returns whether the unchanged program ended. With
-    /// `explain`, a difference is traced to a pass.
+    /// Runs the program unchanged, after the build, and specialised. Returns whether the unchanged program ended. With
+    /// `explain`, the error names the pass that causes a difference.
     fn check(&self, changes: &mut Changes, explain: bool) -> Result<bool, String> {
         if let Err(errors) = verify(&self.module) {
             return self.fail("the program", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
@@ -66,9 +66,9 @@ impl Program {
             return self.fail("build", error);
         }
         if built.functions.is_empty() {
-            return self.fail("build", "no kernel is left");
+            return self.fail("build", "no kernel remains");
         }
-        let case = Case::random(&built, self.wants, self.seed);
+        let case = Case::random(&built, self.requirements, self.seed);
         let expected = match outcome(&case, |undefined| run_whole(&case, &self.module, Stage::Lowered, undefined)) {
             Ok(expected) => expected,
             Err(_) if self.is_ir => return Ok(false),
@@ -84,7 +84,7 @@ impl Program {
         }
         self.check_native(&case, &expected, changes, explain)?;
         let made = match pipeline::parts(&built, &case, changes) {
-            // Kernels that keep pointers cannot use merged bindings.
+            // Kernels that store pointers cannot use merged bindings.
             Err(LaunchError::Unsupported { what, .. }) if what.contains("more pointer arguments") => return Ok(true),
             Err(error) => return self.fail("launch", format!("{error}\n{}", case.describe())),
             Ok(made) => made,
@@ -96,8 +96,8 @@ impl Program {
         Ok(true)
     }
 
-    /// Also builds and runs every third program for machine code. The last groups have a separate module if they are
-    /// smaller.
+    /// Builds and runs every third program for machine code as well. If the last groups are smaller, they have a
+    /// separate module.
     fn check_native(&self, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));
         if !are_full || !self.seed.is_multiple_of(3) {
@@ -122,7 +122,7 @@ impl Program {
         Ok(())
     }
 
-    /// The difference between a result and the expected one, if there is one.
+    /// Fails if the result differs from the expected one.
     fn compare(&self, case: &Case, expected: &[Vec<u8>], run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> Result<(), String> {
         let result = outcome(case, run)?;
         if result == expected { Ok(()) } else { Err(difference(case, expected, &result)) }
@@ -137,16 +137,16 @@ fn lowered(text: &str) -> Result<Module, String> {
     front.lower().ok_or_else(|| front.log())
 }
 
-/// A program in OpenCL C.
-fn check_text(text: &str, wants: Wants, seed: u64, changes: &mut Changes, explain: bool) -> Result<bool, String> {
-    let program = Program::of_source(text, wants, seed).map_err(|error| format!("seed {seed}: {error}\n{text}"))?;
+/// Checks a program in OpenCL C.
+fn check_text(text: &str, requirements: Requirements, seed: u64, changes: &mut Changes, explain: bool) -> Result<bool, String> {
+    let program = Program::of_source(text, requirements, seed).map_err(|error| format!("seed {seed}: {error}\n{text}"))?;
     program.check(changes, explain).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Removes lines of a source as long as it fails in the same stage.
-fn smaller(text: &str, wants: Wants, seed: u64) -> String {
+/// Removes lines of a source as long as the rest fails in the same stage.
+fn smaller(text: &str, requirements: Requirements, seed: u64) -> String {
     let stage = |text: &str| {
-        let error = check_text(text, wants, seed, &mut Changes::new(), false).err()?;
+        let error = check_text(text, requirements, seed, &mut Changes::new(), false).err()?;
         error.split(':').next().map(str::to_owned)
     };
     let wanted = stage(text);
@@ -168,8 +168,8 @@ fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Checks programs with many seeds (`WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT`). All must be correct, `finished` of a
-/// hundred must end, and each of the passes must have changed some of them.
+/// Checks programs with many seeds (`WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT`). All must be correct, `finished` per cent
+/// must end, and each pass in `passes` must change at least [`MIN_CHANGED`] programs.
 fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn(u64, &mut Changes, bool) -> Result<bool, String>) {
     let first = from_env("WGCL_FUZZ_SEED").unwrap_or(1);
     let (count, is_short) = from_env("WGCL_FUZZ_COUNT").map_or((count, false), |asked| (asked, asked < count));
@@ -188,19 +188,19 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
     assert!(ran * 100 >= finished * count, "{ran} of {count} programs ran to their end");
     for pass in passes {
         let changed = changes.get(pass).copied().unwrap_or(0);
-        assert!(is_short || changed >= LEAST, "{pass} changed {changed} programs of {count}");
+        assert!(is_short || changed >= MIN_CHANGED, "{pass} changed {changed} programs of {count}");
     }
 }
 
-/// Passes that change programs of every kind.
+/// The passes that change programs of every kind.
 const PASSES_OF_ALL: [&str; 7] =
     ["infer_alignment", "renumber", "extra_buffers", "legalize", "shrink_int64", "split_bindings", "resolve_pointers"];
 
-/// Number of programs that a pass must have changed for a meaningful run.
-const LEAST: u64 = 10;
+/// The number of programs that a pass must change, so that the test covers it.
+const MIN_CHANGED: u64 = 10;
 
 #[test]
-fn random_programs_keep_their_meaning() {
+fn random_programs_have_equal_results() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         let module = generate::module(seed);
         let fails = |module: &Module| {
@@ -216,38 +216,40 @@ fn random_programs_keep_their_meaning() {
 }
 
 #[test]
-fn random_sources_keep_their_meaning() {
+fn random_sources_have_equal_results() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
-        println!("{}", smaller(&source::program(seed), SOURCE_WANTS, seed));
+        println!("{}", smaller(&source::program(seed), SOURCE_REQUIREMENTS, seed));
     }
     let passes = [&PASSES_OF_ALL[..], &["offsets", "unify_latches", "unsigned"]].concat();
-    check_many(1000, 100, &passes, |seed, changes, explain| check_text(&source::program(seed), SOURCE_WANTS, seed, changes, explain));
+    check_many(1000, 100, &passes, |seed, changes, explain| {
+        check_text(&source::program(seed), SOURCE_REQUIREMENTS, seed, changes, explain)
+    });
 }
 
 #[test]
-fn private_arrays_keep_their_meaning() {
+fn private_arrays_have_equal_results() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
-        println!("{}", smaller(&arrays::program(seed), SOURCE_WANTS, seed));
+        println!("{}", smaller(&arrays::program(seed), SOURCE_REQUIREMENTS, seed));
     }
     check_many(200, 100, &["shrink_int64", "resolve_pointers", "unroll"], |seed, changes, explain| {
-        check_text(&arrays::program(seed), SOURCE_WANTS, seed, changes, explain)
+        check_text(&arrays::program(seed), SOURCE_REQUIREMENTS, seed, changes, explain)
     });
 }
 
 #[test]
-fn rows_of_all_widths_keep_their_meaning() {
+fn rows_of_all_widths_have_equal_results() {
     let passes = ["coarsen", "subgroup_coalesce", "merge_bindings", "split_bindings", "vectorize_memory"];
     check_many(6000, 100, &passes, |seed, changes, explain| {
-        let (module, wants) = rows::module(seed)?;
-        Program { module, wants, seed, is_ir: true }.check(changes, explain)
+        let (module, requirements) = rows::module(seed)?;
+        Program { module, requirements, seed, is_ir: true }.check(changes, explain)
     });
 }
 
 #[test]
-fn kernels_of_all_shapes_keep_their_meaning() {
+fn kernels_of_all_shapes_have_equal_results() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         let shape = shapes::program(seed);
-        println!("{}", smaller(&shape.text, shape.wants, seed));
+        println!("{}", smaller(&shape.text, shape.requirements, seed));
     }
     let passes = [
         "infer_alignment",
@@ -270,6 +272,6 @@ fn kernels_of_all_shapes_keep_their_meaning() {
     ];
     check_many(9000, 100, &passes, |seed, changes, explain| {
         let shape = shapes::program(seed);
-        check_text(&shape.text, shape.wants, seed, changes, explain)
+        check_text(&shape.text, shape.requirements, seed, changes, explain)
     });
 }

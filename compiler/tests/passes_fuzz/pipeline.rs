@@ -1,6 +1,6 @@
 //! Specialises a program for a launch: counts the passes that change it, and finds the pass that breaks it.
 
-use crate::launches::{Case, Made, outcome, run_parts, run_whole};
+use crate::launches::{Case, SpecialisedPart, outcome, run_parts, run_whole};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use wgcl_compiler::interpret::Stage;
@@ -10,22 +10,22 @@ use wgcl_compiler::passes::{self, AfterPass, Watch};
 use wgcl_compiler::specialise::{self, launched};
 use wgcl_compiler::target::{Inlining, Target};
 
-/// Number of modules that each pass has changed.
+/// The number of modules that each pass has changed.
 pub type Changes = BTreeMap<&'static str, u64>;
 
 /// The parts of a module that a pass may change.
-type Look = Vec<(usize, usize, Region)>;
+type Snapshot = Vec<(usize, usize, Region)>;
 
-fn look(module: &Module) -> Look {
+fn snapshot(module: &Module) -> Snapshot {
     module.functions.iter().map(|function| (function.params.len(), function.vars.len(), function.body.clone())).collect()
 }
 
-/// Specialises a built module, and counts the passes that have changed it.
+/// Specialises a built module. Counts the passes that change it in `changes`.
 fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'_>) -> Result<T, LaunchError>) -> Result<T, LaunchError> {
-    let seen = Mutex::new((look(module), Changes::new()));
+    let seen = Mutex::new((snapshot(module), Changes::new()));
     let watch = |left: &AfterPass<'_>| {
         let mut seen = seen.lock().expect("no other thread");
-        let now = look(&left.module());
+        let now = snapshot(&left.module());
         if now != seen.0 {
             seen.1.insert(left.pass, 1);
             seen.0 = now;
@@ -60,25 +60,25 @@ fn neutral(key: &LaunchKey) -> LaunchKey {
 }
 
 /// The modules for all parts of a launch.
-pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<Made>, LaunchError> {
+pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<SpecialisedPart>, LaunchError> {
     let mut count = case.key.binding.coarsen;
     loop {
-        let mut made: Vec<Made> = Vec::new();
+        let mut made: Vec<SpecialisedPart> = Vec::new();
         for (key, part) in case.parts(count) {
             let known = made.iter().find(|made| made.key == key).map(|made| made.module.clone());
             let module = match known {
                 Some(module) => module,
                 None => counted(module, changes, |watch| launched(module, &case.kernel, &key, &case.target, Some(watch)))?,
             };
-            made.push(Made { module, key, part: Some(part) });
+            made.push(SpecialisedPart { module, key, part: Some(part) });
         }
         let kernel = made.first().and_then(|made| made.module.functions[0].kernel.as_ref());
         let found = kernel.map_or(1, |kernel| 1 << kernel.coarse);
         if found == count {
             return Ok(made);
         }
-        // Like a driver: the key has the limit for the number of work-items per invocation, and the groups are laid
-        // out for the actual number.
+        // As in a driver, the key contains the limit for the work-items per invocation. The groups are divided for the
+        // actual number.
         count = found;
     }
 }
@@ -89,12 +89,12 @@ fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync))
     let failed = run(&|left: &AfterPass<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
     let mut list = list.into_inner().expect("no other thread");
     if failed.is_err() {
-        list.push(("a pass that fails", module.clone()));
+        list.push(("the pass that fails", module.clone()));
     }
     list
 }
 
-/// Names the first pass after which `is_wrong` holds, with the module before and after it.
+/// Describes the first pass after which `is_wrong` holds, with the module before and after it. `None` if there is none.
 fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> bool) -> Option<String> {
     let wrong = list.iter().enumerate().position(|(index, (_, module))| is_wrong(index, module))?;
     let (pass, after) = &list[wrong];
@@ -103,12 +103,13 @@ fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> b
     Some(format!("the result is wrong after {pass}:\n{before}{after}"))
 }
 
-/// Whether a module has an unexpected result.
+/// Whether a module does not have the expected result.
 fn differs(case: &Case, module: &Module, stage: Stage, expected: &[Vec<u8>]) -> bool {
     outcome(case, |undefined| run_whole(case, module, stage, undefined)).as_deref() != Ok(expected)
 }
 
-/// The target for building a program: in half of them every function stays that can, with or without buffer addresses.
+/// The target for building a program. For half of the seeds, as few functions as possible are inlined, with or without
+/// buffer addresses.
 pub fn build_target(seed: u64) -> Target {
     Target::full().changed(|target| {
         target.inlining = match seed % 4 {
@@ -119,7 +120,7 @@ pub fn build_target(seed: u64) -> Target {
     })
 }
 
-/// Like [`build_target`], for machine code: functions may also take pointers.
+/// Like [`build_target`], for machine code: functions may also have pointer parameters.
 pub fn native_build_target(seed: u64) -> Target {
     build_target(seed).changed(|target| target.inlining.takes_addresses = true)
 }
@@ -128,25 +129,26 @@ pub fn native_build_target(seed: u64) -> Target {
 pub fn first_of_build(module: &Module, target: &Target, case: &Case, expected: &[Vec<u8>]) -> String {
     let list =
         snapshots(module, |watch| passes::build_watched(&mut module.clone(), target, Some(watch)).map_err(|error| error.to_string()));
-    first(&list, |_, module| differs(case, module, Stage::Built, expected)).unwrap_or_else(|| "no pass of the build goes wrong".to_owned())
+    first(&list, |_, module| differs(case, module, Stage::Built, expected))
+        .unwrap_or_else(|| "no pass of the build changes the results".to_owned())
 }
 
 /// The pass for machine code that breaks the program.
 pub fn first_of_native(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| prepared(module, case, watch).map(drop).map_err(|error| error.to_string()));
     first(&list, |_, module| differs(case, module, Stage::Prepared, expected))
-        .unwrap_or_else(|| "no pass of the CPU's list goes wrong".to_owned())
+        .unwrap_or_else(|| "no pass for the CPU changes the results".to_owned())
 }
 
 /// The pass of a specialisation that breaks the program, in any part of the launch.
-pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[Vec<u8>]) -> String {
+pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], expected: &[Vec<u8>]) -> String {
     for (number, part) in made.iter().enumerate() {
         let list = snapshots(module, |watch| {
             launched(module, &case.kernel, &part.key, &case.target, Some(watch)).map(drop).map_err(|error| error.to_string())
         });
         let is_wrong = |index: usize, module_now: &Module| {
             let has_run = |pass: &str| list[..=index].iter().any(|(name, _)| *name == pass);
-            // The launch must not rely on passes that have not run yet.
+            // Remove the properties of the launch that depend on passes that have not run yet.
             let mut key = part.key.clone();
             if !has_run("merge_bindings") {
                 key.binding.merged.clear();
@@ -158,14 +160,15 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[Made], expected: &[
                 key.binding.extra_buffers = 0;
             }
             let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarse > 0);
-            let now = |made: &Made| Made { module: module_now.clone(), key: key.clone(), part: made.part };
-            let parts: Vec<Made> = match (is_coarse(&part.module), is_coarse(module_now)) {
-                // All parts use one module; its groups differ until it is coarsened.
+            let now = |made: &SpecialisedPart| SpecialisedPart { module: module_now.clone(), key: key.clone(), part: made.part };
+            let parts: Vec<SpecialisedPart> = match (is_coarse(&part.module), is_coarse(module_now)) {
+                // All parts use this module. Before coarsening, it executes all groups.
                 (true, true) => made.iter().map(now).collect(),
-                (true, false) => vec![Made { part: None, ..now(part) }],
-                // All other parts are as built.
+                (true, false) => vec![SpecialisedPart { part: None, ..now(part) }],
+                // All other parts use the module of the build.
                 (false, _) => {
-                    let built = |made: &Made| Made { module: module.clone(), key: neutral(&made.key), part: made.part };
+                    let built =
+                        |made: &SpecialisedPart| SpecialisedPart { module: module.clone(), key: neutral(&made.key), part: made.part };
                     made.iter().enumerate().map(|(other, made)| if other == number { now(made) } else { built(made) }).collect()
                 }
             };

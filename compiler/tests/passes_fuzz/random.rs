@@ -2,7 +2,7 @@
 //!
 //! Example: `Random::new(7).below(10)` is the same on every machine.
 
-/// A generator that gives the same numbers everywhere.
+/// A generator that returns the same numbers on every machine.
 pub struct Random(u64);
 
 impl Random {

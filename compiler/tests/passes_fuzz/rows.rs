@@ -2,7 +2,7 @@
 //! with and without gaps, after guards, in loops, and in loops that step by the global size. The results do not
 //! depend on the order of work-items.
 
-use crate::case::Wants;
+use crate::case::Requirements;
 use crate::random::Random;
 use std::fmt::Write;
 use wgcl_compiler::ir::Module;
@@ -18,7 +18,7 @@ struct Writer {
     /// The index of the work-item.
     item: String,
     rows: u32,
-    /// The elements that it accesses.
+    /// The widths of the elements that the kernel accesses.
     kinds: Kinds,
 }
 
@@ -31,7 +31,7 @@ enum Kinds {
 }
 
 /// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the number of elements per dimension.
-pub fn module(seed: u64) -> Result<(Module, Wants), String> {
+pub fn module(seed: u64) -> Result<(Module, Requirements), String> {
     let mut random = Random::new(seed ^ 0x0f0f_7777);
     let kinds = [Kinds::Narrow, Kinds::Wide, Kinds::All][random.below(3)];
     let mut linear = random.below(2) == 0;
@@ -57,11 +57,11 @@ pub fn module(seed: u64) -> Result<(Module, Wants), String> {
     let module = read_module(&text).map_err(|error| format!("{error}\n{text}"))?;
     Ok((
         module,
-        Wants {
+        Requirements {
             stride: ROW * w.rows.max(1),
             linear,
             device: if kinds == Kinds::Narrow { None } else { Some("nvidia") },
-            ..Wants::default()
+            ..Requirements::default()
         },
     ))
 }
@@ -108,13 +108,13 @@ impl Writer {
         index
     }
 
-    /// A few accesses, possibly only for some work-items.
+    /// Adds a few accesses, possibly only for some work-items.
     fn guarded(&mut self) {
         match self.random.below(8) {
             0 | 1 => self.when("ult"),
             2 => self.when("slt"),
             3 => {
-                // A uniform condition.
+                // The condition is uniform.
                 let cond = self.op("bool", "ult %3, %4");
                 self.branches(&cond);
             }
@@ -150,7 +150,7 @@ impl Writer {
                 let first = self.random.below(words.len() - 3);
                 self.element(&words[first..first + 3]);
             }
-            0 if self.kinds == Kinds::All => self.beside(),
+            0 if self.kinds == Kinds::All => self.contiguous(),
             1 => self.sum(),
             2 if self.kinds == Kinds::All => self.element(&["i8", "i16", "i8x2", "i8x4", "i16x2", "i32", "i16x4", "f32", "i32x2"]),
             _ => self.element(&["i32x8", "f32x8", "i64x4", "f64x4", "i32x16", "i64x8", "i64x16", "i32x4", "i16x16", "i64x2"]),
@@ -158,7 +158,7 @@ impl Writer {
     }
 
     /// The byte offset of this work-item's element in its own contiguous memory.
-    fn own(&mut self, size: u32) -> String {
+    fn own_offset(&mut self, size: u32) -> String {
         let row = self.rows;
         self.rows += 1;
         let offset = self.times(&self.item.clone(), size);
@@ -170,7 +170,7 @@ impl Writer {
     }
 
     /// A value with changed bits.
-    fn changed(&mut self, value: &str, ty: &str) -> String {
+    fn with_changed_bits(&mut self, value: &str, ty: &str) -> String {
         if self.random.below(4) == 0 {
             return value.to_owned();
         }
@@ -181,32 +181,32 @@ impl Writer {
         if bits == *ty { value } else { self.op(ty, &format!("bitcast {value}")) }
     }
 
-    /// Copies one element, optionally changed.
+    /// Adds a copy of one element, whose bits may be changed.
     fn element(&mut self, types: &[&str]) {
         let ty = types[self.random.below(types.len())];
         let size = size_of(ty);
-        let offset = self.own(size);
-        // The largest correct alignment, or a smaller one.
+        let offset = self.own_offset(size);
+        // Use the largest correct alignment or a smaller one.
         let align = (size >> self.random.below(3).saturating_sub(1)).clamp(1, 64);
         let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
         let value = self.op(ty, &format!("load {from} align {align}"));
-        let value = self.changed(&value, ty);
+        let value = self.with_changed_bits(&value, ty);
         let to = self.op("ptr.global", &format!("ptr_add %1, {offset}"));
         self.line(&format!("store {to}, {value} align {align}"));
     }
 
-    /// Contiguous words or pairs of words.
-    fn beside(&mut self) {
+    /// Adds accesses to contiguous words or pairs of words.
+    fn contiguous(&mut self) {
         let (ty, size) = [("i32", 4), ("f32", 4), ("i64", 8), ("i32x2", 8), ("i32x4", 16)][self.random.below(5)];
         let count = [2, 3, 4, 8][self.random.below(4)].min(ROW / size);
-        let all = self.own(size * count.next_power_of_two());
+        let all = self.own_offset(size * count.next_power_of_two());
         let mut values = Vec::new();
         for part in 0..count {
             let at = self.word(part * size);
             let offset = self.op("i32", &format!("add {all}, {at}"));
             let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
             let value = self.op(ty, &format!("load {from} align {size}"));
-            values.push((self.changed(&value, ty), offset));
+            values.push((self.with_changed_bits(&value, ty), offset));
         }
         if self.random.below(3) == 0 {
             values.reverse();
@@ -217,13 +217,13 @@ impl Writer {
         }
     }
 
-    /// A sum of some elements, in a loop.
+    /// Adds a loop that computes the sum of some elements.
     fn sum(&mut self) {
         let ty = ["i32", "i32x8", "i64x4", "i8", "i16", "i32x16"][self.random.below(6)];
         let size = size_of(ty);
         let iterations = 1 + self.random.below(6) as u32;
-        let start = self.own(size);
-        // The rows after the first one are only for this sum.
+        let start = self.own_offset(size);
+        // Only this sum accesses the rows after the first one.
         self.rows += iterations - 1;
         let zero = self.op(
             ty,
@@ -241,7 +241,7 @@ impl Writer {
         let offset = self.op("i32", &format!("add {start}, {rows}"));
         let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
         let value = self.op(ty, &format!("load {from} align {}", size.min(64)));
-        let value = self.changed(&value, ty);
+        let value = self.with_changed_bits(&value, ty);
         let more = self.op(ty, &format!("add {partial}, {value}"));
         let next = self.op("i32", &format!("add {iteration}, {one}"));
         self.line(&format!("continue {next}, {more}\n}}"));
@@ -249,7 +249,7 @@ impl Writer {
         self.line(&format!("store {to}, {sum} align {}", size.min(64)));
     }
 
-    /// Counts narrow elements in a loop that steps by the global size.
+    /// Adds a loop that counts narrow elements and whose step is the global size.
     fn counts(&mut self) {
         let ty = ["i8", "i8", "i16", "i8x2"][self.random.below(4)];
         let size = size_of(ty);

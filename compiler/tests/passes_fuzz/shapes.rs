@@ -2,7 +2,7 @@
 //! size, guards, many buffers. The results do not depend on the order of work-items: each writes its own elements,
 //! and shared data is only changed by commutative atomics.
 
-use crate::case::Wants;
+use crate::case::Requirements;
 use crate::random::Random;
 use std::fmt::Write;
 
@@ -43,20 +43,21 @@ const NARROW: [(&str, &str, u32); 12] = [
 /// A kernel, and the requirements for its launch.
 pub struct Shape {
     pub text: String,
-    pub wants: Wants,
+    pub requirements: Requirements,
 }
 
 struct Writer {
     random: Random,
     params: Vec<String>,
     body: String,
-    wants: Wants,
+    requirements: Requirements,
 }
 
-/// A kernel `k` with some pattern.
+/// A kernel `k` with a random pattern.
 pub fn program(seed: u64) -> Shape {
     let random = Random::new(seed ^ 0x5a5a_1234);
-    let mut w = Writer { random, params: Vec::new(), body: String::new(), wants: Wants { stride: 4, ..Wants::default() } };
+    let mut w =
+        Writer { random, params: Vec::new(), body: String::new(), requirements: Requirements { stride: 4, ..Requirements::default() } };
     match seed % 10 {
         0 => w.wide(),
         1 => w.narrow(),
@@ -69,7 +70,7 @@ pub fn program(seed: u64) -> Shape {
         8 => w.choices(),
         _ => w.bytes(),
     }
-    let index = if w.wants.linear {
+    let index = if w.requirements.linear {
         w.pick(&["size_t i = get_global_id(0);", "uint i = get_global_id(0);", "int i = get_global_id(0);"])
     } else {
         w.pick(&[
@@ -82,8 +83,8 @@ pub fn program(seed: u64) -> Shape {
         w.params.join(", "),
         w.body
     );
-    let may_alias = w.wants.may_alias && !text.contains("restrict");
-    Shape { text, wants: Wants { may_alias, ..w.wants } }
+    let may_alias = w.requirements.may_alias && !text.contains("restrict");
+    Shape { text, requirements: Requirements { may_alias, ..w.requirements } }
 }
 
 impl Writer {
@@ -99,7 +100,7 @@ impl Writer {
         self.random.below(of) == 0
     }
 
-    /// Adds a pointer to global memory with this name.
+    /// Adds a parameter: a pointer to global memory with this name.
     fn buffer(&mut self, name: &str, ty: &str, constant: bool) {
         let qualifier = if constant { "const " } else { "" };
         let restrict = if self.chance(4) { " restrict" } else { "" };
@@ -125,21 +126,22 @@ impl Writer {
         if self.chance(4) { expression.to_owned() } else { format!("as_{ty}(({bits})(as_{bits}({expression}) {op}({scalar}){number}))") }
     }
 
-    /// Wide elements by global id.
+    /// Adds accesses to wide elements by global id.
     fn wide(&mut self) {
         let (ty, bits, size) = self.pick(&WIDE);
         let rows = self.pick(&[1, 1, 2, 4]);
-        self.wants = Wants { stride: size * rows, may_alias: true, linear: self.chance(2), device: Some("nvidia"), ..self.wants };
+        self.requirements =
+            Requirements { stride: size * rows, may_alias: true, linear: self.chance(2), device: Some("nvidia"), ..self.requirements };
         let in_place = self.chance(4);
         self.buffer("a", ty, !in_place);
         self.buffer("b", ty, false);
         if in_place {
             let value = self.changed("a[i]", (ty, bits));
-            self.wants.may_alias = false;
+            self.requirements.may_alias = false;
             self.guarded(&format!("a[i] = {value}; b[i] = a[i];"));
             return;
         }
-        // The distance of rows is the number of work-items.
+        // The distance between rows is the number of work-items.
         let steps = self.pick(&["i + k * y", "i + y * k"]);
         match self.random.below(5) {
             0 | 1 => {
@@ -148,7 +150,7 @@ impl Writer {
             }
             2 if rows > 1 => {
                 let value = self.changed(&format!("a[{steps}]"), (ty, bits));
-                self.wants.may_alias = false;
+                self.requirements.may_alias = false;
                 self.guarded(&format!("{bits} s = 0; for (uint k = 0; k < {rows}; k++) s += as_{bits}({value}); b[i] = as_{ty}(s);"));
             }
             3 if rows > 1 => {
@@ -161,18 +163,18 @@ impl Writer {
             }
             _ => {
                 let value = self.changed("a[i]", (ty, bits));
-                self.wants.may_alias = false;
+                self.requirements.may_alias = false;
                 self.line(&format!("{ty} v = {value};"));
                 self.guarded(&format!("b[i] = as_{ty}(as_{bits}(v) + as_{bits}(b[i]));"));
             }
         }
     }
 
-    /// Narrow elements by global id.
+    /// Adds accesses to narrow elements by global id.
     fn narrow(&mut self) {
         let (ty, bits, size) = self.pick(&NARROW);
         let (other, other_bits, other_size) = self.pick(&NARROW);
-        self.wants = Wants { stride: 8 * size.max(other_size), linear: !self.chance(4), ..self.wants };
+        self.requirements = Requirements { stride: 8 * size.max(other_size), linear: !self.chance(4), ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("b", ty, false);
         let text = match self.random.below(6) {
@@ -197,12 +199,12 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Loops that step by the global size and count values.
+    /// Adds loops that count values and whose step is the global size.
     fn counts(&mut self) {
         let ty = self.pick(&["uchar", "uchar", "ushort", "uchar2", "char", "uint"]);
         let counter = self.pick(&["uint", "uint", "size_t", "int"]);
         let op = self.pick(&["atomic_add", "atomic_add", "atomic_or", "atomic_max", "atomic_xor", "atomic_min"]);
-        self.wants = Wants { stride: 32, linear: true, times: 6, ..self.wants };
+        self.requirements = Requirements { stride: 32, linear: true, times: 6, ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("b", "uint", false);
         let found = match ty {
@@ -236,7 +238,7 @@ impl Writer {
         self.line(&format!("for (uint k = get_local_id(0); k < 16; k += get_local_size(0)) {op}(&b[k], {bins}[k]);"));
     }
 
-    /// Loops over local memory in which all work-items load the same element.
+    /// Adds loops over local memory in which all work-items load the same element.
     fn tile(&mut self) {
         let (ty, bits, size) = self.pick(&[
             ("int", "uint", 4),
@@ -247,7 +249,8 @@ impl Writer {
             ("ushort", "ushort", 2),
         ]);
         let iterations = self.pick(&[32, 64, 64, 24, 16]);
-        self.wants = Wants { stride: size * 2, local: 64 * size, linear: !self.chance(3), device: Some("lavapipe"), ..self.wants };
+        self.requirements =
+            Requirements { stride: size * 2, local: 64 * size, linear: !self.chance(3), device: Some("lavapipe"), ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("b", ty, false);
         if self.chance(2) {
@@ -280,9 +283,9 @@ impl Writer {
         self.line(&format!("b[i] = as_{ty}(s);"));
     }
 
-    /// Accesses the fields of structures one by one.
+    /// Adds accesses to the fields of structures, one by one.
     fn fields(&mut self) {
-        self.wants = Wants { stride: 64, may_alias: true, ..self.wants };
+        self.requirements = Requirements { stride: 64, may_alias: true, ..self.requirements };
         let (ty, names) = self.pick(&[
             ("Four", ["x", "y", "z", "w"]),
             ("Eight", ["s[0]", "s[1]", "s[2]", "s[5]"]),
@@ -296,7 +299,7 @@ impl Writer {
                 let _ = write!(text, "b[i].s[{k}] = a[i].s[{}] + {k};", (k + 1) % 6);
             }
             text.push_str("b[i].t = a[i].t;");
-            self.wants.may_alias = false;
+            self.requirements.may_alias = false;
         } else {
             for name in names {
                 let _ = write!(text, "b[i].{name} = a[i].{name}{};", if name == "x" || name == "y" { "" } else { " + x" });
@@ -304,17 +307,17 @@ impl Writer {
         }
         if self.chance(3) {
             text = format!("for (uint k = 0; k < 2; k++) {{ {} }}", text.replace("[i]", "[2 * i + k]"));
-            self.wants.stride = 128;
+            self.requirements.stride = 128;
         }
         self.guarded(&text);
     }
 
-    /// Loops with loads in each iteration.
+    /// Adds loops with loads in each iteration.
     fn iterations(&mut self) {
         let ty = self.pick(&["uint", "int", "uchar", "ushort", "ulong", "uint4", "float"]);
         let bits = if ty == "float" { "uint" } else { ty };
         let scalar = bits.trim_end_matches(char::is_numeric);
-        self.wants = Wants { stride: 96, ..self.wants };
+        self.requirements = Requirements { stride: 96, ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("b", ty, false);
         let most = self.pick(&["x % 6", "5", "(i + x) % 6", "4"]);
@@ -333,11 +336,11 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// More buffers than a device may have bindings for.
+    /// Adds accesses to more buffers than a device may have bindings for.
     fn many(&mut self) {
         let count = 5 + self.random.below(8);
         let (ty, bits, size) = self.pick(&NARROW);
-        self.wants = Wants { stride: size, linear: self.chance(2), nullable: Some(2), ..self.wants };
+        self.requirements = Requirements { stride: size, linear: self.chance(2), nullable: Some(2), ..self.requirements };
         for number in 0..count {
             self.buffer(&format!("p{number}"), ty, number < count / 2 && number != 2);
         }
@@ -351,10 +354,10 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Subgroup functions, also of only some work-items.
+    /// Adds subgroup functions, also in code that only some work-items execute.
     fn subgroups(&mut self) {
         let (ty, size) = self.pick(&[("int", 4), ("uint", 4), ("uint", 4), ("long", 8), ("ulong", 8), ("short", 2), ("uchar", 1)]);
-        self.wants = Wants { stride: 2 * size, ..self.wants };
+        self.requirements = Requirements { stride: 2 * size, ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("b", ty, false);
         self.line(&format!("{ty} s = a[i]; uint lane = get_sub_group_local_id(), size = get_sub_group_size();"));
@@ -393,11 +396,11 @@ impl Writer {
         self.line("b[i] = s;");
     }
 
-    /// Values that are loaded on one or both sides of a condition.
+    /// Adds loads in one or both branches of a condition.
     fn choices(&mut self) {
         let (ty, size) =
             self.pick(&[("uint", 4), ("uint", 4), ("int", 4), ("uint2", 8), ("uint4", 16), ("ushort", 2), ("uchar", 1), ("ulong", 8)]);
-        self.wants = Wants { stride: size, device: Some("lavapipe"), ..self.wants };
+        self.requirements = Requirements { stride: size, device: Some("lavapipe"), ..self.requirements };
         self.buffer("a", ty, true);
         self.buffer("c", ty, true);
         self.buffer("b", ty, false);
@@ -416,9 +419,9 @@ impl Writer {
         self.line("b[i] = v;");
     }
 
-    /// Contiguous bytes and shorts.
+    /// Adds accesses to contiguous bytes and shorts.
     fn bytes(&mut self) {
-        self.wants = Wants { stride: 32, may_alias: true, ..self.wants };
+        self.requirements = Requirements { stride: 32, may_alias: true, ..self.requirements };
         self.buffer("a", "uchar", true);
         self.buffer("b", "uchar", false);
         let count = self.pick(&[2, 3, 4, 7, 8, 16]);
@@ -428,7 +431,7 @@ impl Writer {
                 for k in 0..count {
                     let _ = write!(text, "b[i * {count} + {k}] = a[i * {count} + {}];", count - 1 - k);
                 }
-                self.wants.may_alias = false;
+                self.requirements.may_alias = false;
             }
             1 => text.push_str("vstore4(vload4(i, a) + (uchar4)1, i, b);"),
             2 => text.push_str(

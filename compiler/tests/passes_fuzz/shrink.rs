@@ -1,11 +1,11 @@
-//! Shrinks a failing program: replaces instructions by constants as long as it fails.
+//! Reduces a failing program: replaces instructions by constants as long as it fails.
 //!
 //! Example: `shrink(&module, &|module| run(module).is_err())`.
 
 use wgcl_compiler::ir::verify::verify;
 use wgcl_compiler::ir::{Const, Inst, Module, Op, Region, Type};
 
-/// The smallest valid program that was found and for which `fails` holds.
+/// Returns the smallest valid program that was found and for which `fails` holds.
 pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     let mut best = module.clone();
     for _ in 0..4 {
@@ -32,7 +32,7 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     best
 }
 
-/// The region with constants instead of the instruction with number `at`.
+/// The region with constants instead of the results of instruction number `at`.
 fn without(region: Region, at: &mut usize, types: &[Type]) -> Region {
     let mut out = Vec::new();
     for mut inst in region.insts {

@@ -16,16 +16,16 @@ struct Writer {
     random: Random,
     text: String,
     indent: usize,
-    /// Number of remaining statements.
+    /// The number of statements that may still be added.
     budget: usize,
-    /// Number of open loops.
+    /// The number of enclosing loops.
     loops: usize,
     counters: usize,
-    /// Whether this is the kernel, not a helper.
+    /// Whether the current function is the kernel.
     kernel: bool,
 }
 
-/// Divisions and square roots. A program with `ROUNDS_DIFFERENTLY` has none of `float`, which devices may round
+/// Divisions and square roots. With `ROUNDS_DIFFERENTLY`, a program has no `float` ones, because devices may round them
 /// differently.
 const OPERATIONS: [&str; 9] = [
     "#ifdef ROUNDS_DIFFERENTLY",
@@ -54,7 +54,7 @@ pub fn program(seed: u64) -> String {
     let result = w.integer("int", 2);
     w.line(&format!("return {result};"));
     w.close();
-    // These functions only access private memory, so they need not be inlined.
+    // The following functions only access private memory, so they need not be inlined.
     w.line("int touch(private S *s, private int *r, int i0) {");
     w.locals(&["s", "i0"]);
     w.line("S t = *s; private int *p = r;");
@@ -104,7 +104,7 @@ pub fn program(seed: u64) -> String {
         if w.random.below(2) == 0 {
             let (value, index) = (w.integer("int", 2), w.index(4));
             let record = w.pick(&["&s", "&t"]);
-            // The second helper accesses three more elements.
+            // `twice` accesses three more elements than `touch`.
             let (helper, array) = match w.random.below(2) {
                 0 => ("touch", w.pick(&["arr", "arr + 2", "s.v", "t.v"])),
                 _ => ("twice", w.pick(&["arr", "arr + 1"])),
@@ -187,7 +187,7 @@ impl Writer {
         }
     }
 
-    /// A few statements in braces that are already open.
+    /// Adds a few statements to the current block.
     fn nested(&mut self, pointers: bool) {
         for _ in 0..1 + self.random.below(3) {
             if self.budget > 0 {
@@ -275,7 +275,7 @@ impl Writer {
         }
     }
 
-    /// Number of assignable expressions: those of every function, those through parameters, those of the kernel.
+    /// The number of assignable expressions. With `pointers`, includes those through pointers; the kernel has more.
     fn places(&self, pointers: bool) -> usize {
         match (pointers, self.kernel) {
             (false, _) => 11,
@@ -329,7 +329,7 @@ impl Writer {
         self.line(&text);
     }
 
-    /// A float expression, also in double precision.
+    /// An expression of type `ty`: `float` or `double`.
     fn float(&mut self, ty: &str, depth: usize) -> String {
         let own = if ty == "float" { "x0" } else { "y0" };
         if depth > 2 {
