@@ -1,7 +1,7 @@
 //! Compares the machine code of small functions with the expected assembly. The functions are in `tests/asm/NAME.vir`.
-//! `NAME.asm` has the assembly for each instruction set that has the operations.
+//! `NAME.asm` has the expected assembly for each instruction set, or the operation that the instruction set lacks.
 //!
-//! `UPDATE_EXPECT=1` rewrites the expected files. Read the difference before you keep it.
+//! `UPDATE_EXPECT=1` rewrites the expected files. Review the difference before you commit it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ const ISAS: [(Isa, &str); 5] =
 /// The assembly of each function of a file. Each function is compiled as its own module.
 fn output(text: &str) -> String {
     let module = read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    assert_eq!(module.to_string(), text, "the text is as the vector IR is written");
+    assert_eq!(module.to_string(), text, "the file must have the format that the vector IR is written in");
     let mut out = String::new();
     for function in module.functions {
         let name = function.name.clone();
@@ -30,7 +30,7 @@ fn output(text: &str) -> String {
                     // Addresses are omitted, so that a longer instruction changes one line.
                     let lines = assembly.lines().filter(|line| !line.ends_with(':')).map(|line| line.get(8..).unwrap_or(line));
                     let lines = lines.collect::<Vec<_>>().join("\n");
-                    // The levels of AArch64 differ in few instructions.
+                    // Omit the assembly for Armv8.0 if it equals that for Armv8.2.
                     if isa != Isa::ARMV8 || lines != last {
                         writeln!(out, "# {name}, {isa_name}: {} bytes\n{lines}\n", code.constants).unwrap();
                     }

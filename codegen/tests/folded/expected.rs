@@ -5,7 +5,7 @@ use wgcl_codegen::vir::{
 };
 use wgcl_codegen::{CodegenError, Isa, compile, disassemble};
 
-/// Builds a function with an address as parameter, which stores the value of `make`.
+/// Builds a function that stores the value that `make` returns. The parameter of the function is an address.
 fn function(ty: Type, make: impl FnOnce(&mut Builder, Value) -> Value) -> Module {
     let mut build = Builder::new("f", vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
@@ -61,7 +61,7 @@ fn a_load_is_not_folded_across_a_store() {
 }
 
 #[test]
-fn a_selection_masks_the_operation_that_it_chooses() {
+fn an_operation_that_select_uses_is_masked() {
     let module = function(F32X16, |build, base| {
         let [a, b, c] = [64, 128, 192].map(|disp| load(build, F32X16, base, disp));
         let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FLt, a, c));
@@ -77,7 +77,7 @@ fn a_selection_masks_the_operation_that_it_chooses() {
 }
 
 #[test]
-fn functions_of_three_bits_are_one_instruction() {
+fn bitwise_operations_on_three_operands_are_one_instruction() {
     let module = function(I32X16, |build, base| {
         let [a, b, c] = [64, 128, 192].map(|disp| load(build, I32X16, base, disp));
         let not = build.value_of(I32X16, Op::Un(UnOp::Not, a));
@@ -109,7 +109,7 @@ fn nested_logic_of_three_values_is_one_instruction() {
 }
 
 #[test]
-fn a_comparison_is_the_condition_of_its_jump() {
+fn a_comparison_is_folded_into_its_branch() {
     let mut build = Builder::new("f", vec![Type::I64, Type::I64], Some(Type::I64));
     let [a, b] = [0, 1].map(|index| build.value_of(Type::I64, Op::Param(index)));
     let less = build.value_of(Type::I32, Op::Cmp(CmpOp::ULt, a, b));
@@ -123,7 +123,7 @@ fn a_comparison_is_the_condition_of_its_jump() {
     assert_eq!((count(&text, "cmp %rsi,%rdi"), count(&text, "jae"), count(&text, "set"), count(&text, "jmp")), (1, 1, 0, 0), "{text}");
 }
 
-/// Builds a function that calls another one.
+/// Builds a function that calls function number `callee`.
 fn calls(name: &str, callee: u32) -> wgcl_codegen::vir::Function {
     let mut build = Builder::new(name, Vec::new(), None);
     build.effect(Op::Call(Func(callee), [].into_iter().collect()));
@@ -174,7 +174,7 @@ fn sums_of_addresses_fold_into_accesses() {
 }
 
 #[test]
-fn an_inverted_comparison_is_another_comparison() {
+fn an_inverted_comparison_is_one_comparison() {
     let module = function(I32X16, |build, base| {
         let [a, b] = [64, 128].map(|disp| load(build, I32X16, base, disp));
         let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::UGe, a, b));

@@ -1,4 +1,5 @@
-//! Checks instruction folding: compares trees of operations whose values are used once with the evaluator.
+//! Checks instruction folding: compares machine code with the evaluator, for trees of operations whose values are
+//! mostly used once.
 
 #![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -14,7 +15,7 @@ use wgcl_codegen::vir::{
 };
 use wgcl_codegen::{Isa, compile, disassemble};
 
-/// Size of the memory: inputs, then results.
+/// Size of the memory in bytes: inputs, then results.
 const BYTES: usize = 4096;
 const RESULTS: i32 = 2048;
 
@@ -34,7 +35,7 @@ struct Trees {
     /// Values without uses.
     fresh: Vec<Value>,
     masks: Vec<Value>,
-    /// Addresses at most 256 bytes after the base.
+    /// Values that are addresses at most 256 bytes after the base.
     places: Vec<Value>,
 }
 
@@ -47,7 +48,7 @@ impl Trees {
         self.ty.elem().unwrap()
     }
 
-    /// An address as a sum, with shifts. The sum has one use or several.
+    /// An address that is a sum, in some cases with shifts. The sum can have several uses.
     fn place(&mut self, disp: i32) -> Addr {
         let bin = |build: &mut Builder, op, a, b| build.value_of(Type::I64, Op::Bin(op, a, b));
         let base = if self.random.once_in(2) { self.random.of(&self.places) } else { self.base };
@@ -84,7 +85,7 @@ impl Trees {
         Addr::offset(place, disp)
     }
 
-    /// A new value: a load, a broadcast load, or a constant.
+    /// Creates a value: a load, a broadcast load, or a constant.
     fn leaf(&mut self) -> Value {
         let (elem, disp) = (self.elem(), self.random.below(96) as i32 * 8);
         let addr = self.place(disp);
@@ -204,7 +205,7 @@ impl Trees {
         }
     }
 
-    /// Stores a value, perhaps to an address that is loaded later.
+    /// Stores a value, in some cases to an address that a later load reads.
     fn store(&mut self, from: i32) {
         let value = self.operand();
         let disp = from + self.random.below(64) as i32 * 8;
@@ -217,7 +218,7 @@ impl Trees {
     }
 }
 
-/// Builds a function with trees of values of a type, and a branch in the middle.
+/// Builds a function with trees of operations of a type, and a branch in the middle.
 fn trees(seed: u64, ty: Type) -> Module {
     let mut build = Builder::new(format!("{ty}"), vec![Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
@@ -296,7 +297,7 @@ fn folded_trees_equal_the_evaluator() {
 }
 
 #[test]
-fn shuffles_take_any_order_of_lanes() {
+fn shuffles_support_every_order_of_lanes() {
     for isa in isas() {
         for (elem, bytes) in [(Elem::I32, 64), (Elem::F32, 32), (Elem::I64, 64), (Elem::F64, 16), (Elem::I32, 16)] {
             if bytes as u32 > isa.caps().vector_bytes {

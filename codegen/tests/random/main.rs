@@ -1,4 +1,4 @@
-//! Compares compiled code with the evaluator, for each operation separately and for random programs.
+//! Compares machine code with the evaluator, for each operation separately and for random programs.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ mod support;
 mod table;
 mod translated;
 
-use generate::{Helper, Wants};
+use generate::{Config, Helper};
 use support::{Fault, Machine, Memory, Random};
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Func, Module, verify};
@@ -21,10 +21,10 @@ fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
     let isa = random.of(isas);
     let size = random.of(&[8, 30, 30, 100, 100, 300]);
     let depth = random.of(&[0, 1, 2, 3]);
-    (generate::module(random.next(), Wants { isa, helpers, size, depth }), isa)
+    (generate::module(random.next(), Config { isa, helpers, size, depth }), isa)
 }
 
-/// The generator's programs are valid, and no result or branch depends on unspecified values.
+/// Checks that the generated programs are valid, and that no result or branch depends on unspecified values.
 #[test]
 fn random_programs_are_valid_and_specified() {
     let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8];

@@ -1,4 +1,4 @@
-//! One small module per operation and type, which applies the operation to many numbers.
+//! One small module for each operation and type, which applies the operation to many numbers.
 
 use std::cell::RefCell;
 
@@ -11,14 +11,15 @@ use wgcl_codegen::vir::{
 use crate::generate::{PACKED, SIZE, all_types, has_fma, number, order};
 use crate::support::Random;
 
-/// Size of the numbers of each operand, and of the results, in bytes.
+/// Size in bytes of all numbers of one operand, and of all results.
 const OPERAND: i32 = 512;
 /// Maximum number of times that a case applies its operation, with different numbers.
 const REPETITIONS: i32 = 24;
-/// The offset of results, and of vectors for accesses.
+/// The offset of results in bytes.
 const RESULTS: i32 = 4096;
+/// The offset in bytes of the range of numbers for accesses.
 const FIELD: i32 = 3072;
-/// The offset of stored operands.
+/// The offset in bytes of stored operands.
 const COPIES: i32 = 3840;
 
 /// An operation to test.
@@ -129,12 +130,12 @@ impl Table {
     fn add(&mut self, name: String, operands: &[Type], apply: Build<'_>) {
         let mut build = Builder::new(name.clone(), vec![Type::I64], None);
         let base = build.value_of(Type::I64, Op::Param(0));
-        // As many times as the largest operand fits.
+        // Repeat as often as the largest operand fits.
         let size = operands.iter().map(|ty| bytes(*ty)).max().unwrap_or(64);
         let repetitions = (OPERAND / size).min(REPETITIONS);
         let mut random = Random::new(0);
         for at in 0..=repetitions {
-            // The last numbers are at the end of the memory, so that reads after them fail.
+            // The last repetition uses the end of the memory, so that reads after it fail.
             let place = |index: i32, ty: Type| if at < repetitions { index * OPERAND + at * size } else { SIZE as i32 - bytes(ty) };
             let values: Vec<Value> =
                 (0..).zip(operands).map(|(index, &ty)| operand(&mut build, &mut random, ty, base, place(index, ty))).collect();
@@ -155,7 +156,7 @@ impl Table {
         }
     }
 
-    /// A case for an operation followed by a selection, which can be one instruction.
+    /// A case for an operation and a `select` of its result, which one masked instruction can execute.
     fn masked(&mut self, name: &str, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let all: Vec<Type> = operands.iter().copied().chain([result.compared(), result]).collect();
         let random = RefCell::new(Random::new(0));

@@ -1,5 +1,5 @@
-//! Translates programs for instruction sets of other processors. In builds with assertions, the code generator decodes
-//! each instruction and compares it with the intended one.
+//! Compiles programs for AArch64 on any processor. In builds with debug assertions, the code generator decodes the
+//! instructions and compares them with the intended ones.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use wgcl_codegen::vir::{Op, Type};
 use wgcl_codegen::{Code, Isa, compile, disassemble};
 
-use crate::generate::{self, Helper, Wants};
+use crate::generate::{self, Config, Helper};
 use crate::{program, table};
 
 const ISAS: [Isa; 2] = [Isa::ARMV8, Isa::ARMV8_2];
@@ -36,10 +36,10 @@ fn random_programs_have_code_on_aarch64() {
     }
 }
 
-/// Constants of large modules are out of the reach of literal loads.
+/// Constants of large modules are out of the range of literal loads.
 #[test]
 fn large_modules_have_code_on_aarch64() {
-    let module = generate::module(1, Wants { isa: Isa::ARMV8, helpers: &HELPERS, size: 200_000, depth: 2 });
+    let module = generate::module(1, Config { isa: Isa::ARMV8, helpers: &HELPERS, size: 200_000, depth: 2 });
     let code = compile(&module, Isa::ARMV8).unwrap();
     let constants = module.functions[0].blocks.iter().flat_map(|block| &block.insts).filter(|inst| matches!(inst.op, Op::Lanes(_)));
     assert!(constants.count() > 0 && code.bytes.len() > 1 << 20, "{} bytes", code.bytes.len());
@@ -93,7 +93,7 @@ fn shape(assembly: &str) -> String {
     format!("{mnemonic} {kept}")
 }
 
-/// One instruction of each shape among all that the operations need. Branches are left out: their text has addresses.
+/// One emitted instruction of each shape. Branches are omitted, because their text contains addresses.
 fn emitted() -> BTreeMap<String, u32> {
     let mut all = BTreeMap::new();
     for isa in ISAS {
@@ -122,7 +122,7 @@ fn objdump(words: &[u32]) -> Vec<String> {
     lines.map(|(_, assembly)| assembly.split("//").next().unwrap_or_default().trim().replace('\t', " ")).collect()
 }
 
-/// The decoder is checked against binutils. `UPDATE_EXPECT=1` rewrites the file with `aarch64-linux-gnu-objdump`.
+/// Checks the decoder against binutils. `UPDATE_EXPECT=1` rewrites the file with `aarch64-linux-gnu-objdump`.
 #[test]
 fn emitted_instructions_are_those_of_binutils() {
     let emitted = emitted();
@@ -140,7 +140,7 @@ fn emitted_instructions_are_those_of_binutils() {
     for ((word, expected), found) in known.iter().zip(listing(bytes)) {
         shapes.push(shape(&found));
         if canonical(&found) != canonical(expected) {
-            failures.push(format!("{word:08x}: `{expected}`, not `{found}`"));
+            failures.push(format!("{word:08x}: expected `{expected}`, got `{found}`"));
         }
     }
     failures.extend(emitted.keys().filter(|shape| !shapes.contains(shape)).map(|shape| format!("`{shape}` is not in the file")));

@@ -16,7 +16,7 @@ const fn signed(bits: u64, elem: Elem) -> i64 {
     if elem.bits() == 32 { bits as u32 as i32 as i64 } else { bits as i64 }
 }
 
-/// An operation with one operand; `ty` is the operand's type.
+/// The result of an operation with one operand. `ty` is the type of the operand.
 pub fn un(op: UnOp, ty: Type, a: Lane) -> Lane {
     let Some(elem) = ty.elem() else {
         return a.exact().map_or(Lane::UNKNOWN, |bits| Lane::known(bits ^ 1));
@@ -56,17 +56,17 @@ fn float(op: UnOp, elem: Elem, a: Lane) -> Lane {
         UnOp::Round(Rounding::Down) => value.floor(),
         UnOp::Round(Rounding::Up) => value.ceil(),
         UnOp::Round(Rounding::Zero) => value.trunc(),
-        // The bits of a half NaN are unspecified.
+        // The bits of a `half` NaN are unspecified.
         UnOp::FloatToHalf if value.is_nan() => return Lane::UNKNOWN,
         UnOp::FloatToHalf => return Lane::known(u64::from(f16::from_f32(value).to_bits())),
-        UnOp::RecipApprox => return near(value, 1.0 / f64::from(value)),
-        UnOp::RsqrtApprox => return near(value, 1.0 / f64::from(value).sqrt()),
+        UnOp::RecipApprox => return approximation(value, 1.0 / f64::from(value)),
+        UnOp::RsqrtApprox => return approximation(value, 1.0 / f64::from(value).sqrt()),
         _ => return Lane::UNKNOWN,
     })
 }
 
 /// An approximation. Results for denormals are unspecified.
-fn near(operand: f32, exact: f64) -> Lane {
+fn approximation(operand: f32, exact: f64) -> Lane {
     let result = exact as f32;
     if operand.is_subnormal() {
         return Lane::UNKNOWN;
@@ -79,7 +79,7 @@ fn near(operand: f32, exact: f64) -> Lane {
     Lane { bits: u64::from(result.to_bits()), state }
 }
 
-/// An operation with two operands; `ty` is the type of both.
+/// The result of an operation with two operands. `ty` is the type of both.
 pub fn bin(op: BinOp, ty: Type, a: Lane, b: Lane) -> Result<Lane, Fault> {
     if let Some(elem) = ty.elem().filter(|elem| elem.is_float())
         && !matches!(op, BinOp::And | BinOp::Or | BinOp::Xor | BinOp::AndNot)
@@ -113,7 +113,7 @@ fn bitwise(op: BinOp, x: u64, y: u64) -> Option<u64> {
     }
 }
 
-/// The result of operations that change only the sign of a NaN, or set bits of it: an unspecified NaN.
+/// An unspecified NaN, if a bitwise operation only changes the sign of a NaN or sets bits of it. Otherwise `None`.
 fn changed_nan(op: BinOp, ty: Type, a: Lane, b: Lane) -> Option<Lane> {
     let elem = ty.elem()?;
     let (nan, known) = match (a.state, b.state) {
@@ -181,7 +181,7 @@ fn integer_bin(op: BinOp, elem: Elem, x: u64, y: u64) -> Result<Lane, Fault> {
     ))
 }
 
-/// Applies an operation to each part of `bits` bits of a 32-bit lane.
+/// Applies an operation to each `bits` bits of a 32-bit lane.
 fn each(bits: u32, x: u64, y: u64, op: impl Fn(u32, u32) -> u32) -> u64 {
     let (x, y, ones) = (x as u32, y as u32, (1_u32 << bits) - 1);
     (0..32 / bits).map(|part| (op(x >> (part * bits) & ones, y >> (part * bits) & ones) & ones) << (part * bits)).sum::<u32>().into()
@@ -205,7 +205,7 @@ fn float_bin(op: BinOp, elem: Elem, a: Lane, b: Lane) -> Lane {
     if elem == Elem::F32 { apply!(f32, of_f32) } else { apply!(f64, of_f64) }
 }
 
-/// An operation with three float operands.
+/// The result of an operation with three float operands.
 pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
     macro_rules! apply {
         ($get:ident, $make:ident) => {{

@@ -9,7 +9,7 @@ use super::cast::cast;
 use super::lane::{Lane, Lanes};
 use super::memory::Memory;
 
-/// The reason why a function has no result.
+/// The reason why the evaluator has no result.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// An access outside the memory.
@@ -19,19 +19,19 @@ pub enum Fault {
     #[error("{0} with an unspecified value")]
     Unknown(&'static str),
     /// A division that traps.
-    #[error("a division by zero, or of the least number by -1")]
+    #[error("a division by zero, or of the minimum integer by -1")]
     Trap,
     /// The limit of instructions is exceeded.
     #[error("too many instructions")]
     Endless,
-    /// An invalid operation, or a reached `unreachable`.
+    /// An invalid operation, or an executed `unreachable`.
     #[error("{0}")]
     Wrong(&'static str),
 }
 
 type Result<T> = std::result::Result<T, Fault>;
 
-/// Calls a host function with an address and arguments. Returns `None` if there is no such function.
+/// Calls the host function at an address. Returns `None` if there is no such function.
 pub type Helpers<'a> = &'a dyn Fn(u64, &[u64]) -> Option<u64>;
 
 /// Runs functions on a memory.
@@ -39,7 +39,7 @@ pub struct Machine<'a> {
     module: &'a Module,
     memory: &'a mut Memory,
     helpers: Helpers<'a>,
-    /// The number of instructions that may still run.
+    /// The number of instructions that the evaluator may still execute.
     fuel: u32,
 }
 
@@ -62,7 +62,7 @@ impl Frame<'_> {
         self.get(value)[0]
     }
 
-    /// The bits of a scalar that must be specified.
+    /// The bits of a scalar. Fails if they are unspecified.
     fn bits(&self, value: Value, what: &'static str) -> Result<u64> {
         self.scalar(value).exact().ok_or(Fault::Unknown(what))
     }
@@ -73,7 +73,7 @@ impl Frame<'_> {
         Ok(base.wrapping_add(index).wrapping_add_signed(i64::from(addr.disp)))
     }
 
-    /// The active lanes.
+    /// Whether each lane is active. Fails if the mask is unspecified.
     fn mask(&self, mask: Option<Value>, lanes: usize) -> Result<SmallVec<[bool; 16]>> {
         let Some(mask) = mask else { return Ok(smallvec![true; lanes]) };
         self.get(mask).iter().map(|lane| Ok(lane.exact().ok_or(Fault::Unknown("a mask of an access"))? != 0)).collect()
@@ -102,13 +102,13 @@ impl<'a> Machine<'a> {
         Self { module, memory, helpers, fuel }
     }
 
-    /// Calls a function. Returns its result, if it has one.
+    /// Calls a function. Returns its result, or `None` if it has none.
     ///
     /// # Errors
     /// Fails if the behaviour is unspecified.
     pub fn call(&mut self, func: Func, args: &[u64]) -> Result<Option<Lane>> {
         let function = &self.module.functions[func.index()];
-        let args = args.iter().zip(&function.params).map(|(&bits, &ty)| Lane::known(cut(bits, ty))).collect();
+        let args = args.iter().zip(&function.params).map(|(&bits, &ty)| Lane::known(truncate(bits, ty))).collect();
         self.enter(func, args, 0)
     }
 
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
                 Terminator::Return(value) => return Ok(value.map(|value| frame.scalar(value))),
                 Terminator::Unreachable => return Err(Fault::Wrong("`unreachable` is executed")),
             };
-            block = go(&mut frame, target);
+            block = pass_arguments(&mut frame, target);
         }
     }
 
@@ -154,7 +154,7 @@ impl<'a> Machine<'a> {
             Op::CallHelper(address, args) => {
                 let args = args.iter().map(|arg| frame.bits(*arg, "an argument")).collect::<Result<Vec<u64>>>()?;
                 let result = (self.helpers)(frame.bits(*address, "a function")?, &args).ok_or(Fault::Wrong("no such function"))?;
-                Ok(ty.map(|ty| Lane::known(cut(result, ty))).into_iter().collect())
+                Ok(ty.map(|ty| Lane::known(truncate(result, ty))).into_iter().collect())
             }
             op if op.is_pure() => pure(frame, op, ty.ok_or(Fault::Wrong("no result"))?),
             Op::Bin(op, a, b) => Ok(smallvec![arith::bin(*op, frame.ty(*a), frame.scalar(*a), frame.scalar(*b))?]),
@@ -224,7 +224,7 @@ impl<'a> Machine<'a> {
 }
 
 /// Passes arguments to the parameters of a block.
-fn go<'a>(frame: &mut Frame<'a>, target: &Target) -> &'a BlockData {
+fn pass_arguments<'a>(frame: &mut Frame<'a>, target: &Target) -> &'a BlockData {
     let block = &frame.function.blocks[target.block.index()];
     let args: Vec<Lanes> = target.args.iter().map(|arg| frame.get(*arg).clone()).collect();
     for (param, lanes) in block.params.iter().zip(args) {
@@ -234,16 +234,16 @@ fn go<'a>(frame: &mut Frame<'a>, target: &Target) -> &'a BlockData {
 }
 
 /// Truncates a scalar in a general register to its type.
-const fn cut(bits: u64, ty: Type) -> u64 {
+const fn truncate(bits: u64, ty: Type) -> u64 {
     if matches!(ty, Type::I32) { bits as u32 as u64 } else { bits }
 }
 
-/// The stored lane. A byte is specified only if all bits are.
+/// The lane in the form in which memory stores it. A byte is only specified if all its bits are.
 fn stored(mem: Mem, lane: Lane) -> Lane {
     if mem.bytes() < 4 && lane.exact().is_none() { Lane::UNKNOWN } else { lane }
 }
 
-/// The address of each lane. Inactive lanes may have any address.
+/// The address of each lane. The addresses of inactive lanes are meaningless.
 fn places(frame: &Frame<'_>, base: Option<Value>, index: &[Value], scale: u8, on: &[bool]) -> Result<Vec<u64>> {
     let base = base.map_or(Ok(0), |base| frame.bits(base, "an address"))?;
     let lanes = index.iter().flat_map(|value| frame.get(*value).iter().map(|lane| (frame.ty(*value), *lane)));

@@ -1,4 +1,4 @@
-//! The evaluator's knowledge of one lane of a value.
+//! A lane of a value in the evaluator: its bits, and the extent to which they are specified.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::Elem;
@@ -21,7 +21,7 @@ pub enum State {
 pub struct Lane {
     /// The bits, zero-extended. Lanes of masks are 0 or 1.
     pub bits: u64,
-    /// The known facts about the bits.
+    /// The extent to which the bits are specified.
     pub state: State,
 }
 
@@ -43,7 +43,7 @@ impl Lane {
         Self { bits, state: State::Nan }
     }
 
-    /// The bits, if they are specified.
+    /// The bits; `None` if they are not specified.
     pub fn exact(self) -> Option<u64> {
         (self.state == State::Known).then_some(self.bits)
     }
@@ -58,12 +58,12 @@ impl Lane {
         if value.is_nan() { Self::nan(Elem::F64) } else { Self::known(value.to_bits()) }
     }
 
-    /// The float, if it is specified or a NaN.
+    /// The float; `None` if it is neither specified nor a NaN.
     pub fn f32(self) -> Option<f32> {
         matches!(self.state, State::Known | State::Nan).then(|| f32::from_bits(self.bits as u32))
     }
 
-    /// The double, if it is specified or a NaN.
+    /// The double; `None` if it is neither specified nor a NaN.
     pub fn f64(self) -> Option<f64> {
         matches!(self.state, State::Known | State::Nan).then(|| f64::from_bits(self.bits))
     }

@@ -1,22 +1,22 @@
-//! The memory of the evaluator: bytes at addresses, and their known facts.
+//! The memory of the evaluator: bytes, and the extent to which they are specified.
 
 use wgcl_codegen::vir::Elem;
 
 use super::eval::Fault;
 use super::lane::{Lane, State};
 
-/// The known facts about a byte.
+/// The extent to which a byte is specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Known,
     Unknown,
-    /// The first byte of a number of that many bytes, whose state is known only as a whole.
+    /// The first byte of a number with this state and size in bytes. Its bytes have no state of their own.
     First(State, u8),
     /// Any other byte of such a number.
     Rest,
 }
 
-/// A range of addresses. Accesses outside fail.
+/// A range of addresses. Accesses outside of it fail.
 #[derive(Clone, Debug)]
 pub struct Memory {
     base: u64,
@@ -35,7 +35,8 @@ impl Memory {
         if at.checked_add(size as usize).is_some_and(|end| end <= self.bytes.len()) { Ok(at) } else { Err(Fault::Outside(address)) }
     }
 
-    /// The state and size of the number that starts at an offset, if all of its bytes belong to it.
+    /// The state and size in bytes of the number that starts at an offset. `None` if no number starts there, or a store
+    /// has overwritten a part of it.
     fn number(&self, at: usize) -> Option<(State, usize)> {
         let Mark::First(state, size) = self.marks[at] else { return None };
         let size = usize::from(size);

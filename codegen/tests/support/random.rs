@@ -21,7 +21,7 @@ impl Random {
         (self.next() >> 16) as usize % limit
     }
 
-    /// Whether an event with probability 1 in `times` happens.
+    /// Returns true with the probability `1 / times`.
     pub const fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

@@ -9,8 +9,8 @@ use super::{Fault, Lane, Machine, Memory, State};
 
 const BASE: u64 = 0x1000;
 
-/// Builds a function and runs it. Its parameter is the address of 64 bytes that count up. Returns the result and the
-/// final memory.
+/// Builds a function and runs it. Its parameter is the address of 64 bytes with the values 0, 1, 2 and so on. Returns
+/// the result and the final memory.
 fn run(build: impl FnOnce(&mut Builder, Value)) -> (Result<Option<Lane>, Fault>, Memory) {
     let mut builder = Builder::new("f", vec![Type::I64], Some(Type::I64));
     let base = builder.value_of(Type::I64, Op::Param(0));
@@ -24,8 +24,8 @@ fn run(build: impl FnOnce(&mut Builder, Value)) -> (Result<Option<Lane>, Fault>,
     (result, memory)
 }
 
-/// Returns a scalar from the function.
-fn give(builder: &mut Builder, value: Value) {
+/// Ends the function with the return of a scalar.
+fn return_scalar(builder: &mut Builder, value: Value) {
     let wide = match builder.ty(value) {
         Type::I32 => builder.value_of(Type::I64, Op::Cast(CastOp::ZExt, value)),
         Type::F64 => builder.value_of(Type::I64, Op::Cast(CastOp::Bitcast, value)),
@@ -40,7 +40,7 @@ fn of_two(op: BinOp, ty: Type, a: u64, b: u64) -> Result<Option<u64>, Fault> {
         let a = builder.value_of(ty, Op::Const(a));
         let b = builder.value_of(ty, Op::Const(b));
         let value = builder.value_of(ty, Op::Bin(op, a, b));
-        give(builder, value);
+        return_scalar(builder, value);
     });
     result.map(|lane| lane.and_then(Lane::exact))
 }
@@ -75,7 +75,7 @@ fn conversions_that_do_not_fit_are_not_specified() {
         let (result, _) = run(|builder, _| {
             let value = builder.value_of(Type::F64, Op::Const(value.to_bits()));
             let whole = builder.value_of(Type::I32, Op::Cast(op, value));
-            give(builder, whole);
+            return_scalar(builder, whole);
         });
         result.expect("it runs").and_then(Lane::exact)
     };
@@ -102,7 +102,7 @@ fn inactive_lanes_do_not_access_memory() {
         let value = builder.value_of(Type::I64, Op::Load(Mem::Elem(Elem::I64), Addr::of(base)));
         let last = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: outside, mask: Some(mask) });
         builder.effect(Op::StoreVector { mem: Mem::Elem(Elem::I32), addr: Addr::of(base), value: last, mask: None });
-        give(builder, value);
+        return_scalar(builder, value);
     });
     assert_eq!(result, Err(Fault::Outside(BASE + 64)));
     assert_eq!(memory.unknown(), 8);
@@ -127,7 +127,7 @@ fn all_nans_in_memory_are_equal() {
         let about = builder.value_of(Type::F32, Op::Un(UnOp::RecipApprox, about));
         builder.effect(Op::Store(Mem::Elem(Elem::F32), Addr::offset(base, 16), about));
         let same = builder.value_of(Type::I32, Op::Cmp(CmpOp::FEq, nan, nan));
-        give(builder, same);
+        return_scalar(builder, same);
     });
     assert_eq!(result.map(|lane| lane.and_then(Lane::exact)), Ok(Some(0)));
     let mut found: Vec<u8> = (0..64).collect();
@@ -158,7 +158,7 @@ fn unspecified_conditions_fail() {
 }
 
 #[test]
-fn parameters_of_blocks_are_set_at_once() {
+fn block_parameters_are_assigned_in_parallel() {
     // Swaps two numbers three times, then calls a function.
     let (result, _) = run(|builder, _| {
         let constant = |builder: &mut Builder, bits| builder.value_of(Type::I64, Op::Const(bits));
@@ -176,7 +176,7 @@ fn parameters_of_blocks_are_set_at_once() {
         let high = builder.value_of(Type::I64, Op::Bin(BinOp::Mul, params[1], ten));
         let address = constant(builder, 7);
         let sum = builder.value_of(Type::I64, Op::CallHelper(address, smallvec![high, params[2]]));
-        give(builder, sum);
+        return_scalar(builder, sum);
     });
     assert_eq!(result, Ok(Some(Lane { bits: 21, state: State::Known })));
 }

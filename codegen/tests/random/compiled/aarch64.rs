@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-/// Bytes of the function's stack that [`call`] uses itself.
+/// Bytes of the function's stack that [`call`] uses.
 pub const CALL_BYTES: usize = 16;
 
 /// Calls a function with known values in callee-saved registers. Returns its result, and the changed bits of these
@@ -56,7 +56,7 @@ pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64
     (result, broken)
 }
 
-/// Sets all bits of the registers that a function may change.
+/// Sets all bits of the caller-saved registers.
 pub fn clobber() {
     // SAFETY: the clobber list is complete. A function may change the upper halves of v8 to v15.
     unsafe {

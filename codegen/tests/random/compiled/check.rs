@@ -6,7 +6,7 @@ use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Func, Module, Op, Type, verify};
 
 use super::code::Code;
-use super::machine::{Arena, JOBS, Job, Left, helpers, mixed};
+use super::machine::{Arena, JOBS, Job, JobResult, helpers, mixed};
 use crate::generate::{self, Helper, SIZE};
 use crate::support::{Fault, Lane, Machine, Memory, Random};
 
@@ -16,21 +16,21 @@ const FUEL: u32 = 2_000_000;
 /// The kinds of failures.
 #[derive(Clone, Debug)]
 pub enum Failure {
-    /// The program is not valid: the generator is wrong.
-    Illegal(String),
+    /// The program is invalid, which is a defect of the generator.
+    Invalid(String),
     /// The compiler rejects the program, or panics.
-    Refused(String),
-    /// The process is killed, or callee-saved registers are changed.
-    Dies(String),
+    NotCompiled(String),
+    /// The process is killed, a callee-saved register is changed, or the function uses too much stack.
+    Crash(String),
     /// The result or the memory differs.
-    Differs(String),
+    WrongResult(String),
 }
 
 impl Failure {
     /// Whether two failures probably have the same cause.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Refused(one), Self::Refused(other)) => one.get(..24) == other.get(..24),
+            (Self::NotCompiled(one), Self::NotCompiled(other)) => one.get(..24) == other.get(..24),
             (one, other) => std::mem::discriminant(one) == std::mem::discriminant(other),
         }
     }
@@ -39,10 +39,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Illegal(text) => write!(f, "illegal: {text}"),
-            Self::Refused(text) => write!(f, "not compiled: {text}"),
-            Self::Dies(text) => f.write_str(text),
-            Self::Differs(text) => write!(f, "wrong result: {text}"),
+            Self::Invalid(text) => write!(f, "invalid program: {text}"),
+            Self::NotCompiled(text) => write!(f, "not compiled: {text}"),
+            Self::Crash(text) => f.write_str(text),
+            Self::WrongResult(text) => write!(f, "wrong result: {text}"),
         }
     }
 }
@@ -58,15 +58,15 @@ pub fn isas() -> Vec<Isa> {
 
 /// A program to compare with the evaluator.
 pub struct Subject<'a> {
-    /// The functions. The first one is called.
+    /// The functions. The test calls the first one.
     pub module: &'a Module,
     pub isa: Isa,
     /// Seed of the memory and the arguments.
     pub seed: u64,
 }
 
-/// A compiled program with its expected results.
-struct Ready {
+/// A compiled program with its arguments and expected results.
+struct PreparedProgram {
     code: Code,
     args: [u64; 6],
     before: Vec<u8>,
@@ -74,7 +74,7 @@ struct Ready {
     memory: Memory,
 }
 
-/// The memory that programs run on, and the helpers that they can call.
+/// The memory of programs, and the host functions that they can call.
 pub struct Bench {
     arena: Arena,
     helpers: [Helper; 4],
@@ -90,8 +90,8 @@ impl Bench {
         &self.helpers
     }
 
-    /// Compiles modules and runs their first functions. Each result is whether the evaluator had a result, or a
-    /// failure.
+    /// Compiles modules and runs their first functions. A result is false if the evaluator has no result to compare
+    /// with.
     pub fn check_all(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
         subjects.chunks(JOBS).flat_map(|subjects| self.check_some(subjects)).collect()
     }
@@ -104,18 +104,18 @@ impl Bench {
     fn check_some(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
         let mut jobs = Vec::new();
         let prepared: Vec<_> = subjects.iter().enumerate().map(|(number, subject)| self.prepare(subject, number)).collect();
-        // Job `n` uses memory `n`. So programs that cannot run are replaced by a function that returns.
+        // Job `n` uses memory `n`. Therefore, a function that only returns replaces a program that cannot run.
         for (ready, subject) in prepared.iter().zip(subjects) {
-            let nothing = Job { code: nothing as *const u8, args: [0; 6], stack: None, memory: &EMPTY };
+            let return_immediately = Job { code: return_immediately as *const u8, args: [0; 6], stack: None, memory: &EMPTY };
             jobs.push(match ready {
                 Ok(Some(ready)) => {
                     let stack = (!calls_helpers(subject.module)).then_some(ready.code.stack);
                     Job { code: ready.code.entry(), args: ready.args, stack, memory: &ready.before }
                 }
-                _ => nothing,
+                _ => return_immediately,
             });
         }
-        // SAFETY: the code was compiled from functions with these parameters, which access the arena alone.
+        // SAFETY: the code was compiled from functions with these parameters, which only access the arena.
         let left = unsafe { self.arena.run(&jobs) };
         let all = prepared.iter().zip(subjects).zip(left);
         all.map(|((ready, subject), left)| match ready {
@@ -126,10 +126,10 @@ impl Bench {
         .collect()
     }
 
-    /// Compiles a program and computes the expected results. Returns `None` if the result is unspecified.
-    fn prepare(&self, subject: &Subject<'_>, number: usize) -> Result<Option<Ready>, Failure> {
-        verify(subject.module).map_err(|error| Failure::Illegal(error.to_string()))?;
-        let code = Code::new(subject.module, subject.isa).map_err(Failure::Refused)?;
+    /// Compiles a program and computes the expected results. Returns `None` if the evaluator has no result.
+    fn prepare(&self, subject: &Subject<'_>, number: usize) -> Result<Option<PreparedProgram>, Failure> {
+        verify(subject.module).map_err(|error| Failure::Invalid(error.to_string()))?;
+        let code = Code::new(subject.module, subject.isa).map_err(Failure::NotCompiled)?;
         let mut random = Random::new(subject.seed);
         let before = generate::memory(random.next());
         let base = self.arena.base(number);
@@ -141,8 +141,8 @@ impl Bench {
             Some(if helper.returns == Some(Type::I32) { mixed(args) & 0xffff_ffff } else { mixed(args) })
         };
         match Machine::new(subject.module, &mut memory, &helpers, FUEL).call(Func(0), &args) {
-            Ok(expected) => Ok(Some(Ready { code, args, before, expected, memory })),
-            Err(Fault::Wrong(error)) => Err(Failure::Illegal(error.to_owned())),
+            Ok(expected) => Ok(Some(PreparedProgram { code, args, before, expected, memory })),
+            Err(Fault::Wrong(error)) => Err(Failure::Invalid(error.to_owned())),
             Err(_) => Ok(None),
         }
     }
@@ -156,17 +156,17 @@ fn calls_helpers(module: &Module) -> bool {
 /// The memory of jobs that do not run.
 static EMPTY: [u8; SIZE as usize] = [0; SIZE as usize];
 
-extern "C" fn nothing() {}
+extern "C" fn return_immediately() {}
 
-fn compare(ready: &Ready, subject: &Subject<'_>, left: Left) -> Result<(), Failure> {
-    let (result, after) = left.map_err(Failure::Dies)?;
+fn compare(ready: &PreparedProgram, subject: &Subject<'_>, left: JobResult) -> Result<(), Failure> {
+    let (result, after) = left.map_err(Failure::Crash)?;
     if let Some((at, what)) = ready.memory.difference(&after) {
-        return Err(Failure::Differs(format!("at {at:#x} of the memory: expected {what}")));
+        return Err(Failure::WrongResult(format!("memory at offset {at:#x}: expected {what}")));
     }
     if let (Some(expected), Some(ty)) = (ready.expected.and_then(Lane::exact), subject.module.functions[0].returns) {
         let result = if ty == Type::I32 { result & 0xffff_ffff } else { result };
         if result != expected {
-            return Err(Failure::Differs(format!("returns {result:#x}, expected {expected:#x}")));
+            return Err(Failure::WrongResult(format!("returns {result:#x}, expected {expected:#x}")));
         }
     }
     Ok(())

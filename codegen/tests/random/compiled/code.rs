@@ -7,12 +7,12 @@ use wgcl_codegen::{Isa, compile};
 /// The code of a module in executable memory.
 pub struct Code {
     code: Executable,
-    /// Maximum bytes of stack of a call, without functions of the host.
+    /// Maximum bytes of stack of a call, excluding host functions.
     pub stack: usize,
 }
 
 impl Code {
-    /// Compiles a module. The error is a text.
+    /// Compiles a module. The error is a message.
     pub fn new(module: &Module, isa: Isa) -> Result<Self, String> {
         let code = compile(module, isa).map_err(|error| error.to_string())?;
         let stack = code.stack as usize;

@@ -16,11 +16,11 @@ pub const JOBS: usize = 32;
 const STRIDE: usize = SIZE as usize + GUARD;
 /// Size of the stack in bytes.
 const STACK: usize = 4 << 20;
-/// Bytes below the allowed stack that are checked afterwards.
+/// Number of bytes below the allowed stack that must not change.
 const BELOW: usize = 4096;
-/// The byte that fills them.
+/// The byte that fills the bytes below the allowed stack.
 const PAINT: u8 = 0xa5;
-/// Total size: memories, outcomes and stack, each followed by a guard.
+/// Total size in bytes: memories, outcomes and stack, each followed by a guard.
 const BYTES: usize = GUARD + JOBS * STRIDE + 2 * GUARD + STACK + GUARD;
 
 /// The outcome of a job, written by the child process.
@@ -30,9 +30,9 @@ struct Outcome {
     result: u64,
     /// The bits that differ in callee-saved registers.
     broken: u64,
-    /// Whether it used more stack than allowed.
+    /// Whether the function used more stack than allowed.
     deep: bool,
-    /// Whether it started, and whether it returned.
+    /// Whether the function was called.
     begun: bool,
     ended: bool,
 }
@@ -48,8 +48,8 @@ pub struct Job<'a> {
     pub memory: &'a [u8],
 }
 
-/// The result of a function and the final memory, or the failure as text.
-pub type Left = Result<(u64, Vec<u8>), String>;
+/// The result of a function and the final memory, or a message about the failure.
+pub type JobResult = Result<(u64, Vec<u8>), String>;
 
 /// Memory that is shared with the child processes.
 pub struct Arena {
@@ -91,12 +91,12 @@ impl Arena {
         self.start.wrapping_add(BYTES - GUARD)
     }
 
-    /// Runs jobs. Each one uses the memory with its number.
+    /// Runs jobs. Job `n` uses memory `n`.
     ///
     /// # Safety
     /// The addresses must be those of functions in this process, which follow the C calling convention and have at most
     /// these parameters.
-    pub unsafe fn run(&self, jobs: &[Job<'_>]) -> Vec<Left> {
+    pub unsafe fn run(&self, jobs: &[Job<'_>]) -> Vec<JobResult> {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
             assert_eq!(job.memory.len(), SIZE as usize);
@@ -120,18 +120,18 @@ impl Arena {
                 if !outcome.ended {
                     break;
                 }
-                left.push(self.left(left.len(), outcome));
+                left.push(self.result_of(left.len(), outcome));
             }
         }
         left
     }
 
-    fn left(&self, number: usize, outcome: Outcome) -> Left {
+    fn result_of(&self, number: usize, outcome: Outcome) -> JobResult {
         if outcome.broken != 0 {
             return Err(format!("callee-saved registers changed: {:#x}", outcome.broken));
         }
         if outcome.deep {
-            return Err("it uses more stack than `Code::stack`".to_owned());
+            return Err("the function uses more stack than `Code::stack`".to_owned());
         }
         let mut after = vec![0; SIZE as usize];
         // SAFETY: the range is readable, and the process that wrote it has ended.
@@ -139,7 +139,7 @@ impl Arena {
         Ok((outcome.result, after))
     }
 
-    /// Runs jobs in a child process, from the given one until one fails. Returns the status of the process.
+    /// Runs the jobs from index `first` in a child process, until one fails. Returns the exit status of the process.
     ///
     /// # Safety
     /// The caller must ensure the same as for [`Self::run`].

@@ -13,7 +13,7 @@ mod threads;
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Addr, Builder, Cond, Elem, Mem, Module, Op, Target, Terminator, Type};
 
-use crate::generate::{self, Wants};
+use crate::generate::{self, Config};
 use crate::{program, table};
 use check::{Bench, Failure, Subject, isas};
 
@@ -21,11 +21,11 @@ fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// The number of failures after which the test stops.
-const ENOUGH: usize = 200;
+/// The number of failures at which the test stops.
+const MAX_FAILURES: usize = 200;
 
 /// The number of programs per process.
-const AT_ONCE: u64 = 16;
+const PROGRAMS_PER_PROCESS: u64 = 16;
 
 /// Shrinks a failing program, and describes the failure.
 fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failure) -> String {
@@ -41,8 +41,8 @@ fn random_programs_equal_the_evaluator() {
     let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(1000));
     let (bench, isas) = (Bench::new(), isas());
     let (mut runs, mut ran, mut failures) = (0, 0, Vec::new());
-    for start in (first..first + count).step_by(AT_ONCE as usize) {
-        let programs: Vec<(u64, Module, Isa)> = (start..(start + AT_ONCE).min(first + count))
+    for start in (first..first + count).step_by(PROGRAMS_PER_PROCESS as usize) {
+        let programs: Vec<(u64, Module, Isa)> = (start..(start + PROGRAMS_PER_PROCESS).min(first + count))
             .map(|seed| program(seed, bench.helpers(), &isas))
             .zip(start..)
             .map(|((module, least), seed)| (seed, module, least))
@@ -61,20 +61,20 @@ fn random_programs_equal_the_evaluator() {
                 Err(failure) => failures.push((module.to_string().len(), seed, module.clone(), isa, failure)),
             }
         }
-        if failures.len() >= ENOUGH {
+        if failures.len() >= MAX_FAILURES {
             break;
         }
     }
-    println!("{ran} of {runs} programs returned");
+    println!("{ran} of {runs} runs returned");
     // The shortest program is the easiest to understand.
     if let Some((_, seed, module, isa, failure)) = failures.iter().min_by_key(|failure| failure.0) {
         let seeds: Vec<u64> = failures.iter().map(|failure| failure.1).take(20).collect();
-        panic!("{} of {runs} programs fail, {seeds:?}; {}", failures.len(), explain(&bench, module, *isa, *seed, failure));
+        panic!("{} of {runs} runs fail, seeds {seeds:?}; {}", failures.len(), explain(&bench, module, *isa, *seed, failure));
     }
-    assert!(ran * 10 >= runs * 9, "{ran} of {runs} programs returned");
+    assert!(ran * 10 >= runs * 9, "{ran} of {runs} runs returned");
 }
 
-/// Large functions use another register allocator.
+/// Large functions are compiled with another register allocator.
 #[test]
 fn large_programs_equal_the_evaluator() {
     let (bench, first) = (Bench::new(), from_env("WGCL_FUZZ_SEED").unwrap_or(1));
@@ -82,7 +82,7 @@ fn large_programs_equal_the_evaluator() {
     let mut ran = 0;
     for isa in isas() {
         for seed in first..first + count {
-            let module = generate::module(seed, Wants { isa, helpers: bench.helpers(), size: 30_000, depth: 2 });
+            let module = generate::module(seed, Config { isa, helpers: bench.helpers(), size: 30_000, depth: 2 });
             match bench.check(&module, isa, seed) {
                 Ok(said) => ran += u64::from(said),
                 Err(failure) => panic!("seed {seed} for {isa:?}: {failure}"),
@@ -94,7 +94,7 @@ fn large_programs_equal_the_evaluator() {
 
 /// A branch over more than a mebibyte of code, and constants after it.
 #[test]
-fn distant_code_and_constants_are_reached() {
+fn far_branches_and_constants_work() {
     const STORES: usize = 300_000;
     let bench = Bench::new();
     if let Some(isa) = isas().pop() {
@@ -122,7 +122,7 @@ fn distant_code_and_constants_are_reached() {
     }
 }
 
-/// Uses the memory of one seed, or of one seed per thousand of `WGCL_FUZZ_COUNT`.
+/// Uses the memory contents of one seed, or of one seed per thousand of `WGCL_FUZZ_COUNT`.
 #[test]
 fn each_operation_equals_the_evaluator() {
     let bench = Bench::new();

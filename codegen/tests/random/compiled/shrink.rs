@@ -1,13 +1,13 @@
-//! Shrinks a failing program as long as it still fails.
+//! Shrinks a failing program while it still fails.
 
 use wgcl_codegen::vir::{Block, BlockData, Function, Inst, Module, Op, Terminator, Value, verify};
 
-/// Simplifies a module at the place with the given number; `None` if no such place exists.
+/// Simplifies a module at the position with the given number; `None` if there is no such position.
 type Edit = fn(&Module, usize) -> Option<Module>;
 
-/// The smallest valid module found for which `fails` holds.
+/// The smallest valid module that the search finds and for which `fails` returns true.
 pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
-    let edits: [Edit; 6] = [without_ways::<0>, without_ways::<1>, without_inst, with_constant::<0>, with_constant::<1>, without_param];
+    let edits: [Edit; 6] = [without_branch::<0>, without_branch::<1>, without_inst, with_constant::<0>, with_constant::<1>, without_param];
     let mut best = module.clone();
     loop {
         let before = size(&best);
@@ -27,7 +27,7 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     }
 }
 
-/// The measure to minimise. Constants count less than other operations.
+/// The size to minimise. Constants count less than other operations.
 fn size(module: &Module) -> usize {
     let of_inst = |inst: &Inst| {
         if matches!(inst.op, Op::Const(0)) {
@@ -45,7 +45,7 @@ fn size(module: &Module) -> usize {
     module.functions.iter().flat_map(|function| &function.blocks).map(of_block).sum()
 }
 
-/// Function, block and index of an instruction.
+/// The function, block and index of the instruction with a number; `None` if there is no such instruction.
 fn place(module: &Module, mut number: usize) -> Option<(usize, usize, usize)> {
     for (f, function) in module.functions.iter().enumerate() {
         for (b, block) in function.blocks.iter().enumerate() {
@@ -91,7 +91,7 @@ fn with_constant<const BITS: u64>(module: &Module, number: usize) -> Option<Modu
 }
 
 /// Replaces a branch by a jump to one of its targets.
-fn without_ways<const KEPT: usize>(module: &Module, number: usize) -> Option<Module> {
+fn without_branch<const KEPT: usize>(module: &Module, number: usize) -> Option<Module> {
     let all = module.functions.iter().enumerate().flat_map(|(f, function)| (0..function.blocks.len()).map(move |b| (f, b)));
     let (f, b) = all.into_iter().nth(number)?;
     let mut module = module.clone();

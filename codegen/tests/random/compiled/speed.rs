@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{Addr, BinOp, Builder, CastOp, CmpOp, Cond, Elem, Mem, Mo
 
 use super::check::{Bench, isas};
 use super::code::Code;
-use crate::generate::{self, Wants};
+use crate::generate::{self, Config};
 
 /// Builds a function with `count` loops in sequence. Each one is the inner loop of an n-body simulation.
 fn loops(count: usize, elem: Type) -> Module {
@@ -92,8 +92,8 @@ fn compile_times() {
             println!("{isa:?}: {count} loops, {size} instructions: {:.2} ms, {:.3} µs per instruction", taken / 1e3, taken / size as f64);
         }
         for (size, depth) in [(1000, 0), (1000, 3), (5000, 3)] {
-            let wants = Wants { isa, helpers: bench.helpers(), size, depth };
-            let all = (0..20).map(|seed| generate::module(seed, wants));
+            let config = Config { isa, helpers: bench.helpers(), size, depth };
+            let all = (0..20).map(|seed| generate::module(seed, config));
             let (sum, taken) = all.fold((0, 0.0), |(sum, taken), module| (sum + instructions(&module), taken + time(&module, isa)));
             println!("{isa:?}: random, size {size}, depth {depth}: {sum} instructions, {:.3} µs each", taken / sum as f64);
         }

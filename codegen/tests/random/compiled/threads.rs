@@ -7,11 +7,12 @@ use wgcl_codegen::vir::{Addr, BinOp, Builder, CmpOp, Cond, Elem, Mem, Module, Op
 use super::check::isas;
 use super::code::Code;
 
-/// The number of operations per thread, long enough for the threads to overlap.
+/// The number of operations per thread. It is large enough that the threads overlap.
 const ITERATIONS: u64 = 1_000_000;
-/// The number of times each thread takes a lock. The owner of a lock may be descheduled.
+/// The number of times that each thread acquires the lock. It is small, because the owner of the lock may be
+/// descheduled.
 const LOCKS: u64 = 20_000;
-/// The number of attempts of two threads to be first.
+/// The number of iterations of the fence test.
 const PAIRS: u64 = 5_000;
 const THREADS: usize = 2;
 
@@ -36,7 +37,7 @@ fn repeat(elem: Elem, times: u64, operation: impl Fn(&mut Builder, Value, Value)
     Module { functions: vec![build.finish()] }
 }
 
-/// Adds with compare-and-exchange, until no other thread has changed the number in between.
+/// Adds with compare-and-exchange. Repeats until no other thread has changed the number in between.
 fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
     let first = build.value_of(ty, Op::Load(mem, Addr::of(place)));
@@ -50,7 +51,7 @@ fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     build.enter(done);
 }
 
-/// Adds with a lock around a load and a store. The lock is eight bytes after the number.
+/// Adds with a load and a store under a lock. The lock is eight bytes after the number.
 fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
     let (wait, held) = (build.block(), build.block());
@@ -67,16 +68,16 @@ fn locked(build: &mut Builder, elem: Elem, place: Value, one: Value) {
 }
 
 /// Spins until `all` threads have arrived, so that they start at the same time.
-fn meet(come: &AtomicU64, all: u64) {
-    come.fetch_add(1, Ordering::SeqCst);
+fn wait_for_all(arrived: &AtomicU64, all: u64) {
+    arrived.fetch_add(1, Ordering::SeqCst);
     let mut waited = 0;
-    while come.load(Ordering::SeqCst) < all {
+    while arrived.load(Ordering::SeqCst) < all {
         waited += 1;
         if waited % 1000 == 0 { std::thread::yield_now() } else { std::hint::spin_loop() }
     }
 }
 
-/// Runs code on all threads at once, on two numbers. Returns the first one.
+/// Runs code on all threads at the same time. Returns the final number.
 fn run(code: &Code) -> u64 {
     let numbers = [const { AtomicU64::new(0) }; 2];
     // SAFETY: the code was compiled from a function with one parameter: the address of memory that all threads may
@@ -86,7 +87,7 @@ fn run(code: &Code) -> u64 {
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                meet(&start, THREADS as u64);
+                wait_for_all(&start, THREADS as u64);
                 function(numbers.as_ptr());
             });
         }
@@ -147,16 +148,16 @@ fn a_fence_orders_a_store_and_a_load() {
         let lines: Vec<[Line; 2]> = (0..PAIRS).map(|_| [Line(AtomicU64::new(0)), Line(AtomicU64::new(0))]).collect();
         let ready = AtomicU64::new(0);
         // In each iteration, one thread waits for the other, so that they overlap.
-        let come = |own: usize| -> Vec<u32> {
+        let run_thread = |own: usize| -> Vec<u32> {
             let iteration = |(number, pair): (u64, &[Line; 2])| {
-                meet(&ready, 2 * number + 2);
+                wait_for_all(&ready, 2 * number + 2);
                 function(&raw const pair[own].0, &raw const pair[1 - own].0)
             };
             (0..).zip(&lines).map(iteration).collect()
         };
         let (one, other) = std::thread::scope(|scope| {
-            let one = scope.spawn(|| come(0));
-            (come(1), one.join().unwrap())
+            let one = scope.spawn(|| run_thread(0));
+            (run_thread(1), one.join().unwrap())
         });
         let both = one.iter().zip(&other).filter(|found| *found == (&0, &0)).count();
         assert_eq!(both, 0, "{both} of {PAIRS} pairs were both first, for {isa:?}");

@@ -6,10 +6,10 @@ use wgcl_codegen::vir::{Addr, BinOp, CastOp, Elem, Mem, Op, Type, Value};
 use super::{Generator, INPUTS, Quality, RESULTS, Region, SHARED, SIZE};
 
 impl Generator<'_> {
-    /// An address of `bytes` bytes in a region, at a multiple of `align` (a power of two).
+    /// The address of `bytes` bytes in a region, at a multiple of `align` (a power of two).
     fn address(&mut self, region: Region, bytes: u32, align: u32) -> Addr {
         let space = region.end - region.start - bytes;
-        // Often the last position, because bytes after the memory must not be read.
+        // Often choose the last position, to find reads after the end of the memory.
         let within = |generator: &mut Self, space: u32| {
             let at = if generator.random.once_in(6) { space } else { generator.random.below(space as usize + 1) as u32 };
             region.start + (at & !(align - 1))
@@ -18,7 +18,7 @@ impl Generator<'_> {
             let disp = within(self, space) as i32;
             return Addr::offset(self.base, disp);
         }
-        // An index below a power of two.
+        // The index is below a power of two.
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
         let bits = self.random.below(6) as u32;
         let limit = ((1 << bits) - 1) & !(align - 1);
@@ -74,7 +74,7 @@ impl Generator<'_> {
         if self.random.once_in(4) {
             return self.load_shared(ty, mem);
         }
-        let (region, quality) = if self.random.once_in(3) { (RESULTS, Quality::Open) } else { (INPUTS, Quality::Exact) };
+        let (region, quality) = if self.random.once_in(3) { (RESULTS, Quality::Unspecified) } else { (INPUTS, Quality::Exact) };
         if lanes == 1 {
             let addr = self.address(region, mem.bytes(), 1);
             return self.emit(ty, Op::Load(mem, addr), quality);
@@ -87,12 +87,12 @@ impl Generator<'_> {
             1 => {
                 let mask = self.exact(ty.compared());
                 let addr = self.address(region, mem.bytes() * lanes, 1);
-                self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Open)
+                self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Unspecified)
             }
             2 => {
                 let (addr, mask) = self.edge(ty, mem, true);
-                let loaded = self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Open);
-                self.or_zero(ty, mask, loaded, Quality::Open)
+                let loaded = self.emit(ty, Op::LoadVector { mem, addr, mask: Some(mask) }, Quality::Unspecified);
+                self.or_zero(ty, mask, loaded, Quality::Unspecified)
             }
             _ => self.gather(ty, elem, region, quality),
         }
@@ -153,13 +153,13 @@ impl Generator<'_> {
         self.effect(Op::StoreVector { mem, addr, value, mask });
     }
 
-    /// The loaded values of active lanes, and zeros for inactive lanes.
+    /// Replaces the unspecified values of inactive lanes by zeros.
     fn or_zero(&mut self, ty: Type, mask: Value, loaded: Value, quality: Quality) -> Value {
         let zero = self.constant(ty, 0);
         self.emit(ty, Op::Select(mask, loaded, zero), quality)
     }
 
-    /// An access whose inactive lanes are outside the memory.
+    /// The address and mask of an access whose inactive lanes are outside the memory.
     fn edge(&mut self, ty: Type, mem: Mem, at_start: bool) -> (Addr, Value) {
         let lanes = usize::from(ty.lanes());
         let inside = self.random.below(lanes + 1);
@@ -180,18 +180,18 @@ impl Generator<'_> {
     fn gather(&mut self, ty: Type, elem: Elem, region: Region, quality: Quality) -> Value {
         let mask = (!self.random.once_in(3)).then(|| self.exact(ty.compared()));
         let (base, index, scale) = self.indices(ty, elem, region, mask);
-        let quality = if mask.is_some() { Quality::Open } else { quality };
+        let quality = if mask.is_some() { Quality::Unspecified } else { quality };
         let loaded = self.emit(ty, Op::Gather { elem, base, index, scale, mask }, quality);
         match mask {
             Some(mask) if self.random.once_in(2) => {
-                let quality = if region.start == INPUTS.start { Quality::Exact } else { Quality::Open };
+                let quality = if region.start == INPUTS.start { Quality::Exact } else { Quality::Unspecified };
                 self.or_zero(ty, mask, loaded, quality)
             }
             _ => loaded,
         }
     }
 
-    /// Base, indices and scale for lanes whose active ones are in a region.
+    /// Base, indices and scale of an access whose active lanes are in a region.
     fn indices(&mut self, ty: Type, elem: Elem, region: Region, mask: Option<Value>) -> (Option<Value>, SmallVec<[Value; 2]>, u8) {
         let lanes = ty.lanes();
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
@@ -218,8 +218,8 @@ impl Generator<'_> {
             })
         };
         let Some(mask) = mask.filter(|_| self.random.once_in(2)) else { return (base, index, scale) };
-        // Inactive lanes have any address.
-        (base, self.wild(mask, ty, &index), scale)
+        // Inactive lanes can have any address.
+        (base, self.randomize_inactive(mask, ty, &index), scale)
     }
 
     fn lane_indices(&mut self, ty: Type, limit: u32, negative: bool) -> Value {
@@ -233,8 +233,8 @@ impl Generator<'_> {
         self.bin(BinOp::Sub, ty, zero, index)
     }
 
-    /// Replaces the indices of inactive lanes by any number, if that is simple for the type.
-    fn wild(&mut self, mask: Value, of: Type, index: &[Value]) -> SmallVec<[Value; 2]> {
+    /// Replaces the indices of inactive lanes by arbitrary numbers, if this is simple for the type.
+    fn randomize_inactive(&mut self, mask: Value, of: Type, index: &[Value]) -> SmallVec<[Value; 2]> {
         let mut out = SmallVec::new();
         for (part, &index) in (0..).zip(index) {
             let ty = self.build.ty(index);
@@ -288,7 +288,7 @@ impl Generator<'_> {
                 let (addr, mask) = self.edge(ty, mem, false);
                 self.effect(Op::StoreVector { mem, addr, value, mask: Some(mask) });
             }
-            _ if self.wants.isa.caps().has_scatter => {
+            _ if self.config.isa.caps().has_scatter => {
                 let mask = (!self.random.once_in(3)).then(|| self.exact(ty.compared()));
                 let (base, index, scale) = self.indices(ty, elem, RESULTS, mask);
                 self.effect(Op::Scatter { elem, base, index, scale, value, mask });
@@ -330,7 +330,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of a function of the module or the host; a load if no function has a result of this type.
+    /// A call of a function of the module or the host. If no function has a result of this type, emits a load instead.
     pub(super) fn call(&mut self, ty: Type) -> Value {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns == Some(ty)).collect();
@@ -339,7 +339,7 @@ impl Generator<'_> {
             let args = self.arguments(&callees[index].params.clone(), true);
             return self.emit(ty, Op::Call(wgcl_codegen::vir::Func(first + index as u32), args), Quality::Exact);
         }
-        let helpers: Vec<super::Helper> = self.wants.helpers.iter().copied().filter(|helper| helper.returns == Some(ty)).collect();
+        let helpers: Vec<super::Helper> = self.config.helpers.iter().copied().filter(|helper| helper.returns == Some(ty)).collect();
         if helpers.is_empty() {
             let from = if ty == Type::I32 { Type::I64 } else { Type::I32 };
             let a = self.exact(from);
@@ -360,7 +360,7 @@ impl Generator<'_> {
             let args = self.arguments(&callees[index].params.clone(), true);
             return self.effect(Op::Call(wgcl_codegen::vir::Func(first + index as u32), args));
         }
-        let helpers: Vec<super::Helper> = self.wants.helpers.iter().copied().filter(|helper| helper.returns.is_none()).collect();
+        let helpers: Vec<super::Helper> = self.config.helpers.iter().copied().filter(|helper| helper.returns.is_none()).collect();
         if !helpers.is_empty() {
             let helper = self.random.of(&helpers);
             let address = self.constant(Type::I64, helper.address);

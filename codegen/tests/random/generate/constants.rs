@@ -1,4 +1,4 @@
-//! Numbers that often reveal errors.
+//! Constants that often reveal errors.
 
 use wgcl_codegen::vir::Elem;
 
@@ -24,9 +24,9 @@ const I64: [u64; 16] = [
     0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x1_0000_0000,
     // The limits of signed and unsigned integers, and their neighbours.
     i64::MAX as u64, i64::MIN as u64, i64::MIN as u64 + 1, u64::MAX, u64::MAX - 1,
-    // One above the middle of two neighbouring floats: a conversion through `double` gives the lower one.
+    // One above the midpoint of two neighbouring floats: a conversion through `double` returns the lower one.
     0x0080_0000_8000_0001,
-    // One below the middle of 2^63 and the float below it: a conversion through `double` gives 2^63.
+    // One below the midpoint of 2^63 and the float below it: a conversion through `double` returns 2^63.
     0x7fff_ffbf_ffff_ffff,
 ];
 #[rustfmt::skip]
@@ -43,7 +43,7 @@ const F32: [u32; 24] = [
     0x7f7f_ffff, 0xff7f_ffff,
     // 2^31, -2^31, and the largest float below 2^32: the limits of conversions to integers.
     0x4f00_0000, 0xcf00_0000, 0x4f7f_ffff,
-    // The largest `half`, and the middle of it and the next power of two.
+    // The largest `half`, and its midpoint with the next power of two.
     0x477f_e000, 0x477f_f000,
 ];
 #[rustfmt::skip]

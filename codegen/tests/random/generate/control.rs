@@ -3,16 +3,16 @@
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op, Target, Terminator, Type, Value};
 
-use super::{Generator, Known, Quality};
+use super::{Available, Generator, Quality};
 
-/// A merge block, and the known facts about its parameters.
-struct Meeting {
+/// A merge block, and the types and qualities of its parameters.
+struct Merge {
     block: Block,
-    params: Vec<Known>,
+    params: Vec<Available>,
 }
 
 impl Generator<'_> {
-    /// Instructions, branches and loops in sequence.
+    /// Generates a sequence of instructions, branches and loops.
     pub(super) fn body(&mut self, depth: u32) {
         let share = 1 + self.left / (1 + depth as usize);
         let until = self.left.saturating_sub(share);
@@ -35,47 +35,47 @@ impl Generator<'_> {
     }
 
     /// Stores some values, and returns.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn store_and_return(&mut self) {
         let all = self.random.once_in(2);
         let count = if all { self.known.len() } else { self.known.len().min(8) };
         for _ in 0..count.min(150) {
             let at = self.random.below(self.known.len());
-            let Known { value, ty, .. } = self.known[at];
+            let Available { value, ty, .. } = self.known[at];
             self.keep(value, ty);
         }
         let result = self.returns.map(|ty| self.exact(ty));
         self.build.end(Terminator::Return(result));
     }
 
-    fn meeting(&mut self, most: usize) -> Meeting {
+    fn new_merge(&mut self, most: usize) -> Merge {
         let block = self.build.block();
         let count = self.random.below(most + 1);
         let params = (0..count).map(|_| {
             let ty = self.random.of(&self.types.clone());
-            Known { value: self.build.block_param(block, ty), ty, quality: Quality::Exact }
+            Available { value: self.build.block_param(block, ty), ty, quality: Quality::Exact }
         });
         let params = params.collect();
-        Meeting { block, params }
+        Merge { block, params }
     }
 
     /// A jump to a merge block.
-    fn way_to(&mut self, meeting: &mut Meeting) -> Target {
+    fn jump_to_merge(&mut self, merge: &mut Merge) -> Target {
         let mut args = SmallVec::<[Value; 4]>::new();
-        for param in &mut meeting.params {
+        for param in &mut merge.params {
             let arg = self.any(param.ty);
             param.quality = param.quality.min(self.quality(arg));
             args.push(arg);
         }
-        Target::new(meeting.block, args)
+        Target::new(merge.block, args)
     }
 
-    fn arrive(&mut self, meeting: Meeting) {
-        self.build.enter(meeting.block);
-        self.known.extend(meeting.params);
+    fn enter_merge(&mut self, merge: Merge) {
+        self.build.enter(merge.block);
+        self.known.extend(merge.params);
     }
 
     fn cond(&mut self) -> Cond {
-        let mask = self.random.of(&super::all_types(self.wants.isa));
+        let mask = self.random.of(&super::all_types(self.config.isa));
         match self.random.below(4) {
             0 | 1 if mask.elem().is_none() => {
                 let mask = self.exact(mask);
@@ -92,11 +92,11 @@ impl Generator<'_> {
 
     /// An `if` with or without an `else`.
     fn branch(&mut self, depth: u32) {
-        let mut join = self.meeting(6);
+        let mut join = self.new_merge(6);
         let then = self.build.block();
         let has_other = self.random.once_in(2);
         let (cond, is_left) = (self.cond(), self.random.once_in(8));
-        let other = if has_other { Target::new(self.build.block(), []) } else { self.way_to(&mut join) };
+        let other = if has_other { Target::new(self.build.block(), []) } else { self.jump_to_merge(&mut join) };
         let (then, other_block) = (Target::new(then, []), other.block);
         let ways = if self.random.once_in(2) { (then.clone(), other) } else { (other, then.clone()) };
         self.build.end(Terminator::Branch(cond, ways.0, ways.1));
@@ -104,32 +104,32 @@ impl Generator<'_> {
         self.build.enter(then.block);
         self.body(depth - 1);
         if is_left {
-            self.leave();
+            self.store_and_return();
         } else {
-            let way = self.way_to(&mut join);
+            let way = self.jump_to_merge(&mut join);
             self.build.end(Terminator::Jump(way));
         }
         self.known.truncate(before);
         if has_other {
             self.build.enter(other_block);
             self.body(depth - 1);
-            let way = self.way_to(&mut join);
+            let way = self.jump_to_merge(&mut join);
             self.build.end(Terminator::Jump(way));
             self.known.truncate(before);
         }
-        self.arrive(join);
+        self.enter_merge(join);
     }
 
     /// A branch with two equal targets.
     fn same_target(&mut self) {
-        let mut join = self.meeting(8);
+        let mut join = self.new_merge(8);
         let cond = self.cond();
-        let (one, other) = (self.way_to(&mut join), self.way_to(&mut join));
+        let (one, other) = (self.jump_to_merge(&mut join), self.jump_to_merge(&mut join));
         self.build.end(Terminator::Branch(cond, one, other));
-        self.arrive(join);
+        self.enter_merge(join);
     }
 
-    /// A branch that is never taken.
+    /// A branch whose condition is never true.
     fn never(&mut self) {
         let (any, zero) = (self.exact(Type::I64), self.constant(Type::I64, 0));
         let (stop, on) = (self.build.block(), self.build.block());
@@ -140,7 +140,7 @@ impl Generator<'_> {
         self.build.enter(on);
     }
 
-    /// A loop with its condition at the start or at the end, perhaps with another exit.
+    /// A loop with its condition at the start or at the end, in some cases with a second exit.
     fn repeat(&mut self, depth: u32) {
         let times = 1 + self.random.below(6) as u64;
         let counts_wide = self.random.once_in(2);
@@ -154,20 +154,20 @@ impl Generator<'_> {
         self.build.end(Terminator::Jump(Target::new(header, starts)));
         self.build.enter(header);
         self.loops += 1;
-        self.known.push(Known { value: counter, ty: counter_type, quality: Quality::Exact });
+        self.known.push(Available { value: counter, ty: counter_type, quality: Quality::Exact });
         self.known.extend(&carried);
-        let (mut exit, inner) = (self.meeting(5), self.build.block());
+        let (mut exit, inner) = (self.new_merge(5), self.build.block());
         let at_start = self.random.once_in(2);
         if at_start {
             let cond = self.continues(counter, counter_type, times);
-            let out = self.way_to(&mut exit);
+            let out = self.jump_to_merge(&mut exit);
             self.build.end(Terminator::Branch(cond, Target::new(inner, []), out));
             self.build.enter(inner);
         }
         let outer = self.known.len();
         self.body(depth - 1);
         if self.random.once_in(2) {
-            let (cond, out, rest) = (self.cond(), self.way_to(&mut exit), self.build.block());
+            let (cond, out, rest) = (self.cond(), self.jump_to_merge(&mut exit), self.build.block());
             self.build.end(Terminator::Branch(cond, out, Target::new(rest, [])));
             self.build.enter(rest);
             self.body(depth - 1);
@@ -181,39 +181,39 @@ impl Generator<'_> {
             self.build.end(Terminator::Jump(again));
         } else {
             let cond = self.continues(next, counter_type, times);
-            let out = self.way_to(&mut exit);
+            let out = self.jump_to_merge(&mut exit);
             self.build.end(Terminator::Branch(cond, again, out));
         }
         self.known.truncate(outer);
         self.loops -= 1;
-        self.arrive(exit);
+        self.enter_merge(exit);
     }
 
-    /// More parameters of a loop.
-    fn carried(&mut self, header: Block) -> Vec<Known> {
+    /// Adds random parameters to a loop header.
+    fn carried(&mut self, header: Block) -> Vec<Available> {
         let count = self.random.of(&[0, 1, 2, 3, 4, 6, 12]);
-        let mut params: Vec<Known> = Vec::new();
+        let mut params: Vec<Available> = Vec::new();
         for _ in 0..count {
             let ty = match params.last() {
-                // Some have the same type, so that they can be swapped.
+                // Some have the same type, so that an iteration can swap them.
                 Some(last) if self.random.once_in(2) => last.ty,
                 _ => self.random.of(&self.types.clone()),
             };
-            let quality = self.random.of(&[Quality::Open, Quality::AnyNan, Quality::Exact, Quality::Exact]);
-            params.push(Known { value: self.build.block_param(header, ty), ty, quality });
+            let quality = self.random.of(&[Quality::Unspecified, Quality::AnyNan, Quality::Exact, Quality::Exact]);
+            params.push(Available { value: self.build.block_param(header, ty), ty, quality });
         }
         params
     }
 
     /// A loop parameter's value in the next iteration, often another parameter.
-    fn next_value(&mut self, param: &Known, carried: &[Known]) -> Value {
-        let fits: Vec<&Known> = carried.iter().filter(|other| other.ty == param.ty && other.quality >= param.quality).collect();
+    fn next_value(&mut self, param: &Available, carried: &[Available]) -> Value {
+        let fits: Vec<&Available> = carried.iter().filter(|other| other.ty == param.ty && other.quality >= param.quality).collect();
         if self.random.once_in(2) { self.random.of(&fits).value } else { self.pick(param.ty, param.quality) }
     }
 
     fn continues(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
         let limit = self.constant(ty, times);
-        let masks: Vec<Type> = super::all_types(self.wants.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
+        let masks: Vec<Type> = super::all_types(self.config.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
         match self.random.below(4) {
             0 => {
                 let bit = self.emit(Type::I32, Op::Cmp(CmpOp::SLt, counter, limit), Quality::Exact);

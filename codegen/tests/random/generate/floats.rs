@@ -16,7 +16,7 @@ impl Generator<'_> {
         match self.random.below(20) {
             0..=5 => self.float_bin(ty),
             6 | 7 => self.float_un(ty, elem),
-            8 | 9 if has_fma(self.wants.isa, elem) => self.fused(ty),
+            8 | 9 if has_fma(self.config.isa, elem) => self.fused(ty),
             10 => self.select(ty),
             11 => self.without_nans(ty),
             12 => self.signs(ty, elem),
@@ -25,7 +25,7 @@ impl Generator<'_> {
             16 => self.spread(ty, elem),
             17 if elem == Elem::F32 => {
                 let a = self.any(ty.with_elem(Elem::I32));
-                let quality = if self.quality(a) == Quality::Exact { Quality::AnyNan } else { Quality::Open };
+                let quality = if self.quality(a) == Quality::Exact { Quality::AnyNan } else { Quality::Unspecified };
                 self.emit(ty, Op::Un(UnOp::HalfToFloat, a), quality)
             }
             _ => self.load(ty, elem),
@@ -53,7 +53,7 @@ impl Generator<'_> {
         }
         let (op, a) = (self.random.of(&ops), self.any(ty));
         let is_near = matches!(op, UnOp::RecipApprox | UnOp::RsqrtApprox);
-        let quality = if is_near { Quality::Open } else { self.loose(&[a]) };
+        let quality = if is_near { Quality::Unspecified } else { self.loose(&[a]) };
         self.emit(ty, Op::Un(op, a), quality)
     }
 
@@ -85,7 +85,7 @@ impl Generator<'_> {
             (1, _) => self.random.of(&[Elem::I32, Elem::I64]),
             _ => elem.int(),
         };
-        let can_convert = ty.lanes() == 1 || elem == Elem::F32 || self.wants.isa.caps().converts_i64;
+        let can_convert = ty.lanes() == 1 || elem == Elem::F32 || self.config.isa.caps().converts_i64;
         let a = self.any(ty.with_elem(from));
         let quality = self.strict(&[a]);
         let op = if from.bits() == elem.bits() && (!can_convert || self.random.once_in(4)) {
@@ -111,7 +111,7 @@ impl Generator<'_> {
             let quality = if op == CastOp::FToF { self.loose(&[a]) } else { self.strict(&[a]) };
             return self.emit(ty, Op::Widen(op, a, part), quality);
         }
-        let op = if self.wants.isa.caps().converts_i64 { op } else { CastOp::FToF };
+        let op = if self.config.isa.caps().converts_i64 { op } else { CastOp::FToF };
         let from = if op == CastOp::FToF { Elem::F64 } else { Elem::I64 };
         let list = self.halves(from, lanes, |generator, source| generator.any(source));
         let quality = if op == CastOp::FToF { self.loose(&list) } else { self.strict(&list) };

@@ -54,7 +54,7 @@ impl Generator<'_> {
             return self.bin(op, ty, a, amount);
         }
         match self.random.below(8) {
-            0 => return self.emit(ty, Op::Bin(op, a, amount), Quality::Open),
+            0 => return self.emit(ty, Op::Bin(op, a, amount), Quality::Unspecified),
             1..=3 => {
                 let bits = self.random.below(elem.bits() as usize) as u64;
                 amount = self.constant(ty, bits);
@@ -114,10 +114,10 @@ impl Generator<'_> {
         };
         let source = ty.with_elem(from);
         let can_bitcast = from.bits() == elem.bits();
-        let can_convert = ty.lanes() == 1 || elem == Elem::I32 || self.wants.isa.caps().converts_i64;
+        let can_convert = ty.lanes() == 1 || elem == Elem::I32 || self.config.isa.caps().converts_i64;
         if can_bitcast && (!can_convert || self.random.once_in(3)) {
             let a = self.any(source);
-            let quality = if self.quality(a) == Quality::Exact { Quality::Exact } else { Quality::Open };
+            let quality = if self.quality(a) == Quality::Exact { Quality::Exact } else { Quality::Unspecified };
             return self.emit(ty, Op::Cast(CastOp::Bitcast, a), quality);
         }
         let op = self.random.of(&[CastOp::FToS, CastOp::FToU]);
@@ -125,11 +125,11 @@ impl Generator<'_> {
         self.emit(ty, Op::Cast(op, a), quality)
     }
 
-    /// A float that probably fits an integer, and the facts about that integer.
+    /// A float that probably fits an integer, and the quality of that integer.
     pub(super) fn in_range(&mut self, ty: Type, from: Elem, op: CastOp, to: Elem) -> (Value, Quality) {
         let a = self.any(ty);
-        if self.random.once_in(4) || self.quality(a) == Quality::Open {
-            return (a, Quality::Open);
+        if self.random.once_in(4) || self.quality(a) == Quality::Unspecified {
+            return (a, Quality::Unspecified);
         }
         // The largest number of the type below the bound.
         let (low, bound) = match (op, to) {
@@ -158,7 +158,7 @@ impl Generator<'_> {
             let quality = self.strict(&[a]);
             return self.emit(ty, Op::Cast(op, a), quality);
         };
-        let converts = self.wants.isa.caps().converts_i64;
+        let converts = self.config.isa.caps().converts_i64;
         if elem == Elem::I64 {
             let op = self.random.of(if converts {
                 &[CastOp::SExt, CastOp::ZExt, CastOp::FToS, CastOp::FToU][..]
@@ -191,7 +191,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Narrow(op, list), quality)
     }
 
-    /// A type of 32-bit lanes of which one part has `lanes` lanes, and the index of that part.
+    /// A vector type of 32-bit lanes that has a part with `lanes` lanes, and the index of that part.
     pub(super) fn wider(&mut self, elem: Elem, lanes: u8) -> (Type, u8) {
         let types: Vec<Type> = [1, 2, 4].into_iter().map(|times| Type::Vector(elem, lanes * times)).filter(|ty| self.has(*ty)).collect();
         let ty = self.random.of(&types);
@@ -223,7 +223,7 @@ impl Generator<'_> {
         }
         if ty.lanes() > 1 && elem.bits() == 32 && self.random.once_in(4) {
             let (a, index) = (self.any(ty), self.any(ty.with_elem(Elem::I32)));
-            let quality = if self.quality(index) == Quality::Exact { self.quality(a) } else { Quality::Open };
+            let quality = if self.quality(index) == Quality::Exact { self.quality(a) } else { Quality::Unspecified };
             return self.emit(ty, Op::Permute(a, index), quality);
         }
         if ty.lanes() > 1 {
@@ -232,7 +232,7 @@ impl Generator<'_> {
             return self.emit(ty, Op::Splat(a), quality);
         }
         let vectors: Vec<Type> =
-            super::all_types(self.wants.isa).into_iter().filter(|ty| ty.lanes() > 1 && ty.elem() == Some(elem)).collect();
+            super::all_types(self.config.isa).into_iter().filter(|ty| ty.lanes() > 1 && ty.elem() == Some(elem)).collect();
         if vectors.is_empty() {
             return self.load(ty, elem);
         }
@@ -248,11 +248,11 @@ impl Generator<'_> {
         }
         let a = self.any(ty.with_elem(Elem::F32));
         // The bits of a half NaN are unspecified.
-        self.emit(ty, Op::Un(UnOp::FloatToHalf, a), Quality::Open)
+        self.emit(ty, Op::Un(UnOp::FloatToHalf, a), Quality::Unspecified)
     }
 
     fn mask_bits(&mut self) -> Value {
-        let masks: Vec<Type> = super::all_types(self.wants.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
+        let masks: Vec<Type> = super::all_types(self.config.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
         if masks.is_empty() {
             return self.load(Type::I32, Elem::I32);
         }
@@ -266,7 +266,7 @@ impl Generator<'_> {
     pub(super) fn select(&mut self, ty: Type) -> Value {
         let cond = self.any(ty.compared());
         let (a, b) = (self.any(ty), self.any(ty));
-        let quality = if self.quality(cond) == Quality::Exact { self.least(&[a, b]) } else { Quality::Open };
+        let quality = if self.quality(cond) == Quality::Exact { self.least(&[a, b]) } else { Quality::Unspecified };
         self.emit(ty, Op::Select(cond, a, b), quality)
     }
 }

@@ -1,5 +1,5 @@
-//! Random modules of the vector IR that are valid for an instruction set. Unspecified values may be computed, but no
-//! result or branch depends on them.
+//! Generates random modules of the vector IR that are valid for an instruction set. They may compute unspecified
+//! values, but no result or branch depends on these values.
 
 mod access;
 mod constants;
@@ -19,9 +19,9 @@ pub use integers::PACKED;
 
 /// Size of the memory of programs. Its address is the first argument of each function.
 pub const SIZE: u32 = 8192;
-/// Bytes that programs only read.
+/// The bytes that programs only read.
 const INPUTS: Region = Region { start: 0, end: 2048 };
-/// Bytes that programs read and write often. Their contents are always specified.
+/// The bytes that programs read and write often. Their contents are always specified.
 const SHARED: Region = Region { start: 2048, end: 2176 };
 /// Bytes for results.
 const RESULTS: Region = Region { start: 2176, end: SIZE };
@@ -33,11 +33,11 @@ struct Region {
     end: u32,
 }
 
-/// The facts that are known or required about a value.
+/// The extent to which the bits of a value are specified, or must be specified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Quality {
     /// All bits are unspecified.
-    Open,
+    Unspecified,
     /// If it is a NaN, its bits are unspecified.
     AnyNan,
     /// All bits are specified.
@@ -46,7 +46,7 @@ enum Quality {
 
 /// A value that is available at this point.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct Available {
     value: Value,
     ty: Type,
     quality: Quality,
@@ -69,8 +69,8 @@ pub struct Helper {
 
 /// The parameters of random programs.
 #[derive(Clone, Copy, Debug)]
-pub struct Wants<'a> {
-    /// The allowed operations.
+pub struct Config<'a> {
+    /// The instruction set, which determines the allowed operations.
     pub isa: Isa,
     /// The callable host functions.
     pub helpers: &'a [Helper],
@@ -83,15 +83,16 @@ pub struct Wants<'a> {
 /// A function under construction.
 struct Generator<'a> {
     random: Random,
-    wants: Wants<'a>,
+    config: Config<'a>,
     build: Builder,
     /// The address of the memory.
     base: Value,
     /// The available values. Values of a branch are not available after it.
-    known: Vec<Known>,
+    known: Vec<Available>,
     /// The types that this function uses.
     types: Vec<Type>,
-    /// The following functions of the module, which are callable, and the index of the first one.
+    /// The index of the first callable function of the module, and the signatures of the callable functions. They
+    /// follow this function, so there is no recursion.
     callees: (u32, &'a [Signature]),
     returns: Option<Type>,
     /// The address of the next result.
@@ -103,13 +104,13 @@ struct Generator<'a> {
 }
 
 /// Generates a random module.
-pub fn module(seed: u64, wants: Wants<'_>) -> Module {
+pub fn module(seed: u64, config: Config<'_>) -> Module {
     let mut random = Random::new(seed);
     let count = random.of(&[1, 1, 1, 1, 2, 3]);
     let signatures: Vec<Signature> = (0..count).map(|_| signature(&mut random)).collect();
     let functions = (0..count).map(|index| {
         let callees = (index as u32 + 1, &signatures[index + 1..]);
-        function(random.next(), wants, &signatures[index], callees, index)
+        function(random.next(), config, &signatures[index], callees, index)
     });
     Module { functions: functions.collect() }
 }
@@ -120,21 +121,21 @@ fn signature(random: &mut Random) -> Signature {
     Signature { params, returns: random.of(&[None, Some(Type::I32), Some(Type::I64)]) }
 }
 
-fn function(seed: u64, wants: Wants<'_>, signature: &Signature, callees: (u32, &[Signature]), index: usize) -> Function {
+fn function(seed: u64, config: Config<'_>, signature: &Signature, callees: (u32, &[Signature]), index: usize) -> Function {
     let mut random = Random::new(seed);
     let mut build = Builder::new(format!("f{index}"), signature.params.clone(), signature.returns);
     let base = build.value_of(Type::I64, Op::Param(0));
-    let types = palette(&mut random, wants.isa);
+    let types = choose_types(&mut random, config.isa);
     let slot = RESULTS.start + random.below(2048) as u32;
-    let left = if index == 0 { wants.size } else { wants.size / 4 };
+    let left = if index == 0 { config.size } else { config.size / 4 };
     let left = left / 2 + random.below(left.max(1));
     let mut generator =
-        Generator { random, wants, build, base, known: Vec::new(), types, callees, returns: signature.returns, slot, left, loops: 0 };
+        Generator { random, config, build, base, known: Vec::new(), types, callees, returns: signature.returns, slot, left, loops: 0 };
     for (index, &ty) in (0..).zip(&signature.params).skip(1) {
         generator.emit(ty, Op::Param(index), Quality::Exact);
     }
-    generator.body(wants.depth);
-    generator.leave();
+    generator.body(config.depth);
+    generator.store_and_return();
     generator.build.finish()
 }
 
@@ -150,7 +151,7 @@ pub fn all_types(isa: Isa) -> Vec<Type> {
     types
 }
 
-/// The lanes of a shuffle of two vectors: random ones, or a common pattern.
+/// The lanes of a shuffle of two vectors: random lanes, or a common pattern.
 pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     let (kind, by) = (random.below(14), random.below(2 * usize::from(lanes)) as u8);
     // Lanes of 32- or 64-bit words within sixteen bytes.
@@ -165,7 +166,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
         4 => (at ^ 1) % lanes,
         5 => by,
         6 => at + if parts[usize::from(at)].is_multiple_of(2) { 0 } else { lanes },
-        // The same pattern within each part, from one vector or both.
+        // The same pattern within each 16 bytes, from one vector or both.
         7 | 8 => {
             let lane = inner[usize::from(at % each)];
             at / each * each + lane % each + if lane < each || kind == 7 { 0 } else { lanes }
@@ -183,8 +184,8 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     (0..lanes).map(lane).collect()
 }
 
-/// The types of one function: few, so that operations can combine values.
-fn palette(random: &mut Random, isa: Isa) -> Vec<Type> {
+/// Chooses the types of one function. There are few, so that operations can combine values.
+fn choose_types(random: &mut Random, isa: Isa) -> Vec<Type> {
     let all = all_types(isa);
     if random.once_in(6) {
         return all;
@@ -197,7 +198,7 @@ impl Generator<'_> {
     fn emit(&mut self, ty: Type, op: Op, quality: Quality) -> Value {
         self.left = self.left.saturating_sub(1);
         let value = self.build.value_of(ty, op);
-        self.known.push(Known { value, ty, quality });
+        self.known.push(Available { value, ty, quality });
         value
     }
 
@@ -214,7 +215,7 @@ impl Generator<'_> {
             Type::Mask(mask) => u32::from(mask.bits) / 8,
         };
         let bytes = elem_bytes * u32::from(ty.lanes());
-        (16..=self.wants.isa.caps().vector_bytes).contains(&bytes)
+        (16..=self.config.isa.caps().vector_bytes).contains(&bytes)
     }
 
     /// A value of the given type, computed by a random operation.

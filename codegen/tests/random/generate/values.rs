@@ -8,22 +8,22 @@ use super::{Generator, Quality, number};
 const WINDOW: usize = 400;
 
 impl Generator<'_> {
-    /// The known facts about a value.
+    /// The quality of a value.
     pub(super) fn quality(&self, value: Value) -> Quality {
         if value == self.base {
             return Quality::Exact;
         }
-        self.known.iter().rev().find(|known| known.value == value).map_or(Quality::Open, |known| known.quality)
+        self.known.iter().rev().find(|known| known.value == value).map_or(Quality::Unspecified, |known| known.quality)
     }
 
-    /// The facts that are known about all of the values.
+    /// The lowest quality of the values.
     pub(super) fn least(&self, values: &[Value]) -> Quality {
         values.iter().map(|value| self.quality(*value)).min().unwrap_or(Quality::Exact)
     }
 
     /// The quality of an operation whose result is unspecified unless all operands are exact.
     pub(super) fn strict(&self, values: &[Value]) -> Quality {
-        if self.least(values) == Quality::Exact { Quality::Exact } else { Quality::Open }
+        if self.least(values) == Quality::Exact { Quality::Exact } else { Quality::Unspecified }
     }
 
     /// The quality of float arithmetic.
@@ -31,10 +31,10 @@ impl Generator<'_> {
         self.least(values).min(Quality::AnyNan)
     }
 
-    /// An existing value or a new one.
+    /// An existing value of at least a quality, or a new one.
     pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
-        let fits = |known: &&super::Known| known.ty == ty && known.quality >= at_least;
-        // Usually one of the last values. Otherwise, large functions take long to generate.
+        let fits = |known: &&super::Available| known.ty == ty && known.quality >= at_least;
+        // Usually choose among the last values. Otherwise, large functions take long to generate.
         let from = if self.random.once_in(16) { 0 } else { self.known.len().saturating_sub(WINDOW) };
         let count = self.known[from..].iter().filter(fits).count();
         if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
@@ -48,7 +48,7 @@ impl Generator<'_> {
 
     /// An operand that may be unspecified.
     pub(super) fn any(&mut self, ty: Type) -> Value {
-        let least = self.random.of(&[Quality::Open, Quality::AnyNan, Quality::Exact, Quality::Exact]);
+        let least = self.random.of(&[Quality::Unspecified, Quality::AnyNan, Quality::Exact, Quality::Exact]);
         self.pick(ty, least)
     }
 
@@ -69,8 +69,8 @@ impl Generator<'_> {
 
     /// A value that does not depend on others.
     fn fresh(&mut self, ty: Type, at_least: Quality) -> Value {
-        if at_least == Quality::Open && self.random.once_in(16) {
-            return self.emit(ty, Op::Undef, Quality::Open);
+        if at_least == Quality::Unspecified && self.random.once_in(16) {
+            return self.emit(ty, Op::Undef, Quality::Unspecified);
         }
         let Some(elem) = ty.elem() else { return self.fresh_mask(ty) };
         match self.random.below(if ty.lanes() > 1 { 6 } else { 4 }) {
