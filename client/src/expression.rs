@@ -79,7 +79,7 @@ impl Parser<'_> {
         self.rest = self.rest.trim_start();
     }
 
-    fn eat(&mut self, token: &str) -> bool {
+    fn accept(&mut self, token: &str) -> bool {
         self.skip_space();
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -91,12 +91,12 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, token: &str) -> Result<()> {
-        if self.eat(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest).into()) }
+        if self.accept(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest).into()) }
     }
 
     fn select(&mut self) -> Result<Expr> {
         let condition = self.binary(0)?;
-        if !self.eat("?") {
+        if !self.accept("?") {
             return Ok(condition);
         }
         let yes = self.select()?;
@@ -116,7 +116,7 @@ impl Parser<'_> {
                     .rest
                     .strip_prefix(operator)
                     .is_some_and(|rest| operator.len() == 1 && "<>&|".contains(operator) && rest.starts_with(operator));
-                if !doubled && self.eat(operator) {
+                if !doubled && self.accept(operator) {
                     let right = self.binary(level + 1)?;
                     lhs = Expr::Binary(operator, Box::new(lhs), Box::new(right));
                     continue 'next;
@@ -128,7 +128,7 @@ impl Parser<'_> {
 
     fn unary(&mut self) -> Result<Expr> {
         for operator in ["-", "~", "!", "+"] {
-            if self.eat(operator) {
+            if self.accept(operator) {
                 return Ok(Expr::Unary(operator, Box::new(self.unary()?)));
             }
         }
@@ -136,7 +136,7 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> Result<Expr> {
-        if self.eat("(") {
+        if self.accept("(") {
             let inner = self.select()?;
             self.expect(")")?;
             return Ok(inner);
@@ -151,9 +151,9 @@ impl Parser<'_> {
             return Err(format!("operand expected before `{}`", self.rest).into());
         }
         self.rest = rest;
-        if self.eat("(") {
+        if self.accept("(") {
             let mut arguments = Vec::new();
-            while !self.eat(")") {
+            while !self.accept(")") {
                 if !arguments.is_empty() {
                     self.expect(",")?;
                 }
@@ -161,7 +161,7 @@ impl Parser<'_> {
             }
             return Ok(Expr::Call(name.to_owned(), arguments));
         }
-        if self.eat("[") {
+        if self.accept("[") {
             let index = self.select()?;
             self.expect("]")?;
             return Ok(Expr::Index(name.to_owned(), Box::new(index)));

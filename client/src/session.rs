@@ -94,7 +94,7 @@ impl Session {
     pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<Ran> {
         let kernel = self.context.kernel(&self.program, &launch.kernel)?;
         let mut given = Given::default();
-        for (index, name, kind) in place(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
+        for (index, name, kind) in assign_parameters(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
             self.set(&kernel, index, &name, kind, &mut given)?;
         }
         let begin = Instant::now();
@@ -189,9 +189,12 @@ impl Session {
 
 /// Assigns arguments to parameters. An argument with the name of a parameter is assigned to it. The others are assigned
 /// to the remaining parameters in order. Returns the index of the parameter, the name and the kind of each argument, in
-/// the
-/// order of the arguments, because values may refer to earlier arguments.
-fn place<'a>(kernel: &str, parameters: &[Parameter], arguments: &'a [Argument]) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
+/// the order of the arguments, because values may refer to earlier arguments.
+fn assign_parameters<'a>(
+    kernel: &str,
+    parameters: &[Parameter],
+    arguments: &'a [Argument],
+) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
     let describe = |parameter: &Parameter| format!("{} {}", parameter.type_name, parameter.name).trim().to_owned();
     let mut taken = vec![false; parameters.len()];
     let mut places: Vec<Option<usize>> = Vec::new();
@@ -243,7 +246,7 @@ mod tests {
     fn placed(texts: &[&str]) -> std::result::Result<Vec<(u32, String)>, String> {
         let arguments = texts.iter().map(|text| Argument::parse(text)).collect::<std::result::Result<Vec<_>, _>>();
         let arguments = arguments.map_err(|error| error.to_string())?;
-        let placed = place("k", &parameters(), &arguments).map_err(|error| error.to_string())?;
+        let placed = assign_parameters("k", &parameters(), &arguments).map_err(|error| error.to_string())?;
         Ok(placed.into_iter().map(|(index, name, _)| (index, name)).collect())
     }
 

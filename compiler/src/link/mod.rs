@@ -247,7 +247,7 @@ impl<'a> Linker<'a> {
             }
             let Some((definition, known)) = self.find(symbol).and_then(|found| Some((found, self.symbol(found)?))) else { continue };
             let yields = symbol.defined && symbol.linkage == Linkage::Inline;
-            if !yields && !symbol.signature.fits(&known.signature) {
+            if !yields && !symbol.signature.is_compatible(&known.signature) {
                 self.errors.push(format!(
                     "conflicting types for '{}': '{}' {}, but '{}' {}",
                     symbol.name,

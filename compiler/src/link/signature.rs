@@ -83,14 +83,14 @@ impl Signature {
     }
 
     /// Whether the types are compatible, so that two declarations can refer to the same entity.
-    pub(super) fn fits(&self, other: &Self) -> bool {
-        self.ty.fits(&other.ty)
+    pub(super) fn is_compatible(&self, other: &Self) -> bool {
+        self.ty.is_compatible(&other.ty)
     }
 
     /// Whether two functions have compatible parameters. Parameters distinguish overloads.
     pub(super) fn same_parameters(&self, other: &Self) -> bool {
         match (&self.ty, &other.ty) {
-            (CanonicalType::Function { params: a, .. }, CanonicalType::Function { params: b, .. }) => all_fit(a, b),
+            (CanonicalType::Function { params: a, .. }, CanonicalType::Function { params: b, .. }) => are_all_compatible(a, b),
             _ => false,
         }
     }
@@ -131,18 +131,18 @@ impl CanonicalType {
         }
     }
 
-    fn fits(&self, other: &Self) -> bool {
+    fn is_compatible(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::AnyRecord, Self::AnyRecord | Self::Record { .. }) | (Self::Record { .. }, Self::AnyRecord) => true,
-            (Self::Pointer(s, a), Self::Pointer(t, b)) => s == t && a.fits(b),
-            (Self::Pipe(s, a), Self::Pipe(t, b)) => s == t && a.fits(b),
-            (Self::Array(m, a), Self::Array(n, b)) => (m.is_none() || n.is_none() || m == n) && a.fits(b),
+            (Self::Pointer(s, a), Self::Pointer(t, b)) => s == t && a.is_compatible(b),
+            (Self::Pipe(s, a), Self::Pipe(t, b)) => s == t && a.is_compatible(b),
+            (Self::Array(m, a), Self::Array(n, b)) => (m.is_none() || n.is_none() || m == n) && a.is_compatible(b),
             (Self::Record { is_union: u, size: m, fields: a }, Self::Record { is_union: v, size: n, fields: b }) => {
-                u == v && m == n && a.len() == b.len() && a.iter().zip(b).all(|((i, a), (j, b))| i == j && a.fits(b))
+                u == v && m == n && a.len() == b.len() && a.iter().zip(b).all(|((i, a), (j, b))| i == j && a.is_compatible(b))
             }
-            (Self::Function { ret: r, params: a }, Self::Function { ret: s, params: b }) => r.fits(s) && all_fit(a, b),
+            (Self::Function { ret: r, params: a }, Self::Function { ret: s, params: b }) => r.is_compatible(s) && are_all_compatible(a, b),
             (Self::LoweredFunction { ret, params }, Self::Function { ret: r, params: p })
-            | (Self::Function { ret: r, params: p }, Self::LoweredFunction { ret, params }) => lowered_fits((ret, params), (r, p)),
+            | (Self::Function { ret: r, params: p }, Self::LoweredFunction { ret, params }) => is_lowered_from((ret, params), (r, p)),
             (Self::LoweredVariable(space), Self::Pointer(other, _)) | (Self::Pointer(other, _), Self::LoweredVariable(space)) => {
                 space == other
             }
@@ -152,7 +152,7 @@ impl CanonicalType {
 }
 
 /// Whether an IR function has the type that a function of OpenCL C is lowered to.
-fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&CanonicalType, &[CanonicalType])) -> bool {
+fn is_lowered_from((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&CanonicalType, &[CanonicalType])) -> bool {
     // A returned record becomes a pointer parameter before the other parameters.
     let through = c_ret.lowered().is_none() && !matches!(c_ret, CanonicalType::Other(TyKind::Void));
     let first = through.then_some(ir::Type::Ptr(Space::Private));
@@ -161,6 +161,6 @@ fn lowered_fits((ret, params): (&[ir::Type], &[ir::Type]), (c_ret, c_params): (&
     wanted.eq(params.iter().copied().map(Some)) && ret.iter().copied().eq(c_ret.lowered().filter(|_| !through))
 }
 
-fn all_fit(a: &[CanonicalType], b: &[CanonicalType]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.fits(b))
+fn are_all_compatible(a: &[CanonicalType], b: &[CanonicalType]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.is_compatible(b))
 }

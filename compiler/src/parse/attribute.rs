@@ -25,7 +25,7 @@ impl Parser<'_> {
     }
 
     /// If `[[...]]` follows (C23, C++), reports an error, skips it and returns true.
-    pub(super) fn double_brackets(&mut self) -> bool {
+    pub(super) fn skip_double_brackets(&mut self) -> bool {
         let bracket = TokenKind::Punct(Punct::LBracket);
         if *self.peek() != bracket || *self.peek_at(1) != bracket {
             return false;

@@ -33,7 +33,7 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Option<Item> {
-        if self.double_brackets() {
+        if self.skip_double_brackets() {
             return None;
         }
         match self.peek() {

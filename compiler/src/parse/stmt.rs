@@ -108,7 +108,7 @@ impl Parser<'_> {
     }
 
     fn unlabelled(&mut self) -> Stmt {
-        self.double_brackets();
+        self.skip_double_brackets();
         let start = self.span();
         let kind = match self.peek() {
             TokenKind::Punct(Punct::LBrace) => StmtKind::Compound(self.compound()),

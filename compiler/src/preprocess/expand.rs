@@ -58,7 +58,7 @@ impl Preprocessor<'_> {
         let arguments = match &called.params {
             None => Arguments::new(),
             Some(params) => {
-                if !self.next_is_paren() {
+                if !self.accept_paren() {
                     return Call::NotInvocation;
                 }
                 match self.collect_arguments(called, params, name) {
@@ -78,7 +78,7 @@ impl Preprocessor<'_> {
     }
 
     /// Consumes the next token if it is `(`. Returns whether it is.
-    fn next_is_paren(&mut self) -> bool {
+    fn accept_paren(&mut self) -> bool {
         let token = self.next_raw();
         if token.is(Punct::LParen) {
             return true;

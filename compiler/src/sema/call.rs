@@ -100,7 +100,7 @@ impl Sema<'_> {
         }
         let best = best_candidate(&viable);
         // The user's overloads and the built-in overloads of a name are both candidates.
-        if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_table(&name, &values)) {
+        if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_table_exactly(&name, &values)) {
             return self.builtin_call_values(&name, values, args, name_span, span);
         }
         match best {
@@ -159,7 +159,7 @@ impl Sema<'_> {
                 }
                 match self.pointer_fit(value.ty, ty) {
                     PointerFit::Same if matches!(self.kind(pointee.ty), TyKind::Void) => Some(3),
-                    PointerFit::Same => Some(u32::from(!self.same_unqualified(value.ty, ty))),
+                    PointerFit::Same => Some(u32::from(!self.is_compatible(value.ty, ty))),
                     PointerFit::DropsQualifiers => Some(4),
                     PointerFit::OtherPointee => Some(5),
                     PointerFit::OtherSpace => None,

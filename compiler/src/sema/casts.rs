@@ -76,7 +76,7 @@ impl Sema<'_> {
                 self.cast(CastKind::IntToPointer, value, to)
             }
             (TyKind::Pointer { space: from, .. }, TyKind::Pointer { space: target, .. }) => {
-                if !spaces_cast(*from, *target) && !self.is_null_constant(&value) {
+                if !can_cast_between_spaces(*from, *target) && !self.is_null_constant(&value) {
                     let (a, b) = (self.show(value.ty), self.show(to));
                     self.err(span, format!("casting '{a}' to type '{b}' changes address space of pointer"));
                     return self.error_expr(span);
@@ -263,6 +263,6 @@ impl Sema<'_> {
 }
 
 /// Whether an explicit cast of a pointer from one address space to another is allowed (6.7.5).
-fn spaces_cast(from: Space, to: Space) -> bool {
+fn can_cast_between_spaces(from: Space, to: Space) -> bool {
     from == to || (from == Space::Generic && to != Space::Constant) || (to == Space::Generic && from != Space::Constant)
 }

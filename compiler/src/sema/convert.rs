@@ -177,7 +177,7 @@ impl Sema<'_> {
             return PointerFit::OtherSpace;
         }
         let void = matches!(self.kind(a.ty), TyKind::Void) || matches!(self.kind(b.ty), TyKind::Void);
-        if !void && !self.same_unqualified(a.ty, b.ty) {
+        if !void && !self.is_compatible(a.ty, b.ty) {
             return PointerFit::OtherPointee;
         }
         if (a.is_const && !b.is_const) || (a.is_volatile && !b.is_volatile) {
@@ -188,17 +188,17 @@ impl Sema<'_> {
 
     /// Whether two types are compatible (C99 6.2.7): equal except for `restrict`, unknown array lengths, and
     /// enumerations in place of their integer type.
-    pub(super) fn same_unqualified(&self, a: Ty, b: Ty) -> bool {
+    pub(super) fn is_compatible(&self, a: Ty, b: Ty) -> bool {
         if a == b {
             return true;
         }
         match (self.kind(a), self.kind(b)) {
             (TyKind::Error, _) | (_, TyKind::Error) => true,
             (TyKind::Array { element: x, len: m }, TyKind::Array { element: y, len: n }) => {
-                (m.is_none() || n.is_none() || m == n) && self.same_unqualified(x.ty, y.ty)
+                (m.is_none() || n.is_none() || m == n) && self.is_compatible(x.ty, y.ty)
             }
             (TyKind::Pointer { pointee: x, space: s, .. }, TyKind::Pointer { pointee: y, space: t, .. }) => {
-                s == t && x.is_const == y.is_const && x.is_volatile == y.is_volatile && self.same_unqualified(x.ty, y.ty)
+                s == t && x.is_const == y.is_const && x.is_volatile == y.is_volatile && self.is_compatible(x.ty, y.ty)
             }
             (TyKind::Enum { repr, .. }, TyKind::Scalar(kind)) | (TyKind::Scalar(kind), TyKind::Enum { repr, .. }) => repr == kind,
             _ => false,

@@ -186,7 +186,7 @@ impl Sema<'_> {
 
     fn same_parameters(&self, known: FuncId, decl: &FuncDecl) -> bool {
         let known = &self.decls[known.index()].params;
-        known.len() == decl.params.len() && known.iter().zip(&decl.params).all(|(a, b)| self.same_unqualified(a.ty.ty, b.ty.ty))
+        known.len() == decl.params.len() && known.iter().zip(&decl.params).all(|(a, b)| self.is_compatible(a.ty.ty, b.ty.ty))
     }
 
     /// Merges another declaration of the function `id`. Reports an error and returns `None` if they conflict.
@@ -194,7 +194,7 @@ impl Sema<'_> {
         let (name, span) = (&decl.name, decl.span);
         let old = &self.decls[id.index()];
         let (old_span, old_ret, old_defined) = (old.span, old.ret, old.defined);
-        if !self.same_unqualified(old_ret, decl.ret) {
+        if !self.is_compatible(old_ret, decl.ret) {
             self.err_note(span, format!("conflicting types for '{name}'"), old_span, "previous declaration is here");
             return None;
         }
@@ -365,7 +365,7 @@ impl Sema<'_> {
         let statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
         self.pop_scope();
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
-        if !void && !self.in_library && falls_through(&statements) && !self.diags.has_errors() {
+        if !void && !self.in_library && may_reach_end(&statements) && !self.diags.has_errors() {
             self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");
         }
         self.functions[id.index()].body = Some(statements);
@@ -539,15 +539,15 @@ fn is_kernel_attribute(name: &str) -> bool {
 }
 
 /// Whether control may reach the end of a list of statements. Also false if that is unknown.
-fn falls_through(statements: &[Stmt]) -> bool {
+fn may_reach_end(statements: &[Stmt]) -> bool {
     match statements.iter().rev().find(|s| !matches!(s.kind, StmtKind::Empty)) {
         None => true,
         Some(stmt) => match &stmt.kind {
-            StmtKind::Block(inner) => falls_through(inner),
+            StmtKind::Block(inner) => may_reach_end(inner),
             StmtKind::Expr(_) | StmtKind::Local { .. } => true,
             StmtKind::If { then, els, .. } => match els {
                 None => true,
-                Some(els) => falls_through(std::slice::from_ref(&**then)) || falls_through(std::slice::from_ref(&**els)),
+                Some(els) => may_reach_end(std::slice::from_ref(&**then)) || may_reach_end(std::slice::from_ref(&**els)),
             },
             _ => false,
         },

@@ -235,7 +235,7 @@ impl Sema<'_> {
     }
 
     /// Whether all types in a function's signature are valid.
-    fn signature_is_sound(&self, id: FuncId) -> bool {
+    fn has_valid_types(&self, id: FuncId) -> bool {
         let decl = &self.decls[id.index()];
         !self.is_error(decl.ret) && decl.params.iter().all(|p| !self.is_error(p.ty.ty))
     }
@@ -247,7 +247,7 @@ impl Sema<'_> {
         let candidates: &[ScalarKind] = if kind == ScalarKind::Half { &[ScalarKind::Half, ScalarKind::Float] } else { &[kind] };
         for own in candidates {
             for id in &list {
-                if !self.signature_is_sound(*id) {
+                if !self.has_valid_types(*id) {
                     continue;
                 }
                 let types: Vec<Ty> = self.decls[id.index()].params.iter().map(|p| p.ty.ty).collect();

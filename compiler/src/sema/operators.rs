@@ -349,7 +349,7 @@ impl Sema<'_> {
                     }
                 };
                 let is_void = |sema: &Self, q: QualTy| matches!(sema.kind(q.ty), TyKind::Void);
-                if !is_void(self, a) && !is_void(self, b) && !self.same_unqualified(a.ty, b.ty) {
+                if !is_void(self, a) && !is_void(self, b) && !self.is_compatible(a.ty, b.ty) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
                     self.warn(span, format!("{what} ('{x}' and '{y}')"));
                 }
@@ -392,7 +392,7 @@ impl Sema<'_> {
     fn pointer_arithmetic(&mut self, negate: bool, lhs: Expr, rhs: Expr, span: Span) -> Expr {
         match (self.kind(lhs.ty).clone(), self.kind(rhs.ty).clone()) {
             (TyKind::Pointer { pointee: a, space: s, .. }, TyKind::Pointer { pointee: b, space: t, .. }) => {
-                let compatible = self.same_unqualified(a.ty, b.ty);
+                let compatible = self.is_compatible(a.ty, b.ty);
                 let spaces = s == t || ((s == Space::Generic || t == Space::Generic) && s != Space::Constant && t != Space::Constant);
                 if !negate || !compatible || !spaces {
                     self.invalid_operands(&lhs, &rhs, span);

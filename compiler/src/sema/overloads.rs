@@ -86,7 +86,7 @@ impl Sema<'_> {
     }
 
     /// Whether a function of the table accepts the values without conversion.
-    pub(super) fn fits_table(&self, name: &str, values: &[Expr]) -> bool {
+    pub(super) fn fits_table_exactly(&self, name: &str, values: &[Expr]) -> bool {
         self.offered(name).any(|overload| takes(overload.signature(), values.len()) && matches!(self.fit(overload, values), Ok((0, _))))
     }
 
@@ -150,7 +150,7 @@ impl Sema<'_> {
             (&slot.pointer, self.pointer_parts(value.ty), self.pointer_parts(wanted))
         {
             let is_accepted = accepts(pointer, own_space);
-            match slot.ty == Type::Void || self.same_unqualified(own.ty, pointee.ty) {
+            match slot.ty == Type::Void || self.is_compatible(own.ty, pointee.ty) {
                 true if !is_accepted => {
                     return format!(
                         "cannot pass pointer to address space '__{own_space}' as a pointer to address space '__{space}' in {argument}"
@@ -443,7 +443,7 @@ impl Sema<'_> {
         }
         if pointer.converts {
             let wanted = self.bound_type(ty, bound);
-            if pointee.is_const || !self.same_unqualified(pointee.ty, wanted) {
+            if pointee.is_const || !self.is_compatible(pointee.ty, wanted) {
                 let wanted = self.pointer(QualTy { ty: wanted, is_const: false, ..pointee }, space);
                 return self.assign_convert(value, wanted, &Purpose::Pass);
             }

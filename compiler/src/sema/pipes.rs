@@ -258,7 +258,7 @@ impl Sema<'_> {
         let fits = match self.pointer_parts(pointer.ty) {
             Some((pointee, space)) => {
                 let writable = !pointee.is_const && space != Space::Constant;
-                self.same_unqualified(pointee.ty, packet) && (access == Access::WriteOnly || writable)
+                self.is_compatible(pointee.ty, packet) && (access == Access::WriteOnly || writable)
             }
             None => false,
         };

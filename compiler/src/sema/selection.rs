@@ -45,14 +45,14 @@ impl Sema<'_> {
                 self.warn(name.span, text);
                 continue;
             }
-            if let Some(&(other, previous)) = types.iter().find(|(other, _)| self.same_unqualified(*other, qt.ty)) {
+            if let Some(&(other, previous)) = types.iter().find(|(other, _)| self.is_compatible(*other, qt.ty)) {
                 let (new, old) = (self.show(qt.ty), self.show(other));
                 let text = format!("type '{new}' in generic association compatible with previously specified type '{old}'");
                 self.err_note(name.span, text, previous, format!("compatible type '{old}' specified here"));
                 continue;
             }
             types.push((qt.ty, name.span));
-            if !self.is_error(wanted) && self.same_unqualified(wanted, qt.ty) {
+            if !self.is_error(wanted) && self.is_compatible(wanted, qt.ty) {
                 selected = Some(index);
             }
         }

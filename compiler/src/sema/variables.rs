@@ -287,7 +287,7 @@ impl Sema<'_> {
         let (name, qt) = (variable.name, variable.ty.qt);
         let known = &self.globals[old.index()];
         let (old_ty, old_span, initialised) = (known.ty, known.span, known.init.is_some());
-        let contradiction = if !self.same_unqualified(old_ty.ty, qt.ty) {
+        let contradiction = if !self.is_compatible(old_ty.ty, qt.ty) {
             let (a, b) = (self.show(qt.ty), self.show(old_ty.ty));
             Some(format!("redefinition of '{}' with a different type: '{a}' vs '{b}'", name.name))
         } else if initialised && variable.init.is_some() {
