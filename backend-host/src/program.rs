@@ -101,7 +101,7 @@ impl InterpreterProgram {
             .objects()
             .map(|(id, read_only)| {
                 let bytes = memory.remove(id).unwrap_or_default();
-                ProgramObject { memory: InterpreterMemory::named(ids, id, bytes), read_only }
+                ProgramObject { memory: InterpreterMemory::with_id(ids, id, bytes), read_only }
             })
             .collect();
         let (kernels, target) = (KernelFacts::of_module(&module), target.clone());

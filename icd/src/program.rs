@@ -242,8 +242,8 @@ crate::entry! {
     }
 }
 
-/// `clLinkProgram`. Unlike other functions that create an object, it may return both an object and an error code, so
-/// that the application can read the build log.
+/// `clLinkProgram`. It may return both an object and an error code, so that the application can read the build log.
+/// Other functions that create an object return only one of them.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,

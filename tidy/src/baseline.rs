@@ -1,4 +1,4 @@
-//! Findings that are permitted for now: `tidy/baseline.txt` has lines `RULE FILE COUNT`, and its counts only shrink.
+//! Findings that are permitted for now: `tidy/baseline.txt` has lines `RULE FILE COUNT`. The counts may only shrink.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ fn path() -> std::path::PathBuf {
     files::root().join("tidy/baseline.txt")
 }
 
-/// The number of findings per rule and file.
+/// Counts findings by rule and file.
 pub fn count(findings: &[Finding]) -> Counts {
     let mut counts = Counts::new();
     for finding in findings {
@@ -21,12 +21,12 @@ pub fn count(findings: &[Finding]) -> Counts {
     counts
 }
 
-/// The findings of one rule in all files.
+/// Returns the number of findings of one rule in all files.
 pub fn total(counts: &Counts, rule: &str) -> usize {
     counts.iter().filter(|((name, _), _)| name == rule).map(|(_, count)| count).sum()
 }
 
-/// Reads the baseline; a missing file permits nothing.
+/// Reads the baseline. A missing file permits no finding. Fails if a line has the wrong format.
 pub fn read() -> Result<Counts, String> {
     let text = std::fs::read_to_string(path()).unwrap_or_default();
     let mut counts = Counts::new();
@@ -41,9 +41,9 @@ pub fn read() -> Result<Counts, String> {
     Ok(counts)
 }
 
-/// The files with more findings than the baseline permits, by rule.
+/// Returns the rules and files with more findings than the baseline permits.
 ///
-/// A moved file does not have an entry. It may use up the entries of files that no longer exist.
+/// A moved file has no entry. It may have as many findings as the entries of files that no longer exist permit.
 pub fn exceeded(found: &Counts, permitted: &Counts) -> BTreeSet<(String, String)> {
     let mut gone: BTreeMap<&str, usize> = BTreeMap::new();
     for ((rule, file), count) in permitted {
@@ -65,13 +65,13 @@ pub fn exceeded(found: &Counts, permitted: &Counts) -> BTreeSet<(String, String)
     exceeded
 }
 
-/// Replaces the baseline by the current findings. Fails if a rule has more findings than before, unless there was no
+/// Replaces the baseline with the current findings. Fails if a rule has more findings than before, unless there was no
 /// baseline.
 pub fn write(found: &Counts, old: &Counts) -> Result<(), String> {
     for rule in RULES {
         let (before, now) = (total(old, rule), total(found, rule));
         if now > before && !old.is_empty() {
-            return Err(format!("rule `{rule}`: {now} findings, and the baseline permits {before}; it may only shrink"));
+            return Err(format!("rule `{rule}`: {now} findings, but the baseline permits only {before}: correct the new findings"));
         }
     }
     let mut text = String::from(

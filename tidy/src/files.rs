@@ -1,4 +1,4 @@
-//! The files that the checks read: every text file that git tracks or would track, by kind.
+//! The files that the checks read: every text file that git tracks or does not ignore, by kind.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ pub enum Kind {
     C,
     /// Prose, except for fenced blocks and inline code.
     Markdown,
-    /// Scripts and data with `#` comments: every line is prose, as messages and help texts appear anywhere.
+    /// Scripts and data with `#` comments: every line is prose, because any line may have a message or a help text.
     Script,
     /// The IR, assembly and WGSL: comments of any style are prose.
     Assembly,
@@ -26,7 +26,7 @@ pub struct File {
     pub text: String,
 }
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
@@ -42,7 +42,7 @@ const SKIPPED: [&str; 7] = [
     "LICENSE-MIT",
 ];
 
-/// The kind of a file, or `None` if the checks do not read it.
+/// Returns the kind of a file, or `None` if the checks do not read it.
 fn kind(path: &str) -> Option<Kind> {
     if SKIPPED.contains(&path) || path.starts_with("khronos-cts/expectations/") {
         return None;
@@ -59,7 +59,7 @@ fn kind(path: &str) -> Option<Kind> {
     }
 }
 
-/// Every file that the checks read, ordered by path. Fails if git is missing or this is not a checkout.
+/// Returns every file that the checks read, ordered by path. Fails if git is missing or this is not a checkout.
 pub fn all() -> Result<Vec<File>, String> {
     let listing = Command::new("git")
         .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
@@ -74,7 +74,7 @@ pub fn all() -> Result<Vec<File>, String> {
     paths.dedup();
     let read = |path: String| {
         let kind = kind(&path)?;
-        // A deleted file is listed until the deletion is staged; a file that is not UTF-8 has no prose.
+        // Reading fails for a deleted file, which git lists until the deletion is staged, and for a binary file.
         let text = std::fs::read_to_string(root().join(&path)).ok()?;
         Some(File { path, kind, text })
     };

@@ -1,7 +1,7 @@
 //! The import graphs of a crate, and their cycles.
 //!
-//! [`file_graph`] has a node for each file, and follows every path to another file. In [`graph`], a module is
-//! a file or folder directly under `src`, with all that it contains. Tests are left out. A path is an import if it
+//! [`file_graph`] has a node for each file, and an edge for every path to another file. In [`graph`], a node is a file
+//! or folder directly under `src`, with all its contents. Tests are excluded. In [`graph`], a path is an import if it
 //! starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
 //! re-exports `B` from `a`.
 
@@ -14,7 +14,7 @@ use crate::syntax;
 /// The modules that each module imports.
 pub type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// All Rust files below a folder, ordered by path.
+/// Returns all Rust files below a folder, ordered by path.
 pub fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let mut files = Vec::new();
     let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -30,19 +30,19 @@ pub fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Whether a file, by its path in the repository or in a crate, holds only tests.
+/// Whether a file contains only tests, according to its path in the repository or in a crate.
 pub fn is_test(path: &Path) -> bool {
     path.components().any(|part| matches!(part.as_os_str().to_str(), Some("tests" | "tests.rs")))
 }
 
-/// The code of a file without comments, strings and the tests at its end.
+/// Returns the code of a file without comments, strings and the tests at its end.
 pub fn code(path: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let end = text.find("#[cfg(test)]\nmod tests {").unwrap_or(text.len());
     Ok(syntax::split(&text[..end], Kind::Rust).code)
 }
 
-/// The import graph of the crate in a folder.
+/// Returns the import graph of the crate in a folder.
 pub fn graph(folder: &Path) -> Result<Graph, String> {
     let source = folder.join("src");
     let mut graph = Graph::new();
@@ -72,7 +72,7 @@ pub fn graph(folder: &Path) -> Result<Graph, String> {
     Ok(graph)
 }
 
-/// The cycles: sets of modules each of which reaches every other one of its set.
+/// Returns the cycles: sets of modules in which each module imports every other one, directly or indirectly.
 pub fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> = graph.keys().map(|from| (from, reachable(graph, from))).collect();
     let mut found: Vec<BTreeSet<String>> = Vec::new();
@@ -85,7 +85,7 @@ pub fn cycles(graph: &Graph) -> Vec<BTreeSet<String>> {
     found
 }
 
-/// The modules that a module imports, directly or through others.
+/// Returns the modules that a module imports, directly or indirectly.
 fn reachable<'a>(graph: &'a Graph, from: &'a String) -> BTreeSet<&'a String> {
     let mut found: BTreeSet<&String> = BTreeSet::new();
     let mut open: Vec<&String> = vec![from];
@@ -99,7 +99,7 @@ fn word(text: &str) -> String {
     text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
 }
 
-/// The names after `crate::`, or after as many `super::` as the module is deep; also in braces.
+/// Returns the names that follow `crate::` or `depth` times `super::`, including those in braces.
 fn imports(code: &str, depth: usize) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for root in ["crate::".to_owned(), "super::".repeat(depth)] {
@@ -114,7 +114,7 @@ fn imports(code: &str, depth: usize) -> BTreeSet<String> {
     found
 }
 
-/// The item at the beginning of a path, or those of a list in braces.
+/// Returns the path in `text`, or the paths of a list in braces.
 fn items(text: &str) -> Vec<&str> {
     let Some(list) = text.strip_prefix('{') else { return vec![text] };
     let mut depth = 0_usize;
@@ -138,7 +138,7 @@ fn items(text: &str) -> Vec<&str> {
     found
 }
 
-/// The module of each name that `pub use module::Name;` or `pub use module::{Name, ...};` re-exports.
+/// Returns the module of each name that `pub use module::Name;` or `pub use module::{Name, ...};` re-exports.
 fn re_exports(code: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for statement in code.split(';') {
@@ -167,8 +167,8 @@ fn module_of(relative: &Path) -> Module {
     parts
 }
 
-/// The import graph of the files of the crate in a folder, by their paths in `src`. Files with tests and the root of
-/// the crate are left out: `lib.rs` declares the other files.
+/// Returns the import graph of the files of the crate in a folder, by their paths in `src`. Files of tests and the root
+/// of the crate are excluded: `lib.rs` declares the other files.
 pub fn file_graph(folder: &Path) -> Result<Graph, String> {
     let source = folder.join("src");
     let mut files: BTreeMap<Module, (String, String)> = BTreeMap::new();
@@ -189,7 +189,7 @@ const fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// Every path in `text`, with lists in braces expanded: `a::{b, c::d}` gives `a::b` and `a::c::d`.
+/// Returns every path in `text`, with lists in braces expanded: `a::{b, c::d}` gives `a::b` and `a::c::d`.
 fn paths(text: &str) -> Vec<Module> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -201,7 +201,7 @@ fn paths(text: &str) -> Vec<Module> {
     found
 }
 
-/// The paths that begin with the word at the start of `text`, and the text after them.
+/// Returns the paths that begin with the word at the start of `text`, and the text after them.
 fn path(text: &str) -> (Vec<Module>, &str) {
     let end = text.find(|c| !is_word(c)).unwrap_or(text.len());
     let (word, rest) = (text[..end].to_owned(), &text[end..]);
@@ -222,7 +222,7 @@ fn path(text: &str) -> (Vec<Module>, &str) {
     (tails.into_iter().map(|tail| [word.clone()].into_iter().chain(tail).collect()).collect(), rest)
 }
 
-/// The modules that a file names by `crate::`, by `super::`, or relative to itself.
+/// Returns the modules to which a file refers by `crate::`, by `super::`, or by a relative path.
 fn imported_modules(module: &Module, code: &str, known: &BTreeSet<Module>) -> BTreeSet<Module> {
     let mut found = BTreeSet::new();
     for path in paths(code).into_iter().filter(|path| path.len() > 1) {

@@ -7,7 +7,7 @@
 //! file ─ files ─▶ kind ─ syntax ─▶ code, comments, strings ─ prose ─▶ words, sentences ─ rules, words ─▶ findings
 //! ```
 
-#![allow(missing_docs, reason = "the names of fields and methods say it")]
+#![allow(missing_docs, reason = "the names of fields and methods describe them")]
 
 pub mod baseline;
 pub mod files;

@@ -1,7 +1,7 @@
-//! Lists the findings under the given paths, or everywhere: `cargo run -q -p wgcl-tidy -- compiler/src/passes
-//! icd/tests`.
+//! Lists the findings under the given paths, or in the whole repository: `cargo run -q -p wgcl-tidy --
+//! compiler/src/passes icd/tests`.
 //!
-//! `--rule NAME` restricts the list to one rule, `--totals` prints only the number of findings of each rule.
+//! `--rule NAME` restricts the list to one rule. `--totals` prints only the number of findings of each rule.
 
 use std::process::ExitCode;
 

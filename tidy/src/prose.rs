@@ -1,7 +1,7 @@
 //! Prose as words: paragraphs of comments, documentation, messages and names.
 //!
-//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are left out. Text
-//! between double quotes in comments is left out as well, because it quotes a specification.
+//! Code is not prose: fenced blocks, indented blocks of documentation, and text between back-quotes are excluded. Text
+//! between double quotes in comments is also excluded, because it quotes a specification.
 
 use std::collections::HashSet;
 
@@ -30,10 +30,10 @@ pub struct Token {
     pub line: usize,
 }
 
-/// Replaces inline code and quotations.
+/// The token that replaces inline code and quotations.
 pub const CODE: &str = "`";
 
-/// Words that belong together: a phrase may continue from one line to the next within them.
+/// Consecutive tokens. A phrase may extend over several lines of a paragraph, but not over several paragraphs.
 #[derive(Debug)]
 pub struct Paragraph {
     pub source: Source,
@@ -41,7 +41,7 @@ pub struct Paragraph {
 }
 
 impl Token {
-    /// Whether a sentence ends here.
+    /// Whether a sentence ends at this token.
     pub fn ends_sentence(&self) -> bool {
         matches!(self.text.as_str(), "." | "?" | "!" | ":" | ";" | "|")
     }
@@ -51,7 +51,7 @@ impl Token {
     }
 }
 
-/// All prose of a file.
+/// Returns all prose of a file.
 pub fn of(file: &File, parts: &Parts) -> Vec<Paragraph> {
     let mut found = Vec::new();
     match file.kind {
@@ -127,8 +127,9 @@ fn page(text: &str, found: &mut Vec<Paragraph>) {
     splitter.end(found);
 }
 
-/// Lines that begin with `#` are comments. A comment may continue on the next line, unless it is an indented example of
-/// usage. Each other line is a separate paragraph, including directives of OpenCL C sources in scripts.
+/// Splits a script into paragraphs. Lines that begin with `#` are comments. A comment may continue on the next line,
+/// unless it is an indented example of usage. Each other line is a separate paragraph, including directives of OpenCL C
+/// sources in scripts.
 fn script(text: &str, found: &mut Vec<Paragraph>) {
     const DIRECTIVES: [&str; 8] = ["#define", "#undef", "#if", "#elif", "#else", "#endif", "#pragma", "#include"];
     let mut splitter = Splitter::new(Source::Comment, Source::Comment);
@@ -157,13 +158,14 @@ const DIRECTIVE_FOLDERS: [&str; 2] = ["tests/cl/", "compiler/tests/sema/"];
 /// The directives of `.cl` tests: data, not prose.
 const DIRECTIVES: [&str; 10] = ["for:", "build:", "requires:", "error", "warning", "log:", "run:", "arg ", "expect ", "prints"];
 
-/// The lines of directives in a file; empty unless it is a `.cl` test.
+/// Returns the line numbers of the directives in a file. Only `.cl` tests have directives.
 pub fn directives_of(file: &File, parts: &Parts) -> HashSet<usize> {
     let has_directives = file.kind == Kind::C && DIRECTIVE_FOLDERS.iter().any(|folder| file.path.starts_with(folder));
     if has_directives { directives(&parts.comments) } else { HashSet::new() }
 }
 
-/// The lines of directives in the comments of a `.cl` test. A directive continues while a bracket is open.
+/// Returns the line numbers of the directives in the comments of a `.cl` test. A directive continues while a bracket is
+/// open.
 fn directives(comments: &[Comment]) -> HashSet<usize> {
     let mut found = HashSet::new();
     let mut open = 0_usize;
@@ -211,7 +213,7 @@ fn literals(parts: &Parts, found: &mut Vec<Paragraph>) {
     found.push(Paragraph { source: Source::Message, tokens: tokens(lines, false) });
 }
 
-/// The names in code, split into words: each once, where it first appears.
+/// Adds the names in code, split into words. Each name is added once, at its first line.
 fn names(code: &str, found: &mut Vec<Paragraph>) {
     let mut seen: HashSet<&str> = HashSet::new();
     for (number, line) in (1..).zip(code.lines()) {
@@ -231,7 +233,8 @@ fn names(code: &str, found: &mut Vec<Paragraph>) {
     }
 }
 
-/// The longest quotation, in characters: a quote that does not close within it is not the start of a quotation.
+/// Maximum length of a quotation in characters. A quote without a closing quote within this length does not begin a
+/// quotation.
 const MAX_QUOTATION: usize = 400;
 
 /// Splits lines into words and punctuation.

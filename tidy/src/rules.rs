@@ -7,18 +7,19 @@ use crate::prose::{self, Paragraph, Source, Token};
 use crate::syntax::{self, Comment, Parts, Style};
 use crate::words::{BANS, Ban, HEADLESS, SPELLINGS};
 
-/// The longest line with a comment, in columns.
+/// Maximum width of a line with a comment, in columns.
 const MAX_COLUMNS: usize = 120;
-/// The longest sentence, in words.
+/// Maximum length of a sentence, in words.
 const MAX_SENTENCE: usize = 25;
-/// The shortest documentation comment, in words. A name of the OpenCL or Vulkan specification is enough, too.
+/// Minimum length of a documentation comment, in words. A name of the OpenCL, Vulkan or SPIR-V specification is also
+/// sufficient.
 const MIN_DOC: usize = 3;
-/// The longest file, in lines.
+/// Maximum length of a file, in lines.
 const MAX_FILE: usize = 799;
-/// The longest function, in lines.
+/// Maximum length of a function, in lines.
 const MAX_FUNCTION: usize = 99;
 
-/// Functions that may be longer: a match with an arm for each case, which is easier to read in one piece.
+/// Functions that may be longer: a match with an arm for each case is easier to read in one function.
 const LONG_FUNCTIONS: [(&str, &str); 9] = [
     ("compiler/src/ast/dump.rs", "expr_kind"),
     ("compiler/src/interpret/execute.rs", "segment"),
@@ -31,7 +32,7 @@ const LONG_FUNCTIONS: [(&str, &str); 9] = [
     ("icd/tests/accuracy/reference.rs", "reference"),
 ];
 
-/// One place that breaks a rule.
+/// A violation of a rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
     pub rule: &'static str,
@@ -154,7 +155,7 @@ impl Table {
         Self(bans.iter().map(split).collect())
     }
 
-    /// Calls `hit` for each range of tokens that a pattern matches and that begins in no exception.
+    /// Calls `hit` for each range of tokens that matches a pattern and does not begin in an exception.
     fn hits(&self, tokens: &[Token], mut hit: impl FnMut(&Ban, usize, usize)) {
         for (ban, pattern, except) in &self.0 {
             for from in 0..tokens.len() {
@@ -170,13 +171,13 @@ impl Table {
     }
 }
 
-/// The end of a pattern that matches from a token on.
+/// Returns the end of the match of a pattern that begins at token `at`, or `None` if it does not match.
 fn match_elements(elements: &[Vec<&str>], tokens: &[Token], at: usize) -> Option<usize> {
     let Some((first, rest)) = elements.split_first() else { return Some(at) };
     match first[..] {
         ["^"] => (at == 0 || tokens[at - 1].ends_sentence()).then(|| match_elements(rest, tokens, at)).flatten(),
         ["~"] => {
-            // A question may be long; other gaps are short.
+            // Up to seven words, or up to 60 before a question mark.
             let limit = if rest == [["?"]] { 60 } else { 7 };
             let mut end = at;
             loop {
@@ -197,7 +198,7 @@ fn match_elements(elements: &[Vec<&str>], tokens: &[Token], at: usize) -> Option
     }
 }
 
-/// Reports lines that a comment makes too long. Directives of tests, links and rows of tables cannot be wrapped.
+/// Reports lines with comments that are too wide. Directives of tests, links and rows of tables cannot be wrapped.
 fn check_width(file: &File, parts: &Parts, report: Report) {
     let directives = prose::directives_of(file, parts);
     let lines: Vec<&str> = file.text.lines().collect();

@@ -1,7 +1,7 @@
 //! Splits source text into code, comments and string literals, without parsing it.
 //!
-//! The same scanner reads Rust, OpenCL C and assembly: they share `//` and `/* */`, and differ in the meaning of
-//! quotes.
+//! The same scanner reads Rust, OpenCL C and assembly. All have `//` and `/* */` comments. They differ in the meaning
+//! of quotes.
 
 use crate::files::Kind;
 
@@ -39,7 +39,7 @@ pub struct Literal {
 /// The parts of a source file.
 #[derive(Debug, Default)]
 pub struct Parts {
-    /// The text with comments, strings and character literals replaced by spaces; lines are kept.
+    /// The text with comments, strings and character literals replaced by spaces. Line numbers do not change.
     pub code: String,
     pub comments: Vec<Comment>,
     pub literals: Vec<Literal>,
@@ -48,12 +48,12 @@ pub struct Parts {
 struct Scanner<'a> {
     rest: &'a str,
     line: usize,
-    /// Whether only white space precedes on the line.
+    /// Whether the line has only white space before `rest`.
     alone: bool,
     parts: Parts,
 }
 
-/// Splits a file.
+/// Splits the text of a file.
 pub fn split(text: &str, kind: Kind) -> Parts {
     let mut scanner = Scanner { rest: text, line: 1, alone: true, parts: Parts::default() };
     let mut before = ' ';
@@ -80,14 +80,15 @@ pub fn split(text: &str, kind: Kind) -> Parts {
     scanner.parts
 }
 
-/// Bytes up to and including the quote that opens a raw string (`r#"`, `br"`), and its number of hashes.
+/// Returns the number of bytes up to and including the quote that opens a raw string (`r#"`, `br"`), and its number of
+/// hashes. Returns `None` if `text` does not begin with a raw string.
 fn raw_hashes(text: &str) -> Option<(usize, usize)> {
     let prefix = if text.starts_with("br") { 2 } else { usize::from(text.starts_with('r')) };
     let hashes = text[prefix..].chars().take_while(|c| *c == '#').count();
     (prefix > 0 && text[prefix + hashes..].starts_with('"')).then_some((prefix + hashes + 1, hashes))
 }
 
-/// The bytes of a character literal, or `None` for a lifetime.
+/// Returns the length of a character literal in bytes, or `None` for a lifetime.
 fn character_length(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().skip(1);
     let (_, first) = chars.next()?;
@@ -100,7 +101,7 @@ fn character_length(text: &str) -> Option<usize> {
 }
 
 impl Scanner<'_> {
-    /// Moves over code.
+    /// Moves past a character of code.
     fn take(&mut self, c: char) {
         self.parts.code.push(c);
         self.rest = &self.rest[c.len_utf8()..];
@@ -112,7 +113,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Moves over bytes that are not code.
+    /// Moves past bytes that are not code.
     fn skip(&mut self, bytes: usize) {
         for c in self.rest[..bytes].chars() {
             self.parts.code.push(if c == '\n' { '\n' } else { ' ' });
@@ -142,7 +143,7 @@ impl Scanner<'_> {
         self.skip(end);
     }
 
-    /// Moves over a string literal whose opening quote has been passed.
+    /// Moves past the rest of a string literal, after its opening quote.
     fn string(&mut self, closing: &str, escapes: bool) {
         self.alone = false;
         let mut text = String::new();
@@ -185,7 +186,7 @@ pub struct Function {
     pub lines: usize,
 }
 
-/// The functions of Rust code without comments and strings.
+/// Returns the functions of Rust code, which must not have comments and strings.
 pub fn functions(code: &str) -> Vec<Function> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("fn ") {
@@ -202,7 +203,7 @@ pub fn functions(code: &str) -> Vec<Function> {
     found
 }
 
-/// The bytes up to the brace that closes the first block, or `None` for a declaration without a body.
+/// Returns the number of bytes up to the brace that closes the first block, or `None` for a declaration without a body.
 fn body_end(code: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut brackets = 0_usize;

@@ -1,6 +1,7 @@
-//! The banned words and phrases, each with what to write instead.
+//! The banned words and phrases, each with its replacement.
 //!
-//! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to six words of one sentence, and
+//! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to seven words of one sentence,
+//! and
 //! `^` the start of a sentence. A hit is permitted if its first word is part of a match of `except`. To permit a
 //! literal use, add the shortest phrase that shows that it is literal.
 
@@ -15,7 +16,7 @@ const fn ban(pattern: &'static str, except: &'static [&'static str], instead: &'
     Ban { pattern, except, instead }
 }
 
-/// See the module's documentation.
+/// The banned words and phrases, in the format that the module documentation describes.
 pub const BANS: &[Ban] = &[
     ban(
         "turn|turns|turned|turning",
@@ -99,7 +100,7 @@ pub const BANS: &[Ban] = &[
     ban("please", &[], "state the expected value"),
 ];
 
-/// Sentences that have no subject and verb of their own, found at the start of a comment or of its later sentences.
+/// The beginnings of sentences without their own subject and verb, in comments.
 pub const HEADLESS: &[Ban] = &[
     ban("^ of", &["^ of course"], "begin with the subject: \"A kernel has ...\""),
     ban("^ what", &["^ what ~ ?"], "name the thing: \"The number of ...\""),

@@ -181,9 +181,9 @@ fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> 
 }
 
 /// Returns the maximum allocation size. `by_address` is the maximum size of a buffer accessed by address, and is used
-/// if it is at least 1 GiB. Otherwise the limit is the largest binding, or up to 1 GiB (OpenCL's minimum) if a kernel
-/// has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. That limit is below 2 GiB, because offsets
-/// within an allocation are then signed 32-bit integers.
+/// if it is at least 1 GiB. Otherwise the limit is the largest binding. It is raised to at most 1 GiB (OpenCL's
+/// minimum) if a kernel has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. That limit is below 2
+/// GiB, because offsets within an allocation are then signed 32-bit integers.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     if let Some(largest) = by_address.filter(|largest| *largest >= REQUIRED_MAX_ALLOCATION) {
         return largest;

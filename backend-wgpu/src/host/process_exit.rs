@@ -5,9 +5,9 @@
 //! afterwards, although destructors of the application may release OpenCL objects.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals are
-//! destroyed. If such a driver is still busy after the wait, or if any driver compiles a kernel, the process flushes
-//! C's streams and ends at once with its exit status. Exit handlers that were registered earlier do not run. This
-//! requires `on_exit` of glibc.
+//! destroyed. Such a driver may still be busy after the wait, and any driver may still compile a kernel. The process
+//! then flushes C's streams and ends at once with its exit status. Exit handlers that were registered earlier do not
+//! run. This requires `on_exit` of glibc.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
 //! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local

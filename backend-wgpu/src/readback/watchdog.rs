@@ -2,8 +2,8 @@
 //! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
-//! Kernels report this in one word, which all launches share. If the host can read the word in place, it does not know
-//! which of the launches in flight wrote it, so all of them fail. Otherwise each launch clears the word before it
+//! Kernels report this in one word, which all launches share. If the host reads the word in place, it does not know
+//! which of the launches in flight wrote it. All of them fail. Otherwise each launch clears the word before it
 //! begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;

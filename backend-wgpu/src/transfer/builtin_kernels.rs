@@ -148,8 +148,8 @@ impl Builtin {
         }
     }
 
-    /// Returns the number of groups for `size` bytes of the destination (vectors for `copy_wide`), and the number of
-    /// words (vectors) that all of them write per iteration.
+    /// Returns the number of groups, and the number of words that all of them write per iteration. `size` is the size
+    /// of the destination in bytes. For `copy_wide`, both sizes count vectors.
     pub(crate) fn groups(self, size: u64, max_groups: u32) -> (u32, u32) {
         let (count, max_groups, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), max_groups, WIDE_GROUP),

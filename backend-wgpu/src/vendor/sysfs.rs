@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 /// The folder of the graphics devices that have no PCI address, such as those of systems on a chip.
 const DEVFREQ: &str = "/sys/class/devfreq";
 
-/// Returns the highest clock in MHz of the GPU at a PCI address, or, without an address, of the GPU of a system on a
-/// chip. Returns `None` if no file has it.
+/// Returns the highest clock in MHz of the GPU at a PCI address. Without an address, this is the GPU of a system on a
+/// chip. Returns `None` if no file contains the clock.
 pub(super) fn max_clock_mhz(pci: Option<[u32; 4]>) -> Option<u32> {
     match pci {
         Some([domain, bus, device, function]) => {

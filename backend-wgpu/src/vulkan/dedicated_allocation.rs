@@ -8,7 +8,7 @@
 use ash::vk;
 
 /// Buffers of this size in bytes and above have a dedicated allocation. The host can write smaller ones through the
-/// [BAR](crate::adapter::capabilities::Capabilities::bar), which makes writes of up to 1 MiB twice as fast, and writes
+/// [BAR](crate::adapter::capabilities::Capabilities::bar). That makes writes of up to 1 MiB twice as fast, and writes
 /// of the whole buffer 1.5 times as fast. Creating and freeing a dedicated buffer takes as long as three such writes
 /// (64 MiB: 3.4 ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
 pub(crate) const MIN_SIZE: u64 = 64 << 20;
