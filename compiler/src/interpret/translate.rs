@@ -361,7 +361,7 @@ impl Translator<'_> {
                 let scalar = values.first().and_then(|&value| self.function.ty(value).scalar());
                 match scalar.and_then(|scalar| number::compare(CmpOp::FNe, scalar)) {
                     Some(differs) => _ = self.push(Inst::NanCheck { list, differs }),
-                    None => self.unsupported("a NaN's check".to_owned()),
+                    None => self.unsupported("a NaN check".to_owned()),
                 }
             }
             (Op::Clock { .. }, Some(result)) => {

@@ -95,7 +95,7 @@ impl Scalar {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Type {
-    /// No value. Used only as the return type of functions.
+    /// No value: the result of a `void` function. No [`super::Value`] has this type.
     Void,
     Scalar(Scalar),
     /// A vector of 2, 3, 4, 8 or 16 lanes. Three lanes occupy the memory of four where OpenCL C requires it. The size

@@ -5,7 +5,7 @@
 //!    in loops.
 //! 3. `yield`, `break`, `continue`, `return`, calls and loop operands match their targets in number and type.
 //! 4. Operand and result types fit the operation.
-//! 5. After `passes::infer_alignment` no access of a kernel assumes more alignment than its base object has.
+//! 5. After `passes::infer_alignment` no load or store of a kernel assumes more alignment than its base object has.
 //! 6. Entities exist. Alignments are powers of two. The nesting is below [`super::MAX_NESTING`].
 
 use super::image::ImageCall;
@@ -231,7 +231,7 @@ impl<'a> Verifier<'a> {
                 let returns = self.call(*func, args)?;
                 let types: Vec<Type> =
                     inst.results.iter().map(|result| self.function.values.get(result.index()).map_or(Type::Void, |v| v.ty)).collect();
-                require(types == *returns, || format!("expected results {}, got {}", listed(&types), listed(returns)))
+                require(types == *returns, || format!("expected results {}, got {}", listed(returns), listed(&types)))
             }
             Op::Unreachable => Ok(()),
             op => {

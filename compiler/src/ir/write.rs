@@ -1,4 +1,4 @@
-//! Writes the text form. [`super::read`] reads it as the same module, without spans.
+//! Writes the text form. [`super::read`] reads it as the same module, without spans and coarsening.
 //!
 //! ```text
 //! global @g0 "tile" local size=256 align=4
@@ -129,7 +129,7 @@ fn write_region(f: &mut dyn fmt::Write, function: &Function, region: &Region, de
     Ok(())
 }
 
-/// Prints one instruction with its regions, for verifier messages and dumps.
+/// Prints one instruction with its regions, for verifier messages.
 pub fn inst_to_string(function: &Function, inst: &Inst) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

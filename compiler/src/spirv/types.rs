@@ -116,7 +116,7 @@ impl Types {
         self.infos.get(&id).ok_or_else(|| invalid!("{id} is not a type"))
     }
 
-    /// Returns the type with this id, which must be numeric.
+    /// Returns the type with this id, which must be a scalar or vector type.
     pub(super) fn numbers(&self, id: Id) -> Checked<Type> {
         match self.get(id)?.kind {
             Kind::Numbers(ty) => Ok(ty),
@@ -216,7 +216,7 @@ impl Types {
         let (mut size, mut align, mut depth) = (0_u64, 1, 0);
         let mut members = Vec::with_capacity(inst.operands.len());
         for id in inst.operands_from(0) {
-            // The size of a pointer to a later type is known from its forward declaration.
+            // A type that is not yet declared is a pointer type with a forward declaration.
             let (member_size, natural, member_depth) = match self.infos.get(&id) {
                 Some(_) => self.object(id).map(|info| (info.size, info.align, info.depth))?,
                 None => (u64::from(self.pointer_size), self.pointer_size, 0),
