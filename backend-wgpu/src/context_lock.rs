@@ -29,7 +29,7 @@ impl ContextLock {
     }
 
     /// Waits until no other thread uses the context, and locks it. Returns `None` if the device needs no lock.
-    pub(crate) fn hold(self) -> Option<ReentrantMutexGuard<'static, ()>> {
+    pub(crate) fn lock(self) -> Option<ReentrantMutexGuard<'static, ()>> {
         self.is_shared.then(|| CONTEXT.lock())
     }
 
@@ -56,7 +56,7 @@ impl<T> Deref for Guarded<T> {
 
 impl<T> Drop for Guarded<T> {
     fn drop(&mut self) {
-        let _guard = self.lock.hold();
+        let _guard = self.lock.lock();
         self.object = None;
     }
 }
@@ -81,9 +81,9 @@ mod tests {
         let lock = ContextLock::of(wgpu::Backend::Gl);
         let (sender, receiver) = channel();
         let object = lock.guard(Reports(sender.clone()));
-        let outer = lock.hold();
+        let outer = lock.lock();
         // The thread that has the lock may take it again.
-        let inner = lock.hold();
+        let inner = lock.lock();
         let thread = thread::spawn(move || drop(object));
         drop(inner);
         thread::sleep(std::time::Duration::from_millis(50));
@@ -96,6 +96,6 @@ mod tests {
 
     #[test]
     fn other_backends_take_no_lock() {
-        assert!(ContextLock::of(wgpu::Backend::Vulkan).hold().is_none());
+        assert!(ContextLock::of(wgpu::Backend::Vulkan).lock().is_none());
     }
 }

@@ -138,8 +138,7 @@ impl Query {
     }
 
     /// Stores the size of `count` pointers, and returns the application's buffer for them (CL_PROGRAM_BINARIES).
-    /// Returns
-    /// `None` if the buffer is null, and fails if it is too small.
+    /// Returns `None` if the buffer is null, and fails if it is too small.
     pub(crate) fn pointers(&self, count: usize) -> Result<Option<BytesMut>> {
         let bytes = count * size_of::<usize>();
         self.size_ret.set(bytes);

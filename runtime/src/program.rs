@@ -150,8 +150,7 @@ impl<M: Machine> Program<M> {
     }
 
     /// Returns the memory usage of a kernel, from any compiled variant. If no variant is compiled, compiles an artifact
-    /// for
-    /// `probable_key`. Does not load it, because loading takes longer than compiling.
+    /// for `probable_key`. Does not load it, because loading takes longer than compiling.
     ///
     /// # Errors
     /// The errors of the compiler.

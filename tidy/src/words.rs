@@ -1,8 +1,7 @@
 //! The banned words and phrases, each with its replacement.
 //!
 //! A pattern is a sequence of words. `a|b` matches either word, `*` any word, `~` up to seven words of one sentence,
-//! and
-//! `^` the start of a sentence. A hit is permitted if its first word is part of a match of `except`. To permit a
+//! and `^` the start of a sentence. A hit is permitted if its first word is part of a match of `except`. To permit a
 //! literal use, add the shortest phrase that shows that it is literal.
 
 /// One entry of the table.

@@ -165,12 +165,12 @@ impl Gpu {
             clock_boost,
         };
         // The clocks rise while the program builds its kernels.
-        opened.hold_clocks();
+        opened.request_high_clocks();
         Ok(Arc::new(opened))
     }
 
     /// Requests high clocks for the next seconds, if the driver supports it. Called before each submission.
-    pub(crate) fn hold_clocks(&self) {
+    pub(crate) fn request_high_clocks(&self) {
         if let Some(boost) = &self.clock_boost {
             boost.refresh();
         }
@@ -273,7 +273,7 @@ impl Gpu {
 
     /// Runs `f`. Fails if wgpu reports an error on this thread meanwhile.
     pub(crate) fn scoped<R>(&self, f: impl FnOnce() -> R) -> BackendResult<R> {
-        let _context = self.context_lock.hold();
+        let _context = self.context_lock.lock();
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
@@ -338,7 +338,7 @@ impl Gpu {
 
     /// Waits until a submission is complete.
     pub(crate) fn wait(&self, submission: Submission) -> BackendResult<()> {
-        let _context = self.context_lock.hold();
+        let _context = self.context_lock.lock();
         let waited = match (submission, &self.vulkan_queue) {
             (Submission::Vulkan(number), Some(queue)) => queue.wait(number).map_err(|error| error.to_string()),
             (Submission::Vulkan(_), None) => Err("internal error: a Vulkan submission on a device without a Vulkan queue".to_owned()),

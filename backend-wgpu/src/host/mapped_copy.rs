@@ -7,23 +7,23 @@ use crate::host::copy_threads::CopyThreads;
 use crate::host::mapping::Mapping;
 use crate::host::uncached_read;
 
-fn outside() -> BackendError {
+fn out_of_bounds() -> BackendError {
     BackendError::Other("internal error: a transfer ends beyond the host memory".to_owned())
 }
 
 fn host_range(region: CopyRegion) -> BackendResult<std::ops::Range<usize>> {
-    let start = usize::try_from(region.host).map_err(|_| outside())?;
-    let size = usize::try_from(region.size).map_err(|_| outside())?;
-    Ok(start..start.checked_add(size).ok_or_else(outside)?)
+    let start = usize::try_from(region.host).map_err(|_| out_of_bounds())?;
+    let size = usize::try_from(region.size).map_err(|_| out_of_bounds())?;
+    Ok(start..start.checked_add(size).ok_or_else(out_of_bounds)?)
 }
 
 /// Returns the host memory of a region. Fails if it is outside of `bytes`.
 pub(crate) fn host_part(bytes: &[u8], region: CopyRegion) -> BackendResult<&[u8]> {
-    bytes.get(host_range(region)?).ok_or_else(outside)
+    bytes.get(host_range(region)?).ok_or_else(out_of_bounds)
 }
 
 pub(crate) fn host_part_mut(bytes: &mut [u8], region: CopyRegion) -> BackendResult<&mut [u8]> {
-    bytes.get_mut(host_range(region)?).ok_or_else(outside)
+    bytes.get_mut(host_range(region)?).ok_or_else(out_of_bounds)
 }
 
 /// Whether the application's memory overlaps the region of the mapped buffer.

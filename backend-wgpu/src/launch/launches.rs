@@ -172,7 +172,7 @@ impl Launches {
         }
         batch.begin_timestamps(None, true)?;
         for (source, writes) in &cached.memory {
-            source.memory(launch, program)?.mark(batch.serial(), *writes);
+            source.memory(launch, program)?.record_use(batch.serial(), *writes);
         }
         let (id, compute) = (pipeline.id, &pipeline.compute);
         batch.dispatch(&Dispatch { id, compute, group, offset, uses: &cached.uses, groups: span.range.groups })?;
@@ -276,7 +276,7 @@ impl Launches {
         let mut sources = Some(SmallVec::new());
         for (BoundBuffer { buffer, memory, writes, .. }, binding) in bound.iter().zip(&pipeline.bindings) {
             if let Some(memory) = memory {
-                memory.mark(batch.serial(), *writes);
+                memory.record_use(batch.serial(), *writes);
                 sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| appended(sources, (source, *writes)));
                 // Split bindings of one buffer follow each other.
                 if uses.last() != Some(&buffer.used(*writes)) {
@@ -285,7 +285,7 @@ impl Launches {
             }
         }
         for AddressedMemory { index, memory, writes } in addressed(target, &pipeline.args)? {
-            memory.mark(batch.serial(), writes);
+            memory.record_use(batch.serial(), writes);
             uses.push(memory.buffer().used(writes));
             sources = sources.map(|sources| appended(sources, (MemorySource::Range(index), writes)));
         }

@@ -142,10 +142,10 @@ impl MergedBuffers {
     }
 
     fn copy(&self, batch: &mut OpenBatch, merged: &WgpuMemory, into: bool) -> BackendResult<()> {
-        merged.mark(batch.serial(), true);
+        merged.record_use(batch.serial(), true);
         for part in &self.parts {
             let memory = downcast(&part.memory)?;
-            memory.mark(batch.serial(), true);
+            memory.record_use(batch.serial(), true);
             let (original, size) = (memory.buffer(), part.end - part.start);
             let (original, common) = ((original, part.start), (merged.buffer(), part.at));
             let (from, to) = if into { (original, common) } else { (common, original) };

@@ -22,7 +22,7 @@ const PER_THREAD: u64 = 512;
 const GROUP: u64 = 256;
 
 /// Returns the choice of `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
-fn forced() -> Option<bool> {
+fn coarsening_option() -> Option<bool> {
     match Options::get().coarsen.as_deref() {
         Some("0") => Some(false),
         Some("1") => Some(true),
@@ -51,7 +51,7 @@ impl LaunchSizes {
 
     /// Returns the maximum number of work-items per invocation, a power of two.
     fn max_factor(&self, kernel: &Kernel, limits: &LaunchLimits) -> u32 {
-        let min_invocations = match forced() {
+        let min_invocations = match coarsening_option() {
             Some(false) => return 1,
             Some(true) => 1,
             None => limits.busy_invocations,

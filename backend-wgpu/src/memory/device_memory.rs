@@ -182,7 +182,7 @@ impl WgpuMemory {
     }
 
     /// Records that batch `serial` uses the buffer. Only the thread that runs the engine calls this.
-    pub(crate) fn mark(&self, serial: u64, writes: bool) {
+    pub(crate) fn record_use(&self, serial: u64, writes: bool) {
         self.last_use.store(serial, Ordering::Relaxed);
         if writes {
             self.last_write.store(serial, Ordering::Relaxed);

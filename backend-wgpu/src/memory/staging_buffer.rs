@@ -85,7 +85,7 @@ impl HostBuffer {
             f(unsafe { mapping.bytes_mut(offset, size) });
             return Ok(());
         }
-        let _context = gpu.context_lock.hold();
+        let _context = gpu.context_lock.lock();
         let slice = self.buffer.wgpu.slice(offset..offset + size.next_multiple_of(4));
         let (sender, receiver) = channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {

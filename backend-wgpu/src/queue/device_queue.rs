@@ -83,7 +83,7 @@ impl DeviceQueue {
             let (command, profile, progress) = if is_short { parts.take() } else { None }?;
             let may_retire = engine.execute(command, path, profile, progress);
             let batch = engine.batch();
-            if batch.is_full() && batch.submits_at_once() {
+            if batch.is_full() && batch.can_submit_without_wait() {
                 batch.submit();
             }
             Some((may_retire, batch.is_full()))
@@ -109,7 +109,7 @@ impl DeviceQueue {
     pub(crate) fn flush(&self) {
         let flushed = self.with_engine(|engine| {
             let batch = engine.batch();
-            batch.submits_at_once().then(|| batch.submit())
+            batch.can_submit_without_wait().then(|| batch.submit())
         });
         if flushed.flatten().is_none() {
             // A thread that has ended has nothing to flush.
@@ -133,7 +133,7 @@ impl DeviceQueue {
         while !done() && self.completions.wait_for_next() {
             self.completions.retire();
         }
-        self.with_engine(|engine| engine.batch().was_awaited());
+        self.with_engine(|engine| engine.batch().note_wait());
     }
 
     /// Submits the commands that the calling thread enqueued on other devices, so that these devices work while the

@@ -135,7 +135,7 @@ impl Engine {
         self.batch.gpu().check_alive()?;
         let path = path?;
         match command {
-            Command::Once(action) => self.act(&action, path, profile, progress),
+            Command::Once(action) => self.execute_action(&action, path, profile, progress),
             Command::Replay(actions) => self.replay(&actions, profile, progress),
             Command::Nop => Ok(Completion::Marker),
             Command::Wait(payloads) => self.batch.submit_semaphores(&payloads, &[]).map(|()| Completion::Marker),
@@ -151,7 +151,13 @@ impl Engine {
         }
     }
 
-    fn act(&mut self, action: &Action, path: CommandPath, profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Completion> {
+    fn execute_action(
+        &mut self,
+        action: &Action,
+        path: CommandPath,
+        profile: bool,
+        progress: &Arc<dyn Progress>,
+    ) -> BackendResult<Completion> {
         match (action, path) {
             (Action::Launch(launch), _) => self.launches.perform(&mut self.batch, launch, profile),
             (transfer, CommandPath::Transfer(path)) => {
@@ -167,7 +173,7 @@ impl Engine {
         for (index, action) in actions.iter().enumerate() {
             let timed = profile && (index == 0 || index + 1 == actions.len());
             let path = self.action_path(action)?;
-            let completion = self.act(action, path, timed, progress)?;
+            let completion = self.execute_action(action, path, timed, progress)?;
             self.batch.count(&completion);
             list.add(completion, self.batch.serial());
             if self.batch.is_largest() {

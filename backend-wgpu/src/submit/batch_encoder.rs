@@ -193,7 +193,7 @@ impl BatchEncoder {
             // The command continues in the next batch. wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, false)?;
         }
-        gpu.hold_clocks();
+        gpu.request_high_clocks();
         if let Some(recorder) = &mut self.recorder {
             return Ok(recorder.submit(serial)?.then_some(Submission::Vulkan(serial)));
         }
@@ -231,7 +231,7 @@ impl BatchEncoder {
 
     /// Discards the recorded commands.
     pub(crate) fn discard(&mut self, gpu: &Gpu) {
-        let _context = gpu.context_lock.hold();
+        let _context = gpu.context_lock.lock();
         if let Some(recorder) = &mut self.recorder {
             recorder.discard();
         }

@@ -102,13 +102,13 @@ impl OpenBatch {
     }
 
     /// Whether the calling thread can submit without waiting. Some drivers run submissions in sequence.
-    pub(crate) fn submits_at_once(&self) -> bool {
+    pub(crate) fn can_submit_without_wait(&self) -> bool {
         self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }
 
     /// Records that a thread has waited for the device. If the device is still idle and `eager` is set, the next
     /// command is submitted at once.
-    pub(crate) fn was_awaited(&mut self) {
+    pub(crate) fn note_wait(&mut self) {
         self.awaited = true;
         self.early_batch = EARLY_BATCH;
     }

@@ -202,7 +202,7 @@ fn calibrate(gpu: &Gpu) -> BackendResult<Conversion> {
 fn probe(gpu: &Gpu, conversion: Conversion) -> BackendResult<u64> {
     let timestamp_set = TimestampSet::new(gpu, conversion)?;
     let (Some((start, end)), Queries::Wgpu { set, .. }) = (timestamp_set.take(None), &timestamp_set.queries) else { return Ok(0) };
-    let context = gpu.context_lock.hold();
+    let context = gpu.context_lock.lock();
     let mut encoder = gpu.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     encoder.write_timestamp(set, start);
     encoder.write_timestamp(set, end);

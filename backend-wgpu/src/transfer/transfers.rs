@@ -259,7 +259,7 @@ impl Transfers {
             pieces.push((at + region.buffer - first, region.host, region.size));
             at += (last - first).next_multiple_of(8);
         }
-        memory.mark(batch.serial(), false);
+        memory.record_use(batch.serial(), false);
         Ok(PendingRead { memory: chunk, pieces, target: Arc::clone(target) })
     }
 
@@ -289,7 +289,7 @@ impl Transfers {
                 // Allocating the slot for the kernel's parameters may have begun a new batch.
                 self.up.touch(&slot, batch.serial());
             }
-            memory.mark(batch.serial(), true);
+            memory.record_use(batch.serial(), true);
             at += size;
             if at < offset + bytes.len() as u64 {
                 batch.submit();
@@ -310,7 +310,7 @@ impl Transfers {
             let words = (at + size).next_multiple_of(WORD) - first;
             let slot = batch.slot(&mut self.down, words, 8)?;
             batch.copy((memory.buffer(), first), (&slot.memory.buffer, slot.offset), words)?;
-            memory.mark(batch.serial(), false);
+            memory.record_use(batch.serial(), false);
             let serial = batch.serial();
             batch.submit();
             self.down.hold(&slot);
@@ -378,8 +378,8 @@ impl Transfers {
             }
         }
         batch.end_timestamps(timestamps.as_ref(), false)?;
-        from.mark(batch.serial(), false);
-        to.mark(batch.serial(), true);
+        from.record_use(batch.serial(), false);
+        to.record_use(batch.serial(), true);
         Ok(Completion::Batch { timestamps, post_work: None })
     }
 
@@ -418,7 +418,7 @@ impl Transfers {
             self.run_builtin(batch, BuiltinJob::Fill(pattern), memory.buffer(), memory, (offset, size))?;
         }
         batch.end_timestamps(timestamps.as_ref(), false)?;
-        memory.mark(batch.serial(), true);
+        memory.record_use(batch.serial(), true);
         Ok(Completion::Batch { timestamps, post_work: None })
     }
 
