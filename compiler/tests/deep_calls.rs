@@ -1,4 +1,5 @@
-//! Helpers that take pointers and call each other many times: the code grows with the source, not with the call tree.
+//! Functions with pointer parameters that call each other many times. The size of the code must depend on the source,
+//! not on the size of the call tree.
 
 use std::fmt::Write as _;
 
@@ -11,7 +12,7 @@ use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::{Style, compile};
 
-/// Functions in `levels` levels, each of which calls the next one eight times.
+/// A program with `levels` levels of functions. Each function calls the one of the level below eight times.
 fn source(levels: u32) -> String {
     let mut text =
         "void f0(uint *a, uint k) { for (uint i = 0; i < 9; i++) a[(k + i) & 15u] = a[i & 15u] * 3u + (a[k & 15u] >> i); }\n".to_owned();
@@ -29,7 +30,7 @@ fn source(levels: u32) -> String {
     text
 }
 
-/// Like [`source`], with functions that use every kind of memory, query the work-item, print and return pointers.
+/// Like [`source`], but the functions use every kind of memory, query the work-item, print, and return pointers.
 fn source_for_machine_code(levels: u32) -> String {
     let params = "uint *a, global uint *g, local uint *l, uint k";
     let mut text = format!(
@@ -77,22 +78,22 @@ fn size(program: &Program) -> usize {
 fn code_grows_with_the_source() {
     let target = Target::full();
     let (four, eight) = (size(&program(4, &target)), size(&program(8, &target)));
-    // Expanded, the code would be 4,096 times as large.
+    // With inlining, the code would be 4,096 times as large.
     assert!(eight < 8 * four, "{four} instructions for four levels, {eight} for eight");
 }
 
 #[test]
 fn no_function_has_a_pointer_parameter() {
     let program = program(6, &Target::full());
-    assert!(program.module.functions.len() > 1, "all calls are expanded");
+    assert!(program.module.functions.len() > 1, "all calls are inlined");
     for function in &program.module.functions[1..] {
         let pointers = function.params.iter().any(|&param| function.ty(param).space().is_some());
-        assert!(!pointers, "`{}` takes a pointer", function.name);
+        assert!(!pointers, "`{}` has a pointer parameter", function.name);
     }
 }
 
 #[test]
-fn kernels_that_a_driver_cannot_expand_are_rejected() {
+fn kernels_that_a_driver_cannot_inline_are_rejected() {
     let target = Target::full();
     let program = program(8, &target);
     let error = specialise(&program.module, "k", &LaunchKey::example(&program.module.functions[0], [64, 1, 1]), &target).err();
@@ -114,7 +115,7 @@ fn machine_code_grows_with_the_source() {
     assert!(eight.1 < 3 * four.1, "{four:?} instructions and bytes for four levels, {eight:?} for eight");
 }
 
-/// Functions that take buffers, and query the work-item: a tree of 6,561 calls.
+/// A program with functions that access buffers and query the work-item: a tree of 6,561 calls.
 fn source_for_shaders(levels: u32) -> String {
     let mut text = "void f0(uint *a, global uint *g, uint k) {
             for (uint i = 0; i < 9; i++) {
@@ -157,18 +158,18 @@ fn shaders_grow_with_the_source() {
     assert!(eight < 4 * six, "{six} words for six levels without inlining, {eight} for eight");
 }
 
-/// Buffers have no addresses, so functions that access them are inlined.
+/// Without buffer addresses, functions that access buffers must be inlined.
 #[test]
-fn devices_without_addresses_refuse_large_trees() {
+fn devices_without_addresses_reject_large_call_trees() {
     let target = Target::portable();
     let result = build(&Source { text: source_for_shaders(8), ..Source::default() }, &BuildOptions::default(), &target);
     assert!(result.program.is_none());
     assert!(result.log.contains("more than 300000 instructions after inlining"), "{}", result.log);
 }
 
-/// A few calls of a function with pointers are inlined, as vectors of contiguous elements are lost otherwise.
+/// A few calls of a function with pointers are inlined. Otherwise, accesses to contiguous elements become gathers.
 #[test]
-fn small_trees_are_inlined() {
+fn small_call_trees_are_inlined() {
     let program = program_of(source_for_machine_code(2), &Target::cpu());
     assert_eq!(program.module.functions.len(), 1);
 }

@@ -1,7 +1,7 @@
-//! Wrong programs and the build log of each: `tests/diagnostics/*.txt`.
+//! Programs with errors and the build log of each: `tests/diagnostics/*.txt`.
 //!
 //! A case is a title (`## ...`), optionally `options: ...`, a program, and after `=>` every error, warning and note in
-//! order, as `line:column: severity: message`. In nearly all cases one mistake causes one error. `UPDATE_EXPECT=1`
+//! order, as `line:column: severity: message`. In nearly all cases, one mistake causes one error. `UPDATE_EXPECT=1`
 //! rewrites the files: review the difference.
 
 use std::path::{Path, PathBuf};
@@ -64,19 +64,19 @@ fn found(case: &Case) -> Vec<String> {
     lines
 }
 
-fn check(path: &Path, bless: bool) -> Vec<String> {
+fn check(path: &Path, rewrite: bool) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("readable cases");
     let head = text.split("## ").next().unwrap_or_default().to_owned();
     let (mut failures, mut blessed) = (Vec::new(), head);
     for case in cases(&text) {
         let found = found(&case);
         if found != case.expected {
-            failures.push(format!("{}: wanted\n  {}\nfound\n  {}", case.title, case.expected.join("\n  "), found.join("\n  ")));
+            failures.push(format!("{}: expected\n  {}\nfound\n  {}", case.title, case.expected.join("\n  "), found.join("\n  ")));
         }
         let options = if case.options.is_empty() { String::new() } else { format!("options: {}\n", case.options) };
         blessed.push_str(&format!("## {}\n{options}{}=>\n{}\n\n", case.title, case.program, found.join("\n")));
     }
-    if bless {
+    if rewrite {
         std::fs::write(path, blessed.trim_end().to_owned() + "\n").expect("writable cases");
         return Vec::new();
     }
@@ -90,15 +90,15 @@ fn files() -> Vec<PathBuf> {
     paths
 }
 
-/// The front end is recursive: the stack is as deep as that of a build.
+/// Runs a function on a thread with the stack size of a build, because the front end is recursive.
 fn on_deep_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     std::thread::Builder::new().stack_size(256 << 20).spawn(run).expect("a thread").join().expect("no panic")
 }
 
 #[test]
-fn wrong_programs_have_the_expected_diagnostics() {
-    let bless = std::env::var_os("UPDATE_EXPECT").is_some();
-    let failures = on_deep_stack(move || files().iter().flat_map(|path| check(path, bless)).collect::<Vec<_>>());
+fn programs_with_errors_have_the_expected_diagnostics() {
+    let rewrite = std::env::var_os("UPDATE_EXPECT").is_some();
+    let failures = on_deep_stack(move || files().iter().flat_map(|path| check(path, rewrite)).collect::<Vec<_>>());
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
 }
 

@@ -1,6 +1,7 @@
-//! Software doubles (`compiler/src/doubles`): each operation on random numbers and edges, specialised for a launch, run
-//! by the interpreter and compared with the host's doubles. The tests use 64-bit integers and their emulation with
-//! 32-bit ones. `WGCL_DOUBLES_COUNT` is the count of numbers, `WGCL_DOUBLES_SEED` the seed.
+//! Software doubles (`compiler/src/doubles`). Each operation is specialised for a launch, and run by the interpreter on
+//! random numbers and edge cases. The results must equal those of the host's doubles. The tests use 64-bit integers,
+//! and their emulation with 32-bit integers. `WGCL_DOUBLES_COUNT` is the number of operands, `WGCL_DOUBLES_SEED` the
+//! seed.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -14,17 +15,17 @@ use wgcl_compiler::target::{Emulated, Target};
 
 /// Three doubles, and bits for operands that are integers and floats.
 #[derive(Clone, Copy)]
-struct Given {
+struct Operands {
     x: f64,
     y: f64,
     z: f64,
     bits: u64,
 }
 
-/// The expected result of an expression, as 64 bits; `None` if any value is correct.
-type Reference = fn(&Given) -> Option<u64>;
+/// Returns the bits of the expected result of an expression, or `None` if any result is correct.
+type Reference = fn(&Operands) -> Option<u64>;
 
-/// Bits of a double, or of a NaN with any payload.
+/// The bits of a double. All NaNs are equal in the comparison.
 fn double(value: f64) -> Option<u64> {
     Some(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
 }
@@ -33,12 +34,12 @@ fn single(value: f32) -> Option<u64> {
     Some(u64::from(if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() }))
 }
 
-/// For minima and maxima: either zero is correct.
-fn extreme(given: &Given, value: f64) -> Option<u64> {
-    if given.x == 0.0 && given.y == 0.0 { None } else { double(value) }
+/// The expected minimum or maximum. If both operands are zero, either sign is correct.
+fn min_or_max(operands: &Operands, value: f64) -> Option<u64> {
+    if operands.x == 0.0 && operands.y == 0.0 { None } else { double(value) }
 }
 
-/// An adjacent float of a double: `up` and `down` say whether it may be above and below.
+/// The float next to a double, which may be greater if `up` and less if `down`. The nearest one if both are permitted.
 fn directed(x: f64, up: bool, down: bool) -> Option<u64> {
     let near = x as f32;
     if near.is_nan() || f64::from(near) == x {
@@ -54,19 +55,19 @@ fn directed(x: f64, up: bool, down: bool) -> Option<u64> {
     })
 }
 
-fn chopped(x: f64) -> Option<u64> {
+fn truncated(x: f64) -> Option<u64> {
     directed(x, x < 0.0, x > 0.0)
 }
 
-/// A half, rounded once: through a float whose last bit is set if it is inexact.
+/// A double as a half, rounded once: through a float that is rounded to odd.
 fn half_of(x: f64) -> Option<u64> {
-    let towards_zero = f32::from_bits(chopped(x)? as u32);
+    let towards_zero = f32::from_bits(truncated(x)? as u32);
     let odd = towards_zero.to_bits() | u32::from(f64::from(towards_zero) != x);
     Some(half::f16::from_f32(f32::from_bits(odd)).to_bits().into()).filter(|_| !x.is_nan())
 }
 
-/// The smallest double that is not below an integer.
-fn upwards(n: i64) -> Option<u64> {
+/// The smallest double that is not less than an integer.
+fn round_up(n: i64) -> Option<u64> {
     let near = n as f64;
     let is_below = (near as i128) < i128::from(n);
     double(if is_below { near.next_up() } else { near })
@@ -88,8 +89,8 @@ const CASES: &[(&str, Reference)] = &[
     ("as_ulong(trunc(x))", |g| double(g.x.trunc())),
     ("as_ulong(rint(x))", |g| double(g.x.round_ties_even())),
     ("as_ulong(round(x))", |g| double(g.x.round())),
-    ("as_ulong(fmin(x, y))", |g| extreme(g, g.x.min(g.y))),
-    ("as_ulong(fmax(x, y))", |g| extreme(g, g.x.max(g.y))),
+    ("as_ulong(fmin(x, y))", |g| min_or_max(g, g.x.min(g.y))),
+    ("as_ulong(fmax(x, y))", |g| min_or_max(g, g.x.max(g.y))),
     ("as_ulong(((double4)(x, y, z, x) * (double4)(y, z, x, x)).y)", |g| double(g.y * g.z)),
     ("x < y", |g| Some((g.x < g.y).into())),
     ("x <= y", |g| Some((g.x <= g.y).into())),
@@ -100,7 +101,7 @@ const CASES: &[(&str, Reference)] = &[
     ("x == z", |g| Some((g.x == g.z).into())),
     ("isnan(x)", |g| Some(g.x.is_nan().into())),
     ("as_uint((float)x)", |g| single(g.x as f32)),
-    ("as_uint(convert_float_rtz(x))", |g| chopped(g.x)),
+    ("as_uint(convert_float_rtz(x))", |g| truncated(g.x)),
     ("as_uint(convert_float_rtp(x))", |g| directed(g.x, true, false)),
     ("as_uint(convert_float_rtn(x))", |g| directed(g.x, false, true)),
     ("as_ushort((half)x)", |g| half_of(g.x)),
@@ -116,14 +117,15 @@ const CASES: &[(&str, Reference)] = &[
     ("convert_char_sat_rtz(x)", |g| Some(i64::from(g.x as i8) as u64)),
     ("as_ulong((double)(long)bits)", |g| double(g.bits as i64 as f64)),
     ("as_ulong((double)bits)", |g| double(g.bits as f64)),
-    ("as_ulong(convert_double_rtp((long)bits))", |g| upwards(g.bits as i64)),
+    ("as_ulong(convert_double_rtp((long)bits))", |g| round_up(g.bits as i64)),
     ("as_ulong((double)(int)bits)", |g| double((g.bits as i32).into())),
     ("as_ulong((double)(uint)bits)", |g| double((g.bits as u32).into())),
     ("as_ulong((double)(short)bits)", |g| double((g.bits as i16).into())),
     ("as_ulong((double)(uchar)bits)", |g| double((g.bits as u8).into())),
 ];
 
-/// Numbers of all kinds: any bits, denormals, near 1, with few bits or almost all, next to edges and to integers.
+/// A generator of doubles of all kinds: random bits, denormals, numbers near 1, numbers with few or almost all bits
+/// set, numbers next to edge cases and to integers.
 struct Numbers(u64);
 
 impl Numbers {
@@ -184,22 +186,22 @@ impl Numbers {
         f64::from_bits(bits ^ sign)
     }
 
-    fn given(&mut self) -> Given {
+    fn operands(&mut self) -> Operands {
         let (x, mut y, mut z) = (self.number(), self.number(), self.number());
         if self.below(8) == 0 {
             y = f64::from_bits(x.to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         if self.below(4) == 0 {
-            // The result of a fused product is in its last bits.
+            // Only the last bits of the product remain in the fused sum.
             z = f64::from_bits((-(x * y)).to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         let bits = match self.below(4) {
             0 => (1 << self.below(64)) + self.below(3),
-            // Halfway between two doubles, and the adjacent values.
+            // Use integers halfway between two doubles, and adjacent ones.
             1 => (self.next() >> 11 << 11).wrapping_add(1023 + self.below(3)) >> self.below(12),
             _ => self.next() >> self.below(64),
         };
-        Given { x, y, z, bits }
+        Operands { x, y, z, bits }
     }
 }
 
@@ -213,14 +215,14 @@ fn source() -> String {
     )
 }
 
-/// The results of the kernel for some numbers, on a device of that target.
-fn run(target: &Target, given: &[Given]) -> Vec<u64> {
+/// The results of the kernel for some operands, specialised for a target.
+fn run(target: &Target, operands: &[Operands]) -> Vec<u64> {
     let built = build(&Source { text: source(), ..Source::default() }, &BuildOptions::default(), target);
     let module = built.program.ok_or(built.log).expect("a program").module;
     let key = LaunchKey::example(&module.functions[0], [1, 1, 1]).changed(|key| key.binding.distinct = true);
     let made = launched(&module, "k", &key, target, None).expect("a launch");
     let is_double = |data: &wgcl_compiler::ir::ValueData| data.ty.scalar() == Some(Scalar::F64);
-    assert!(!made.functions.iter().any(|function| function.values.iter().any(is_double)), "a double is left");
+    assert!(!made.functions.iter().any(|function| function.values.iter().any(is_double)), "a value of type `double` remains");
     let program = Program::new(&made, Settings::new(Stage::Launched, target));
     let mut memory = Memory::default();
     let mut last = 0;
@@ -229,13 +231,13 @@ fn run(target: &Target, given: &[Given]) -> Vec<u64> {
         ObjectId::new(last)
     };
     let objects = [name().expect("a name"), name().expect("a name")];
-    let input = given.iter().flat_map(|g| [g.x.to_bits(), g.y.to_bits(), g.z.to_bits(), g.bits]).flat_map(u64::to_le_bytes).collect();
+    let input = operands.iter().flat_map(|g| [g.x.to_bits(), g.y.to_bits(), g.z.to_bits(), g.bits]).flat_map(u64::to_le_bytes).collect();
     memory.insert(objects[0], input, false);
-    memory.insert(objects[1], vec![0; given.len() * CASES.len() * 8], false);
+    memory.insert(objects[1], vec![0; operands.len() * CASES.len() * 8], false);
     let instance = program.instantiate(&mut memory, &mut name).unwrap_or_default();
     let arguments = objects.map(|object| Argument::Buffer(Some(MemoryLocation { object, offset: 0 })));
     let dispatch = Dispatch { guard: [false; 3], part: None, starts: vec![0; 2], merged_offsets: vec![0; 2] };
-    let range = NdRange::linear(given.len() as u32, 1);
+    let range = NdRange::linear(operands.len() as u32, 1);
     program.dispatch(&instance, "k", &arguments, (&range, &dispatch), &mut memory, &mut Vec::new()).expect("it runs");
     let bytes = memory.get(objects[1]).expect("the results");
     bytes.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
@@ -245,8 +247,8 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// Makes all NaNs equal.
-fn settled(text: &str, got: u64) -> u64 {
+/// Replaces the bits of any NaN by those of one NaN.
+fn with_canonical_nan(text: &str, got: u64) -> u64 {
     if text.starts_with("as_ulong") && f64::from_bits(got).is_nan() {
         f64::NAN.to_bits()
     } else if text.starts_with("as_uint") && f32::from_bits(got as u32).is_nan() {
@@ -261,13 +263,13 @@ fn compare(target: &Target, count: u64) {
     let mut wrong = Vec::new();
     let mut left = number("WGCL_DOUBLES_COUNT", count);
     while left > 0 {
-        let given: Vec<Given> = (0..left.min(4096)).map(|_| numbers.given()).collect();
-        left -= given.len() as u64;
-        for (given, results) in given.iter().zip(run(target, &given).chunks(CASES.len())) {
+        let operands: Vec<Operands> = (0..left.min(4096)).map(|_| numbers.operands()).collect();
+        left -= operands.len() as u64;
+        for (operands, results) in operands.iter().zip(run(target, &operands).chunks(CASES.len())) {
             for ((text, reference), &got) in CASES.iter().zip(results) {
-                let got = settled(text, got);
-                if let Some(want) = reference(given).filter(|&want| want != got) {
-                    let Given { x, y, z, bits } = *given;
+                let got = with_canonical_nan(text, got);
+                if let Some(want) = reference(operands).filter(|&want| want != got) {
+                    let Operands { x, y, z, bits } = *operands;
                     let [x, y, z] = [x, y, z].map(f64::to_bits);
                     wrong.push(format!("{text} of {x:#018x}, {y:#018x}, {z:#018x}, {bits:#x}: {got:#x} for {want:#x}"));
                 }

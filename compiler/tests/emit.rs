@@ -1,6 +1,6 @@
-//! Emission of IR in the form that the passes of a launch leave. Each module is verified, legalised and emitted for
-//! Vulkan and in the strict form, which must pass full validation and print in every other language. `spirv-val` checks
-//! the SPIR-V. Other tests run such kernels on a device.
+//! Emission of IR in the form that the passes of a launch produce. Each module is verified, legalised and emitted, for
+//! Vulkan and in the strict form. The strict form must pass naga's full validation, and print in every other language.
+//! `spirv-val` checks the SPIR-V. Other tests run such kernels on a device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ fn spirv_val(words: &[u32]) {
     assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
 }
 
-/// Emits a module in both forms; returns the shader for Vulkan. The strict form must print in `languages`.
+/// Emits a module in both forms. Returns the shader for Vulkan. The strict form must print in `languages`.
 fn check(text: &str, languages: &[Format]) -> Shader {
     let module = parse(text);
     let controls = FloatControls { signed_zero_inf_nan_preserve: 7, denorm_preserve: 0, rounding_mode_rte: 7 };
@@ -130,7 +130,7 @@ kernel @f0 "add" (%0: ptr.global buffer, %1: ptr.global buffer readonly, %2: i32
 }
 
 #[test]
-fn an_argument_that_nothing_reads_needs_no_binding() {
+fn unused_arguments_need_no_binding() {
     let shader = check(
         r#"
 kernel @f0 "forgets" (%0: ptr.global buffer, %1: i32 value) {
@@ -184,7 +184,7 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
-/// Minima that SwiftShader miscompiles are comparisons there.
+/// SwiftShader miscompiles minima, so a comparison and a select replace them.
 #[test]
 fn minima_are_selects_for_drivers_that_miscompile_them() {
     let text = "kernel @f0 \"k\" (%0: ptr.global buffer) {\n  %1: i32 = load %0 align 4\n  %2: i32 = const 47\n  %3: i32 = umin %1, %2\n  store %0, %3 align 4\n  return\n}\n";
@@ -228,7 +228,7 @@ fn mixed_views() -> String {
 #[test]
 fn views_alias_on_vulkan_only() {
     let shader = check(&mixed_views(), ALL);
-    // Vectors, words, and atomic words for the bytes; two buffers.
+    // There are views of vectors, words, and atomic words (for bytes).
     assert_eq!(shader.naga.global_variables.len(), 3);
     assert_eq!(shader.bindings.len(), 2);
     assert_eq!(assembly(&shader).matches(" Aliased").count(), 3);
@@ -236,7 +236,7 @@ fn views_alias_on_vulkan_only() {
     assert_eq!(other.naga.global_variables.len(), 2);
 }
 
-/// Loads of every width, combined into words; with `store`, one more word stored to the same buffer.
+/// A kernel with loads of every width. With `store`, it also stores a word to the same buffer.
 fn loads(store: bool) -> String {
     let mut t = Text::new(2);
     let id = t.op("i32", "workitem.global_id 0");
@@ -280,7 +280,7 @@ fn unaliased_read_only_buffers_are_decorated() {
     };
     let (all, aliased) = written(false, false);
     assert_eq!(aliased, all);
-    // One view of the written buffer; several of the other buffer, which is read-only.
+    // There is one view of the written buffer. The views of the other buffer are read-only.
     assert_eq!(written(false, true), (1, 0));
     let (views, aliased) = written(true, true);
     assert_eq!((views, aliased), (all, all - 1));
@@ -303,7 +303,7 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
     let half =
         text.lines().find(|line| line.contains("OpTypeInt 16 0")).and_then(|line| line.split_whitespace().next()).expect("half words");
     assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
-    // The program initialises all of that memory.
+    // The program initialises the whole array, so that the variable has no initialiser.
     assert!(text.lines().any(|line| line.contains("OpVariable") && line.trim_end().ends_with("Function")), "{text}");
 }
 
@@ -348,7 +348,7 @@ fn deep_nesting_is_supported() {
     check(&t.kernel(r#""deep" (%0: ptr.global buffer, %1: i32 value)"#), &[]);
 }
 
-/// Emits a kernel that accesses memory by address where the target and the key permit it.
+/// Emits a kernel that accesses memory by address, if the target and the key permit it.
 fn by_address(text: &str, target: &Target, all: bool) -> Shader {
     let module = parse(text);
     let key = LaunchKey::example(&module.functions[0], [64, 1, 1]).changed(|key| key.binding.addresses = all);
@@ -357,7 +357,7 @@ fn by_address(text: &str, target: &Target, all: bool) -> Shader {
     shader
 }
 
-/// The storage buffers that a shader binds.
+/// The number of storage buffers that a shader binds.
 fn storage(shader: &Shader) -> usize {
     shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count()
 }
@@ -395,12 +395,13 @@ fn only_updated_buffers_are_accessed_by_address_if_that_is_faster() {
     assert_eq!((storage(&shader), &shader.args.addresses[..]), (2, &[None, Some(64), None][..]));
     let shader = by_address(UPDATE, &Target::full(), false);
     assert_eq!((storage(&shader), &shader.args.addresses[..]), (3, &[][..]));
-    // Devices without buffer addresses.
+    // A device without buffer addresses binds all buffers.
     let target = Target::nvidia().changed(|target| target.shaders.addresses = false);
     assert_eq!(storage(&by_address(UPDATE, &target, false)), 3);
 }
 
-/// The product of a signed 32-bit index and an element size has 64 bits if a buffer has more than 2 GiB, else 32 bits.
+/// If a buffer has more than 2 GiB, the product of a signed 32-bit index and an element size has 64 bits. Otherwise, it
+/// has 32 bits.
 #[test]
 fn indices_of_32_bits_address_more_than_2_gib() {
     let text = "kernel void k(global uint *p, int from) { int i = get_global_id(0); p[from + i] = i; }".to_owned();

@@ -1,18 +1,18 @@
-//! The functions of `library/fused.cl`, which only devices with a fused `fma` use: the interpreter runs them as such a
-//! device, and the test compares them with double precision. Bounds are well below those of the specification, so that
-//! a wrong digit of a constant fails.
+//! The functions of `library/fused.cl`, which are only used on devices with a fused `fma`. The interpreter runs them as
+//! such a device, and the test compares them with double precision. The error bounds are well below those of the
+//! specification, so that a wrong digit of a constant causes a failure.
 
 use wgcl_compiler::build::build;
 use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
 
-/// A function of two numbers, of which some ignore the second.
+/// A function of two numbers. Some functions ignore the second one.
 #[derive(Clone, Copy)]
 struct Function {
     expression: &'static str,
     reference: fn(f64, f64) -> f64,
-    /// Units in the last place.
+    /// The maximum error, in units in the last place.
     bound: f64,
 }
 
@@ -54,10 +54,10 @@ fn rootn(x: f64, n: i32) -> f64 {
     }
 }
 
-/// Expression, reference, units in the last place.
+/// An expression, its reference, and the maximum error in units in the last place.
 type OfDouble = (&'static str, fn(f64) -> f64, f64);
 
-/// Functions of doubles, compared with functions that are less than one unit off themselves.
+/// Functions of doubles. The error of the reference functions is less than one unit in the last place.
 const DOUBLES: &[OfDouble] = &[
     ("sin(x)", f64::sin, 2.2),
     ("cos(x)", f64::cos, 2.2),
@@ -70,7 +70,7 @@ const DOUBLES: &[OfDouble] = &[
     ("cosh(x)", f64::cosh, 2.5),
 ];
 
-/// Pairs of arguments: edges with each other, any bits, and arguments for which powers are in range.
+/// Pairs of arguments: all pairs of edge cases, random bits, and arguments for which powers are in range.
 fn arguments() -> Vec<[f32; 2]> {
     let tiny = f32::from_bits(1);
     let edges = [
@@ -118,7 +118,7 @@ fn arguments() -> Vec<[f32; 2]> {
     for _ in 0..1000 {
         let (a, b) = (next(), next());
         pairs.push([f32::from_bits(a), f32::from_bits(b)]);
-        // 0.5 to 2, and a logarithm of the power between -130 and 130.
+        // `x` is from 0.5 to 2. The binary logarithm of the power is between -130 and 130.
         let x = f32::from_bits(0x3f00_0000 + a % 0x0100_0000);
         pairs.push([x, (f64::from(b as i32) / f64::from(i32::MAX) * 130.0 / f64::from(x).log2()) as f32]);
         pairs.push([f32::from_bits(a & 0x7fff_ffff), (b % 64) as f32 - 32.0]);
@@ -127,14 +127,14 @@ fn arguments() -> Vec<[f32; 2]> {
     pairs
 }
 
-/// The error of a result in units in the last place; infinite if only one of both is a NaN or an infinity.
+/// The error of a result in units in the last place. It is infinite if only one of the numbers is a NaN or an infinity.
 fn error(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if exact.is_nan() {
         return if got.is_nan() { 0.0 } else { f64::INFINITY };
     }
     if rounded.is_infinite() {
-        // A value almost as large as an infinity is close enough to one that was rounded.
+        // If the exact value is finite but rounds to infinity, the largest finite float is correct as well.
         return if got == rounded || (exact.is_finite() && got.abs() == f32::MAX) { 0.0 } else { f64::INFINITY };
     }
     if exact == 0.0 {
@@ -170,13 +170,13 @@ fn fused() -> Target {
 }
 
 #[test]
-fn functions_for_fused_devices_are_accurate() {
+fn functions_with_fused_fma_are_accurate() {
     check_functions(&fused(), FUNCTIONS);
 }
 
 /// The interpreter's `exp2` is exact.
 #[test]
-fn exponentials_by_the_exp2_of_the_device_are_accurate() {
+fn exponentials_with_the_exp2_of_the_device_are_accurate() {
     let target = fused().changed(|target| target.shaders.costs.accurate_exp2 = true);
     let names = ["exp(x)", "exp2(x)", "exp10(x)"];
     let exponentials: Vec<_> = FUNCTIONS.iter().filter(|function| names.contains(&function.expression)).copied().collect();
@@ -203,14 +203,14 @@ fn check_functions(target: &Target, functions: &[Function]) {
         }
         if worst.0 > *bound {
             let (error, [x, y], got, exact) = worst;
-            failures.push(format!("{expression} at {x:e}, {y:e}: {got:e} for {exact:e}, {error:.2} units in the last place"));
+            failures.push(format!("{expression} at {x:e}, {y:e}: {got:e} instead of {exact:e}, {error:.2} units in the last place"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn functions_of_doubles_for_fused_devices_are_accurate() {
+fn functions_of_doubles_with_fused_fma_are_accurate() {
     let edges = [
         524_288.0,
         524_287.999,
@@ -252,7 +252,7 @@ fn functions_of_doubles_for_fused_devices_are_accurate() {
         }
         if worst.0 > *bound {
             let (error, x, got, exact) = worst;
-            failures.push(format!("{expression} at {x:e}: {got:e} for {exact:e}, {error:.2} units in the last place"));
+            failures.push(format!("{expression} at {x:e}: {got:e} instead of {exact:e}, {error:.2} units in the last place"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));

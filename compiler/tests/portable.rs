@@ -1,10 +1,10 @@
-//! Every kernel of `tests/cl` and of the examples in the form for Metal, DX12 and WebGPU: it must pass naga's full
-//! validation, and print in MSL, HLSL and WGSL. `portable.txt` in this folder lists the exceptions with reasons; an
-//! entry that no longer applies fails as well.
+//! Every kernel of `tests/cl` and of the examples, in the form for Metal, DX12 and WebGPU. It must pass naga's full
+//! validation, and print in MSL, HLSL and WGSL. `portable.txt` in this folder lists the exceptions with reasons. The
+//! test also fails if an entry no longer applies.
 //!
 //! The same kernels are compiled for the types, limits and language of each of these devices. A device may reject a
-//! kernel. An accepted shader prints, is within the limits of buffers and local memory, and, in WGSL, passes naga's
-//! parser and validator.
+//! kernel. An accepted shader must print, and be within the limits of buffers and local memory. In WGSL, it must pass
+//! naga's parser and validator.
 //!
 //! No test machine has these devices. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
 
@@ -24,7 +24,7 @@ use wgcl_compiler::program::Source;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::{Emulated, Target};
 
-/// Stack of a compiling thread: sources may nest deeply.
+/// Stack size in bytes of a thread that compiles. Sources may be nested deeply.
 const STACK: usize = 256 << 20;
 
 /// The languages by their names in the list.
@@ -41,7 +41,7 @@ struct Job {
     groups: BTreeMap<String, Vec<[u32; 3]>>,
 }
 
-/// All files below a folder with that extension.
+/// Appends all files below a folder whose names end in `ending`.
 fn find(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -54,7 +54,7 @@ fn find(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// The texts of a file's directives of that name.
+/// The texts of the directives `// NAME: TEXT` with the given name.
 fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
     source.lines().filter_map(|line| line.trim().strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(':').map(str::trim)).collect()
 }
@@ -127,8 +127,8 @@ fn jobs() -> Vec<Job> {
         files.into_iter().map(named).collect()
     };
     let target = Target::portable();
-    let taken = |(_, source): &(String, String)| !is_skipped(source, &target);
-    let tests = sources("tests/cl", "cl").into_iter().filter(taken).filter_map(|(name, source)| job_of_test(name, source));
+    let accepted = |(_, source): &(String, String)| !is_skipped(source, &target);
+    let tests = sources("tests/cl", "cl").into_iter().filter(accepted).filter_map(|(name, source)| job_of_test(name, source));
     let examples = sources("examples", "py").into_iter().filter_map(|(name, text)| job_of_example(name, &text));
     tests.chain(examples).collect()
 }
@@ -138,7 +138,7 @@ fn key(function: &Function, local_size: [u32; 3]) -> LaunchKey {
     LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true)
 }
 
-/// Compiles every kernel of a source to all languages; returns the number of shaders.
+/// Compiles every kernel of a source to all languages. Returns the number of shaders.
 fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     let mut made = 0;
     for text in &job.builds {
@@ -169,7 +169,7 @@ fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     made
 }
 
-/// The faults, each under the heading of `listed` that it contains, if any; and the number of shaders.
+/// The faults and the number of shaders. A fault that contains the message of an entry of `listed` has this message.
 fn all_failures(listed: &Failures) -> (Failures, usize) {
     let jobs = jobs();
     // The number of bindings depends on the device.
@@ -219,7 +219,7 @@ fn listed() -> Failures {
     listed
 }
 
-/// The entries of one list that the other list does not have.
+/// The entries of one list that are not in the other list.
 fn only_in(one: &Failures, other: &Failures) -> String {
     let files = |(what, files): (&(String, String), &BTreeSet<String>)| {
         let rest: Vec<_> = files.iter().filter(|&file| !other.get(what).is_some_and(|files| files.contains(file))).cloned().collect();
@@ -236,8 +236,8 @@ fn every_kernel_is_strictly_valid_and_prints() {
     let (new, gone) = (only_in(&failures, &listed), only_in(&listed, &failures));
     assert!(new.is_empty(), "not in tests/portable.txt:\n{new}");
     assert!(gone.is_empty(), "in tests/portable.txt, but no longer found:\n{gone}");
-    // If directives or folders were misread, there would be fewer.
-    assert!(made > 1000, "{made} shaders only");
+    // There are fewer shaders if the test does not find all directives or folders.
+    assert!(made > 1000, "only {made} shaders");
 }
 
 /// The devices, and their shading languages.
@@ -245,16 +245,16 @@ fn devices() -> [(Format, Target); 4] {
     [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
 }
 
-/// Writes a text into the folder of `WGCL_TEST_SHADERS`, for `scripts/check-shaders`:
-/// `FOLDER/FORMAT/FILE.KERNEL.BUILD`.
-fn keep(text: &str, format: Format, name: &str) {
+/// If `WGCL_TEST_SHADERS` names a folder, writes the text of a shader to `FOLDER/FORMAT/FILE.KERNEL.BUILD`, for
+/// `scripts/check-shaders`.
+fn save_shader(text: &str, format: Format, name: &str) {
     let Some(folder) = std::env::var_os("WGCL_TEST_SHADERS") else { return };
     let folder = PathBuf::from(folder).join(format!("{format:?}").to_lowercase());
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join(name.replace('/', "_")), text).unwrap();
 }
 
-/// The exceeded limit of a shader, or the error in its text.
+/// The exceeded limit of a shader, or the error in its text. `None` if the shader is valid.
 fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option<String> {
     let count =
         |uniform: bool| shader.bindings.iter().filter(|binding| matches!(binding.kind, BindingKind::Uniform { .. }) == uniform).count();
@@ -269,7 +269,7 @@ fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option
         Ok(text) => text,
         Err(error) => return Some(error.to_string()),
     };
-    keep(&text, format, name);
+    save_shader(&text, format, name);
     (format == Format::Wgsl).then(|| naga::front::wgsl::parse_str(&text).map_err(|error| error.emit_to_string(&text))).and_then(|parsed| {
         let module = match parsed {
             Ok(module) => module,
@@ -280,21 +280,21 @@ fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option
     })
 }
 
-/// Compiles the kernels of a source for a device; returns how many it accepts and how many it rejects.
-fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
-    let (mut taken, mut refused) = (0, 0);
+/// Compiles the kernels of a source for a device. Returns the numbers of accepted and rejected kernels.
+fn compile_for_device(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (usize, usize) {
+    let (mut accepted, mut rejected) = (0, 0);
     for (number, text) in job.builds.iter().enumerate() {
         let options = options::parse_options(text).unwrap();
         let source = Source { text: job.source.clone(), ..Default::default() };
         let Some(program) = build::build(&source, &options, target).program else {
-            refused += 1;
+            rejected += 1;
             continue;
         };
         for function in program.module.functions.iter().filter(|function| function.kernel.is_some()) {
             let size = job.groups.get(&function.name).and_then(|sizes| sizes.first()).copied().unwrap_or([64, 1, 1]);
             match specialise(&program.module, &function.name, &key(function, size), target) {
                 Ok(shader) => {
-                    taken += 1;
+                    accepted += 1;
                     if let Some(fault) = fault(&shader, format, target, &format!("{}.{}.{number}", job.name, function.name)) {
                         fail(format!("{} of {} with `{text}`: {fault}", function.name, job.name));
                     }
@@ -304,12 +304,12 @@ fn take(job: &Job, format: Format, target: &Target, fail: &dyn Fn(String)) -> (u
                     | LaunchError::Limit { .. }
                     | LaunchError::TooLarge { .. }
                     | LaunchError::NotUniform { .. },
-                ) => refused += 1,
+                ) => rejected += 1,
                 Err(error) => fail(format!("{}: {error}", job.name)),
             }
         }
     }
-    (taken, refused)
+    (accepted, rejected)
 }
 
 #[test]
@@ -328,14 +328,14 @@ fn every_device_accepts_software_doubles() {
     }
 }
 
-/// Compiles all kernels for a device, which must accept some of them.
+/// Compiles all kernels for a device, which must accept at least `least` of them.
 fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usize) {
     let (next, counts, faults) = (AtomicUsize::new(0), Mutex::new((0, 0)), Mutex::new(Vec::new()));
     let work = || {
         while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (taken, refused) = take(job, format, target, &|fault| faults.lock().unwrap().push(fault));
+            let (accepted, rejected) = compile_for_device(job, format, target, &|fault| faults.lock().unwrap().push(fault));
             let mut counts = counts.lock().unwrap();
-            *counts = (counts.0 + taken, counts.1 + refused);
+            *counts = (counts.0 + accepted, counts.1 + rejected);
         }
     };
     std::thread::scope(|scope| {
@@ -343,9 +343,9 @@ fn all_within_limits(format: Format, target: &Target, jobs: Vec<Job>, least: usi
             std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work).unwrap();
         }
     });
-    let (taken, refused) = counts.into_inner().unwrap();
+    let (accepted, rejected) = counts.into_inner().unwrap();
     let faults = faults.into_inner().unwrap();
-    println!("{format:?}: {taken} kernels accepted, {refused} rejected, {} faults", faults.len());
+    println!("{format:?}: {accepted} kernels accepted, {rejected} rejected, {} faults", faults.len());
     assert!(faults.is_empty(), "{format:?}:\n{}", faults.join("\n"));
-    assert!(taken >= least, "{format:?}: only {taken} kernels accepted");
+    assert!(accepted >= least, "{format:?}: only {accepted} kernels accepted");
 }

@@ -11,7 +11,7 @@ use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 
-/// Limit for the iterations of a launch: some steps never end the loop.
+/// Limit for the iterations of a launch. With some steps, the loop does not end.
 const FUEL: u64 = 200_000;
 
 /// A launch of `k(global const T *in, global uint *out, N n, N step)`.
@@ -33,7 +33,8 @@ impl Launch {
         Self { global, local, offset: 0, n, step, width: 4, same: false }
     }
 
-    /// The contents of the buffers after the launch. `None` if the loop does not end, or leaves the buffers.
+    /// The contents of the buffers after the launch. `None` if the loop does not end, or accesses memory outside of the
+    /// buffers.
     fn run(&self, module: &Module, stage: Stage) -> Option<Vec<Vec<u8>>> {
         let program = Program::new(module, Settings { fuel: FUEL, ..Settings::new(stage, &Target::full()) });
         let mut memory = Memory::default();
@@ -66,7 +67,7 @@ fn build(source: &str) -> Module {
 }
 
 /// The kernel `k`, specialised for a launch but not legalised.
-fn bound(module: &Module, key: &LaunchKey, target: &Target) -> Module {
+fn specialised(module: &Module, key: &LaunchKey, target: &Target) -> Module {
     let mut made = Specialised::new(module, "k", key, target, None).unwrap();
     made.bind().unwrap();
     made.module
@@ -81,8 +82,8 @@ fn key(module: &Module, launch: &Launch) -> LaunchKey {
 }
 
 /// The kernel, specialised for a launch on a GPU.
-fn launched(module: &Module, launch: &Launch) -> Module {
-    bound(module, &key(module, launch), &Target::full())
+fn specialised_for_gpu(module: &Module, launch: &Launch) -> Module {
+    specialised(module, &key(module, launch), &Target::full())
 }
 
 fn count(module: &Module, wanted: fn(&Op) -> bool) -> usize {
@@ -102,8 +103,8 @@ fn check(source: &str, launches: &[Launch]) -> usize {
     for launch in launches {
         let Some(wanted) = launch.run(&module, Stage::Built) else { continue };
         for target in [Target::full(), Target::lavapipe()] {
-            let made = bound(&module, &key(&module, launch), &target);
-            assert!(launch.run(&made, Stage::Launched).as_ref() == Some(&wanted), "another outcome of {launch:?} of\n{source}\n{made}");
+            let made = specialised(&module, &key(&module, launch), &target);
+            assert!(launch.run(&made, Stage::Launched).as_ref() == Some(&wanted), "other results of {launch:?} of\n{source}\n{made}");
         }
         ended += 1;
     }
@@ -137,14 +138,14 @@ fn loops_with_run_time_steps_are_unrolled() {
         let source = ordered("uint").replace("+= step", &format!("+= {step}"));
         let module = build(&source);
         let launch = Launch::new(8, 4, 100, 8);
-        assert_eq!(loops(&launched(&module, &launch)), 2, "{source}");
+        assert_eq!(loops(&specialised_for_gpu(&module, &launch)), 2, "{source}");
         let all = launches(&[(1, 1), (8, 4), (10, 10)], &[0, 1, 2, 7, 8, 31, 32, 33, 100, 777], &[1, 3, 8, 10], 4);
         assert_eq!(check(&source, &all), all.len());
     }
 }
 
 #[test]
-fn wrapping_counters_keep_their_values() {
+fn loops_with_wrapping_counters_have_equal_results() {
     let bounds = [0, 1, 3, 0x7fff_ffff, 0x8000_0000, 0xd000_0000, 0xffff_fffd, 0xffff_ffff];
     let steps = [0, 1, 0x2aaa_aaab, 0x5555_5554, 0x5555_5555, 0x5555_5556, 0x6000_0000, 0x7fff_ffff, 0x8000_0000, 0xc000_0001, 0xffff_ffff];
     let mut ended = 0;
@@ -159,14 +160,14 @@ fn wrapping_counters_keep_their_values() {
 }
 
 #[test]
-fn loads_stay_after_stores_that_may_alias() {
+fn loads_do_not_move_over_stores_that_may_alias() {
     let chain = "kernel void k(global const uchar *in, global uchar *out, uint n, uint step) {
         for (uint i = get_global_id(0); i < n; i += step) out[i + step] = in[i] + 1;
     }";
     for same in [false, true] {
         let launch = Launch { same, ..Launch::new(8, 8, 1000, 8) };
         assert_eq!(check(chain, &[launch]), 1);
-        let made = launched(&build(chain), &launch);
+        let made = specialised_for_gpu(&build(chain), &launch);
         let mut order = String::new();
         made.functions[0].body.walk(&mut |inst| match inst.op {
             Op::Load { .. } => order.push('l'),
@@ -194,7 +195,7 @@ fn with(loop_text: &str) -> String {
     HISTOGRAM.replace(LOOP, loop_text)
 }
 
-/// Groups of 16 and 64, also for global sizes or offsets that are not multiples of 16, 4 or 2.
+/// Launches with groups of 16 and 64 work-items. Some global sizes or offsets are not multiples of 16, 4 or 2.
 fn histogram_launches(most: u64) -> Vec<Launch> {
     let bounds = [0, 1, 15, 16, 17, 63, 64, 65, 255, 511, 1023, 1024, 1025, 1999, 2047, 2048, 2049, 2600, 4095, 8191];
     let bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= most).collect();
@@ -206,7 +207,7 @@ fn histogram_launches(most: u64) -> Vec<Launch> {
 }
 
 #[test]
-fn histograms_keep_their_results() {
+fn histograms_have_equal_results() {
     let kernels = [
         HISTOGRAM.to_owned(),
         with("for (int i = get_global_id(0); i < (int)n; i += (int)get_global_size(0)) atomic_inc(&counts[in[i]]);"),
@@ -241,7 +242,7 @@ fn histograms_keep_their_results() {
 }
 
 #[test]
-fn histograms_of_short_integers_and_small_vectors_keep_their_results() {
+fn histograms_of_short_integers_and_small_vectors_have_equal_results() {
     let reads = "for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);";
     for (ty, read, most) in [
         ("ushort", "(in[i] & 255)", 4095),
@@ -252,15 +253,15 @@ fn histograms_of_short_integers_and_small_vectors_keep_their_results() {
         let source = HISTOGRAM.replace("uchar *in", &format!("{ty} *in")).replace(reads, &reads.replace("in[i]", read));
         check(&source, &histogram_launches(most));
     }
-    // Elements of two sizes.
+    // The loop loads elements of two sizes.
     let both =
         with("for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_add(&counts[in[i]], ((global const uint *)in)[i]);");
     check(&both, &histogram_launches(2048));
 }
 
 #[test]
-fn counters_that_wrap_keep_their_results() {
-    // Addresses have 32 bits: two-byte elements at a distance of 2^31 are the same.
+fn histograms_with_wrapping_counters_have_equal_results() {
+    // Addresses have 32 bits, so two-byte elements whose indices differ by 2^31 are the same element.
     let mut ended = 0;
     for counter in ["uint", "int"] {
         let loop_text =
@@ -270,7 +271,7 @@ fn counters_that_wrap_keep_their_results() {
             for step in [16, 0x7fff_fff0, 0x8000_0000, 0x8000_0010, 0x8000_0020, 0xffff_fff0] {
                 let launch = Launch::new(64, 16, n, step);
                 let guarded = key(&module, &launch).changed(|key| key.kernel.guard = [true, false, false]);
-                let (unguarded, guarded) = (launched(&module, &launch), bound(&module, &guarded, &Target::full()));
+                let (unguarded, guarded) = (specialised_for_gpu(&module, &launch), specialised(&module, &guarded, &Target::full()));
                 if let Some(wanted) = launch.run(&guarded, Stage::Launched) {
                     assert!(launch.run(&unguarded, Stage::Launched) == Some(wanted), "{launch:?} changed:\n{loop_text}\n{unguarded}");
                     ended += 1;
@@ -282,18 +283,18 @@ fn counters_that_wrap_keep_their_results() {
 }
 
 #[test]
-fn loops_with_observable_order_keep_their_results() {
+fn loops_with_observable_order_have_equal_results() {
     let aliased = Launch { same: true, ..Launch::new(128, 64, 2048, 64) };
     let plain = Launch { same: false, ..aliased };
     let keep = |source: &str, launch: &Launch| {
-        // Work-items that have returned do not reach the barrier.
+        // In kernels with `return`, not all work-items reach the barrier.
         if !source.contains("return") {
             check(source, &[*launch]);
         }
     };
     let each = "for (uint i = get_global_id(0); i < n; i += get_global_size(0))";
     for loop_text in [
-        // The result is used.
+        // The result of the atomic operation is used.
         format!("uint last = 0; {each} last += atomic_inc(&counts[in[i]]); out[get_global_id(0)] = last != 12345678;"),
         format!("{each} if (atomic_inc(&counts[in[i]]) > 1000000) out[0] = 1;"),
         // A value is carried between iterations.
@@ -305,7 +306,7 @@ fn loops_with_observable_order_keep_their_results() {
         format!(
             "uint own[8]; for (uint j = 0; j < 8; j++) own[j] = in[j] + get_local_id(0); {each} atomic_add(&counts[in[i]], own[in[i] & 7]);"
         ),
-        // Bound, step, or start.
+        // The bound, the step, or the start depends on the work-item.
         "for (uint i = get_global_id(0); i < n - get_local_id(0); i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
         "for (uint i = get_global_id(0); i < n; i += get_global_size(0) + get_local_id(0) % 2) atomic_inc(&counts[in[i]]);".to_owned(),
         "for (uint i = get_global_id(0) * 2; i < n; i += get_global_size(0)) atomic_inc(&counts[in[i]]);".to_owned(),
@@ -318,37 +319,37 @@ fn loops_with_observable_order_keep_their_results() {
         format!("if (get_local_id(0) < 32) {each} atomic_inc(&counts[in[i]]);"),
         format!("{each} {{ if (in[i] == 200) break; atomic_inc(&counts[in[i]]); }}"),
         format!("{each} {{ if (in[i] == 200) return; atomic_inc(&counts[in[i]]); }}"),
-        // Two kinds of operations, or operations that do not commute.
+        // There are two kinds of operations, or operations that do not commute.
         format!("{each} {{ atomic_inc(&counts[in[i]]); atomic_max(&counts[in[i] / 2], i); }}"),
         format!("{each} atomic_xchg(&counts[in[i]], i);"),
         format!("{each} atomic_cmpxchg(&counts[in[i]], i, i + 1);"),
         format!("{each} counts[in[i]] = 7;"),
         format!("{each} atomic_add(&counts[in[i]], counts[0] > 1000000);"),
-        // The result is read before all work-items are done, or initialised while some work-items already count.
+        // The counts are read before all work-items are done, or initialised while some work-items already count.
         format!("{each} atomic_inc(&counts[in[i]]); out[get_global_id(0)] = counts[in[get_global_id(0)]] > 1000000;"),
         format!("counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("if (n > 3) counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("{each} atomic_inc(&counts[in[i]]); {each} atomic_inc(&counts[in[i]]);"),
-        // Global memory that is also read.
+        // The loop counts in global memory that is also read.
         format!("{each} atomic_inc(&out[in[i]]);"),
         // The loaded memory may change.
         format!("{each} atomic_inc(&counts[((global uchar *)out)[i]]);"),
         format!("{each} atomic_inc(&counts[*(volatile global const uchar *)&in[i]]);"),
-        // Not contiguous, not aligned, or conditional.
+        // The loads are not contiguous, not aligned, or conditional.
         format!("{each} atomic_inc(&counts[in[i + 1]]);"),
         format!("{each} atomic_inc(&counts[in[i * 2]]);"),
         format!("{each} if (i % 3 == 0) atomic_inc(&counts[in[i]]);"),
-        // Words are not narrow.
+        // The loop loads words, which are not narrow.
         format!("{each} atomic_inc(&counts[((global const uint *)in)[i] & 255]);"),
         // The source forbids unrolling.
         format!("__attribute__((opencl_unroll_hint(1))) {each} atomic_inc(&counts[in[i]]);"),
-        // A barrier in the loop.
+        // There is a barrier in the loop.
         format!("{each} {{ atomic_inc(&counts[in[i]]); barrier(CLK_LOCAL_MEM_FENCE); }}"),
     ] {
         let n = if loop_text.contains("i * 2") || loop_text.contains("uint *)in") { 1024 } else { 2048 };
         keep(&with(&loop_text), &Launch { n, ..plain });
     }
-    // A barrier for another address space.
+    // The barrier is for another address space.
     keep(&HISTOGRAM.replace("barrier(CLK_LOCAL_MEM_FENCE);\n    for (uint i", "barrier(CLK_GLOBAL_MEM_FENCE);\n    for (uint i"), &plain);
     // The buffer may alias the written one.
     let same = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {

@@ -1,9 +1,9 @@
 //! Runs `tests/sema/*.cl` through the front end.
 //!
-//! A file has its options in `// build: OPTIONS`, and `// device: portable` if it is for a device without acquire and
-//! release; the default device has all features. Each line that ends in `// error: TEXT` is checked alone, without the
-//! other ones. It must be rejected, only at that line, with a message that contains the text. A file without such lines
-//! must be accepted.
+//! A line `// build: OPTIONS` contains build options. With `// device: portable`, the device has no acquire and release
+//! operations; the default device has all features. Each line that ends in `// error: TEXT` is checked without the
+//! other such lines. It must be rejected, only at this line, with a message that contains the text. A file without such
+//! lines must be accepted.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::target::Target;
 
-/// Line and text of every error.
+/// The line and the text of every error.
 fn errors(text: &str, options: &str, target: &Target) -> Vec<(usize, String)> {
     let options = options::parse_words(options.split_whitespace().map(str::to_owned)).expect("options of the test");
     let source = Source { text: text.to_owned(), ..Default::default() };
@@ -49,7 +49,7 @@ fn check(path: &Path) -> Vec<String> {
         let matches =
             found.len() == wanted.len() && found.iter().zip(&wanted).all(|((at, text), want)| *at == index + 1 && text.contains(want));
         if !matches {
-            failures.push(format!("{name}:{}: wanted {wanted:?}, found {found:?}", index + 1));
+            failures.push(format!("{name}:{}: expected {wanted:?}, found {found:?}", index + 1));
         }
     }
     failures
@@ -62,7 +62,7 @@ fn programs_are_accepted_or_rejected() {
     paths.retain(|p| p.extension().is_some_and(|e| e == "cl"));
     paths.sort();
     assert!(!paths.is_empty());
-    // The front end is recursive: the stack is as deep as that of a build.
+    // The front end is recursive, so the thread has the stack size of a build.
     let run = move || paths.iter().flat_map(|path| check(path)).collect::<Vec<_>>();
     let failures = std::thread::Builder::new().stack_size(256 << 20).spawn(run).expect("a thread").join().expect("no panic");
     assert!(failures.is_empty(), "{}", failures.join("\n"));

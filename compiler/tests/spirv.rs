@@ -1,5 +1,5 @@
-//! SPIR-V as a source. The tests check the results of the modules in `tests/spirv` on the interpreter, and the log of
-//! rejected modules. Modules with random damage must cause an error or build, in bounded time.
+//! SPIR-V as a source. The tests check the results of the modules in `tests/spirv` on the interpreter, and the build
+//! log of rejected modules. A module with random damage must be built or rejected in bounded time.
 //!
 //! The number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED` the first
 //! seed, `WGCL_FUZZ_MODULES` another folder of modules. The file `WGCL_FUZZ_LAST` receives the last module, in case the
@@ -39,7 +39,7 @@ fn run(words: &[u32], specialisation: &Specialisation, kernel: &str, items: u32,
     run_with(words, specialisation, kernel, (items, size), more, Vec::new())
 }
 
-/// Runs the kernel with `more` as further arguments: objects from index 2 on with these contents.
+/// Like [`run`]. `objects` are the contents of further memory objects, whose ids start at 2.
 fn run_with(
     words: &[u32],
     specialisation: &Specialisation,
@@ -76,7 +76,7 @@ fn control(kernel: &str, items: u32, size: usize) -> Vec<u32> {
 }
 
 #[test]
-fn an_irreducible_cycle_becomes_a_state_machine() {
+fn irreducible_control_flow_is_supported() {
     let expected = |item: u32| {
         let mut number = item + if item.is_multiple_of(2) { 11 } else { 10 };
         while number < 100 {
@@ -133,7 +133,7 @@ fn specialization_constants_affect_sizes_and_initializers() {
 }
 
 #[test]
-fn packets_go_through_a_pipe() {
+fn pipes_transfer_packets() {
     let layout = PipeLayout::new(4, 3).expect("a pipe");
     let mut bytes = layout.constants().to_vec();
     bytes.resize(usize::try_from(layout.size()).expect("small"), 0);
@@ -187,9 +187,9 @@ fn invalid_modules_are_rejected() {
 }
 
 #[test]
-fn the_log_has_the_instruction_and_the_offset() {
+fn the_log_contains_the_instruction_and_the_offset() {
     let mut words = module("numbers");
-    // The addition's second operand becomes an undefined id.
+    // Replace the second operand of the addition by an undefined id.
     let at = words.iter().position(|word| word & 0xffff == 149).expect("OpIAddCarry");
     words[at + 4] = 9999;
     let result = build(&words, &Specialisation::new());
@@ -199,9 +199,9 @@ fn the_log_has_the_instruction_and_the_offset() {
 }
 
 #[test]
-fn the_log_has_source_locations_and_names() {
+fn the_log_contains_source_locations_and_names() {
     let mut words = module("later");
-    // The last addition's second operand becomes an undefined id.
+    // Replace the second operand of the last addition by an undefined id.
     let at = words.iter().rposition(|word| *word == 5 << 16 | 128).expect("OpIAdd");
     let result = words[at + 2];
     words[at + 4] = 9999;

@@ -1,6 +1,6 @@
 //! Barriers of shaders for WebGPU must be in control flow that is uniform by WGSL's rules. Control flow that meets
-//! these rules does not change. Values loaded from memory are broadcast to the group. Control flow that depends on the
-//! work-item is an error at the locations of the barrier and of the branch.
+//! these rules does not change. Conditions that are loaded from memory are broadcast to the group. If control flow
+//! depends on the work-item, the error contains the locations of the barrier and of the branch.
 //!
 //! `icd/tests/browser.rs` compares the rules with those of a browser.
 
@@ -14,16 +14,16 @@ use wgcl_compiler::options::{Source, parse_options};
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 
-/// The result for a kernel.
+/// The result of compiling a kernel.
 #[derive(Debug, PartialEq)]
-enum Made {
-    /// A shader with that number of broadcasts.
-    Answers(usize),
-    /// The source locations of the barrier and the branch.
-    Refused(String, String),
+enum Outcome {
+    /// The number of broadcasts in the shader.
+    Accepted(usize),
+    /// The source texts of the barrier and of the branch.
+    Rejected(String, String),
 }
 
-fn made(body: &str) -> Made {
+fn compile(body: &str) -> Outcome {
     let text = format!(
         "kernel void k(global int *out, constant int *given, int n) {{
             local int m[64]; int l = get_local_id(0), g = get_group_id(0); m[l] = l;\n{body}\nout[get_global_id(0)] = m[l ^ 1]; }}"
@@ -33,10 +33,10 @@ fn made(body: &str) -> Made {
     let program = built.program.unwrap_or_else(|| panic!("{}", built.log));
     let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
     match specialise(&program.module, "k", &key, &target) {
-        Ok(shader) => Made::Answers(print(&shader, Format::Wgsl, &target).unwrap().matches("workgroupUniformLoad(").count()),
+        Ok(shader) => Outcome::Accepted(print(&shader, Format::Wgsl, &target).unwrap().matches("workgroupUniformLoad(").count()),
         Err(LaunchError::NotUniform { at, branch, .. }) => {
             let part = |span: Span| program.sources.as_ref().map(|sources| sources.snippet(span)).unwrap_or_default();
-            Made::Refused(part(at), part(branch))
+            Outcome::Rejected(part(at), part(branch))
         }
         Err(error) => panic!("{body}: {error}"),
     }
@@ -44,7 +44,7 @@ fn made(body: &str) -> Made {
 
 const BARRIER: &str = "barrier(CLK_LOCAL_MEM_FENCE)";
 
-/// Control flow that is uniform by WGSL's rules: no change.
+/// Control flow that is uniform by WGSL's rules needs no broadcasts.
 #[test]
 fn uniform_control_flow_does_not_change() {
     for body in [
@@ -60,42 +60,42 @@ fn uniform_control_flow_does_not_change() {
         "for (int i = n; i; i >>= 1) { if (l < i) m[l] += m[l + i]; barrier(CLK_LOCAL_MEM_FENCE); }",
         "barrier(CLK_LOCAL_MEM_FENCE); if (m[3] > l) return;",
     ] {
-        assert_eq!(made(body), Made::Answers(0), "{body}");
+        assert_eq!(compile(body), Outcome::Accepted(0), "{body}");
     }
 }
 
-/// Quotients of work-item ids by a multiple of the group size are uniform: group ids replace them.
+/// Quotients of global ids by a multiple of the group size are uniform. They are computed from group ids.
 #[test]
 fn group_uniform_values_use_group_ids() {
     for body in [
         "if (get_global_id(0) / 64 > 3) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "if ((uint)get_global_id(0) >> 7 == (uint)n) { m[l]++; barrier(CLK_LOCAL_MEM_FENCE); }",
         "size_t i = get_global_id(0) / 192; for (size_t k = 0; k < i; k++) { m[l] += k; barrier(CLK_LOCAL_MEM_FENCE); }",
-        // With a signed quotient, although ids are unsigned.
+        // The quotient is signed, although ids are unsigned.
         "int i = get_global_id(0); if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i >> 6 < n) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); long k = i; if (k / 128 == n) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i % 192 >= 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i < 128) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i > 127) return; barrier(CLK_LOCAL_MEM_FENCE);",
-        // Other expressions that are uniform for a group.
+        // These other expressions are uniform in a group as well.
         "if (128 <= get_global_id(0)) barrier(CLK_LOCAL_MEM_FENCE);",
         "if (get_global_id(0) & 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "switch ((get_global_id(0) & 255) / 64) { case 2: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 3: barrier(CLK_LOCAL_MEM_FENCE); }",
     ] {
-        assert_eq!(made(body), Made::Answers(0), "{body}");
+        assert_eq!(compile(body), Outcome::Accepted(0), "{body}");
     }
-    // Expressions with two values in some groups.
+    // These expressions have two values in some groups.
     for (body, branch) in [
         ("if (get_global_id(0) / 96 > 3) barrier(CLK_LOCAL_MEM_FENCE);", "get_global_id(0) / 96 > 3"),
         ("int i = get_global_id(0); if (i < 100) barrier(CLK_LOCAL_MEM_FENCE);", "i < 100"),
         ("int i = get_global_id(0); if (i <= 128) barrier(CLK_LOCAL_MEM_FENCE);", "i <= 128"),
         ("int i = get_global_id(0); if (i % 96 < 64) barrier(CLK_LOCAL_MEM_FENCE);", "i % 96 < 64"),
         ("int i = get_global_id(0); if (i & 32) barrier(CLK_LOCAL_MEM_FENCE);", "i & 32"),
-        // A signed expression.
+        // The dividend may be negative.
         ("int i = get_global_id(0) - 1; if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);", "i / 64"),
     ] {
-        assert_eq!(made(body), Made::Refused(BARRIER.to_owned(), branch.to_owned()), "{body}");
+        assert_eq!(compile(body), Outcome::Rejected(BARRIER.to_owned(), branch.to_owned()), "{body}");
     }
 }
 
@@ -118,7 +118,7 @@ fn values_from_memory_are_broadcast() {
         // A branch that no barrier depends on needs no broadcast.
         ("if (out[0] > 3) m[l] = 5; barrier(CLK_LOCAL_MEM_FENCE); if (out[1]) m[l] = 7;", 0),
     ] {
-        assert_eq!(made(body), Made::Answers(answers), "{body}");
+        assert_eq!(compile(body), Outcome::Accepted(answers), "{body}");
     }
 }
 
@@ -132,6 +132,6 @@ fn varying_control_flow_is_an_error() {
         ("if (atomic_inc(out) == 5) barrier(CLK_LOCAL_MEM_FENCE);", "atomic_inc(out) == 5"),
         ("int p = 0; if (l == 3) p = n; if (p > 4) barrier(CLK_LOCAL_MEM_FENCE);", "p > 4"),
     ] {
-        assert_eq!(made(body), Made::Refused(BARRIER.to_owned(), branch.to_owned()), "{body}");
+        assert_eq!(compile(body), Outcome::Rejected(BARRIER.to_owned(), branch.to_owned()), "{body}");
     }
 }

@@ -1,12 +1,12 @@
 //! The vector IR of small kernels: `tests/vectorize/NAME.cl`, with the expected output in `NAME.vir`.
 //!
-//! An output begins with a line for each kernel and instruction set: the work-items of a gang, and how memory is
-//! accessed. So a load that becomes a gather changes one readable line. The full text for AVX-512 follows, and for AVX2
-//! or AArch64 if the source says so.
+//! An output begins with a line for each kernel and instruction set: the number of work-items of a gang, and the number
+//! of memory accesses of each kind. If a load becomes a gather, one readable line changes. The full text for AVX-512
+//! follows, and the text for another instruction set if a directive requests it.
 //!
-//! Lines at the top of a source: `// group: 16 16 1` gives the size of groups (64 1 1 without it), `// options:
-//! -cl-std=CL3.0` build options. `// text: avx2` or `// text: armv8` adds the text for that instruction set.
-//! `UPDATE_EXPECT=1` rewrites the expected files; read the difference before you keep it.
+//! The directives at the top of a source are `// group: 16 16 1` (the work-group size; the default is 64 1 1),
+//! `// options: -cl-std=CL3.0` (build options), and `// text: avx2` or `// text: armv8` (an instruction set).
+//! `UPDATE_EXPECT=1` rewrites the expected files: review the difference.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -28,12 +28,12 @@ const ISAS: [(Isa, &str); 4] = [(Isa::AVX512, "avx512"), (Isa::AVX2, "avx2"), (I
 /// A source, its directives and its program.
 struct Input {
     group: [u32; 3],
-    /// The instruction set for which there is a text besides AVX-512.
+    /// The instruction set for which the output contains a text, in addition to AVX-512.
     text: Option<String>,
     program: Program,
 }
 
-/// The rest of the line that begins with a directive.
+/// The value of the directive `// NAME: VALUE`. `None` if there is none.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": "))
 }
@@ -62,7 +62,7 @@ impl Input {
     }
 }
 
-/// How a module accesses memory: the number of instructions of each kind, without those of which there are none.
+/// The number of memory accesses of each kind in a module. Kinds without accesses are omitted.
 fn summary(module: &Module) -> String {
     let ops = || module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts).map(|inst| &inst.op);
     let count = |is: &dyn Fn(&Op) -> bool| ops().filter(|op| is(op)).count();
@@ -128,9 +128,9 @@ fn kernels_vectorize_as_expected() {
     assert!(failures.is_empty(), "UPDATE_EXPECT=1 rewrites the files:\n{}", failures.join("\n"));
 }
 
-/// The text of the vector IR says all that is compiled.
+/// The text form of the vector IR is complete: if it is parsed again, it compiles to the same code.
 #[test]
-fn vector_ir_reads_back_as_it_was_written() {
+fn printed_vector_ir_compiles_to_the_same_code() {
     for path in sources() {
         let input = Input::read(&path);
         for (kernel, (isa, name)) in input.kernels().flat_map(|kernel| ISAS.map(|isa| (kernel, isa))) {
@@ -140,7 +140,7 @@ fn vector_ir_reads_back_as_it_was_written() {
             assert_eq!(again.to_string(), text, "{}, {name}", kernel.name);
             if isa == Isa::AVX2 {
                 let [code, again] = [&module, &again].map(|module| compile(module, isa).expect("machine code").bytes);
-                assert!(code == again, "{}: the text compiles to other code", kernel.name);
+                assert!(code == again, "{}: the parsed text compiles to different code", kernel.name);
             }
         }
     }

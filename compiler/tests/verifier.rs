@@ -1,6 +1,6 @@
-//! The verifier finds violations of the rules of the IR, and nothing else: `tests/verifier/*.ir`.
+//! The verifier reports all violations of the rules of the IR in `tests/verifier/*.ir`, and no other errors.
 //!
-//! A comment `; error: TEXT` at an instruction expects an error of the verifier there that contains the text.
+//! At an instruction with a comment `; error: TEXT`, the verifier must report an error that contains the text.
 
 use std::path::Path;
 use wgcl_compiler::ir::read::read_module;
@@ -25,24 +25,24 @@ fn check(path: &Path) -> Result<(), String> {
         }
         let Some(error) = error else { continue };
         expected += 1;
-        // An error of the function's head is at its signature.
+        // For errors at the head of a function, the verifier reports its signature.
         let inst = if head { "signature" } else { code };
         let same =
             |one: &wgcl_compiler::ir::verify::VerifyError| one.function == function && one.inst == inst && one.message.contains(error);
         match found.iter().position(same) {
             Some(index) => drop(found.remove(index)),
-            None => failures.push(format!("line {number}: no error `{error}`")),
+            None => failures.push(format!("line {number}: the verifier does not report `{error}`")),
         }
     }
     failures.extend(found.iter().map(|error| format!("unexpected error: {error}")));
     if expected == 0 {
-        failures.push("the file expects no errors".to_owned());
+        failures.push("the file contains no `; error:`".to_owned());
     }
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
 }
 
 #[test]
-fn broken_rules_are_found() {
+fn violations_are_reported() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verifier");
     let entries = std::fs::read_dir(&folder).expect("the folder of the tests");
     let mut paths: Vec<_> = entries.filter_map(Result::ok).map(|entry| entry.path()).collect();

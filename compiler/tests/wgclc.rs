@@ -40,7 +40,7 @@ fn kernels_with_images_are_compiled() {
 
 #[test]
 fn checks_run_all_stages_or_the_front_end() {
-    // More local memory than any device has, in an argument and a variable together: only the last stage sees both.
+    // An argument and a variable together need more local memory than any device has. Only the last stage adds them up.
     let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
     let output = wgclc(&["--check", "-"], source);
     assert_eq!(output.status.code(), Some(1));
@@ -144,7 +144,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn several_files_go_to_a_folder() {
+fn several_files_are_written_to_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.cl"), GOOD).unwrap();
     std::fs::write(folder.path().join("b.cl"), "kernel void other(global int *a) { a[0] = N; }").unwrap();
@@ -152,7 +152,7 @@ fn several_files_go_to_a_folder() {
     assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), String::new(), String::new()));
     assert_eq!(names(&folder.path().join("out")), ["a.ir", "a.reflection", "b.ir", "b.reflection"]);
     assert!(std::fs::read_to_string(folder.path().join("out/b.ir")).unwrap().contains("\"other\""));
-    // One file, one stage: -o may name the file itself.
+    // With one input file and one stage, -o may name the output file.
     let output = wgclc_in(folder.path(), &["-DN=1", "--emit", "asm", "--device", "cpu", "-oa.asm", "a.cl"]);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     assert!(std::fs::read_to_string(folder.path().join("a.asm")).unwrap().contains("ret"));
@@ -162,7 +162,7 @@ fn several_files_go_to_a_folder() {
 }
 
 #[test]
-fn two_files_are_not_written_to_the_same_place() {
+fn two_files_with_the_same_output_file_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("sub")).unwrap();
     for file in ["a.cl", "sub/a.cl"] {
@@ -174,7 +174,7 @@ fn two_files_are_not_written_to_the_same_place() {
 }
 
 #[test]
-fn the_worst_of_several_files_is_the_status() {
+fn the_exit_status_is_that_of_the_worst_file() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("good.cl"), GOOD).unwrap();
     std::fs::write(folder.path().join("bad.cl"), "kernel void k(global int *a) { a[0] = ; }").unwrap();
@@ -231,9 +231,9 @@ fn output_files_are_reported() {
 }
 
 /// A process that is killed when dropped.
-struct Ended(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Ended {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         // It may have exited already.
         let _ = self.0.kill();
@@ -242,13 +242,13 @@ impl Drop for Ended {
 }
 
 #[test]
-fn changes_are_watched() {
+fn changed_files_are_compiled_again() {
     let folder = tempfile::tempdir().unwrap();
     let write = |file: &str, text: &str| std::fs::write(folder.path().join(file), text).unwrap();
     write("a.cl", "#include \"a.h\"\nkernel void k(global int *a) { a[0] = N; }\n");
     let mut command = Command::new(env!("CARGO_BIN_EXE_wgclc"));
     command.args(["--watch", "--check", "--message-format", "json", "-I.", "a.cl"]).current_dir(folder.path());
-    let mut child = Ended(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut child = KillOnDrop(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(|line| json(&line.unwrap()));
     // The messages of one build.
     let mut build = || {
@@ -256,7 +256,7 @@ fn changes_are_watched() {
         report.iter().map(|line| line["message"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(build()[0].contains("a.h"));
-    // The missing file is created and changed, and so is the source itself.
+    // Create and change the missing file, and change the source.
     write("a.h", "#define N 1\n");
     assert_eq!(build(), [""; 0]);
     write("a.h", "#define N unknown\n");

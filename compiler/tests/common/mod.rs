@@ -24,12 +24,12 @@ impl Text {
         name
     }
 
-    /// Adds a line unchanged.
+    /// Appends a line.
     pub fn line(&mut self, text: impl AsRef<str>) {
         writeln!(self.body, "{}", text.as_ref()).expect("a string");
     }
 
-    /// A fresh value name, for parameters and results of regions.
+    /// A new value name, for parameters and results of instructions with regions.
     pub fn fresh(&mut self) -> String {
         self.next += 1;
         format!("%{}", self.next - 1)
@@ -54,25 +54,25 @@ impl Text {
         self.line(format!("store {ptr}, {value} align {align}"));
     }
 
-    /// A kernel of that name and signature.
+    /// The text of a kernel. `head` is its name and signature.
     pub fn kernel(self, head: &str) -> String {
         format!("kernel @f0 {head} {{\n{}return\n}}\n", self.body)
     }
 
-    /// The body, for helpers and kernels with variables.
+    /// The text of the body, for functions and kernels with variables.
     pub fn body(self) -> String {
         self.body
     }
 }
 
-/// The type's bytes in memory.
+/// The size of a type in memory, in bytes.
 pub fn size_of(ty: &str) -> u32 {
     let (scalar, lanes) = ty.split_once('x').map_or((ty, 1), |(scalar, lanes)| (scalar, lanes.parse().expect("a number")));
     let bits: u32 = scalar[1..].parse().expect("a width");
     bits / 8 * lanes
 }
 
-/// A kernel `out[id * n + k] = op_k(a[id], b[id])`, each operation with its own type, with contiguous results.
+/// A kernel `out[id * n + k] = op_k(a[id], b[id])`. Each operation has its own type. The results are contiguous.
 ///
 /// `ops` are result types and right-hand sides that refer to the operands as `A` and `B`. Steps before the last are
 /// written `type = rhs;`, and `$` is the result of the previous step.

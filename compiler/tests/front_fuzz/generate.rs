@@ -8,7 +8,7 @@ const SCALARS: &[&str] = &["char", "uchar", "short", "ushort", "int", "uint", "l
 const WIDTHS: &[usize] = &[2, 3, 4, 8, 16];
 const SPACES: &[&str] = &["global", "local", "private", "constant"];
 
-/// A type of values.
+/// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 enum Type {
     Scalar(&'static str),
@@ -36,17 +36,17 @@ impl Type {
 struct Generator<'r> {
     random: &'r mut Random,
     text: String,
-    /// Readable variables in scope. The flag is set if they are writable.
+    /// The variables in scope: name, type, and whether they are writable.
     variables: Vec<(String, Type, bool)>,
     records: Vec<Vec<Type>>,
-    /// Functions: result and parameters.
+    /// The functions so far: result type and parameter types.
     functions: Vec<(Type, Vec<Type>)>,
     next: usize,
     labels: usize,
     in_loop: bool,
 }
 
-/// A program with kernels and helpers.
+/// A program with kernels and other functions.
 pub fn program(random: &mut Random) -> String {
     let mut generator = Generator {
         random,
@@ -103,7 +103,7 @@ impl Generator<'_> {
         let _ = write!(self.text, "struct S{number} {{ ");
         for (index, field) in fields.iter().enumerate() {
             let array = if self.random.below(4) == 0 { "[3]" } else { "" };
-            // Only the first element of an array is written.
+            // The program only writes the first element of an array.
             let _ = write!(self.text, "{} f{index}{array}; ", field.name());
         }
         let packed = if self.random.below(4) == 0 { " __attribute__((packed))" } else { "" };
@@ -146,7 +146,7 @@ impl Generator<'_> {
             let _ = writeln!(self.text, "return {value};");
         }
         self.text.push_str("}\n");
-        // Later functions and kernels may call it.
+        // The following functions and kernels may call this function.
         self.functions.push((ret.unwrap_or(Type::Scalar("void")), params));
     }
 
@@ -398,7 +398,7 @@ impl Generator<'_> {
                         _ => None,
                     })
                     .collect();
-                // An array member is a pointer here. Such a program is rejected, which is a test too.
+                // An array member decays to a pointer. The program is then rejected, which is also tested.
                 if fields.is_empty() { self.constant(ty) } else { self.pick(&fields).clone() }
             }
             11 if *ty == Type::Scalar("int") => self.condition(),

@@ -1,9 +1,9 @@
-//! Fuzzes the whole compiler with generated and damaged programs. Every input must give an error or a shader in bounded
-//! time.
+//! Fuzzes the whole compiler with generated and damaged programs. The compiler must report an error or create a shader
+//! for every input, in bounded time.
 //!
-//! A fixed number of programs is tried, so that all runs are equal. `WGCL_FUZZ_SECONDS` sets a duration instead, and
-//! `WGCL_FUZZ_SEED` the first seed. Programs are written to the folder `WGCL_FUZZ_DIR` while they are compiled, to find
-//! one that ends the process. Programs that fail remain there.
+//! The number of programs is fixed, so that all runs are equal. `WGCL_FUZZ_SECONDS` sets a duration instead, and
+//! `WGCL_FUZZ_SEED` the first seed. A program is written to the folder `WGCL_FUZZ_DIR` while it is compiled, so that it
+//! is known if the process crashes. Programs that fail remain there.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -31,16 +31,17 @@ impl Random {
     }
 }
 
-/// Time limit of one program, on a busy machine and without optimisation.
+/// Time limit for one program, on a busy machine and without optimisation.
 const LIMIT: Duration = Duration::from_secs(300);
 /// Number of programs of each kind.
 const COUNT: u64 = 150;
 
-/// Compiles all kernels of a program in bounded time. Returns whether it was accepted. The error is a bug.
+/// Compiles all kernels of a program in bounded time. Returns whether it was accepted. An error is a defect of the
+/// compiler.
 fn compile(text: &str) -> Result<bool, String> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let owned = text.to_owned();
-    // A compilation that does not end is abandoned. The process ends with the test.
+    // A thread that exceeds the limit is not stopped. It ends with the process.
     std::thread::spawn(move || {
         let _ = sender.send(stages(&owned));
     });
@@ -99,7 +100,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Compiles programs. Fails if one gives a bug.
+/// Compiles programs. Fails if one exposes a defect of the compiler.
 fn run(kind: &str, mut make: impl FnMut(&mut Random) -> String) {
     let first = number("WGCL_FUZZ_SEED").unwrap_or(1);
     let folder = std::env::var_os("WGCL_FUZZ_DIR").map(PathBuf::from);
@@ -127,7 +128,7 @@ fn run(kind: &str, mut make: impl FnMut(&mut Random) -> String) {
     println!("{kind}: {count} programs, {accepted} accepted, {} wrong", wrong.len());
     let shortest = wrong.iter().min_by_key(|(.., text)| text.len());
     if let Some((seed, message, text)) = shortest {
-        panic!("{} programs went wrong, the shortest is number {seed}: {message}\n{text}", wrong.len());
+        panic!("{} programs fail, the shortest has seed {seed}: {message}\n{text}", wrong.len());
     }
 }
 
@@ -139,14 +140,14 @@ fn generated_programs() {
 #[test]
 fn damaged_programs() {
     let corpus = corpus();
-    assert!(corpus.len() > 50, "the sources are found");
+    assert!(corpus.len() > 50, "only {} sources found", corpus.len());
     run("damaged", |random| {
         let (text, other) = (random.below(corpus.len()), random.below(corpus.len()));
         mutate::mutate(random, &corpus[text], &corpus[other])
     });
 }
 
-/// A constant index beyond the end of an array, with the `if` around it optimised away.
+/// Constant indices beyond the end of arrays, in an `if` that is optimised away.
 #[test]
 fn constant_indices_out_of_range() {
     let text = "kernel void k(global int *o, local int *l, constant int *c, int n) {
@@ -159,7 +160,7 @@ fn constant_indices_out_of_range() {
     assert_eq!(compile(text), Ok(true));
 }
 
-/// Sources with unbounded nesting, chains or growth. They must be accepted or rejected without a crash.
+/// Sources with extreme nesting, chains or growth. They must be accepted or rejected without a crash.
 #[test]
 fn extremes() {
     const MANY: usize = 100_000;
