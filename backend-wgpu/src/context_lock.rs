@@ -21,7 +21,7 @@ pub(crate) struct ContextLock {
 }
 
 impl ContextLock {
-    /// Takes no lock. For objects that wgpu-hal does not destroy.
+    /// Takes no lock. For buffers of Vulkan devices.
     pub(crate) const NONE: Self = Self { is_shared: false };
 
     pub(crate) fn of(backend: wgpu::Backend) -> Self {

@@ -74,7 +74,7 @@ const SYNC_DEVICES: cl_device_info = 0x12AC;
 /// The result of CL_DEVICE_LUID_KHR. CL_DEVICE_LUID_VALID_KHR is false, because only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
-/// A name without lower-case letters, which patterns require.
+/// The constant with a name that Rust accepts in patterns without a warning.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
 /// Queries of cl_ext_float_atomics, which the headers of the bindings do not have yet.

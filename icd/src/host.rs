@@ -87,7 +87,7 @@ struct Allocation {
     origin: Origin,
 }
 
-// SAFETY: the allocation is owned by this value; commands and the application use it in the order that maps give.
+// SAFETY: this value owns the allocation. Maps order the accesses of commands and of the application.
 unsafe impl Send for Allocation {}
 // SAFETY: as above.
 unsafe impl Sync for Allocation {}
@@ -126,7 +126,7 @@ impl HostRegion for Allocation {
     }
 }
 
-/// A part of an allocation, which it keeps alive.
+/// A range of an allocation. Prevents that the allocation is freed.
 #[derive(Debug)]
 struct Part {
     allocation: Arc<Allocation>,

@@ -14,7 +14,8 @@ type Version = (u32, u32);
 /// incorrect).
 const MASKED_LOGIC_FIXED: Version = (23, 0);
 
-/// The first Mesa that folds conversions of a float to a half and back, unless the shader forbids it. 25.0.7 and
+/// The first Mesa that is assumed to fold conversions of a float to a half and back, unless the shader forbids it.
+/// 25.0.7 and
 /// 26.2.6 do, 22.3.6 does not. The versions between were not tested.
 const HALF_ROUNDING_FOLDED: Version = (23, 0);
 

@@ -68,7 +68,7 @@ fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
     info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
 }
 
-/// The kinds of memory that a device can import. Only the Vulkan path can import memory; wgpu cannot.
+/// Returns the kinds of memory that a device can import. Only the Vulkan path can import memory; wgpu cannot.
 pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalMemory> {
     if !capabilities.vulkan_queue {
         return Vec::new();
@@ -78,14 +78,14 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) ->
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
-/// The kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification, but not offered,
-/// because no available driver could test it.
+/// Returns the kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification, but not
+/// offered, because no available driver could test it.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {
     let shares = capabilities.vulkan_queue && DeviceFacts::of(adapter).opaque_fd_semaphores;
     if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
 }
 
-/// The properties that OpenCL reports.
+/// Returns the properties that OpenCL reports.
 pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilities, target: &Target) -> DeviceProperties {
     let info = adapter.get_info();
     let limits = adapter.limits();
@@ -248,7 +248,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
         (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
     }
     mesa::remove_fixed(&mut defects, &info.driver_info);
-    // SwiftShader runs the iterations of several work-items together, too.
+    // Like lavapipe, SwiftShader runs the iterations of several work-items together.
     let swiftshader = info.name.starts_with("SwiftShader");
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
@@ -264,7 +264,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     (costs, defects)
 }
 
-/// The compiler's target.
+/// Returns the compiler's target.
 pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Target {
     let info = adapter.get_info();
     let features = adapter.features();
@@ -290,8 +290,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // writes order all accesses on lavapipe, so no fence is needed.
     let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
-    // Lock-based 64-bit atomics are used only on request: no device promises forward progress to the owner of a lock.
-    // They need a fence that orders the protected accesses.
+    // Lock-based 64-bit atomics are used only on request: no device guarantees forward progress of the work-item that
+    // owns a lock. They need a fence that orders the protected accesses.
     let locks = Options::get().emulates("int64_atomics") && fences;
     let int64_atomics = int64 && features.contains(Features::SHADER_INT64_ATOMIC_ALL_OPS) && !locks;
     let int16 = features.contains(Features::SHADER_I16);

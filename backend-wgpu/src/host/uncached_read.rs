@@ -5,13 +5,13 @@
 
 /// Maximum size in bytes of a read for which loads across the bus are faster than a device copy.
 pub(crate) fn max_fast_read() -> u64 {
-    if has_streams() { 8 << 10 } else { 64 }
+    if has_streaming_loads() { 8 << 10 } else { 64 }
 }
 
 /// Copies `source` to `target`, which must have the same length.
 pub(crate) fn read(target: &mut [u8], source: &[u8]) {
     #[cfg(target_arch = "x86_64")]
-    if has_streams() && target.len() == source.len() {
+    if has_streaming_loads() && target.len() == source.len() {
         // SAFETY: the processor has AVX2, and the slices have the same length.
         unsafe { x86::read(target, source) };
         return;
@@ -19,7 +19,7 @@ pub(crate) fn read(target: &mut [u8], source: &[u8]) {
     target.copy_from_slice(source);
 }
 
-fn has_streams() -> bool {
+fn has_streaming_loads() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx2");
     #[cfg(not(target_arch = "x86_64"))]
@@ -30,9 +30,9 @@ fn has_streams() -> bool {
 mod x86 {
     use std::arch::x86_64::{__m256i, _mm_mfence, _mm256_storeu_si256, _mm256_stream_load_si256};
 
-    const WIDE: usize = size_of::<__m256i>();
-    /// Loads in flight at the same time.
-    const AHEAD: usize = 4;
+    const VECTOR_BYTES: usize = size_of::<__m256i>();
+    /// Number of loads in flight at the same time.
+    const LOADS_IN_FLIGHT: usize = 4;
 
     /// Copies `source` to `target`, which must have the same length.
     ///
@@ -40,13 +40,13 @@ mod x86 {
     /// The processor must have AVX2.
     #[target_feature(enable = "avx2")]
     pub(super) unsafe fn read(target: &mut [u8], source: &[u8]) {
-        let lead = source.as_ptr().align_offset(WIDE).min(source.len());
+        let lead = source.as_ptr().align_offset(VECTOR_BYTES).min(source.len());
         let (Some((head_to, to)), Some((head, from))) = (target.split_at_mut_checked(lead), source.split_at_checked(lead)) else { return };
         head_to.copy_from_slice(head);
         // Discards lines that earlier streaming loads fetched, which may be stale.
         _mm_mfence();
         // SAFETY: the processor has AVX2, `from` is aligned to a vector, and both slices have the same length.
-        let (to, from) = unsafe { copy_blocks::<AHEAD>(to, from) };
+        let (to, from) = unsafe { copy_blocks::<LOADS_IN_FLIGHT>(to, from) };
         // SAFETY: the processor has AVX2, and the copied blocks were multiples of a vector.
         let (to, from) = unsafe { copy_blocks::<1>(to, from) };
         to.copy_from_slice(from);
@@ -58,8 +58,8 @@ mod x86 {
     /// The processor must have AVX2, `from` must be aligned to a vector, and the slices must have the same length.
     #[target_feature(enable = "avx2")]
     unsafe fn copy_blocks<'t, 's, const COUNT: usize>(to: &'t mut [u8], from: &'s [u8]) -> (&'t mut [u8], &'s [u8]) {
-        let mut target_blocks = to.chunks_exact_mut(WIDE * COUNT);
-        let mut blocks = from.chunks_exact(WIDE * COUNT);
+        let mut target_blocks = to.chunks_exact_mut(VECTOR_BYTES * COUNT);
+        let mut blocks = from.chunks_exact(VECTOR_BYTES * COUNT);
         for (to, from) in (&mut target_blocks).zip(&mut blocks) {
             let from = from.as_ptr().cast::<__m256i>();
             // SAFETY: the block has `COUNT` aligned vectors.

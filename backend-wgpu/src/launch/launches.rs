@@ -126,7 +126,7 @@ impl Launches {
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
         }
-        if let Some(word) = watched.as_ref().and_then(WatchedLaunch::to_clear) {
+        if let Some(word) = watched.as_ref().and_then(WatchedLaunch::memory_to_clear) {
             batch.clear(word.buffer(), 0, BYTES)?;
         }
         batch.begin_timestamps(timestamps.as_ref(), true)?;

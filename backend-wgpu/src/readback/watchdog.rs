@@ -23,7 +23,7 @@ pub(crate) const BYTES: u64 = TABLE_BYTES as u64;
 /// Number of bytes that are copied for the host.
 pub(crate) const COPIED: u64 = 16;
 
-/// The word of a device.
+/// The word in which the kernels of a device report loops that ended early.
 #[derive(Debug)]
 pub(crate) struct LoopWatchdog {
     gpu: Arc<Gpu>,
@@ -72,7 +72,7 @@ fn first_word(bytes: &[u8]) -> u32 {
     bytes.first_chunk().map_or(0, |&word| u32::from_le_bytes(word))
 }
 
-/// A launch that writes the word, from its recording until its completion is reported.
+/// A launch that may write the word, from its recording until its completion is reported.
 #[derive(Debug)]
 pub(crate) struct WatchedLaunch {
     word: Arc<LoopWatchdog>,
@@ -89,7 +89,7 @@ impl WatchedLaunch {
     }
 
     /// Returns the memory to clear before the launch. `None` if the host clears it.
-    pub(crate) fn to_clear(&self) -> Option<&WgpuMemory> {
+    pub(crate) fn memory_to_clear(&self) -> Option<&WgpuMemory> {
         self.copy.as_ref().map(|_| &**self.word.memory())
     }
 

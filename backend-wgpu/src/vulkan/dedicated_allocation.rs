@@ -70,7 +70,8 @@ pub(crate) fn usage(addressed: bool) -> vk::BufferUsageFlags {
 /// Binds memory to a buffer, or destroys both if that fails.
 ///
 /// # Safety
-/// No command may use either of them yet. The memory must have a type and a size that the buffer requires.
+/// No command may use either of them yet. The memory must have the size that the buffer requires, and a type that
+/// it supports.
 pub(crate) unsafe fn bind(device: &ash::Device, buffer: vk::Buffer, memory: vk::DeviceMemory) -> Result<(), vk::Result> {
     // SAFETY: the caller ensures the requirements, here and below.
     unsafe { device.bind_buffer_memory(buffer, memory, 0) }.inspect_err(|_| unsafe {

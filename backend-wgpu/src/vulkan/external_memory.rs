@@ -53,7 +53,7 @@ pub(crate) unsafe fn import(
 }
 
 /// # Safety
-/// As [`import`].
+/// The requirements of [`import`] apply.
 unsafe fn buffer(
     device: &ash::Device,
     exported: &ExportedMemory,
@@ -71,7 +71,7 @@ unsafe fn buffer(
 /// Imports the memory. Vulkan does not report the memory type of an opaque handle, so this tries the possible types.
 ///
 /// # Safety
-/// As [`import`].
+/// The requirements of [`import`] apply.
 unsafe fn allocate(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
@@ -123,7 +123,7 @@ unsafe fn allocate(
 /// Duplicates a file descriptor.
 ///
 /// # Safety
-/// No thread closes it meanwhile.
+/// No thread may close it meanwhile.
 #[cfg(unix)]
 unsafe fn duplicate(fd: i32) -> Option<i32> {
     use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -133,7 +133,7 @@ unsafe fn duplicate(fd: i32) -> Option<i32> {
 }
 
 /// # Safety
-/// The descriptor is open, and has no other owner.
+/// The descriptor must be open and have no other owner.
 #[cfg(unix)]
 unsafe fn close(fd: i32) {
     use std::os::fd::{FromRawFd, OwnedFd};

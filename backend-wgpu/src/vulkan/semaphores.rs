@@ -30,7 +30,7 @@ pub(crate) fn downcast_all(payloads: &[Arc<dyn SharedPayload>]) -> BackendResult
     all.ok_or_else(|| BackendError::Other("the semaphore belongs to another backend".to_owned()))
 }
 
-/// The API's reference to a semaphore. Submissions hold the semaphore itself.
+/// The API's reference to a semaphore. Submissions refer to the [`Semaphore`] directly.
 #[derive(Debug)]
 pub(crate) struct SharedSemaphore(Arc<Semaphore>);
 
@@ -98,7 +98,7 @@ impl SharedPayload for SharedSemaphore {
             let mut signals = semaphore.signals.lock();
             while *signals == 0 {
                 if semaphore.signalled.wait_for(&mut signals, PATIENCE).timed_out() {
-                    return Err(BackendError::Other("the semaphore has no submitted signal after 10 seconds".to_owned()));
+                    return Err(BackendError::Other("no signal of the semaphore was submitted within 10 seconds".to_owned()));
                 }
             }
             *signals -= 1;
