@@ -86,7 +86,7 @@ impl Element {
         })
     }
 
-    /// The name of the type in OpenCL C.
+    /// Returns the name of the type in OpenCL C.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Char => "char",
@@ -120,7 +120,7 @@ impl Element {
         Some((element, width))
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub const fn size(self) -> usize {
         match self {
             Element::Char | Element::Uchar => 1,

@@ -29,7 +29,7 @@ pub enum CStd {
 }
 
 impl CStd {
-    /// `1.0`, `1.1`, `1.2`, `2.0`, `3.0`, `3.1`
+    /// Returns the version number as text, such as `1.2`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cl10 => "1.0",
@@ -41,7 +41,7 @@ impl CStd {
         }
     }
 
-    /// `__OPENCL_C_VERSION__`: 100, 110, 120, 200, 300, 310.
+    /// Returns the value of `__OPENCL_C_VERSION__`, such as 120.
     pub const fn version(self) -> u32 {
         match self {
             Self::Cl10 => 100,
@@ -267,7 +267,7 @@ fn flag(options: &mut BuildOptions, word: &str) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// "This option includes the -cl-no-signed-zeros and -cl-mad-enable options."
+/// Sets `-cl-unsafe-math-optimizations`: "This option includes the -cl-no-signed-zeros and -cl-mad-enable options."
 const fn unsafe_math(options: &mut BuildOptions) {
     options.unsafe_math = true;
     options.no_signed_zeros = true;

@@ -41,17 +41,17 @@ impl PipeLayout {
         self.max_packets
     }
 
-    /// Offset of the packets in bytes.
+    /// Returns the offset of the packets in bytes.
     const fn packets(self) -> u64 {
         (HEADER + RECORDS * self.max_packets as u64).next_multiple_of(ALIGN)
     }
 
-    /// Size in bytes of the whole pipe.
+    /// Returns the size in bytes of the whole pipe.
     pub const fn size(self) -> u64 {
         self.packets() + self.packet_size as u64 * self.max_packets as u64
     }
 
-    /// Size in bytes of the state of an empty pipe: everything except the packets.
+    /// Returns the size in bytes of the state of an empty pipe, which is the whole pipe without the packets.
     pub const fn state_size(self) -> u64 {
         self.packets()
     }

@@ -37,8 +37,8 @@ impl Program {
                 kernel.enqueues = enqueues;
             }
         }
-        let own = module.globals.iter().filter(|g| g.space == ir::Space::Global && !crate::enqueue::is_hidden(&g.name));
-        let global_variable_size = own.map(|g| u64::from(g.size)).sum();
+        let visible = module.globals.iter().filter(|g| g.space == ir::Space::Global && !crate::enqueue::is_hidden(&g.name));
+        let global_variable_size = visible.map(|g| u64::from(g.size)).sum();
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 

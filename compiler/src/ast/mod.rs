@@ -198,7 +198,7 @@ pub enum ScalarKind {
 }
 
 impl ScalarKind {
-    /// The name of the type in OpenCL C.
+    /// Returns the name of the type in OpenCL C.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Bool => "bool",

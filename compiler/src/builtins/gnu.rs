@@ -68,8 +68,8 @@ pub(crate) fn parse(name: &str) -> Option<Gnu> {
 
 /// Returns the function if OpenCL C has a relational function with the same name.
 fn relational(name: &str) -> Option<Gnu> {
-    let own = ["isnan", "isinf", "isfinite", "isnormal", "signbit"].into_iter().find(|own| *own == name)?;
-    Some(Gnu::Function(own, None))
+    let function = ["isnan", "isinf", "isfinite", "isnormal", "signbit"].into_iter().find(|function| *function == name)?;
+    Some(Gnu::Function(function, None))
 }
 
 /// Returns the function for a name of the C library. The arguments of `sqrtf` are `float`, those of `sqrt` are
@@ -78,10 +78,10 @@ fn math(name: &str) -> Option<Gnu> {
     const MATH: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma \
         fmax fmin fmod hypot ldexp lgamma log log10 log1p log2 logb nextafter pow remainder rint round sin sinh sqrt \
         tan tanh tgamma trunc";
-    let find = |name: &str| MATH.split(' ').find(|own| *own == name);
+    let find = |name: &str| MATH.split(' ').find(|function| *function == name);
     match name.strip_suffix('f').and_then(find) {
-        Some(own) => Some(Gnu::Function(own, Some(ScalarKind::Float))),
-        None => find(name).map(|own| Gnu::Function(own, Some(ScalarKind::Double))),
+        Some(function) => Some(Gnu::Function(function, Some(ScalarKind::Float))),
+        None => find(name).map(|function| Gnu::Function(function, Some(ScalarKind::Double))),
     }
 }
 

@@ -67,7 +67,7 @@ pub enum Combine {
 }
 
 impl Combine {
-    /// The name in function names of the specification, such as `add`.
+    /// Returns the part of function names for the operation, such as `add` in `work_group_reduce_add`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Add => "add",

@@ -70,17 +70,17 @@ impl SourceFile {
         Self { name, text, start, included_at, lines: OnceLock::new(), line_directives: Vec::new() }
     }
 
-    /// The name in diagnostics.
+    /// Returns the name in diagnostics.
     pub fn name(&self) -> &Arc<str> {
         &self.name
     }
 
-    /// The text after the replacement of trigraphs.
+    /// Returns the text after the replacement of trigraphs.
     pub fn text(&self) -> &SourceText {
         &self.text
     }
 
-    /// The position of the first byte.
+    /// Returns the position of the first byte.
     pub const fn start(&self) -> u32 {
         self.start
     }
@@ -93,7 +93,7 @@ impl SourceFile {
         position >= self.start && position <= self.start.saturating_add(self.len())
     }
 
-    /// Offset of the first byte of each line.
+    /// Returns the offset in bytes of the start of each line.
     fn lines(&self) -> &[u32] {
         self.lines.get_or_init(|| {
             let newlines = self.text.as_str().bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -101,7 +101,7 @@ impl SourceFile {
         })
     }
 
-    /// Index of the line that contains the offset.
+    /// Returns the index of the line that contains a byte offset.
     fn line_index(&self, offset: u32) -> usize {
         self.lines().partition_point(|start| *start <= offset).saturating_sub(1)
     }

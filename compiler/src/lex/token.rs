@@ -122,7 +122,7 @@ pub(crate) enum Punct {
 }
 
 impl Punct {
-    /// The spelling in sources.
+    /// Returns the spelling of the punctuator.
     pub(crate) const fn spelling(self) -> &'static str {
         match self {
             Self::LParen => "(",
@@ -348,7 +348,7 @@ impl Keyword {
         KEYWORD_TABLE.get(name).copied()
     }
 
-    /// The first spelling in [`KEYWORDS`], which has no underscores if there is such a spelling.
+    /// Returns the first spelling in [`KEYWORDS`], which has no underscores if there is such a spelling.
     pub(crate) fn spelling(self) -> &'static str {
         KEYWORDS.iter().find(|(_, keyword)| *keyword == self).map_or("", |(name, _)| name)
     }

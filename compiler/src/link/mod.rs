@@ -277,15 +277,15 @@ impl<'a> Linker<'a> {
         let Some(symbol) = self.symbol(item) else {
             // Tables that lowering creates and library functions that another language calls have no symbol. They are
             // always in the same unit.
-            let own = match item {
+            let is_in_unit = match item {
                 Item::Global(unit, global) => self.units.get(unit)?.module.globals.get(global.index()).is_some(),
                 Item::Function(unit, func) => self.units.get(unit)?.module.functions.get(func.index()).is_some(),
             };
-            return own.then_some(item);
+            return is_in_unit.then_some(item);
         };
         // All units use the same definition of a variable with the linkage `Inline`.
-        let own = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
-        if own { Some(item) } else { self.find(symbol) }
+        let defines = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
+        if defines { Some(item) } else { self.find(symbol) }
     }
 
     /// Returns the items that kernels and items with external linkage use, directly or indirectly, in order of units.

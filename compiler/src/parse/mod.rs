@@ -103,7 +103,7 @@ impl<'d> Parser<'d> {
         self.tokens.get(self.pos).map_or(Span::NONE, |token| token.span)
     }
 
-    /// The span of the previous token.
+    /// Returns the span of the last consumed token.
     fn prev_span(&self) -> Span {
         self.pos.checked_sub(1).and_then(|at| self.tokens.get(at)).map_or(Span::NONE, |token| token.span)
     }

@@ -10,7 +10,7 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// The current maximum alignment of members in bytes, or `None` if there is no maximum.
+    /// Returns the current maximum alignment of members in bytes, or `None` if there is no maximum.
     pub(super) const fn current(&self) -> Option<u32> {
         self.current
     }
@@ -28,7 +28,7 @@ impl Packing {
             }
             Pack::Pop { label, value } => {
                 let to = match label {
-                    Some(label) => self.stack.iter().rposition(|(own, _)| own.as_ref() == Some(label)),
+                    Some(label) => self.stack.iter().rposition(|(entry, _)| entry.as_ref() == Some(label)),
                     None => self.stack.len().checked_sub(1),
                 };
                 let popped = to.and_then(|to| self.stack.drain(to..).next());

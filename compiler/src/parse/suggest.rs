@@ -86,7 +86,7 @@ pub(crate) fn question(found: Option<&str>) -> String {
 }
 
 pub(crate) fn foreign(name: &str) -> Option<&'static str> {
-    FOREIGN.iter().find(|(own, _)| *own == name).map(|(_, ours)| *ours)
+    FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, ours)| *ours)
 }
 
 /// Returns a suggestion with the most similar name, or an empty string if no name is similar.

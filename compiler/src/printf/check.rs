@@ -58,7 +58,7 @@ fn add_derived(region: &Region, derived: &mut FxHashSet<Value>) {
     }
 }
 
-/// For each value of `from` that is in the set, adds the corresponding value of `to`.
+/// Adds each value of `to` whose corresponding value of `from` is in the set.
 fn add_copies(from: &[Value], to: &[Value], derived: &mut FxHashSet<Value>) {
     for (from, to) in from.iter().zip(to) {
         if derived.contains(from) {

@@ -39,7 +39,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Size of a record in words, with its header.
+    /// Returns the size of a record in words, with the site number.
     pub fn words(&self) -> u32 {
         1 + self.args.iter().map(|&ty| words(ty)).sum::<u32>()
     }
@@ -126,8 +126,8 @@ impl Table {
             let site = number.checked_sub(1).and_then(|index| self.sites.get(index as usize));
             let Some(site) = site else { break };
             let length = site.words() as usize - 1;
-            let Some(own) = arguments.get(..length) else { break };
-            self.record(&mut out, site, own);
+            let Some(values) = arguments.get(..length) else { break };
+            self.record(&mut out, site, values);
             rest = &arguments[length..];
         }
         out
@@ -137,9 +137,9 @@ impl Table {
     fn record(&self, out: &mut Vec<u8>, site: &Site, words: &[u32]) {
         let mut rest = words;
         let mut args = site.args.iter().map(|&ty| {
-            let (own, others) = rest.split_at((self::words(ty) as usize).min(rest.len()));
+            let (values, others) = rest.split_at((self::words(ty) as usize).min(rest.len()));
             rest = others;
-            Argument::new(ty, own)
+            Argument::new(ty, values)
         });
         let parsed;
         let pieces = if site.format.is_some() {

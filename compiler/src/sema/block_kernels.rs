@@ -36,10 +36,10 @@ impl Sema<'_> {
     /// even number.
     pub(super) fn capture_slots(&self, block: FuncId) -> (Vec<(Ty, CaptureSlot)>, u32) {
         let function = &self.functions[block.index()];
-        let own = self.decls[block.index()].params.len();
+        let param_count = self.decls[block.index()].params.len();
         let mut end = 0u32;
         let mut slots = Vec::new();
-        for local in function.params.get(own..).unwrap_or_default() {
+        for local in function.params.get(param_count..).unwrap_or_default() {
             let Some(local) = function.locals.get(local.index()) else { continue };
             if matches!(self.kind(local.ty.ty), TyKind::Image(..) | TyKind::Sampler) {
                 slots.push((local.ty.ty, CaptureSlot::Parameter));
@@ -165,9 +165,9 @@ impl Sema<'_> {
         });
         let context = FnContext::new(id, void, true, (self.scopes.len() + 1, false));
         let outer = self.f.replace(context);
-        let own: Option<Vec<LocalId>> = params.iter().map(|param| self.new_local("", param.ty, span)).collect();
-        let stmts = own.and_then(|own| {
-            let (at, pointers) = own.split_first()?;
+        let locals: Option<Vec<LocalId>> = params.iter().map(|param| self.new_local("", param.ty, span)).collect();
+        let stmts = locals.and_then(|locals| {
+            let (at, pointers) = locals.split_first()?;
             body(self, *at, pointers)
         });
         self.finish_function(id);

@@ -108,7 +108,7 @@ impl Sema<'_> {
             self.f = self.enclosing.pop();
         }
         self.contract = contract;
-        self.functions[func.index()].params.extend(captured.iter().map(|(_, own)| *own));
+        self.functions[func.index()].params.extend(captured.iter().map(|(_, copy)| *copy));
         let decl = &self.decls[func.index()];
         let (ret, params) = (decl.ret, decl.params.iter().map(|param| param.ty.ty).collect());
         self.functions[func.index()].ret = ret;
@@ -120,7 +120,7 @@ impl Sema<'_> {
     /// Creates the declaration of a literal's function. Returns `None` after an error.
     fn block_declaration(&mut self, literal: &BlockLiteral, span: Span) -> Option<FuncDecl> {
         let parts = literal.declarator.parts.as_slice();
-        let (own, rest): (&[ast::ParamDecl], _) = match parts.split_first() {
+        let (literal_params, rest): (&[ast::ParamDecl], _) = match parts.split_first() {
             Some((DeclaratorPart::Function { variadic: true, span, .. }, _)) => {
                 self.err(*span, "invalid block prototype, variadic arguments are not allowed in OpenCL");
                 return None;
@@ -139,7 +139,7 @@ impl Sema<'_> {
             self.err(span, format!("block declared as returning '{shown}'"));
             return None;
         }
-        let params: Vec<Param> = self.parameters(own, false, true);
+        let params: Vec<Param> = self.parameters(literal_params, false, true);
         let void = self.void_ty();
         Some(FuncDecl {
             name: format!("__wgcl_block_{}", self.functions.len()).into(),
@@ -183,11 +183,11 @@ impl Sema<'_> {
     /// declares it, otherwise the copy that the current block captures. `scope` is the index of the scope that declares
     /// `local`. Returns `None` if no enclosing function declares it.
     pub(super) fn captured(&mut self, local: LocalId, scope: usize) -> Option<LocalId> {
-        let owns = |f: &FnContext| f.outermost <= scope + 1;
-        if self.f.as_ref().is_none_or(owns) {
+        let declares = |f: &FnContext| f.outermost <= scope + 1;
+        if self.f.as_ref().is_none_or(declares) {
             return Some(local);
         }
-        let owner = self.enclosing.iter().rposition(owns)?;
+        let owner = self.enclosing.iter().rposition(declares)?;
         let mut id = local;
         for level in owner + 1..=self.enclosing.len() {
             id = self.capture(level, id)?;
@@ -199,8 +199,8 @@ impl Sema<'_> {
     /// declares or has captured. Creates the copy on first use.
     fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
         let inner = self.enclosing.get(level).or(self.f.as_ref())?;
-        if let Some((_, own)) = inner.captures.iter().find(|(known, _)| *known == outer) {
-            return Some(*own);
+        if let Some((_, copy)) = inner.captures.iter().find(|(known, _)| *known == outer) {
+            return Some(*copy);
         }
         let source = self.enclosing.get(level.checked_sub(1)?)?;
         let constant = source.constants.get(&outer).cloned();
@@ -213,11 +213,11 @@ impl Sema<'_> {
         }
         let align = self.align_of(ty.ty);
         let inner = self.enclosing.get_mut(level).or(self.f.as_mut())?;
-        let own = LocalId(crate::ir::number(inner.locals.len()));
+        let copy = LocalId(crate::ir::number(inner.locals.len()));
         inner.locals.push(Local { name, ty: QualTy { is_const: true, ..ty }, align, span: declared });
-        inner.captures.push((outer, own));
-        inner.constants.extend(constant.map(|constant| (own, constant)));
-        Some(own)
+        inner.captures.push((outer, copy));
+        inner.constants.extend(constant.map(|constant| (copy, constant)));
+        Some(copy)
     }
 
     /// Declares a block variable. Returns the statement that copies its captures to unnamed variables, or `None` if

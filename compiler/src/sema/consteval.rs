@@ -394,7 +394,7 @@ impl Sema<'_> {
     }
 }
 
-/// The result of a comparison. True is 1 in a scalar and -1 in a lane of a vector.
+/// Creates the result of a comparison. True is 1 in a scalar and -1 in a lane of a vector.
 fn truth_value(truth: bool, kind: ScalarKind, lanes: u8) -> Constant {
     Constant::Int(match (truth, lanes) {
         (false, _) => 0,

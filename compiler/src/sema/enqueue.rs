@@ -54,7 +54,7 @@ struct WaitList {
 }
 
 impl Sema<'_> {
-    /// `ndrange_t`: a structure whose members only the library accesses.
+    /// Returns the type `ndrange_t`, a structure whose members only the library accesses. Creates it on first use.
     pub(super) fn ndrange_type(&mut self, span: Span) -> DeclTy {
         if !self.has_enqueue() {
             self.err(span, "device-side enqueue is not supported by this device");
@@ -102,25 +102,32 @@ impl Sema<'_> {
             "ndrange_2D" => self.ndrange(2, args, name_span, span),
             "ndrange_3D" => self.ndrange(3, args, name_span, span),
             _ => match QUERIES.iter().find(|(known, ..)| *known == &**name) {
-                Some(&(_, has_range, own)) => self.block_query(own, has_range, args, name_span, span),
+                Some(&(_, has_range, library_name)) => self.block_query(library_name, has_range, args, name_span, span),
                 None => {
-                    let own = LIBRARY_FUNCTIONS.iter().find(|(known, _)| *known == &**name).map_or("", |(_, own)| *own);
+                    let library_name =
+                        LIBRARY_FUNCTIONS.iter().find(|(known, _)| *known == &**name).map_or("", |(_, library_name)| *library_name);
                     let values: Vec<Expr> = args.iter().map(|arg| self.rvalue_expr(arg)).collect();
-                    self.library_function_call(own, values, (args, name_span), span)
+                    self.library_function_call(library_name, values, (args, name_span), span)
                 }
             },
         };
         call.unwrap_or_else(|| self.error_expr(span))
     }
 
-    /// Creates a call of the library function `own`. `args` are the arguments in the source, for errors. Returns `None`
-    /// after an error.
-    fn library_function_call(&mut self, own: &str, values: Vec<Expr>, (args, name_span): (&[ast::Expr], Span), span: Span) -> Option<Expr> {
+    /// Creates a call of the library function `library_name`. `args` are the arguments in the source, for errors.
+    /// Returns `None` after an error.
+    fn library_function_call(
+        &mut self,
+        library_name: &str,
+        values: Vec<Expr>,
+        (args, name_span): (&[ast::Expr], Span),
+        span: Span,
+    ) -> Option<Expr> {
         if values.iter().any(|value| self.is_error(value.ty)) {
             return None;
         }
-        let Some(Symbol::Functions(list)) = self.library_symbol(&Name::from(own)) else {
-            self.err(span, format!("in the built-in library, function '{own}' is missing"));
+        let Some(Symbol::Functions(list)) = self.library_symbol(&Name::from(library_name)) else {
+            self.err(span, format!("in the built-in library, function '{library_name}' is missing"));
             return None;
         };
         let id = *list.first()?;
@@ -128,9 +135,9 @@ impl Sema<'_> {
         (!self.is_error(call.ty)).then_some(call)
     }
 
-    /// Creates a call of the library function `own` with arguments that the compiler created.
-    pub(super) fn call_library(&mut self, own: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
-        self.library_function_call(own, values, (&[], span), span)
+    /// Creates a call of the library function `library_name` with arguments that the compiler created.
+    pub(super) fn call_library(&mut self, library_name: &str, values: Vec<Expr>, span: Span) -> Option<Expr> {
+        self.library_function_call(library_name, values, (&[], span), span)
     }
 
     fn counted<'e>(&mut self, args: &'e [ast::Expr], least: usize, most: usize, span: Span) -> Option<&'e [ast::Expr]> {
@@ -256,7 +263,7 @@ impl Sema<'_> {
         Some(value)
     }
 
-    /// The type of a generic pointer to device-side events.
+    /// Returns the type of a generic pointer to device-side events.
     fn events_pointer(&mut self, is_const: bool) -> Ty {
         let event = self.types.intern(TyKind::ClkEvent);
         self.pointer(QualTy { is_const, ..QualTy::plain(event) }, Space::Generic)
@@ -353,8 +360,9 @@ impl Sema<'_> {
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
     }
 
-    /// The 32-bit word for a kernel argument in a record: the size of local memory in bytes, the value of a sampler, or
-    /// the index of an image among the parameters of the enqueuing kernel.
+    /// Creates the 32-bit word for a kernel argument in a record: the size of local memory in bytes, the value of a
+    /// sampler,
+    /// or the index of an image among the parameters of the enqueuing kernel.
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
         let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {
@@ -474,7 +482,7 @@ impl Sema<'_> {
     }
 
     /// Checks a call of a function in [`QUERIES`].
-    fn block_query(&mut self, own: &str, has_range: bool, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
+    fn block_query(&mut self, library_name: &str, has_range: bool, args: &[ast::Expr], name_span: Span, span: Span) -> Option<Expr> {
         let count = usize::from(has_range) + 1;
         let args = self.counted(args, count, count, name_span)?;
         let mut values = Vec::new();
@@ -483,6 +491,6 @@ impl Sema<'_> {
             values.push(self.argument(range, ty)?);
         }
         self.block_argument(args.last()?)?;
-        self.call_library(own, values, span)
+        self.call_library(library_name, values, span)
     }
 }

@@ -282,8 +282,8 @@ impl Sema<'_> {
         list
     }
 
-    /// The spelling of a parameter type in clGetKernelArgInfo: no qualifiers, short type names (`uint`), `*` for each
-    /// pointer.
+    /// Returns the spelling of a parameter type for clGetKernelArgInfo: no qualifiers, short type names (`uint`), and
+    /// `*` for each pointer.
     fn written_type(&self, specs: &DeclSpecs, declarator: &Declarator, ty: Ty) -> String {
         let mut text = match &specs.ty {
             TypeSpec::Typedef(name) => name.to_string(),

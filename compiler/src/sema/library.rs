@@ -195,12 +195,12 @@ impl Sema<'_> {
 
     /// Runs a closure in the library's program scope.
     fn in_library_scope<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
-        let own = self.in_library;
+        let was_in_library = self.in_library;
         let f = self.f.take();
         let contract = std::mem::replace(&mut self.contract, false);
         let depth = std::mem::take(&mut self.depth);
         // While a library function is checked, the library's scope is the outermost of the current scopes.
-        let library_scope = if own {
+        let library_scope = if was_in_library {
             if self.scopes.is_empty() { Scope::default() } else { std::mem::take(&mut self.scopes[0]) }
         } else {
             std::mem::take(&mut self.library.scope)
@@ -210,14 +210,14 @@ impl Sema<'_> {
         let result = run(self);
         let library_scope = self.scopes.drain(..).next().unwrap_or_default();
         self.scopes = scopes;
-        if own {
+        if was_in_library {
             if let Some(first) = self.scopes.first_mut() {
                 *first = library_scope;
             }
         } else {
             self.library.scope = library_scope;
         }
-        self.in_library = own;
+        self.in_library = was_in_library;
         self.f = f;
         self.contract = contract;
         self.depth = depth;
@@ -245,7 +245,7 @@ impl Sema<'_> {
     pub(super) fn library_variant(&mut self, name: &Name, kind: ScalarKind, signature: &Signature) -> Option<(FuncId, ScalarKind)> {
         let Some(Symbol::Functions(list)) = self.library_symbol(name) else { return None };
         let candidates: &[ScalarKind] = if kind == ScalarKind::Half { &[ScalarKind::Half, ScalarKind::Float] } else { &[kind] };
-        for own in candidates {
+        for candidate in candidates {
             for id in &list {
                 if !self.has_valid_types(*id) {
                     continue;
@@ -259,13 +259,13 @@ impl Sema<'_> {
                             (None, _) => *ty,
                         };
                         let wanted = match slot.ty {
-                            Type::Value(Element::Generic, _) => *own,
+                            Type::Value(Element::Generic, _) => *candidate,
                             _ => ScalarKind::Int,
                         };
                         self.scalar_kind(ty) == Some(wanted)
                     });
                 if matches {
-                    return Some((*id, *own));
+                    return Some((*id, *candidate));
                 }
             }
         }

@@ -38,9 +38,9 @@ impl Sema<'_> {
     /// Creates a call of a library function: one call, or one per lane.
     pub(super) fn library_call(&mut self, name: &Name, call: LibraryCall<'_>) -> Expr {
         let span = call.span;
-        let Bound { kind: own, lanes, .. } = call.bound;
-        let Some((func, kind)) = self.library_variant(name, own, call.signature) else {
-            let shown = crate::thir::types::scalar_name(own);
+        let Bound { kind: wanted, lanes, .. } = call.bound;
+        let Some((func, kind)) = self.library_variant(name, wanted, call.signature) else {
+            let shown = crate::thir::types::scalar_name(wanted);
             self.err(span, format!("function '{name}' is not supported for '{shown}' by this device"));
             return self.error_expr(span);
         };

@@ -145,7 +145,7 @@ impl Sema<'_> {
         // Lanes of selected lanes are lanes of the underlying vector.
         let kind = match lvalue.kind {
             LvalueKind::Lanes { base, lanes } => {
-                // A vector of three lanes can be accessed like one of four. The fourth lane does not exist.
+                // The fourth of three selected lanes does not exist in the underlying vector.
                 let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
                 LvalueKind::Lanes { base, lanes }
             }

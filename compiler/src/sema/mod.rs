@@ -144,6 +144,7 @@ struct FnContext {
     outermost: usize,
     contract: bool,
     unroll: Option<UnrollHint>,
+    /// Size in bytes of the `__local` variables until now.
     local_memory: u32,
     /// Values of `const` integers with constant initialisers. Array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
@@ -177,6 +178,7 @@ pub(crate) struct Sema<'a> {
     kernels: Vec<(FuncId, KernelInfo)>,
     scopes: Vec<Scope>,
     strings: FxHashMap<Vec<u8>, GlobalId>,
+    /// The function that is being checked, or `None` outside of functions.
     f: Option<FnContext>,
     /// The functions that enclose the current block, outermost first.
     enclosing: Vec<FnContext>,
@@ -198,6 +200,7 @@ pub(crate) struct Sema<'a> {
     /// No diagnostics are emitted while this is not zero. Used where an expression is checked a second time.
     quiet: u32,
     enum_count: u32,
+    /// Current nesting of expressions and statements, at most [`MAX_DEPTH`].
     depth: u32,
     /// The span of the binary expression that is being checked, and of its operator.
     operator: Option<(Span, Span)>,
@@ -368,7 +371,7 @@ impl<'a> Sema<'a> {
         self.types.intern(TyKind::Scalar(kind))
     }
 
-    /// The type with this number of lanes: a scalar for one lane, otherwise a vector.
+    /// Returns the type with this number of lanes: a scalar for one lane, otherwise a vector.
     fn lanes(&mut self, kind: ScalarKind, lanes: u8) -> Ty {
         if lanes == 1 { self.scalar(kind) } else { self.types.intern(TyKind::Vector(kind, lanes)) }
     }

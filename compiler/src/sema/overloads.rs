@@ -74,10 +74,10 @@ const fn ordinal(index: usize) -> &'static str {
 }
 
 impl Sema<'_> {
-    /// The overloads of a function that the language version and the device have.
+    /// Returns the overloads of a function that the language version and the device have.
     fn offered(&self, name: &str) -> impl Iterator<Item = &'static Overload> {
-        let (version, own) = (self.options.std.version(), self.in_library);
-        table::find(name).iter().filter(move |overload| own || overload.row.is_offered(version, self.target))
+        let (version, in_library) = (self.options.std.version(), self.in_library);
+        table::find(name).iter().filter(move |overload| in_library || overload.row.is_offered(version, self.target))
     }
 
     /// Whether the table has a function that the language version and the device have.
@@ -141,23 +141,25 @@ impl Sema<'_> {
         self.error_expr(span)
     }
 
-    /// The text of the note that says why an argument does not fit.
+    /// Returns the text of the note about the argument that does not fit.
     fn misfit(&mut self, value: &Expr, slot: &Slot, mismatch: &Mismatch) -> String {
         let argument = format!("{}{} argument", mismatch.index + 1, ordinal(mismatch.index));
         let from = self.show(value.ty);
         let mut wanted = self.slot_type(slot, &mismatch.bound);
-        if let (Some(pointer), Some((own, own_space)), Some((pointee, space))) =
+        if let (Some(pointer), Some((argument_pointee, argument_space)), Some((pointee, space))) =
             (&slot.pointer, self.pointer_parts(value.ty), self.pointer_parts(wanted))
         {
-            let is_accepted = accepts(pointer, own_space);
-            match slot.ty == Type::Void || self.is_compatible(own.ty, pointee.ty) {
+            let is_accepted = accepts(pointer, argument_space);
+            match slot.ty == Type::Void || self.is_compatible(argument_pointee.ty, pointee.ty) {
                 true if !is_accepted => {
                     return format!(
-                        "cannot pass pointer to address space '__{own_space}' as a pointer to address space '__{space}' in {argument}"
+                        "cannot pass pointer to address space '__{argument_space}' as a pointer to address space '__{space}' in {argument}"
                     );
                 }
-                true if own.is_const && !pointee.is_const => return format!("{argument} ('{from}') would lose const qualifier"),
-                false if is_accepted => wanted = self.pointer(pointee, own_space),
+                true if argument_pointee.is_const && !pointee.is_const => {
+                    return format!("{argument} ('{from}') would lose const qualifier");
+                }
+                false if is_accepted => wanted = self.pointer(pointee, argument_space),
                 _ => {}
             }
         }
@@ -195,7 +197,9 @@ impl Sema<'_> {
             return self.pointer_cost(value, slot.ty, pointer, bound);
         }
         match (slot.ty, self.kind(value.ty)) {
-            (Type::Image(set, access), TyKind::Image(kind, own)) => (set.contains(*kind) && images::permits(access, *own)).then_some(0),
+            (Type::Image(set, access), TyKind::Image(kind, qualifier)) => {
+                (set.contains(*kind) && images::permits(access, *qualifier)).then_some(0)
+            }
             (Type::Event, TyKind::Event) | (Type::Sampler, TyKind::Sampler) => Some(0),
             (Type::Event | Type::Sampler, _) => self.is_integer_scalar(value.ty).then_some(4),
             (Type::Order | Type::Scope, _) => self.is_integer_scalar(value.ty).then_some(0),
@@ -393,8 +397,8 @@ impl Sema<'_> {
         let ret = self.slot_type(&signature.ret, &bound);
         match (overload.operation(bound.kind), signature.ret.bits) {
             (Some(op), Some(bits)) => {
-                let own = self.bound_type(bits, &bound);
-                let call = self.expr(ExprKind::Intrinsic { op, args }, own, span);
+                let operation_type = self.bound_type(bits, &bound);
+                let call = self.expr(ExprKind::Intrinsic { op, args }, operation_type, span);
                 self.as_type(call, ret, span)
             }
             (Some(op), None) => self.expr(ExprKind::Intrinsic { op, args }, ret, span),

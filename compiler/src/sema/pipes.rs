@@ -36,7 +36,7 @@ pub(super) enum PipeCall {
 }
 
 impl PipeCall {
-    /// Minimum and maximum number of arguments.
+    /// Returns the minimum and the maximum number of arguments.
     pub(super) const fn arguments(self) -> RangeInclusive<usize> {
         match self {
             Self::Packet(_) => 2..=4,
@@ -287,7 +287,8 @@ impl Sema<'_> {
         self.expr(ExprKind::Assign { lvalue: Box::new(to), value: Box::new(value) }, packet, span)
     }
 
-    /// `read_pipe` and `write_pipe` without a reservation: reserves one packet, copies it, and commits the reservation.
+    /// Creates `read_pipe` or `write_pipe` without a reservation: reserves one packet, copies it, and commits the
+    /// reservation.
     /// The value is 0, or -1 if the pipe is empty (for a read) or full (for a write).
     fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
         let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };

@@ -173,7 +173,7 @@ impl Types {
         &mut self.records[id.0 as usize]
     }
 
-    /// Size of a pointer in bytes.
+    /// Returns the size of a pointer in bytes.
     pub const fn pointer_size(&self) -> u32 {
         self.pointer_size
     }
