@@ -21,7 +21,7 @@ use crate::memory::argument_ring::ArgumentBytes;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::memory::ring::Slot;
 
-/// Limit of cached bind groups.
+/// Maximum number of cached bind groups. If it is reached, all are dropped.
 const MAX_BIND_GROUPS: usize = 1024;
 /// Storage bindings are rounded up to a multiple of this many bytes, the largest element of a buffer view, if the
 /// buffer is large enough.
@@ -53,7 +53,7 @@ pub(crate) struct BindGroups {
 }
 
 impl BindGroups {
-    /// The bind group of a key. `make` creates it if it is not cached.
+    /// Returns the bind group of a key. `make` creates it if it is not cached.
     pub(crate) fn get(&mut self, key: (u64, Ranges), make: impl FnOnce() -> BackendResult<BindGroup>) -> BackendResult<BindGroup> {
         if let Some(group) = self.groups.get(&key) {
             return Ok(group.clone());
@@ -167,7 +167,7 @@ pub(crate) struct AddressedMemory<'a> {
     pub(crate) writes: bool,
 }
 
-/// The memory that a pipeline accesses by address.
+/// Returns the memory that a pipeline accesses by address.
 pub(crate) fn addressed<'a>(target: LaunchTarget<'a>, layout: &ArgLayout) -> BackendResult<SmallVec<[AddressedMemory<'a>; 8]>> {
     let LaunchTarget { launch, kernel, .. } = target;
     let mut found = SmallVec::new();

@@ -12,7 +12,7 @@ use crate::launch::ndrange::Region;
 use crate::launch::split_bindings;
 use crate::memory::device_memory::downcast;
 
-/// The key for the work-groups of a region.
+/// Returns the key for the work-groups of a region.
 pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], max_groups: [u32; 3]) -> LaunchKey {
     let mut key = common.clone();
     (key.kernel.local_size, key.kernel.guard) = (region.local_size, guard);
@@ -20,7 +20,7 @@ pub(crate) fn region_key(common: &LaunchKey, region: &Region, guard: [bool; 3], 
     key
 }
 
-/// The key of a launch, without the fields that differ between its regions.
+/// Returns the key of a launch, without the fields that differ between its regions.
 pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size: [u32; 3]) -> BackendResult<LaunchKey> {
     if kernel.params().len() != launch.args.len() {
         return Err(BackendError::Other(format!(

@@ -62,7 +62,8 @@ pub(crate) struct Launches {
     scratch: Option<Arc<WgpuMemory>>,
     /// The merged buffer ([`crate::launch::merge_buffers`]).
     merged: Option<Arc<WgpuMemory>>,
-    /// Bound for null pointers, as uniform and as storage. One buffer cannot be both at once.
+    /// The buffers that are bound for null pointers, as uniform and as storage. A dispatch cannot bind one buffer as
+    /// both.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
     watchdog: Option<Arc<LoopWatchdog>>,
@@ -96,7 +97,7 @@ impl Launches {
         self.launch_cache.forget(id);
     }
 
-    /// Whether the pipeline of a launch exists.
+    /// Whether a pipeline of the launch's kernel exists. The launch then usually compiles nothing.
     pub(crate) fn is_ready(launch: &Launch) -> bool {
         program(launch).and_then(|program| program.code.kernel(&launch.kernel)).is_ok_and(|kernel| kernel.is_ready())
     }
@@ -121,7 +122,7 @@ impl Launches {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
-        // No error may occur between the two timestamps: unwritten queries cannot be resolved.
+        // Allocations precede the first timestamp. If a command fails after it, the next command writes its end query.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;

@@ -44,7 +44,7 @@ pub(crate) fn bindings(gpu: &Gpu) -> u32 {
     gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group)
 }
 
-/// The memory that an argument points to.
+/// Returns the memory that an argument points to, or `None` for null pointers and other arguments.
 pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     match arg {
         LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => Some(range),

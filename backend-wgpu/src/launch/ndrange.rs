@@ -84,7 +84,7 @@ fn unobserved_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64)
     local
 }
 
-/// Work-groups per dimension.
+/// Returns the number of work-groups per dimension.
 pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResult<[u32; 3]> {
     let mut counts = [1; 3];
     for ((count, global), local) in counts.iter_mut().zip(launch.global_size).zip(local_size) {

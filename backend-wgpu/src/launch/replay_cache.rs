@@ -113,7 +113,7 @@ pub(crate) enum MemorySource {
 }
 
 impl MemorySource {
-    /// `None` for a buffer of the engine.
+    /// Returns `None` for a buffer of the engine.
     pub(crate) fn of(binding: &Binding) -> Option<Self> {
         match binding.source {
             BindingSource::Param(index) => Some(Self::Range(index)),
@@ -157,7 +157,7 @@ struct CachedRange {
     id: u64,
     offset: u64,
     size: u64,
-    /// The byte to which the argument points.
+    /// Byte offset in the range to which the argument points.
     start: u64,
     read_only: bool,
 }

@@ -11,7 +11,7 @@ use crate::launch::kernel::{Kernel, KernelShader};
 use crate::launch::limits::LaunchLimits;
 use crate::launch::ndrange::GroupRange;
 
-/// Work-items per invocation: 16 one-byte elements are one 16-byte access.
+/// Maximum number of work-items per invocation: 16 one-byte elements are one 16-byte access.
 const MAX_FACTOR: u32 = 16;
 /// A coarsened launch has at least this many invocations per compute unit of a GPU: half of the invocations
 /// that a unit runs at a time.

@@ -7,10 +7,10 @@ mod common;
 #[path = "../../../compiler/tests/common/mod.rs"]
 mod kernels;
 
+mod address_spaces;
 mod arithmetic;
 mod control;
 mod memory;
-mod places;
 
 use common::{buffer, launch, read, run, write};
 use kernels::Text;

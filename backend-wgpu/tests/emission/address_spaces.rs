@@ -1,4 +1,4 @@
-//! Memory other than buffers: local, private, constant, by-value arguments; atomics.
+//! Local, private and constant memory, by-value arguments, and atomics.
 
 use crate::common::{ALL, device, noise};
 use crate::kernels::Text;
