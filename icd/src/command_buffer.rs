@@ -43,7 +43,8 @@ fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue)
     Ok((command_buffer, index))
 }
 
-/// The common part of the recording functions, except that of launches.
+/// The common part of the recording functions of commands other than kernel launches. Returns the same as
+/// [`recording_any`].
 fn recording(
     command_buffer: cl_command_buffer_khr,
     queue: cl_command_queue,
@@ -82,7 +83,7 @@ fn read_properties(list: &List<cl_command_buffer_properties_khr>) -> Result<Comm
         } else {
             return Err(Error::InvalidValue(format!("property {name:#x} is unknown").into()));
         };
-        check!(!repeated, InvalidValue, "property {name:#x} is given twice");
+        check!(!repeated, InvalidValue, "property {name:#x} is specified twice");
         Ok(())
     })?;
     Ok(CommandBufferOptions { flags: flags.unwrap_or_default(), asserts: asserts.unwrap_or_default(), property_list })

@@ -80,7 +80,7 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
     let Some((pairs, all)) = list.properties() else { return Ok(None) };
     for (index, &(name, value)) in pairs.iter().enumerate() {
         // "CL_INVALID_PROPERTY if ... the same property name is specified more than once."
-        check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidProperty, "property {name:#x} is given twice");
+        check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidProperty, "property {name:#x} is specified twice");
         match name {
             // "CL_INVALID_PLATFORM ... if platform value specified in properties is not a valid platform."
             CL_CONTEXT_PLATFORM => drop(handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(value.cast_unsigned()))?),

@@ -78,7 +78,7 @@ fn properties(context: &Context, given: &List<cl_mem_properties>) -> Result<Prop
                 let fd = i32::try_from(value).map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 handle = Some((kind, fd));
             }
-            _ => return Err(Error::InvalidProperty(format!("the property {name:#x} is unknown, or given twice").into())),
+            _ => return Err(Error::InvalidProperty(format!("the property {name:#x} is unknown, or specified twice").into())),
         }
     }
     let devices = devices.map(|handles| handles::get_all::<Device>(&handles)).transpose()?;

@@ -129,7 +129,7 @@ pub(crate) fn dispatch_options(list: &List<cl_properties>, handle: &Out<cl_mutab
         } else {
             return Err(Error::InvalidValue(format!("property {name:#x} is unknown").into()));
         };
-        check!(!std::mem::replace(&mut seen[index], true), InvalidValue, "property {name:#x} is given twice");
+        check!(!std::mem::replace(&mut seen[index], true), InvalidValue, "property {name:#x} is specified twice");
         Ok(())
     })?;
     Ok(options)

@@ -42,7 +42,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
     let list = list.properties();
     if let Some((pairs, _)) = &list {
         for (index, &(name, value)) in pairs.iter().enumerate() {
-            check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is given twice");
+            check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is specified twice");
             match u32::try_from(name) {
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
                 // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise ignored, because the

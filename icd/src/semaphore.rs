@@ -61,7 +61,7 @@ fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphorePrope
                     .map_err(|_| Error::InvalidProperty(format!("{value:#x} is not a file descriptor").into()))?;
                 import = handle.map(|kind| (kind, fd));
             }
-            _ => return Err(Error::InvalidProperty(format!("semaphore property {name:#x} is unknown, or given twice").into())),
+            _ => return Err(Error::InvalidProperty(format!("semaphore property {name:#x} is unknown, or specified twice").into())),
         }
     }
     (found.kind, found.exports, found.import) = (kind, exports, import);

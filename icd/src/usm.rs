@@ -37,7 +37,7 @@ fn flags(list: &List<u64>) -> Result<UsmFlags> {
         check!(
             name == u64::from(CL_MEM_ALLOC_FLAGS_INTEL) && flags.is_none(),
             InvalidProperty,
-            "property {name:#x} is unknown, or given twice"
+            "property {name:#x} is unknown, or specified twice"
         );
         flags = UsmFlags::from_bits(value);
         check!(flags.is_some(), InvalidProperty, "allocation flags {value:#x} are unknown");
