@@ -276,7 +276,7 @@ impl Engine {
 
 generated_code_abi! {
     /// The bits of `fma(a, b, c)`. The parameters are the bits of doubles.
-    fn fused(a: u64, b: u64, c: u64) -> u64 {
+    fn fma_bits(a: u64, b: u64, c: u64) -> u64 {
         f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
     }
 }
@@ -287,7 +287,7 @@ fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchCo
     LaunchContext {
         constants: places.constant,
         variables: places.global,
-        fused: fused as *const () as u64,
+        fused: fma_bits as *const () as u64,
         check: sanitizer::check_access as *const () as u64,
         num_groups: plan.num_groups,
         global_size: plan.global_size,

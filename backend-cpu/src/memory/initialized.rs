@@ -17,19 +17,19 @@ impl InitializedBytes {
     }
 
     /// Marks every byte.
-    pub(crate) fn set_all(&self) {
+    pub(crate) fn mark_all(&self) {
         self.all.store(true, Ordering::Relaxed);
     }
 
     /// Marks the bytes `start..end`.
-    pub(crate) fn set(&self, start: u64, end: u64) {
+    pub(crate) fn mark(&self, start: u64, end: u64) {
         self.words(start, end).for_each(|(word, mask)| {
             word.fetch_or(mask, Ordering::Relaxed);
         });
     }
 
     /// Whether the bytes `start..end` are initialised.
-    pub(crate) fn has(&self, start: u64, end: u64) -> bool {
+    pub(crate) fn is_initialized(&self, start: u64, end: u64) -> bool {
         self.all.load(Ordering::Relaxed) || self.words(start, end).all(|(word, mask)| word.load(Ordering::Relaxed) & mask == mask)
     }
 
@@ -52,15 +52,15 @@ mod tests {
     #[test]
     fn initialized_bytes_are_tracked_individually() {
         let bytes = InitializedBytes::new(300);
-        assert!(!bytes.has(0, 1));
-        bytes.set(60, 200);
-        assert!(bytes.has(60, 200) && bytes.has(63, 65) && bytes.has(128, 192));
-        assert!(!bytes.has(59, 61) && !bytes.has(199, 201) && !bytes.has(0, 300));
-        bytes.set(0, 60);
-        bytes.set(200, 300);
-        assert!(bytes.has(0, 300));
+        assert!(!bytes.is_initialized(0, 1));
+        bytes.mark(60, 200);
+        assert!(bytes.is_initialized(60, 200) && bytes.is_initialized(63, 65) && bytes.is_initialized(128, 192));
+        assert!(!bytes.is_initialized(59, 61) && !bytes.is_initialized(199, 201) && !bytes.is_initialized(0, 300));
+        bytes.mark(0, 60);
+        bytes.mark(200, 300);
+        assert!(bytes.is_initialized(0, 300));
         let whole = InitializedBytes::new(64);
-        whole.set_all();
-        assert!(whole.has(0, 64));
+        whole.mark_all();
+        assert!(whole.is_initialized(0, 64));
     }
 }

@@ -179,13 +179,13 @@ impl CpuMemory {
     /// Marks all bytes as initialised, because the caller receives the address or the bytes and may write to them.
     fn mark_all_initialized(&self) {
         if let Some(initialized) = &self.initialized {
-            initialized.set_all();
+            initialized.mark_all();
         }
     }
 
     fn mark_initialized(&self, range: &Range<usize>) {
         if let Some(initialized) = &self.initialized {
-            initialized.set(range.start as u64, range.end as u64);
+            initialized.mark(range.start as u64, range.end as u64);
         }
     }
 

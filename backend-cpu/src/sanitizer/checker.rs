@@ -267,7 +267,7 @@ impl Checker {
     }
 
     /// Handles a barrier, a collective operation, a fence, or the start or end of a group.
-    fn order(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
+    fn record_event(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
         let AccessRequest { address, base, site: number, local_id, group_id } = request;
         let before = group.running();
         let divergence = match site.access {
@@ -351,7 +351,7 @@ impl Checker {
             _ => {}
         }
         if !site.access.accesses_memory() {
-            self.order(group, site, request);
+            self.record_event(group, site, request);
             return address;
         }
         if !self.is_in_bounds(site, request) {
@@ -383,14 +383,14 @@ impl Checker {
             _ if site.access != Access::Load => true,
             _ if is_private => group.shadow.is_written(bytes, |by| (by.group, by.item) == (running.number, request.local_id)),
             _ if is_own => group.shadow.is_written(bytes, |by| by.group == running.number),
-            Some((first, initialized)) => initialized.has(bytes.start - first, bytes.end - first),
+            Some((first, initialized)) => initialized.is_initialized(bytes.start - first, bytes.end - first),
             None => true,
         };
         if !was_written {
             self.report(site, request, Fault::Uninitialized);
         }
         if let Some((first, initialized)) = tracked.filter(|_| site.access.writes()) {
-            initialized.set(bytes.start - first, bytes.end - first);
+            initialized.mark(bytes.start - first, bytes.end - first);
         }
         if !is_own && self.stored.as_ref().is_some_and(|stored| !stored.overlaps(bytes)) {
             return;

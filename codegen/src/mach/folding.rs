@@ -69,7 +69,7 @@ impl<'a> FoldingPlan<'a> {
             reachable: vec![false; function.blocks.len()],
             edges: vec![0; function.blocks.len()],
         };
-        plan.reach(function);
+        plan.find_reachable(function);
         let users = plan.users(function);
         plan.sums = Addresses::find(function, modes, &plan.defs, &plan.reachable);
         plan.recompute_used(function);
@@ -98,7 +98,7 @@ impl<'a> FoldingPlan<'a> {
         })
     }
 
-    fn reach(&mut self, function: &Function) {
+    fn find_reachable(&mut self, function: &Function) {
         let mut list = vec![0];
         while let Some(block) = list.pop() {
             if std::mem::replace(&mut self.reachable[block], true) {

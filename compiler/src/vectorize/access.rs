@@ -236,7 +236,7 @@ impl Vectorizer<'_> {
                     if offsets.is_some() {
                         return self.load_varying(&place, of, 1, size).swap_remove(0);
                     }
-                    self.unmasked(|this| this.load_varying(&place, of, 1, size).swap_remove(0))
+                    self.without_mask(|this| this.load_varying(&place, of, 1, size).swap_remove(0))
                 })
                 .collect();
         }
@@ -356,7 +356,7 @@ impl Vectorizer<'_> {
     }
 
     /// The addresses of all lanes in 64 bits.
-    pub(super) fn wide(&mut self, address: &Address) -> Regs {
+    pub(super) fn lane_addresses(&mut self, address: &Address) -> Regs {
         let ty = Type::Ptr(Space::Generic);
         let val = match address {
             Address::Uniform(base) => Val::Uniform(smallvec![*base]),
@@ -370,7 +370,7 @@ impl Vectorizer<'_> {
 
     /// Loads with one scalar load for each active lane.
     fn load_each(&mut self, address: &Address, of: Scalar) -> Regs {
-        let addresses = self.wide(address);
+        let addresses = self.lane_addresses(address);
         let ty = Register::Scalar(elem(of));
         self.each_lane(&[(Scalar::I64, addresses)], Some(of), &mut |this, scalars, _| {
             Some(this.emit(ty, VOp::Load(memory(of), Addr::of(scalars[0]))))
@@ -447,7 +447,7 @@ impl Vectorizer<'_> {
     }
 
     /// Runs `f` without an execution mask, as if all lanes were active.
-    fn unmasked<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
+    fn without_mask<T>(&mut self, f: impl FnOnce(&mut Self) -> T) -> T {
         let exec = self.masks.exec.take();
         let made = f(self);
         self.masks.exec = exec;
@@ -459,11 +459,11 @@ impl Vectorizer<'_> {
     /// accesses it.
     fn store_private_contiguous(&mut self, place: &Address, of: Scalar, regs: &[V]) {
         let merged = self.masks.exec.clone().map(|masks| {
-            let old = self.unmasked(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
+            let old = self.without_mask(|this| this.load_varying(place, of, 1, of.size()).swap_remove(0));
             self.select_regs(of, Mode::Varying, &masks, regs, &old)
         });
         let regs = merged.unwrap_or_else(|| SmallVec::from_slice(regs));
-        self.unmasked(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
+        self.without_mask(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
     }
 
     /// Stores one element for each lane, contiguous in memory.
@@ -487,7 +487,7 @@ impl Vectorizer<'_> {
     }
 
     fn store_each(&mut self, address: &Address, of: Scalar, comps: &[Regs]) {
-        let mut operands = vec![(Scalar::I64, self.wide(address))];
+        let mut operands = vec![(Scalar::I64, self.lane_addresses(address))];
         operands.extend(comps.iter().map(|regs| (of, regs.clone())));
         self.each_lane(&operands, None, &mut |this, scalars, _| {
             for (index, &value) in (0_u32..).zip(&scalars[1..]) {
@@ -510,7 +510,7 @@ impl Vectorizer<'_> {
         let mut operands = Vec::new();
         for value in [Some(dst), src].into_iter().flatten() {
             let address = self.address(value);
-            operands.push((Scalar::I64, self.wide(&address)));
+            operands.push((Scalar::I64, self.lane_addresses(&address)));
         }
         self.each_lane(&operands, None, &mut |this, scalars, _| {
             this.copy_bytes(scalars[0], scalars.get(1).copied(), size);

@@ -101,7 +101,7 @@ impl<'a> Vectorizer<'a> {
         }
         let sums = self.scanned(fold, &values, self.shape.lanes)?;
         let neutral = self.number(fold.of, Mode::Varying, fold.op.neutral(fold.of));
-        let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| lane.checked_sub(1))?;
+        let before = self.permute_constant(fold.of, &sums, Some(&neutral), &|lane| lane.checked_sub(1))?;
         let then = if op == AtomicOp::Sub { BinOp::Sub } else { fold.op };
         let made = self.binary(then, fold.of, Mode::Varying, &found, &before)?;
         self.define_varying(result, smallvec![made]);
@@ -205,7 +205,7 @@ impl<'a> Vectorizer<'a> {
         let int = Mem::Elem(elem(of).int());
         let int_ty = Register::Scalar(elem(of).int());
         match op {
-            _ if of.size() == 2 => self.retry(op, pointer, value, of).map(Some),
+            _ if of.size() == 2 => self.retry_until_unchanged(op, pointer, value, of).map(Some),
             AtomicOp::Store | AtomicOp::Xchg => {
                 let bits = self.int_scalar(of, value);
                 let old = self.emit(int_ty, VOp::AtomicExchange(int, addr, bits));
@@ -217,7 +217,7 @@ impl<'a> Vectorizer<'a> {
                 let negative = self.emit(int_ty, VOp::Bin(VBin::Sub, zero, value));
                 Ok(Some(self.emit(int_ty, VOp::AtomicAdd(int, addr, negative))))
             }
-            _ => self.retry(op, pointer, value, of).map(Some),
+            _ => self.retry_until_unchanged(op, pointer, value, of).map(Some),
         }
     }
 
@@ -228,7 +228,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Repeats load, operation and compare-and-exchange until no other thread has changed the value in between.
-    fn retry(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
+    fn retry_until_unchanged(&mut self, op: AtomicOp, pointer: V, value: V, of: Scalar) -> Lowered<V> {
         let (addr, mem) = (Addr::of(pointer), bits_in_memory(of));
         let ty = Register::Scalar(elem(of).int());
         let first = self.emit(ty, VOp::Load(mem, addr));

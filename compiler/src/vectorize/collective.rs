@@ -56,7 +56,7 @@ impl Vectorizer<'_> {
         };
         let &value = args.first().ok_or_else(|| internal!("{op:?} of nothing"))?;
         let made = if !sub && self.group.is_some() {
-            self.scan_on(result, op, value)?
+            self.group_scan(result, op, value)?
         } else if self.shape.lanes == 1 {
             self.collective_of_one(op, value)
         } else {
@@ -89,27 +89,27 @@ impl Vectorizer<'_> {
                 self.val(value)
             }
             GroupOp::All => {
-                let bits = self.flags(value, true);
+                let bits = self.active_lanes_where(value, true);
                 let zero = self.i32(0);
                 uniform(self.op(Register::I32, VOp::Cmp(VCmp::Eq, bits, zero)))
             }
             GroupOp::Any => {
-                let bits = self.flags(value, false);
+                let bits = self.active_lanes_where(value, false);
                 let zero = self.i32(0);
                 uniform(self.op(Register::I32, VOp::Cmp(VCmp::Ne, bits, zero)))
             }
             GroupOp::Ballot => {
-                let (bits, zero) = (self.flags(value, false), self.i32(0));
+                let (bits, zero) = (self.active_lanes_where(value, false), self.i32(0));
                 Val::Uniform(smallvec![bits, zero, zero, zero])
             }
-            GroupOp::BroadcastFirst => uniform(self.of_first(value)),
+            GroupOp::BroadcastFirst => uniform(self.first_active_value(value)),
             GroupOp::Broadcast => {
-                let index = self.same(operand()?);
-                uniform(self.of_lane(value, index))
+                let index = self.equal_active_value(operand()?);
+                uniform(self.value_of_lane(value, index))
             }
             GroupOp::Shuffle if self.is_uniform(operand()?) => {
                 let index = self.first(operand()?);
-                uniform(self.of_lane(value, index))
+                uniform(self.value_of_lane(value, index))
             }
             GroupOp::Shuffle | GroupOp::ShuffleXor | GroupOp::ShuffleUp | GroupOp::ShuffleDown => {
                 Val::Varying(smallvec![self.shuffled(op, value, operand()?)?])
@@ -127,7 +127,7 @@ impl Vectorizer<'_> {
     // Active lanes
 
     /// A bit mask of the active lanes in which a `bool` is true, or false if `not` is set.
-    pub(super) fn flags(&mut self, value: Value, not: bool) -> V {
+    pub(super) fn active_lanes_where(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (own, here) = (self.mask_bits(&masks), self.live_bits());
         let op = if not { VBin::AndNot } else { VBin::And };
@@ -143,14 +143,14 @@ impl Vectorizer<'_> {
         self.op(Register::I32, VOp::Un(VUn::Ctz, bits))
     }
 
-    fn of_first(&mut self, value: Value) -> V {
+    fn first_active_value(&mut self, value: Value) -> V {
         let lane = self.first_lane();
-        self.of_lane(value, lane)
+        self.value_of_lane(value, lane)
     }
 
     /// A value that the program guarantees to be equal in all active lanes, as a scalar.
-    pub(super) fn same(&mut self, value: Value) -> V {
-        if self.is_uniform(value) { self.first(value) } else { self.of_first(value) }
+    pub(super) fn equal_active_value(&mut self, value: Value) -> V {
+        if self.is_uniform(value) { self.first(value) } else { self.first_active_value(value) }
     }
 
     /// The registers of a value, with the neutral element in inactive lanes.
@@ -168,7 +168,7 @@ impl Vectorizer<'_> {
     // Values of other lanes
 
     /// The value in lane `lane`, which is taken modulo the number of lanes.
-    fn of_lane(&mut self, value: Value, lane: V) -> V {
+    fn value_of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {
             let lane = if of == Scalar::I64 { self.op(Register::I64, VOp::Cast(VCast::ZExt, lane)) } else { lane };
@@ -179,7 +179,7 @@ impl Vectorizer<'_> {
         }
         let regs = self.regs(value, Mode::Varying);
         if let Some(lane) = self.constant_bits(lane) {
-            return self.known_lane(of, &regs, lane as u32 & last);
+            return self.value_of_constant_lane(of, &regs, lane as u32 & last);
         }
         let mark = self.frame.mark();
         let at = self.spill(of, &regs);
@@ -193,7 +193,7 @@ impl Vectorizer<'_> {
     }
 
     /// The value in a lane with a constant index.
-    pub(super) fn known_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
+    pub(super) fn value_of_constant_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
         let each = u32::from(self.b.ty(regs[0]).lanes());
         let ty = self.shape.register(of, Mode::Uniform);
         self.op(ty, VOp::Extract(regs[(lane / each) as usize], (lane % each) as u8))
@@ -205,7 +205,7 @@ impl Vectorizer<'_> {
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
         let by = self.uniformity.definitions().scalar(other).map(|by| by as u32);
         if let Some(by) = by {
-            return self.moved(of, &regs, None, &|lane| {
+            return self.permute_constant(of, &regs, None, &|lane| {
                 Some(last & if op == GroupOp::ShuffleXor { lane ^ by } else { shuffle_source(op, lane, by) })
             });
         }
@@ -217,16 +217,16 @@ impl Vectorizer<'_> {
             GroupOp::ShuffleDown => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &own, &index),
             _ => index,
         };
-        Ok(self.permuted(of, &regs, &index))
+        Ok(self.permute(of, &regs, &index))
     }
 
     /// Permutes lanes. Indices are modulo the number of lanes.
-    fn permuted(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
+    fn permute(&mut self, of: Scalar, regs: &[V], index: &[V]) -> Regs {
         let mode = Mode::Varying;
         if elem(of).bits() == 64 {
             // Permute the low and the high 32-bit words separately.
             let words = self.bitcast(of, Scalar::I32, mode, &[regs.into()]);
-            let words: Comps = words.iter().map(|word| self.permuted(Scalar::I32, word, index)).collect();
+            let words: Comps = words.iter().map(|word| self.permute(Scalar::I32, word, index)).collect();
             return self.bitcast(Scalar::I32, of, mode, &words).swap_remove(0);
         }
         let ty = self.shape.register(of, mode);
@@ -248,7 +248,13 @@ impl Vectorizer<'_> {
 
     /// Permutes lanes by constant indices. If `from` returns `None` for a lane, the lane gets its value from `fill`, or
     /// is unspecified without `fill`.
-    pub(super) fn moved(&mut self, of: Scalar, regs: &[V], fill: Option<&Regs>, from: &dyn Fn(u32) -> Option<u32>) -> Lowered<Regs> {
+    pub(super) fn permute_constant(
+        &mut self,
+        of: Scalar,
+        regs: &[V],
+        fill: Option<&Regs>,
+        from: &dyn Fn(u32) -> Option<u32>,
+    ) -> Lowered<Regs> {
         let ty = self.shape.register(of, Mode::Varying);
         let each = u32::from(ty.lanes());
         let sources: SmallVec<[V; 4]> = regs.iter().copied().chain(fill.into_iter().flatten().copied()).collect();
@@ -256,11 +262,11 @@ impl Vectorizer<'_> {
         // `regs`.
         let place = |lane: u32| from(lane).unwrap_or(if fill.is_some() { self.shape.lanes + lane } else { lane });
         let places: Vec<u32> = (0..self.shape.lanes).map(place).collect();
-        places.chunks(each as usize).map(|places| self.picked(&sources, ty, places)).collect()
+        places.chunks(each as usize).map(|places| self.pick_lanes(&sources, ty, places)).collect()
     }
 
     /// A register with lanes of one or two registers. Fails if the lanes come from more registers.
-    fn picked(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
+    fn pick_lanes(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
         let each = u32::from(ty.lanes());
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
         let mut lanes = Vec::with_capacity(places.len());
@@ -298,11 +304,11 @@ impl Vectorizer<'_> {
         let mut sum = Regs::from_slice(regs);
         let mut step = self.shape.lanes / 2;
         while step > 0 {
-            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
+            let other = self.permute_constant(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
             sum = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
             step /= 2;
         }
-        Ok(self.known_lane(fold.of, &sum, 0))
+        Ok(self.value_of_constant_lane(fold.of, &sum, 0))
     }
 
     /// Combines the lanes of each cluster. The size of a cluster is a power of two.
@@ -311,7 +317,7 @@ impl Vectorizer<'_> {
         let mut sum = Regs::from_slice(regs);
         let mut step = 1;
         while step < known.unwrap_or(self.shape.lanes).min(self.shape.lanes) {
-            let other = self.moved(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
+            let other = self.permute_constant(fold.of, &sum, None, &|lane| Some(lane ^ step))?;
             let more = self.binary(fold.op, fold.of, Mode::Varying, &sum, &other)?;
             sum = if known.is_some() {
                 more
@@ -339,7 +345,7 @@ impl Vectorizer<'_> {
             return Ok(sums);
         }
         let identity = self.number(fold.of, Mode::Varying, op.identity(fold.of));
-        let before = self.moved(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
+        let before = self.permute_constant(fold.of, &sums, Some(&identity), &|lane| earlier(lane, 1, size))?;
         if self.masks.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
@@ -361,7 +367,7 @@ impl Vectorizer<'_> {
         let mut sums = Regs::from_slice(regs);
         let mut step = 1;
         while step < size {
-            let before = self.moved(fold.of, &sums, Some(&neutral), &|lane| earlier(lane, step, size))?;
+            let before = self.permute_constant(fold.of, &sums, Some(&neutral), &|lane| earlier(lane, step, size))?;
             sums = self.binary(fold.op, fold.of, Mode::Varying, &before, &sums)?;
             step *= 2;
         }

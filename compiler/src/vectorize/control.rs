@@ -98,10 +98,10 @@ impl<'a> Vectorizer<'a> {
 
     /// Vectorises a region. `results` are the results of the construct that contains the region.
     pub(super) fn region(&mut self, region: &'a Region, results: &[(LaneShape, Type)]) -> Lowered<End> {
-        self.rest(&region.insts, results, IfNoLane::EndOfRegion)
+        self.instructions(&region.insts, results, IfNoLane::EndOfRegion)
     }
 
-    pub(super) fn rest(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
+    pub(super) fn instructions(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
             match &inst.op {
                 Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
@@ -123,7 +123,7 @@ impl<'a> Vectorizer<'a> {
                 return Ok(End::Left);
             }
             if self.may_lose_lanes(inst) && !insts[index + 1..].is_empty() {
-                return self.rest_if_any(&insts[index + 1..], results, if_no_lane);
+                return self.instructions_if_any(&insts[index + 1..], results, if_no_lane);
             }
         }
         Err(internal!("a region without an end"))
@@ -148,18 +148,18 @@ impl<'a> Vectorizer<'a> {
 
     /// Vectorises the instructions after an instruction in which all lanes may become inactive. Branches over them if
     /// no lane is active.
-    fn rest_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
-        let Some(masks) = self.masks.exec.clone() else { return self.rest(insts, results, if_no_lane) };
+    fn instructions_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
+        let Some(masks) = self.masks.exec.clone() else { return self.instructions(insts, results, if_no_lane) };
         // Only the end of the region follows, which can run with no active lane.
         if let [Inst { op: Op::Yield(_), .. }] = insts {
-            return self.rest(insts, results, if_no_lane);
+            return self.instructions(insts, results, if_no_lane);
         }
         let (some, none) = (self.b.block(), self.b.block());
         let any = self.any(&masks);
         let before = self.masks.slots.clone();
         self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(none, [])));
         self.b.enter(some);
-        let end = self.rest(insts, results, if_no_lane)?;
+        let end = self.instructions(insts, results, if_no_lane)?;
         if let (IfNoLane::ExitLoop, Some(state)) = (if_no_lane, self.masks.loops.last()) {
             // The region of a loop ends in a jump on both paths.
             let (exit, out) = (state.exit, state.out.clone());

@@ -38,7 +38,7 @@ impl Vectorizer<'_> {
     }
 
     /// Converts numbers to another type with the same lane size.
-    fn same_size(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+    fn cast_lanes(&mut self, cast: VCast, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         let ty = self.shape.register(to, mode);
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
     }
@@ -48,7 +48,7 @@ impl Vectorizer<'_> {
         let (had, has) = (scalar(from), scalar(to));
         match op {
             CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
-            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.named(to, mode, &comps[0])]),
+            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.to_named_space(to, mode, &comps[0])]),
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
                     (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),
@@ -63,14 +63,14 @@ impl Vectorizer<'_> {
 
     /// Converts a generic pointer to a named address space, or to null if it points to another address space. An
     /// address is global if it is outside of the arena's work-group and private memory.
-    fn named(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
+    fn to_named_space(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
         let local = (0, self.frame.local.size);
         let (start, size) = self.frame.private_range;
         let inside = match to {
-            Type::Ptr(Space::Local) => self.within(mode, regs, local),
-            Type::Ptr(Space::Private) => self.within(mode, regs, (start, size)),
+            Type::Ptr(Space::Local) => self.is_within(mode, regs, local),
+            Type::Ptr(Space::Private) => self.is_within(mode, regs, (start, size)),
             Type::Ptr(Space::Global) => {
-                let (local, private) = (self.within(mode, regs, local), self.within(mode, regs, (start, size)));
+                let (local, private) = (self.is_within(mode, regs, local), self.is_within(mode, regs, (start, size)));
                 let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
                 let either = self.bin_regs(VBin::Or, of, mode, &local, &private);
                 self.not(mode, &either)
@@ -82,7 +82,7 @@ impl Vectorizer<'_> {
     }
 
     /// A `bool` that is true for addresses in bytes `start..start + size` of the arena.
-    fn within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
+    fn is_within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
         let start = self.arena_at(start);
         let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
         let offset = self.bin_regs(VBin::Sub, Scalar::I64, mode, regs, &start);
@@ -130,7 +130,7 @@ impl Vectorizer<'_> {
                 self.scalars(from, mode, &[&regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }
             (Scalar::I64, Scalar::F32) => self.narrow(cast, to, mode, &regs),
-            (Scalar::I64, _) | (_, Scalar::F32) => self.same_size(cast, to, mode, &regs),
+            (Scalar::I64, _) | (_, Scalar::F32) => self.cast_lanes(cast, to, mode, &regs),
             _ => self.widen(cast, to, mode, &regs),
         }
     }
@@ -147,7 +147,7 @@ impl Vectorizer<'_> {
                 self.scalars(from, mode, &[regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }
             (Scalar::F32, Scalar::I64) => self.widen(cast, to, mode, regs),
-            (Scalar::F32, _) | (_, Scalar::I64) => self.same_size(cast, to, mode, regs),
+            (Scalar::F32, _) | (_, Scalar::I64) => self.cast_lanes(cast, to, mode, regs),
             _ => self.narrow(cast, to, mode, regs),
         }
     }
@@ -178,18 +178,18 @@ impl Vectorizer<'_> {
         let differs = self.compare_regs(VCmp::FNe, Scalar::F64, mode, &back_size, &size);
         let infinity = self.number(Scalar::F64, mode, f64::INFINITY.to_bits());
         let finite = self.compare_regs(VCmp::FLt, Scalar::F64, mode, &back_size, &infinity);
-        let inexact = self.both(mode, &differs, &finite);
-        let bits = self.same_size(VCast::Bitcast, Scalar::I32, mode, &near);
+        let inexact = self.bool_and(mode, &differs, &finite);
+        let bits = self.cast_lanes(VCast::Bitcast, Scalar::I32, mode, &near);
         let less = self.bin_const(VBin::Sub, Scalar::I32, mode, &bits, 1);
         let toward_zero = self.select_regs(Scalar::I32, mode, &above, &less, &bits);
         let odd = self.bin_const(VBin::Or, Scalar::I32, mode, &toward_zero, 1);
         let chosen = self.select_regs(Scalar::I32, mode, &inexact, &odd, &bits);
-        let floats = self.same_size(VCast::Bitcast, Scalar::F32, mode, &chosen);
+        let floats = self.cast_lanes(VCast::Bitcast, Scalar::F32, mode, &chosen);
         self.float_to_half(mode, &floats)
     }
 
     /// Conjunction of `bool`s.
-    pub(super) fn both(&mut self, mode: Mode, a: &[V], b: &[V]) -> Regs {
+    pub(super) fn bool_and(&mut self, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
         self.bin_regs(VBin::And, of, mode, a, b)
     }
@@ -197,8 +197,8 @@ impl Vectorizer<'_> {
     /// The bits of a number as an integer of the same size.
     pub(super) fn as_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
-            Scalar::F32 => self.same_size(VCast::Bitcast, Scalar::I32, mode, regs),
-            Scalar::F64 => self.same_size(VCast::Bitcast, Scalar::I64, mode, regs),
+            Scalar::F32 => self.cast_lanes(VCast::Bitcast, Scalar::I32, mode, regs),
+            Scalar::F64 => self.cast_lanes(VCast::Bitcast, Scalar::I64, mode, regs),
             _ => regs.into(),
         }
     }
@@ -206,7 +206,7 @@ impl Vectorizer<'_> {
     /// The inverse of [`Self::as_integer`].
     pub(super) fn of_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
-            Scalar::F32 | Scalar::F64 => self.same_size(VCast::Bitcast, of, mode, regs),
+            Scalar::F32 | Scalar::F64 => self.cast_lanes(VCast::Bitcast, of, mode, regs),
             _ => regs.into(),
         }
     }

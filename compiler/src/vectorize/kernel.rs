@@ -171,13 +171,13 @@ fn entered(
     let mut lower = Vectorizer::new(begin, vec![Register::I64; 4]);
     let params: Vec<V> = (0..4).map(|index| lower.emit(Register::I64, VOp::Param(index))).collect();
     let [launch, worker, first, end] = params[..] else { return Err(internal!("four parameters")) };
-    let base = lower.fixed(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
+    let base = lower.load_invariant(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
     lower.frame.variables = lower.arena_at(variables);
     lower.frame.element_major = lower.arena_at(lower.frame.element_major_at);
     lower.kernel_params(&key.samplers)?;
     let done = lower.groups(first, end, |this| {
-        if by_groups { this.by_groups(&function.body) } else { this.gang_loop(|this| this.whole(&function.body)) }
+        if by_groups { this.by_groups(&function.body) } else { this.gang_loop(|this| this.lower_body(&function.body)) }
     })?;
     lower.b.enter(done);
     lower.b.end(Terminator::Return(None));
@@ -316,7 +316,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Vectorises the body of a kernel without barriers, or with groups of one gang.
-    fn whole(&mut self, body: &'a Region) -> Lowered<()> {
+    fn lower_body(&mut self, body: &'a Region) -> Lowered<()> {
         if self.shape.lanes > 1 && super::control::returns_early(body) {
             self.begin_live_mask();
         }

@@ -95,10 +95,14 @@ impl<'a> Vectorizer<'a> {
     }
 
     pub(super) fn do_loop(&mut self, inst: &'a Inst, init: &'a [Value], params: &'a [Value], body: &'a Region) -> Lowered<()> {
-        if self.uniformity.splits(inst) { self.split_loop(inst, init, params, body) } else { self.plain_loop(inst, init, params, body) }
+        if self.uniformity.splits(inst) {
+            self.lower_loop_that_splits(inst, init, params, body)
+        } else {
+            self.lower_loop_that_does_not_split(inst, init, params, body)
+        }
     }
 
-    fn plain_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
+    fn lower_loop_that_does_not_split(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
         let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
         let (header, exit) = (self.b.block(), self.b.block());
         let args = self.coerce_all(init, &lane_shapes);
@@ -134,7 +138,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    fn split_loop(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
+    fn lower_loop_that_splits(&mut self, inst: &'a Inst, init: &[Value], params: &[Value], body: &'a Region) -> Lowered<()> {
         let (lane_shapes, results) = (self.lane_shapes(params), self.lane_shapes(&inst.results));
         let (header, exit, outer_depth) = (self.b.block(), self.b.block(), self.depth());
         let (exec, before) = (self.masks.exec.clone(), self.masks.slots.clone());
@@ -181,7 +185,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.exec = Some(SmallVec::from_slice(&self.masks.slots[alive.clone()]));
         self.masks.split_depth += 1;
         let if_no_lane = if several { IfNoLane::EndOfRegion } else { IfNoLane::ExitLoop };
-        self.rest(&body.insts, &[], if_no_lane)?;
+        self.instructions(&body.insts, &[], if_no_lane)?;
         if several && !self.b.is_ended() {
             let next: SmallVec<[V; 4]> = SmallVec::from_slice(&self.masks.slots[next.unwrap_or(0..0)]);
             let masks: Regs = SmallVec::from_slice(&self.masks.slots[alive.clone()]);

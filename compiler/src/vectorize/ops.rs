@@ -83,7 +83,7 @@ impl Vectorizer<'_> {
                 return Ok(());
             }
             Op::WorkItem(question) => {
-                let val = self.answer(question);
+                let val = self.lower_query(question);
                 self.define(result, val);
                 return Ok(());
             }
@@ -244,7 +244,7 @@ impl Vectorizer<'_> {
                     smallvec![self.op(Register::I64, VOp::Bin(VBin::Add, args, by))]
                 }
                 (KernelParam::Buffer { .. }, ArgPlace::Address { offset }) | (KernelParam::Image, ArgPlace::Image { offset }) => {
-                    smallvec![self.fixed(args, Register::I64, offset.cast_signed())]
+                    smallvec![self.load_invariant(args, Register::I64, offset.cast_signed())]
                 }
                 (KernelParam::Local { .. }, _) => {
                     let at = locals.next().unwrap_or(0);

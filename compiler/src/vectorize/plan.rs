@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_lie_along_the_dimension_of_contiguous_stores() {
+    fn lanes_are_along_the_dimension_of_contiguous_stores() {
         assert_eq!(dimension("b[y * n + x] = a[y * n + x];"), 0);
         assert_eq!(dimension("b[x * n + y] = a[x * n + y];"), 1);
         assert_eq!(dimension("b[x * n + y] = a[y * n + x];"), 1);

@@ -97,7 +97,7 @@ impl Shape {
 
     /// The distance in the order of lanes between two work-items whose ids differ by one in a dimension.
     /// `vector_dimension` counts fastest, then the other dimensions in order.
-    pub(super) fn below(&self, dimension: u8) -> u32 {
+    pub(super) fn lane_distance(&self, dimension: u8) -> u32 {
         let comes_first = |other: u8| dimension != self.vector_dimension && (other == self.vector_dimension || other < dimension);
         (0..3).filter(|&other| comes_first(other)).map(|other| self.group[usize::from(other)]).product()
     }
@@ -175,7 +175,7 @@ mod tests {
     use wgcl_codegen::Isa;
 
     #[test]
-    fn vectors_divide_lines_where_they_can() {
+    fn lanes_divide_rows_if_possible() {
         let of = |isa, group| {
             let shape = Shape::of(isa, group, u32::MAX);
             (shape.lanes, shape.vector_dimension, shape.along_dimension)
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn global_ids_are_aligned_where_vectors_divide_all_groups_of_dimension_0() {
+    fn lane_0_is_aligned_if_lanes_divide_dimension_0() {
         let of = |group, enqueued| Shape::of(Isa::AVX512, group, u32::MAX).without_offset(enqueued).aligned;
         assert!(of([64, 1, 1], 64) && of([8, 8, 1], 8) && of([32, 1, 1], 64));
         assert!(!of([7, 1, 1], 7) && !of([16, 1, 1], 20) && !of([1, 64, 1], 1));

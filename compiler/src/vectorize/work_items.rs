@@ -21,7 +21,7 @@ pub(super) struct Items {
     pub enqueued: [u32; 3],
     /// The ids of the current group.
     pub group: Option<[V; 3]>,
-    /// The index of lane 0 in the lane order of [`Shape::below`](super::shape::Shape::below). If lanes are along
+    /// The index of lane 0 in the lane order of [`Shape::lane_distance`](super::shape::Shape::lane_distance). If lanes are along
     /// dimension 0, this is its linear local id.
     pub linear: Option<V>,
 }
@@ -37,18 +37,18 @@ impl Vectorizer<'_> {
     /// A word of the launch context at a byte offset. It does not change, so it is loaded once.
     pub(super) fn launch_word(&mut self, offset: usize) -> V {
         let launch = self.launch();
-        self.fixed(launch, Register::I32, offset as i32)
+        self.load_invariant(launch, Register::I32, offset as i32)
     }
 
     /// An address of the launch context at a byte offset.
     pub(super) fn launch_address(&mut self, offset: usize) -> V {
         let launch = self.launch();
-        self.fixed(launch, Register::I64, offset as i32)
+        self.load_invariant(launch, Register::I64, offset as i32)
     }
 
     /// Loads from memory that does not change while the kernel runs. The load is placed in the block that defines the
     /// address.
-    pub(super) fn fixed(&mut self, base: V, ty: Register, disp: i32) -> V {
+    pub(super) fn load_invariant(&mut self, base: V, ty: Register, disp: i32) -> V {
         let key = (base, disp, ty);
         if let Some(&value) = self.cache.fixed_loads.get(&key) {
             return value;
@@ -69,7 +69,7 @@ impl Vectorizer<'_> {
     }
 
     /// The result of a work-item query.
-    pub(super) fn answer(&mut self, question: WorkItem) -> Val {
+    pub(super) fn lower_query(&mut self, question: WorkItem) -> Val {
         let size = |sizes: [u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
         let uniform = match question {
             WorkItem::GlobalId(dimension) => return self.global_id(dimension),
@@ -111,7 +111,7 @@ impl Vectorizer<'_> {
         match self.items.args.places.get(param as usize) {
             Some(&ArgPlace::Image { offset }) => {
                 let args = self.args();
-                self.fixed(args, Register::I32, (offset + 8 + 4 * u32::from(word)).cast_signed())
+                self.load_invariant(args, Register::I32, (offset + 8 + 4 * u32::from(word)).cast_signed())
             }
             _ => self.i32(0),
         }
@@ -136,7 +136,7 @@ impl Vectorizer<'_> {
         if index >= 3 || self.shape.group[index] == 1 {
             return Val::Uniform(smallvec![zero]);
         }
-        let below = self.shape.below(dimension);
+        let below = self.shape.lane_distance(dimension);
         if self.shape.along_dimension {
             let linear = self.linear();
             let id = self.id_of(linear, below, self.shape.group[index]);

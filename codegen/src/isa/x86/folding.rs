@@ -15,10 +15,10 @@ pub(super) fn folds(level: X86Level, candidate: &Candidate<'_>) -> bool {
     let is_avx512 = level == X86Level::Avx512;
     match op {
         Op::Cmp(_, a, _) => compare_folds(function.ty(*a), result, user, terminator, level),
-        Op::Load(Mem::Elem(_), _) => user.is_some_and(takes_memory) && !memory_changes,
-        Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => user.is_some_and(takes_memory) && !memory_changes,
-        Op::Splat(_) => is_avx512 && splats_load && user.is_some_and(broadcasts),
-        op if is_avx512 && merges(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
+        Op::Load(Mem::Elem(_), _) => user.is_some_and(can_have_memory_operand) && !memory_changes,
+        Op::LoadVector { mem: Mem::Elem(_), mask: None, .. } => user.is_some_and(can_have_memory_operand) && !memory_changes,
+        Op::Splat(_) => is_avx512 && splats_load && user.is_some_and(can_broadcast),
+        op if is_avx512 && can_merge(op, result, user) => matches!(function.ty(result), Type::Vector(..)),
         op => {
             let vector = matches!(function.ty(result), Type::Vector(Elem::I32 | Elem::I64, _));
             is_avx512 && vector && is_logic(op) && user.is_some_and(|user| matches!(user, Op::Bin(..)) && is_logic(user))
@@ -39,7 +39,7 @@ fn compare_folds(ty: Type, result: Value, user: Option<&Op>, terminator: Option<
 }
 
 /// Whether an operation can be executed under the mask of the `select` that uses it.
-fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
+fn can_merge(op: &Op, result: Value, user: Option<&Op>) -> bool {
     let Some(Op::Select(_, a, b)) = user else { return false };
     let bin = match op {
         Op::Bin(op, ..) => matches!(
@@ -65,12 +65,12 @@ fn merges(op: &Op, result: Value, user: Option<&Op>) -> bool {
 }
 
 /// Whether an operation can have a memory operand.
-const fn takes_memory(op: &Op) -> bool {
+const fn can_have_memory_operand(op: &Op) -> bool {
     matches!(op, Op::Bin(..) | Op::Un(..) | Op::Tern(..) | Op::Cmp(..) | Op::Cast(..) | Op::Splat(_) | Op::Select(..) | Op::Widen(..))
 }
 
 /// Whether an operation can broadcast a memory operand to all lanes.
-const fn broadcasts(op: &Op) -> bool {
+const fn can_broadcast(op: &Op) -> bool {
     matches!(op, Op::Bin(..) | Op::Tern(..) | Op::Cmp(..) | Op::Select(..))
 }
 

@@ -86,7 +86,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    fn collective_place(&mut self, result: Value) -> Lowered<u32> {
+    fn collective_offset(&mut self, result: Value) -> Lowered<u32> {
         self.group_state()?.slots.collectives.get(&result).copied().ok_or_else(|| internal!("{result} has no place"))
     }
 
@@ -125,7 +125,7 @@ impl Vectorizer<'_> {
     }
 
     /// The address of the partial sums of the current gang.
-    fn own_sums(&mut self, of: Scalar, at: u32) -> Addr {
+    fn partial_sums_addr(&mut self, of: Scalar, at: u32) -> Addr {
         let (parts, addr) = (self.partial_sums(), self.frame_addr(at));
         if parts == 1 {
             return addr;
@@ -138,12 +138,12 @@ impl Vectorizer<'_> {
 
     /// Adds the contribution of the current gang to the memory of the operation.
     pub(super) fn contribute(&mut self, collective: &Collective) -> Lowered<()> {
-        let at = self.collective_place(collective.result)?;
+        let at = self.collective_offset(collective.result)?;
         match collective.op {
             GroupOp::All | GroupOp::Any => {
                 let not = collective.op == GroupOp::All;
                 let bits = if self.shape.lanes > 1 {
-                    self.flags(collective.value, not)
+                    self.active_lanes_where(collective.value, not)
                 } else {
                     let own = self.first(collective.value);
                     let one = self.i32(1);
@@ -153,19 +153,19 @@ impl Vectorizer<'_> {
             }
             GroupOp::Broadcast => {
                 let index = collective.index.ok_or_else(|| internal!("a broadcast from nowhere"))?;
-                let index = self.same(index);
+                let index = self.equal_active_value(index);
                 let addr = self.frame_addr(at);
                 self.b.effect(VOp::Store(Mem::Elem(elem(Scalar::I32)), addr, index));
                 let lane_shape = if self.shape.lanes > 1 { LaneShape::Varying } else { LaneShape::Uniform };
                 let registers = self.coerce(collective.value, lane_shape);
                 let ty = self.ir_ty(collective.value);
-                self.store_place(lane_shape, ty, at + 64, &registers, false);
+                self.store_slot(lane_shape, ty, at + 64, &registers, false);
             }
             _ => {
                 let (fold, mode) = self.fold(collective)?;
                 let own =
                     if mode == Mode::Varying { self.active_or_neutral(fold, collective.value) } else { self.regs(collective.value, mode) };
-                let addr = self.own_sums(fold.of, at);
+                let addr = self.partial_sums_addr(fold.of, at);
                 let sums = self.load_at(fold.of, mode, addr);
                 let sums = self.binary(fold.op, fold.of, mode, &sums, &own)?;
                 self.store_at(fold.of, mode, addr, &sums);
@@ -176,7 +176,7 @@ impl Vectorizer<'_> {
 
     /// Defines the result from the contributions of all gangs.
     pub(super) fn combine(&mut self, collective: &Collective) -> Lowered<()> {
-        let at = self.collective_place(collective.result)?;
+        let at = self.collective_offset(collective.result)?;
         let of = scalar(self.ir_ty(collective.value));
         let made = match collective.op {
             GroupOp::All | GroupOp::Any => {
@@ -208,8 +208,8 @@ impl Vectorizer<'_> {
     }
 
     /// The result of a work-group scan in the current gang.
-    pub(in super::super) fn scan_on(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
-        let at = self.collective_place(result)?;
+    pub(in super::super) fn group_scan(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
+        let at = self.collective_offset(result)?;
         let collective = Collective { op, value, index: None, result };
         let (fold, mode) = self.fold(&collective)?;
         let of = fold.of;
@@ -225,13 +225,13 @@ impl Vectorizer<'_> {
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &own)?;
             // The sum is scalar, so that the next gang only waits for one scalar operation.
-            let own = self.known_lane(of, &own, self.shape.lanes - 1);
+            let own = self.value_of_constant_lane(of, &own, self.shape.lanes - 1);
             let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
             (before, sums, last)
         };
         self.store_at(of, Mode::Uniform, self.frame_addr(at), &[last]);
         let made = match op {
-            GroupOp::ScanExclusive(_) => self.those_before(fold, mode, &before, &sums)?,
+            GroupOp::ScanExclusive(_) => self.exclusive_scan(fold, mode, &before, &sums)?,
             _ => sums,
         };
         Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
@@ -239,13 +239,13 @@ impl Vectorizer<'_> {
 
     /// The exclusive scan, computed from the inclusive scan and the sum of the gangs before. The result of the first
     /// work-item is the identity.
-    fn those_before(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
+    fn exclusive_scan(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
         let of = fold.of;
         let shifted = if mode == Mode::Uniform {
             before.clone()
         } else {
             // Lane 0 gets its value from `before`, which is equal in all lanes.
-            self.moved(of, sums, Some(before), &|lane| lane.checked_sub(1))?
+            self.permute_constant(of, sums, Some(before), &|lane| lane.checked_sub(1))?
         };
         let identity = fold.op.identity(of);
         if fold.op.neutral(of) == identity {

@@ -64,7 +64,7 @@ impl<'a> Vectorizer<'a> {
         let done = self.b.block();
         let may_return =
             self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::may_return(body);
-        let places = plan.places().into_iter().map(|value| (value, self.new_place(value))).collect();
+        let places = plan.places().into_iter().map(|value| (value, self.new_slot(value))).collect();
         let slots = Slots::new(plan.levels(), places);
         let mut state = State { slots, masks: Vec::new(), live: None, done, loops: Vec::new() };
         if may_return {
@@ -117,7 +117,7 @@ impl<'a> Vectorizer<'a> {
     /// The indices of the values that are uniform for the group.
     fn uniform_indices(&mut self, values: &[Value]) -> Lowered<Vec<usize>> {
         let slots = &self.group_state()?.slots;
-        Ok((0..values.len()).filter(|&index| slots.is_level(values[index])).collect())
+        Ok((0..values.len()).filter(|&index| slots.is_group_uniform(values[index])).collect())
     }
 
     fn uniform_registers(&mut self, from: &[Value], to: &[Value]) -> Lowered<Vec<V>> {

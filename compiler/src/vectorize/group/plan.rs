@@ -112,9 +112,9 @@ impl<'a> Plan<'a> {
             planner.levels(body, Around::default());
         }
         let mut nodes = planner.region(body, Around::default());
-        end_at_last(&mut nodes);
+        remove_final_mask_update(&mut nodes);
         let mut plan = Self { nodes, level: planner.level, places: Vec::new(), definitions: FxHashSet::default() };
-        plan.find_places(uniformity);
+        plan.find_slots(uniformity);
         plan
     }
 
@@ -128,11 +128,11 @@ impl<'a> Plan<'a> {
         self.places.clone()
     }
 
-    fn find_places(&mut self, uniformity: &Uniformity<'_>) {
+    fn find_slots(&mut self, uniformity: &Uniformity<'_>) {
         let mut places: Vec<Value> = Vec::new();
         let mut needed: FxHashSet<Value> = FxHashSet::default();
         let nodes = std::mem::take(&mut self.nodes);
-        self.look(&nodes, uniformity, &mut needed, &mut places);
+        self.collect_slots(&nodes, uniformity, &mut needed, &mut places);
         self.nodes = nodes;
         places.extend(needed);
         places.sort_unstable();
@@ -141,7 +141,7 @@ impl<'a> Plan<'a> {
         self.places = places;
     }
 
-    fn look(&mut self, nodes: &[Node<'a>], uniformity: &Uniformity<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
+    fn collect_slots(&mut self, nodes: &[Node<'a>], uniformity: &Uniformity<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
         for node in nodes {
             match node {
                 Node::Segment(segment) => {
@@ -161,12 +161,12 @@ impl<'a> Plan<'a> {
                     self.definitions.extend(defined);
                 }
                 Node::UniformIf { paths, .. } | Node::DivergentIf { paths, .. } => {
-                    paths.iter().for_each(|path| self.look(path, uniformity, needed, own))
+                    paths.iter().for_each(|path| self.collect_slots(path, uniformity, needed, own))
                 }
                 Node::Loop(node) => {
                     own.extend_from_slice(node.params);
                     own.extend_from_slice(node.results);
-                    self.look(&node.body, uniformity, needed, own);
+                    self.collect_slots(&node.body, uniformity, needed, own);
                 }
                 _ => {}
             }
@@ -253,7 +253,7 @@ fn contains_barrier(region: &Region) -> bool {
 }
 
 impl<'a> Planner<'a> {
-    fn is_level(&self, value: Value) -> bool {
+    fn is_group_uniform(&self, value: Value) -> bool {
         self.level[value.index()]
     }
 
@@ -274,7 +274,7 @@ impl<'a> Planner<'a> {
             Op::Barrier(_) | Op::Group { sub: false, .. } => true,
             Op::If { cond, .. } => {
                 let leaves = around.innermost.is_some() && super::super::control::contains_jump(inst);
-                let returns = self.is_level(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
+                let returns = self.is_group_uniform(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
                 leaves || returns || inst.op.regions().into_iter().any(contains_barrier)
             }
             // `switches` has already replaced a switch that leaves a loop at group level by `if`s.
@@ -287,7 +287,7 @@ impl<'a> Planner<'a> {
         body.insts.iter().all(|inst| match &inst.op {
             Op::If { cond, then, els } if self.is_grouped(inst, around) => {
                 let jumps = super::super::control::contains_jump(inst);
-                (!jumps || self.is_level(*cond)) && self.leaves_together(then, around) && self.leaves_together(els, around)
+                (!jumps || self.is_group_uniform(*cond)) && self.leaves_together(then, around) && self.leaves_together(els, around)
             }
             _ => true,
         })
@@ -297,7 +297,7 @@ impl<'a> Planner<'a> {
         for inst in &region.insts {
             match &inst.op {
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
-                    let cond = self.is_level(*cond);
+                    let cond = self.is_group_uniform(*cond);
                     for path in [then, els] {
                         self.levels(path, Around { results: &inst.results, ..around });
                     }
@@ -307,7 +307,7 @@ impl<'a> Planner<'a> {
                     let innermost = (&params[..], &inst.results[..]);
                     let together = self.leaves_together(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, true)) });
                     for (&param, &init) in params.iter().zip(init) {
-                        let holds = together && self.is_level(init);
+                        let holds = together && self.is_group_uniform(init);
                         self.require_uniform(param, holds);
                     }
                     inst.results.iter().for_each(|&result| self.require_uniform(result, together));
@@ -327,11 +327,11 @@ impl<'a> Planner<'a> {
                     };
                     let mut holds = stable && op.regions().is_empty();
                     op.for_each_operand(|value| {
-                        holds &= self.is_level(value) || matches!(self.uniformity.definitions().get(value), Some(Op::Const(_)))
+                        holds &= self.is_group_uniform(value) || matches!(self.uniformity.definitions().get(value), Some(Op::Const(_)))
                     });
                     inst.results.iter().for_each(|&result| self.require_uniform(result, holds));
                     for nested in op.regions() {
-                        self.not_level(nested);
+                        self.mark_region_not_uniform(nested);
                     }
                     if let Op::Loop { params, .. } = op {
                         params.iter().for_each(|&param| self.lower(param));
@@ -342,7 +342,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Records that the values of a region inside a segment are not uniform for the group.
-    fn not_level(&mut self, region: &Region) {
+    fn mark_region_not_uniform(&mut self, region: &Region) {
         region.walk(&mut |inst| {
             inst.results.iter().for_each(|&result| self.lower(result));
             if let Op::Loop { params, .. } = &inst.op {
@@ -353,7 +353,7 @@ impl<'a> Planner<'a> {
 
     fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            if !self.is_level(from) {
+            if !self.is_group_uniform(from) {
                 self.lower(to);
             }
         }
@@ -384,7 +384,7 @@ impl<'a> Planner<'a> {
                     _ => pending.insts.push(inst),
                 },
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
-                    let level = self.is_level(*cond);
+                    let level = self.is_group_uniform(*cond);
                     if !level {
                         pending.tail.push(Tail::Masks(*cond));
                     }
@@ -438,7 +438,7 @@ impl<'a> Planner<'a> {
                     flush(&mut nodes, &mut pending);
                     nodes.push(Node::Return);
                 }
-                _ if !inst.results.is_empty() && inst.results.iter().all(|&result| self.is_level(result)) => {
+                _ if !inst.results.is_empty() && inst.results.iter().all(|&result| self.is_group_uniform(result)) => {
                     nodes.push(Node::Uniform(inst))
                 }
                 Op::Const(_) => {}
@@ -450,7 +450,7 @@ impl<'a> Planner<'a> {
 }
 
 /// Removes the update of the masks at the end of the kernel, where no code reads them.
-fn end_at_last(nodes: &mut Vec<Node<'_>>) {
+fn remove_final_mask_update(nodes: &mut Vec<Node<'_>>) {
     let [.., Node::Segment(segment), Node::Return] = &mut nodes[..] else { return };
     if matches!(segment.tail.last(), Some(Tail::Return)) {
         segment.tail.pop();

@@ -30,7 +30,7 @@ impl Slots {
         Self { level, places, ..Self::default() }
     }
 
-    pub(super) fn is_level(&self, value: Value) -> bool {
+    pub(super) fn is_group_uniform(&self, value: Value) -> bool {
         self.level[value.index()]
     }
 
@@ -106,7 +106,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Clears bits in the mask of the current gang in an array.
-    fn take_from_item(&mut self, array: u32, bits: V) {
+    fn clear_bits_in_item(&mut self, array: u32, bits: V) {
         let old = self.load_item(array);
         let new = self.emit(Register::I32, VOp::Bin(VBin::AndNot, old, bits));
         self.store_item(array, new);
@@ -190,7 +190,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// The address of the current gang's first element in an array with `bytes` bytes for each work-item.
-    fn of_gang(&mut self, at: u32, bytes: u32) -> Lowered<V> {
+    fn gang_element_addr(&mut self, at: u32, bytes: u32) -> Lowered<V> {
         let linear = self.items.linear.ok_or_else(|| internal!("no gang"))?;
         let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
         let (start, bytes) = (self.arena_at(at), self.i64(u64::from(bytes)));
@@ -202,10 +202,10 @@ impl<'a> Vectorizer<'a> {
     fn begin_segment(&mut self, mask: Option<u32>, live: Option<u32>) -> Lowered<()> {
         let latch = self.masks.exit;
         if self.frame.private.stride > 0 {
-            self.frame.variables = self.of_gang(self.frame.variables_at, self.frame.private.stride)?;
+            self.frame.variables = self.gang_element_addr(self.frame.variables_at, self.frame.private.stride)?;
         }
         if self.frame.private.element_major_bytes > 0 {
-            self.frame.element_major = self.of_gang(self.frame.element_major_at, self.frame.private.element_major_bytes)?;
+            self.frame.element_major = self.gang_element_addr(self.frame.element_major_at, self.frame.private.element_major_bytes)?;
         }
         let mut bits: Option<V> = None;
         for array in [mask, live].into_iter().flatten() {
@@ -243,7 +243,7 @@ impl<'a> Vectorizer<'a> {
             let masks: Regs = self.masks.segment.clone().unwrap_or(live_mask);
             let all = self.mask_bits(&masks);
             let gone = self.emit(Register::I32, VOp::Bin(VBin::AndNot, all, own));
-            self.take_from_item(live, gone);
+            self.clear_bits_in_item(live, gone);
         }
     }
 
@@ -258,19 +258,19 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Allocates a slot for a value, with one number for each work-item and component.
-    pub(super) fn new_place(&mut self, value: Value) -> u32 {
+    pub(super) fn new_slot(&mut self, value: Value) -> u32 {
         let ty = self.ir_ty(value);
         let bytes = self.array_bytes(scalar(ty)) * u32::from(ty.lanes());
         self.frame.scratch(bytes)
     }
 
-    fn place_of(&mut self, value: Value) -> Lowered<Option<u32>> {
+    fn slot_of(&mut self, value: Value) -> Lowered<Option<u32>> {
         Ok(self.group_state()?.slots.places.get(&value).copied())
     }
 
     /// Loads or recomputes a value that another segment has computed.
     fn restore(&mut self, value: Value) -> Lowered<()> {
-        if self.values[value.index()].is_some() || self.group_state()?.slots.is_level(value) {
+        if self.values[value.index()].is_some() || self.group_state()?.slots.is_group_uniform(value) {
             return Ok(());
         }
         if is_recomputed(self.uniformity, value) {
@@ -286,9 +286,9 @@ impl<'a> Vectorizer<'a> {
             }
             return Ok(());
         }
-        let Some(at) = self.place_of(value)? else { return Ok(()) };
+        let Some(at) = self.slot_of(value)? else { return Ok(()) };
         let (lane_shape, ty) = (self.uniformity.lane_shape(value), self.ir_ty(value));
-        let registers = self.load_place(lane_shape, ty, at);
+        let registers = self.load_slot(lane_shape, ty, at);
         let val = self.rebuild(lane_shape, ty, &registers);
         self.define(value, val);
         Ok(())
@@ -299,7 +299,7 @@ impl<'a> Vectorizer<'a> {
         elem(of).bytes() * self.shape.gangs() * self.shape.lanes
     }
 
-    fn load_place(&mut self, lane_shape: LaneShape, ty: Type, at: u32) -> Vec<V> {
+    fn load_slot(&mut self, lane_shape: LaneShape, ty: Type, at: u32) -> Vec<V> {
         let of = scalar(ty);
         let mut registers = Vec::new();
         for component in 0..u32::from(ty.lanes()) {
@@ -323,14 +323,14 @@ impl<'a> Vectorizer<'a> {
 
     /// Stores the value `from` to the slot of `to`. If `masked`, only active lanes are stored.
     fn store_to_slot(&mut self, from: Value, to: Value, masked: bool) -> Lowered<()> {
-        let Some(at) = self.place_of(to)? else { return Ok(()) };
+        let Some(at) = self.slot_of(to)? else { return Ok(()) };
         let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
         let registers = self.coerce(from, lane_shape);
-        self.store_place(lane_shape, ty, at, &registers, masked);
+        self.store_slot(lane_shape, ty, at, &registers, masked);
         Ok(())
     }
 
-    pub(super) fn store_place(&mut self, lane_shape: LaneShape, ty: Type, at: u32, registers: &[V], masked: bool) {
+    pub(super) fn store_slot(&mut self, lane_shape: LaneShape, ty: Type, at: u32, registers: &[V], masked: bool) {
         let of = scalar(ty);
         let count = if lane_shape == LaneShape::Varying { self.shape.registers(of, Mode::Varying) } else { 1 };
         let masks = self.masks.exec.clone().filter(|_| masked);
@@ -392,15 +392,15 @@ impl<'a> Vectorizer<'a> {
                     let state = self.group_state()?;
                     let Some((alive, depth)) = state.loops.last().and_then(|state| state.alive) else { continue };
                     let arrays: Vec<u32> = state.masks[depth..].to_vec();
-                    arrays.into_iter().for_each(|array| self.take_from_item(array, bits));
+                    arrays.into_iter().for_each(|array| self.clear_bits_in_item(array, bits));
                     if !iteration_only {
-                        self.take_from_item(alive, bits);
+                        self.clear_bits_in_item(alive, bits);
                     }
                 }
                 Tail::Return => {
                     if let Some(live) = live {
                         let bits = self.live_bits();
-                        self.take_from_item(live, bits);
+                        self.clear_bits_in_item(live, bits);
                     }
                 }
             }
@@ -413,16 +413,16 @@ impl<'a> Vectorizer<'a> {
     fn store_all_to_slots(&mut self, from: &[Value], to: &[Value]) -> Lowered<()> {
         let mut stores = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
-            if self.group_state()?.slots.is_level(to) {
+            if self.group_state()?.slots.is_group_uniform(to) {
                 continue;
             }
-            let Some(at) = self.place_of(to)? else { continue };
+            let Some(at) = self.slot_of(to)? else { continue };
             let (lane_shape, ty) = (self.uniformity.lane_shape(to), self.ir_ty(to));
             let registers = self.coerce(from, lane_shape);
             stores.push((lane_shape, ty, at, registers));
         }
         for (lane_shape, ty, at, registers) in stores {
-            self.store_place(lane_shape, ty, at, &registers, true);
+            self.store_slot(lane_shape, ty, at, &registers, true);
         }
         Ok(())
     }

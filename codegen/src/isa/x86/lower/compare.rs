@@ -357,8 +357,8 @@ impl Lower<'_> {
     /// The float comparison that is folded into a selection. `None` if `cond` is not one, or it compares another type
     /// than `ty`.
     fn folded_float_compare(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
-        let waits = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
-        match self.plan.defs[cond.index()].filter(|_| waits).map(|inst| &inst.op) {
+        let is_folded = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
+        match self.plan.defs[cond.index()].filter(|_| is_folded).map(|inst| &inst.op) {
             Some(Op::Cmp(op, a, b)) if self.ty(*a) == ty => Some((*op, *a, *b)),
             _ => None,
         }

@@ -24,8 +24,8 @@ const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
 impl Lower<'_> {
     /// The bitwise operation that is folded into its user, or `None` if `value` is not one.
     fn folded_logic(&self, value: Value) -> Option<&Op> {
-        let waits = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
-        self.plan.defs[value.index()].filter(|_| waits).map(|inst| &inst.op).filter(|op| is_logic(op))
+        let is_folded = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
+        self.plan.defs[value.index()].filter(|_| is_folded).map(|inst| &inst.op).filter(|op| is_logic(op))
     }
 
     /// Selects one instruction for a tree of bitwise operations with at most three distinct leaves. Returns `None` if

@@ -18,7 +18,7 @@ impl Lower<'_> {
             return self.blend_or_clear(cond, a, b, len);
         }
         let Some(elem) = ty.elem() else { return self.undefined(ty) };
-        if let Some(merged) = self.merged(cond, a, b, ty) {
+        if let Some(merged) = self.masked_operation(cond, a, b, ty) {
             return merged;
         }
         if self.splat_bits(b) == Some(0) {
@@ -52,9 +52,9 @@ impl Lower<'_> {
     }
 
     /// Computes the first value under the mask, if it is folded. Returns `None` if it is not.
-    fn merged(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
-        let waits = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
-        let inst = self.plan.defs[a.index()].filter(|_| waits)?;
+    fn masked_operation(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
+        let is_folded = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
+        let inst = self.plan.defs[a.index()].filter(|_| is_folded)?;
         let to = self.vec();
         let (len, long) = (length(ty), wide(ty));
         let builder = match inst.op {

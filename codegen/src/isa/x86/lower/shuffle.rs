@@ -35,11 +35,11 @@ impl Lower<'_> {
         }
         let first = self.reg(a);
         let pair = Pair { regs: [first, if a == b { first } else { self.reg(b) }], ty };
-        if let Some(reg) = self.within_quarters(pair, &lanes) {
+        if let Some(reg) = self.shuffle_within_16_bytes(pair, &lanes) {
             return reg;
         }
         if self.avx512() {
-            return self.any_lanes(pair, &lanes);
+            return self.shuffle_by_table(pair, &lanes);
         }
         // Combine pairs of adjacent lanes to lanes of twice the size.
         let pairs = |lanes: &[Lane]| -> Option<Vec<Lane>> {
@@ -55,7 +55,7 @@ impl Lower<'_> {
                 return reg;
             }
         }
-        self.lanes_apart(pair, &lanes)
+        self.permute_and_blend(pair, &lanes)
     }
 
     /// Permutes lanes of a vector by another vector of indices.
@@ -65,7 +65,7 @@ impl Lower<'_> {
     }
 
     /// Uses a vector of constant indices. AVX-512 only.
-    fn any_lanes(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+    fn shuffle_by_table(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
         let index = self.table(&numbers, pair.ty);
@@ -81,7 +81,7 @@ impl Lower<'_> {
     }
 
     /// Selects one instruction that applies the same pattern within each 16 bytes, or returns `None` if there is none.
-    fn within_quarters(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
+    fn shuffle_within_16_bytes(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
         let (len, long) = (length(pair.ty), wide(pair.ty));
         let each = if long { 2 } else { 4 };
         let stays = lanes.iter().zip(0_u8..).all(|(&(_, lane), at)| lane / each == at / each);
@@ -116,7 +116,7 @@ impl Lower<'_> {
     /// Selects 64-bit lanes with one instruction, or returns `None` if there is none. `halves` is the pattern of
     /// 128-bit lanes, or `None` if it is not one. AVX2 only.
     fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
-        if let Some(reg) = self.within_quarters(pair, lanes) {
+        if let Some(reg) = self.shuffle_within_16_bytes(pair, lanes) {
             return Some(reg);
         }
         let [_, _, _, _] = lanes else { return None };
@@ -141,11 +141,11 @@ impl Lower<'_> {
     }
 
     /// Permutes each vector and blends the results. AVX2 only.
-    fn lanes_apart(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+    fn permute_and_blend(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
         let placed = [0, 1].map(|of| {
             // The blend replaces lanes from the other vector, so they are not moved here.
             let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
-            self.placed(pair.regs[of], &own, pair.ty)
+            self.permute_lanes(pair.regs[of], &own, pair.ty)
         });
         if lanes.iter().all(|lane| lane.0 == 0) {
             return placed[0];
@@ -157,13 +157,13 @@ impl Lower<'_> {
     }
 
     /// Permutes the lanes of one vector. AVX2 only.
-    fn placed(&mut self, from: VReg, lanes: &[u8], ty: Type) -> VReg {
+    fn permute_lanes(&mut self, from: VReg, lanes: &[u8], ty: Type) -> VReg {
         if lanes.iter().zip(0..).all(|(&lane, at)| lane == at) {
             return from;
         }
         let own: Vec<Lane> = lanes.iter().map(|&lane| (0, lane)).collect();
         let pair = Pair { regs: [from; 2], ty };
-        if let Some(reg) = self.within_quarters(pair, &own) {
+        if let Some(reg) = self.shuffle_within_16_bytes(pair, &own) {
             return reg;
         }
         if wide(ty) {
