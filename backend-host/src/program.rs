@@ -151,7 +151,7 @@ fn usage(program: &interpret::Program, kernel: &str) -> BackendResult<KernelUsag
 
 impl LoadedProgram for InterpreterProgram {
     fn precompile(&self, _kernel: &str, _local_size: Option<[u32; 3]>) {
-        // The interpreter compiles nothing.
+        // The interpreter needs no compilation before a launch.
     }
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {

@@ -280,8 +280,8 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let arg = kernel.arg(index)?;
         let query = Query::new(size, value, size_ret);
-        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": it is available only with
-        // -cl-kernel-arg-info.
+        // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": it is available
+        // only with -cl-kernel-arg-info.
         if (CL_KERNEL_ARG_ADDRESS_QUALIFIER..=CL_KERNEL_ARG_NAME).contains(&param) {
             check!(kernel.has_arg_info(), KernelArgInfoNotAvailable, "the program was built without -cl-kernel-arg-info");
         }

@@ -1,7 +1,7 @@
 //! The disk cache of a program: the artifacts of its variants, and its launch history.
 //!
-//! With the history, the next process loads variants when it builds the program, before the first launch. It starts as
-//! soon as the program is found in the cache, before its module is read
+//! With the history, the next process loads variants when it builds the program, before the first launch. Loading
+//! starts as soon as the program is found in the cache, before its module is read
 //! ([`PrefetchedProgram`](crate::PrefetchedProgram)).
 
 use std::fmt;

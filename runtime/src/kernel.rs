@@ -25,7 +25,7 @@ pub struct KernelFacts {
     pub params: Vec<KernelParam>,
     /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub required_group_size: Option<[u32; 3]>,
-    /// Whether its results do not depend on the work-group size.
+    /// Whether its results are independent of the work-group size.
     pub group_blind: bool,
     /// Whether its buffers must be accessed by address.
     pub by_address: bool,
@@ -155,7 +155,7 @@ impl<M: Machine> Kernel<M> {
         self.facts.required_group_size
     }
 
-    /// Whether its results do not depend on the work-group size.
+    /// Whether its results are independent of the work-group size.
     pub const fn group_blind(&self) -> bool {
         self.facts.group_blind
     }
