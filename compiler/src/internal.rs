@@ -31,7 +31,7 @@ pub(crate) use internal;
 #[cfg(test)]
 mod tests {
     #[test]
-    fn a_defect_names_its_place() {
+    fn a_defect_contains_its_location() {
         let error = internal!("no {} here", "value").in_pass("images", "k").to_string();
         assert!(error.starts_with("function `k`: internal compiler error in images: no value here ("), "{error}");
         assert!(error.contains("internal.rs:"), "{error}");

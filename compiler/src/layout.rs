@@ -119,7 +119,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn program_memory_holds_the_initial_values() {
+    fn program_memory_contains_the_initial_values() {
         let global = |space, size, init| GlobalVar { name: "g".into(), space, size, align: 4, init, relocs: Vec::new() };
         let mut module = Module {
             functions: Vec::new(),

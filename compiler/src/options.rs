@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_quotes_stay() {
+    fn escaped_quotes_are_part_of_the_value() {
         let options = parse_options(r#"-DNAME=\"text\" -I C:\dir -I "a b""#).unwrap_or_default();
         assert_eq!(options.macros, [("NAME".to_owned(), Some("\"text\"".to_owned()))]);
         assert_eq!(options.include_dirs, [PathBuf::from("C:\\dir"), PathBuf::from("a b")]);

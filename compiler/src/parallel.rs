@@ -77,13 +77,13 @@ mod tests {
     use super::map;
 
     #[test]
-    fn results_come_in_order() {
+    fn results_are_in_order() {
         assert_eq!(map(1000, |number| number * 2), (0..1000).map(|number| number * 2).collect::<Vec<_>>());
         assert!(map(0, |number| number).is_empty());
     }
 
     #[test]
-    fn a_panic_comes_through() {
+    fn a_panic_is_propagated() {
         let caught = std::panic::catch_unwind(|| map(100, |number| assert!(number != 57)));
         assert!(caught.is_err());
     }

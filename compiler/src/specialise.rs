@@ -223,7 +223,7 @@ mod tests {
     use crate::target::Target;
 
     #[test]
-    fn a_shader_for_one_size_of_groups_becomes_one_for_another() {
+    fn a_shader_can_be_changed_to_another_work_group_size() {
         let source = "
             constant int table[5] = {3, 1, 4, 1, 5};
             kernel void blind(global const float *a, global float *out, constant float *c, uint n) {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn shaders_whose_passes_look_at_groups_are_for_one_size() {
+    fn shaders_that_depend_on_work_groups_are_for_one_size() {
         let source = "
             kernel void wide(global const float8 *a, global float8 *b) { b[get_global_id(0)] = a[get_global_id(0)] * 2; }
             kernel void loop_(global const uchar *a, global uint *b, uint n) {

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_comes_back() {
+    fn programs_are_unchanged_by_serialisation() {
         let program = program();
         let bytes = encode_program(&program).expect("it is stored");
         let back = decode_program(&bytes).expect("it is read");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shader_comes_back_unless_it_prints() {
+    fn shaders_without_printf_are_unchanged_by_serialisation() {
         let (program, target) = (program(), Target::full());
         let make = |name: &str| {
             let function = program.module.functions.iter().find(|function| function.name == name).expect("the kernel");

@@ -206,7 +206,7 @@ mod tests {
     use crate::builtins::signature::Type;
 
     #[test]
-    fn signatures_are_spelled_right() {
+    fn all_signatures_are_valid() {
         for (name, overloads) in functions() {
             for overload in overloads {
                 let signature = Signature::parse(overload.text);
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn overloads_differ() {
+    fn overloads_have_different_signatures() {
         for (name, overloads) in functions() {
             let mut seen = BTreeSet::new();
             for overload in overloads {

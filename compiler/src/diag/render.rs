@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_over_lines_is_underlined_on_its_first() {
+    fn a_span_of_several_lines_is_underlined_on_the_first_line() {
         let expected = "a.cl:1:3: error: wrong\na bc\n  ^~\n1 error generated.\n";
         assert_eq!(log("a bc\nd", 2, 6, RenderOptions::default()), expected);
     }

@@ -38,7 +38,7 @@ fn accepted(sources: &[&str]) -> String {
 const CALLER: &str = "int f(int x); kernel void k(global int *a) { a[0] = f(a[0]); }";
 
 #[test]
-fn functions_meet_by_name() {
+fn functions_are_linked_by_name() {
     let ir = accepted(&[CALLER, "int f(int x) { return x * 12345; }"]);
     assert!(ir.contains("12345"), "{ir}");
     accepted(&["int f(int x) { return x * 12345; }", CALLER]);
@@ -56,7 +56,7 @@ fn functions_meet_by_name() {
 }
 
 #[test]
-fn names_of_one_unit_stay_separate() {
+fn names_with_internal_linkage_are_separate() {
     let one = "static int f(int x) { return x * 111; } struct S { int a; }; enum { N = 1 };\n#define M(x) f(x)\n\
                kernel void one(global int *a) { struct S s = { M(a[0]) }; a[0] = s.a; }";
     let two = "static int f(int x) { return x * 222; } struct S { float b, c; }; enum { N = 2 };\n#define M(x) f(x)\n\
@@ -66,7 +66,7 @@ fn names_of_one_unit_stay_separate() {
 }
 
 #[test]
-fn tables_that_have_no_name_go_with_their_function() {
+fn unnamed_tables_are_linked_with_their_function() {
     let one = "int f(int i); kernel void k(global int *a) { const int t[8] = { 1, 2, 3, 4, 5, 6, 7, 17 }; a[0] = t[a[1] & 7] + f(a[2]); }";
     let two = "constant int other = 3; int f(int i) { const int t[8] = { 8, 7, 6, 5, 4, 3, 2, 33 }; return t[i & 7] + other; }";
     for units in [[one, two], [two, one]] {
@@ -111,7 +111,7 @@ fn records_are_compared_by_structure() {
 }
 
 #[test]
-fn variables_meet_by_name() {
+fn variables_are_linked_by_name() {
     let user =
         "extern constant float foo; extern constant int table[]; kernel void k(global float *a) { a[0] = foo + table[(int)a[1] & 3]; }";
     let ir = accepted(&[user, "constant float foo = 4.5f; constant int table[4] = { 1, 2, 3, 4 };"]);
@@ -124,7 +124,7 @@ fn variables_meet_by_name() {
 }
 
 #[test]
-fn global_variables_are_one_for_all_units() {
+fn units_share_global_variables() {
     let writer = "extern global int counter; kernel void put(global int *a) { counter = a[0]; }";
     let reader = "int counter = 5; kernel void get(global int *a) { a[0] = counter; }";
     let result = linked(&[writer, reader]);
@@ -138,14 +138,14 @@ fn global_variables_are_one_for_all_units() {
 }
 
 #[test]
-fn arrays_of_unknown_length_are_as_aligned_as_their_elements() {
+fn arrays_of_unknown_length_have_the_alignment_of_their_elements() {
     let user = "extern constant int table[]; kernel void k(global int *a) { a[0] = table[a[1]]; }";
     let ir = accepted(&[user, "constant int table[4] = { 1, 2, 3, 4 };"]);
     assert!(!ir.contains("align=1 ") && !ir.contains("align 1"), "{ir}");
 }
 
 #[test]
-fn addresses_in_variables_lead_across_units() {
+fn initialisers_may_contain_addresses_in_other_units() {
     let user = "extern constant int *constant table[2]; kernel void k(global int *a) { a[0] = *table[a[1] & 1]; }";
     accepted(&[user, "extern constant int x; constant int y = 2; constant int *constant table[2] = { &x, &y };", "constant int x = 1;"]);
     refused(
@@ -155,7 +155,7 @@ fn addresses_in_variables_lead_across_units() {
 }
 
 #[test]
-fn kernels_of_all_units_are_there_and_may_be_called() {
+fn kernels_of_all_units_are_linked_and_may_be_called() {
     let units = [
         "extern kernel void copy(global float *s, global float *d); kernel void again(global float *s, global float *d) { copy(s, d); }",
         "kernel void copy(global float *s, global float *d) { d[get_global_id(0)] = s[get_global_id(0)]; }",
@@ -179,7 +179,7 @@ fn recursion_through_units_is_refused() {
 }
 
 #[test]
-fn libraries_may_lack_what_programs_need() {
+fn libraries_may_have_undefined_symbols() {
     let target = Target::full();
     let (caller, f) = (unit(CALLER, ""), unit("int f(int x) { return x; }", ""));
     let result = link(&[&caller], Output::Library, &target);

@@ -117,7 +117,7 @@ fn self_reference_and_mutual_reference() {
 }
 
 #[test]
-fn calls_over_lines_and_directives() {
+fn macro_calls_may_contain_line_ends_and_directives() {
     expands("#define f(a, b) a - b\nf(1,\n  2) f\n(3, 4) f f", "1 - 2 3 - 4 f f");
     expands("#define f(a) [a]\nf(1\n#if 1\n+ 2\n#else\n+ 3\n#endif\n)", "[1 + 2]");
     expands("#define EMPTY\n#define f(a) <a>\nf EMPTY (1) f(EMPTY)", "f (1) <>");

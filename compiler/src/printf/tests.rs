@@ -48,7 +48,7 @@ fn real(format: &str, value: f64) -> String {
 }
 
 #[test]
-fn integers_are_as_in_c() {
+fn integers_are_formatted_as_in_c() {
     let cases = [
         ("%d", -42, "-42"),
         ("%5d|", 42, "   42|"),
@@ -123,7 +123,7 @@ fn fixed_and_exponential_numbers_are_exact() {
 }
 
 #[test]
-fn general_numbers_choose_their_style() {
+fn general_numbers_have_fixed_or_exponential_style() {
     let cases = [
         ("%g", 0.0, "0"),
         ("%g", 100_000.0, "100000"),

@@ -310,6 +310,6 @@ impl Sema<'_> {
     /// Reports the use of a block as a value.
     pub(super) fn no_block_value(&mut self, block: &BlockRef, span: Span) {
         let shown = self.show(block.ty);
-        self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or used to initialise a block variable"));
+        self.err(span, format!("a block of type '{shown}' can only be called, enqueued, or used to initialize a block variable"));
     }
 }

@@ -361,8 +361,7 @@ impl Sema<'_> {
     }
 
     /// Creates the 32-bit word for a kernel argument in a record: the size of local memory in bytes, the value of a
-    /// sampler,
-    /// or the index of an image among the parameters of the enqueuing kernel.
+    /// sampler, or the index of an image among the parameters of the enqueuing kernel.
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
         let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {

@@ -19,9 +19,9 @@ kernel void m(global int *out, queue_t queue) {
     own = other; // error: cannot assign to a block variable: it is const
     unary *pointer; // error: pointer to type 'int (^)(int)' is invalid in OpenCL
     unary many[2]; // error: array has incomplete element type 'int (^)(int)'
-    unary chosen = x ? own : other; // error: can only be called, enqueued, or used to initialise a block variable // error: can only be called, enqueued, or used to initialise a block variable
+    unary chosen = x ? own : other; // error: can only be called, enqueued, or used to initialize a block variable // error: can only be called, enqueued, or used to initialize a block variable
     out[0] = sizeof(own); // error: 'int (^)(int)'
-    out[1] = *own; // error: can only be called, enqueued, or used to initialise a block variable
+    out[1] = *own; // error: can only be called, enqueued, or used to initialize a block variable
     out[2] = (int)&own; // error: taking address of a block is not allowed
     unary writes = ^(int n) { x = n; return x; }; // error: cannot assign to variable 'x' with const-qualified type 'const int'
     unary inner = ^(int n) { return own(n); }; // error: cannot refer to a block inside block
