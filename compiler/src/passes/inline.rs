@@ -20,7 +20,7 @@
 //! if they are small or called once. A callee must have a single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
-use super::argument_promotion::{is_closed, takes_pointers};
+use super::argument_promotion::{has_pointer_params, is_closed};
 use super::pass::Pass;
 use crate::analysis::calls::callees;
 use crate::diag::Span;
@@ -96,7 +96,7 @@ impl Policy {
         let is_small = (size <= SMALL || calls <= 1) && !function.no_inline;
         let copies = (size as u64).saturating_mul(self.chains[index]);
         let has_few = |factor: u64| size < limits.min_call_instructions || copies <= limits.max_copied_instructions * factor;
-        let by_value = takes_pointers(function) && is_closed(function, module, false);
+        let by_value = has_pointer_params(function) && is_closed(function, module, false);
         let must = !by_value && must_inline(function, module);
         // Inlining a function that calls others with addresses would only copy these calls.
         self.uses_addresses[index] = callees(function).iter().any(|callee| self.uses_addresses[callee.index()]);
@@ -125,7 +125,7 @@ impl Policy {
         let function = &module.functions[func.index()];
         let mut calls = 0;
         function.body.walk(&mut |inst| {
-            calls += usize::from(matches!(inst.op, Op::Call(callee, _) if takes_pointers(&module.functions[callee.index()])));
+            calls += usize::from(matches!(inst.op, Op::Call(callee, _) if has_pointer_params(&module.functions[callee.index()])));
         });
         self.size[func.index()] = function.body.size() + calls * PASSING_COST;
         self.depth[func.index()] = function.body.depth(MAX_NESTING + 1);
@@ -166,7 +166,7 @@ fn is_callable(function: &Function) -> bool {
 
 /// Whether a function must be inlined in shaders.
 fn must_inline(function: &Function, module: &Module) -> bool {
-    if function.kernel.is_some() || takes_pointers(function) || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
+    if function.kernel.is_some() || has_pointer_params(function) || function.returns.iter().any(|ty| matches!(ty, Type::Ptr(_))) {
         return true;
     }
     let mut must = false;
@@ -240,7 +240,7 @@ impl Inliner<'_> {
             }
             match &inst.op {
                 Op::Call(callee, args) if self.policy.inline.get(callee.index()) == Some(&true) => {
-                    if self.exceeds(*callee, depth)? {
+                    if self.must_stay(*callee, depth)? {
                         out.push(inst);
                     } else if !self.expand(*callee, args, &inst, &mut out) {
                         break;
@@ -254,7 +254,7 @@ impl Inliner<'_> {
     }
 
     /// Whether a call stays because the caller would be too large or nested too deeply. Fails if it cannot stay.
-    fn exceeds(&mut self, callee: Func, depth: usize) -> Result<bool, PassError> {
+    fn must_stay(&mut self, callee: Func, depth: usize) -> Result<bool, PassError> {
         let size = self.size + self.policy.size[callee.index()];
         let (is_large, is_deep) = (size > MAX_SIZE, depth + self.policy.depth[callee.index()] > MAX_NESTING);
         if (is_large || is_deep) && self.policy.optional.get(callee.index()) == Some(&true) {

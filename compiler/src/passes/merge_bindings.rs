@@ -34,7 +34,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
         .filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param)))
         .collect();
     let Some(&(_, first)) = params.first() else { return Ok(false) };
-    if keeps_addresses(function) {
+    if stores_addresses(function) {
         return Err(PassError::Unsupported {
             function: function.name.clone(),
             what: "keeping pointers in memory, with more pointer arguments than the device has bindings,".to_owned(),
@@ -61,7 +61,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
 
 /// Whether a function stores pointers in memory or uses them as integers. A use of only the [`LOW`] bits does not
 /// count.
-fn keeps_addresses(function: &Function) -> bool {
+fn stores_addresses(function: &Function) -> bool {
     let definitions = Definitions::of(function);
     let is_pointer = |value: &Value| matches!(function.ty(*value), Type::Ptr(_));
     // Integers whose low bits are those of addresses.

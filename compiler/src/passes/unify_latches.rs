@@ -44,20 +44,20 @@ fn run_in_region(function: &mut Function, region: &mut Region) -> bool {
     changed
 }
 
-fn continues(region: &Region) -> bool {
+fn ends_in_continue(region: &Region) -> bool {
     matches!(region.terminator(), Some(Op::Continue(_)))
 }
 
 /// Whether an instruction is an `if` with one region that continues the loop and one that yields.
 fn is_early_continue(inst: &Inst) -> bool {
     match &inst.op {
-        Op::If { then, els, .. } => continues(then) && els.yields() || then.yields() && continues(els),
+        Op::If { then, els, .. } => ends_in_continue(then) && els.yields() || then.yields() && ends_in_continue(els),
         _ => false,
     }
 }
 
 /// Whether work-items synchronise in the instructions. Such code must not move into a region.
-fn synchronises(insts: &[Inst]) -> bool {
+fn has_synchronisation(insts: &[Inst]) -> bool {
     let is_synchronisation = |inst: &Inst| matches!(inst.op, Op::Barrier(_) | Op::Group { .. });
     insts.iter().any(|inst| {
         let mut found = is_synchronisation(inst);
@@ -68,8 +68,8 @@ fn synchronises(insts: &[Inst]) -> bool {
 
 /// Merges the paths of a region that ends in `continue`. Returns whether anything changed.
 fn merge_paths(function: &mut Function, region: &mut Region, most: usize) -> bool {
-    let Some(at) = region.insts.iter().position(is_early_continue).filter(|_| most > 0 && continues(region)) else { return false };
-    if synchronises(&region.insts[at + 1..]) {
+    let Some(at) = region.insts.iter().position(is_early_continue).filter(|_| most > 0 && ends_in_continue(region)) else { return false };
+    if has_synchronisation(&region.insts[at + 1..]) {
         return false;
     }
     let mut rest = region.insts.split_off(at + 1);

@@ -99,31 +99,31 @@ impl Structuring<'_> {
                     return out;
                 }
                 Op::Loop { body, .. } => {
-                    let left = self.flag(&mut out, span);
+                    let has_returned = self.flag(&mut out, span);
                     let types: Vec<Type> = inst.results.iter().map(|&result| self.function.ty(result)).collect();
-                    self.in_loop(body, left, &types);
+                    self.in_loop(body, has_returned, &types);
                     out.push(inst);
-                    self.leave_if(&mut work, left, span);
+                    self.leave_if(&mut work, has_returned, span);
                 }
                 Op::If { .. } | Op::Switch { .. } => {
                     let fall_through = inst.op.regions().iter().filter(|region| region.yields()).count();
                     if fall_through > 1 {
-                        let left = self.flag(&mut out, span);
+                        let has_returned = self.flag(&mut out, span);
                         let types: Vec<Type> = inst.results.iter().map(|&result| self.function.ty(result)).collect();
                         for region in inst.op.regions_mut() {
                             let insts = std::mem::take(&mut region.insts);
-                            region.insts = self.sequence(insts, Some(left), &types, depth + 1);
+                            region.insts = self.sequence(insts, Some(has_returned), &types, depth + 1);
                         }
                         out.push(inst);
-                        self.leave_if(&mut work, left, span);
+                        self.leave_if(&mut work, has_returned, span);
                         continue;
                     }
                     self.move_rest(&mut inst, work.into(), flag, results, depth);
                     let values = results.iter().map(|&ty| self.function.new_value(ty)).collect::<Vec<_>>();
-                    let stops = !inst.op.regions().iter().any(|region| region.yields());
+                    let is_unreachable = !inst.op.regions().iter().any(|region| region.yields());
                     inst.results.clone_from(&values);
                     out.push(inst);
-                    let op = if stops { Op::Unreachable } else { Op::Yield(values) };
+                    let op = if is_unreachable { Op::Unreachable } else { Op::Yield(values) };
                     out.push(Inst::effect(op, span));
                     return out;
                 }
@@ -154,9 +154,9 @@ impl Structuring<'_> {
     fn single_iteration_loop(&mut self, insts: Vec<Inst>, flag: Option<Var>, results: &[Type]) -> Vec<Inst> {
         let mut out = Vec::new();
         let span = insts.first().map_or(Span::NONE, |inst| inst.span);
-        let left = flag.unwrap_or_else(|| self.flag(&mut out, span));
+        let has_returned = flag.unwrap_or_else(|| self.flag(&mut out, span));
         let mut body = Region { insts };
-        self.in_loop(&mut body, left, results);
+        self.in_loop(&mut body, has_returned, results);
         if let Some(Inst { op, .. }) = body.insts.last_mut()
             && let Op::Yield(values) = op
         {
@@ -169,9 +169,9 @@ impl Structuring<'_> {
         out
     }
 
-    /// Replaces each `return` in a loop's body by a `break` that sets `left`. `types` are the types of the loop's
-    /// results.
-    fn in_loop(&mut self, region: &mut Region, left: Var, types: &[Type]) {
+    /// Replaces each `return` in a loop's body by a `break` that sets `has_returned`. `types` are the types of the
+    /// loop's results.
+    fn in_loop(&mut self, region: &mut Region, has_returned: Var, types: &[Type]) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
             let span = inst.span;
@@ -182,7 +182,7 @@ impl Structuring<'_> {
             match &mut inst.op {
                 Op::Return(values) => {
                     let value = values.first().copied();
-                    self.leave(&mut out, span, value, Some(left));
+                    self.leave(&mut out, span, value, Some(has_returned));
                     let undefined = self.undefined(&mut out, span, types);
                     out.push(Inst::effect(Op::Break(undefined), span));
                 }
@@ -193,14 +193,14 @@ impl Structuring<'_> {
                     out.push(inst);
                     let cond = self.flag_is_set(&mut out, inner, span);
                     let mut then = Vec::new();
-                    self.leave(&mut then, span, None, Some(left));
+                    self.leave(&mut then, span, None, Some(has_returned));
                     let undefined = self.undefined(&mut then, span, types);
                     then.push(Inst::effect(Op::Break(undefined), span));
                     out.push(Inst::effect(Op::If { cond, then: Region { insts: then }, els: fall_through(span) }, span));
                 }
                 op => {
                     for nested in op.regions_mut() {
-                        self.in_loop(nested, left, types);
+                        self.in_loop(nested, has_returned, types);
                     }
                     out.push(inst);
                 }

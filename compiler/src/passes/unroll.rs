@@ -205,7 +205,7 @@ impl FullUnroll<'_> {
             let copy = copy(self.function, inst, &mut map);
             out.push(copy);
         }
-        for (&result, value) in inst.results.iter().zip(counted.broken) {
+        for (&result, value) in inst.results.iter().zip(counted.break_values) {
             self.replaced.insert(result, map.get(value).copied().unwrap_or(*value));
         }
         true

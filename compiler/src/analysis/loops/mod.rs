@@ -73,7 +73,7 @@ pub(crate) struct Counted<'a> {
     /// The operation on the counter per iteration.
     pub step: (BinOp, Value),
     /// The operands of the test's `break`.
-    pub broken: &'a [Value],
+    pub break_values: &'a [Value],
     /// Whether the test compares the next value of the counter.
     pub tests_next: bool,
 }
@@ -99,7 +99,7 @@ impl<'a> Counted<'a> {
             [Inst { op, .. }] => Some(op),
             _ => None,
         };
-        let (holds, broken) = match (only(then)?, only(els)?) {
+        let (holds, break_values) = match (only(then)?, only(els)?) {
             (Op::Yield(_), Op::Break(values)) => (true, values),
             (Op::Break(values), Op::Yield(_)) => (false, values),
             _ => return None,
@@ -130,12 +130,12 @@ impl<'a> Counted<'a> {
             (false, true) if commutes => x,
             _ => return None,
         };
-        Some(Self { test, counter, ty, compare, bound, step: (op, by), broken, tests_next })
+        Some(Self { test, counter, ty, compare, bound, step: (op, by), break_values, tests_next })
     }
 
-    /// The trip count: how often the loop continues. `None` if it exceeds `most`, if start, bound or step is not
+    /// The trip count: how often the loop continues. `None` if it exceeds `limit`, if start, bound or step is not
     /// constant, or if the loop contains a `return`.
-    pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, most: u64) -> Option<u64> {
+    pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
         let scalar = self.ty.scalar().filter(|_| !returns)?;
@@ -143,14 +143,14 @@ impl<'a> Counted<'a> {
         let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
         let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
         let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
-        // Counting iterations one by one would only reach the limit.
+        // Return early: the loop below would only find that the count exceeds the limit.
         let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
         let stride = scalar.sign_extend(step).unsigned_abs().max(1);
-        if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > most {
+        if matches!(op, BinOp::Add | BinOp::Sub) && distance / stride > limit {
             return None;
         }
         let mut value = start;
-        for iteration in 0..=most {
+        for iteration in 0..=limit {
             let next = eval::binary(op, scalar, value, step)?;
             if !eval::compare(self.compare, scalar, if self.tests_next { next } else { value }, bound)? {
                 return Some(iteration);
@@ -161,16 +161,16 @@ impl<'a> Counted<'a> {
     }
 
     /// The loop and its trip count, if [`Self::of`] and [`Self::iterations`] succeed.
-    pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
+    pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
-        let iterations = counted.iterations(plain, constants, most)?;
+        let iterations = counted.iterations(plain, constants, limit)?;
         Some((counted, iterations))
     }
 
     /// Like [`Self::fixed`], for a test [anywhere](Self::anywhere).
-    pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, most: u64) -> Option<(Self, u64)> {
+    pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
         let counted = Self::anywhere(function, plain)?;
-        let iterations = counted.iterations(plain, constants, most)?;
+        let iterations = counted.iterations(plain, constants, limit)?;
         Some((counted, iterations))
     }
 }

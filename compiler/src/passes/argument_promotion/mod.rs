@@ -100,7 +100,7 @@ impl Objects {
 }
 
 /// Whether a function has a pointer parameter.
-pub(super) fn takes_pointers(function: &Function) -> bool {
+pub(super) fn has_pointer_params(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
@@ -159,10 +159,10 @@ impl Planner<'_> {
         self.refused.clear();
         for &func in order {
             let function = &self.module.functions[func.index()];
-            if function.kernel.is_none() && takes_pointers(function) && !self.by_address.contains(&func) {
+            if function.kernel.is_none() && has_pointer_params(function) && !self.by_address.contains(&func) {
                 // A callee without footprint keeps its pointers, which may come from a parameter of this function.
                 let is_unknown =
-                    |callee: &Func| !self.footprints.contains_key(callee) && takes_pointers(&self.module.functions[callee.index()]);
+                    |callee: &Func| !self.footprints.contains_key(callee) && has_pointer_params(&self.module.functions[callee.index()]);
                 if callees(function).iter().any(is_unknown) {
                     self.refused.push(func);
                     continue;

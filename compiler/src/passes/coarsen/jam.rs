@@ -55,7 +55,7 @@ impl Jam<'_> {
     fn define(&mut self, values: &[Value]) -> Vec<Value> {
         let mut list = Vec::new();
         for &value in values {
-            if self.found.differs(value) {
+            if self.found.is_varying(value) {
                 list.extend(self.split(value));
             } else {
                 list.push(value);
@@ -68,7 +68,7 @@ impl Jam<'_> {
     fn expand_operands(&self, from: &[Value], to: &[Value], all: bool) -> Vec<Value> {
         let mut list = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
-            if all || self.found.differs(to) {
+            if all || self.found.is_varying(to) {
                 list.extend((0..self.count()).map(|lane| self.value(from, lane)));
             } else {
                 list.push(from);
@@ -87,7 +87,7 @@ impl Jam<'_> {
 
     fn inst(&mut self, mut inst: Inst, targets: &Targets<'_>, out: &mut Vec<Inst>) {
         match &mut inst.op {
-            Op::If { cond: selector, .. } | Op::Switch { selector, .. } if self.found.differs(*selector) => {
+            Op::If { cond: selector, .. } | Op::Switch { selector, .. } if self.found.is_varying(*selector) => {
                 return self.divergent_branch(inst, out);
             }
             Op::If { .. } | Op::Switch { .. } => {
@@ -111,7 +111,7 @@ impl Jam<'_> {
             Op::Load { ptr, .. } => {
                 let ptr = *ptr;
                 if let Some(&result) = inst.results.first()
-                    && self.found.merges(ptr, self.function.ty(result))
+                    && self.found.can_merge(ptr, self.function.ty(result))
                 {
                     return self.load(ptr, result, inst.span, out);
                 }
@@ -119,7 +119,7 @@ impl Jam<'_> {
             }
             Op::Store { ptr, value, .. } => {
                 let (ptr, value) = (*ptr, *value);
-                if self.found.merges(ptr, self.function.ty(value)) {
+                if self.found.can_merge(ptr, self.function.ty(value)) {
                     return self.store(ptr, value, inst.span, out);
                 }
                 return self.repeat(&inst, out);
@@ -145,7 +145,7 @@ impl Jam<'_> {
     /// Emits an instruction once, or once per work-item.
     fn repeat(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
         let once = match inst.results.first() {
-            Some(&result) => !self.found.differs(result),
+            Some(&result) => !self.found.is_varying(result),
             None => false,
         };
         if once {
@@ -216,9 +216,9 @@ impl Jam<'_> {
             let mut merges = false;
             region.walk(&mut |inst| match inst.op {
                 Op::Load { ptr, .. } => {
-                    merges |= inst.results.first().is_some_and(|&result| self.found.merges(ptr, self.function.ty(result)))
+                    merges |= inst.results.first().is_some_and(|&result| self.found.can_merge(ptr, self.function.ty(result)))
                 }
-                Op::Store { ptr, value, .. } => merges |= self.found.merges(ptr, self.function.ty(value)),
+                Op::Store { ptr, value, .. } => merges |= self.found.can_merge(ptr, self.function.ty(value)),
                 _ => {}
             });
             merges

@@ -15,12 +15,12 @@ pub(super) struct Lanes {
 
 impl Lanes {
     /// Whether a value may differ between the work-items of an invocation.
-    pub(super) fn differs(&self, value: Value) -> bool {
+    pub(super) fn is_varying(&self, value: Value) -> bool {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
     }
 
     /// Whether the accesses of type `ty` through a pointer by all work-items of an invocation can be merged.
-    pub(super) fn merges(&self, pointer: Value, ty: Type) -> bool {
+    pub(super) fn can_merge(&self, pointer: Value, ty: Type) -> bool {
         let Some(size) = element(ty) else { return false };
         self.variations.get(pointer.index()) == Some(&Variation::Stride(u64::from(size)))
             && size * self.count <= WIDEST
@@ -59,7 +59,7 @@ pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<L
         if let Some((pointer, ty)) = access(function, inst) {
             // Without a merge, the accesses of one instruction would be farther apart than before coarsening, and
             // touch more cache lines.
-            has_unmerged |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.merges(pointer, ty);
+            has_unmerged |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.can_merge(pointer, ty);
         }
     });
     (!has_unmerged).then_some(found)

@@ -32,7 +32,7 @@ impl Pairs<'_> {
         self.known.get(&word) == Some(&0)
     }
 
-    /// 1 if a condition holds, otherwise 0.
+    /// Emits 1 if a condition is true, and 0 otherwise.
     fn bool_to_word(&mut self, condition: Value) -> Value {
         self.cast(CastOp::ZExt, condition, Scalar::I32)
     }

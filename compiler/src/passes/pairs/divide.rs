@@ -15,7 +15,7 @@ use crate::passes::PassError;
 use rustc_hash::FxHashMap;
 
 /// Whether a function divides 64-bit integers.
-pub(super) fn divides(function: &Function) -> bool {
+pub(super) fn has_division(function: &Function) -> bool {
     let mut found = false;
     function.body.walk(&mut |inst| {
         found |=

@@ -36,12 +36,12 @@ pub(crate) const PASS: Pass = Pass::module("pairs", |module, _| run(module));
 
 /// Removes the 64-bit integers from a module. Returns whether there were any.
 fn run(module: &mut Module) -> Result<bool, PassError> {
-    let divides = module.functions.iter().any(divide::divides);
+    let has_division = module.functions.iter().any(divide::has_division);
     let found = module.functions.iter().any(has_pairs);
     if !found {
         return Ok(false);
     }
-    let divide = divides.then(|| {
+    let divide = has_division.then(|| {
         module.functions.push(divide::function());
         Func(module.functions.len() as u32 - 1)
     });

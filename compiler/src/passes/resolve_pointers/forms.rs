@@ -243,7 +243,7 @@ impl Resolver<'_> {
             }
             tag => tag,
         };
-        // A pointer with tag 0 is null, whatever its offset.
+        // A pointer with tag 0 is null for every offset.
         self.define(result, tag, parts.offset);
     }
 

@@ -46,8 +46,8 @@ impl Set {
         changed
     }
 
-    /// Whether it has an element that `other` lacks.
-    fn exceeds(&self, other: &Self) -> bool {
+    /// Whether the set has an element that is not in `other`.
+    fn has_others(&self, other: &Self) -> bool {
         self.0.iter().enumerate().any(|(index, word)| word & !other.0.get(index).copied().unwrap_or(0) != 0)
     }
 
@@ -197,7 +197,7 @@ impl Roots {
                 changed |= match rule {
                     Rule::Flow(from, to) => self.flow(function, &filters, *from, *to),
                     Rule::Narrow(from, to) => {
-                        let lost = self.sets[from.index()].exceeds(filters.of(function.ty(*to)));
+                        let lost = self.sets[from.index()].has_others(filters.of(function.ty(*to)));
                         self.flow(function, &filters, *from, *to) | (lost && self.sets[to.index()].add(0))
                     }
                     Rule::FromBits(to) => {

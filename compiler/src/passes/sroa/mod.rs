@@ -269,16 +269,16 @@ impl Promote<'_> {
                 }
             });
             match &mut inst.op {
-                Op::VarAddr(var) if self.slices.promoted(*var) => {}
-                Op::PtrAdd(ptr, _) | Op::Cast(CastOp::SpaceCast, ptr) if self.promoted(*ptr).is_some() => {}
-                Op::Load { ptr, .. } => match (self.promoted(*ptr), inst.results.first()) {
+                Op::VarAddr(var) if self.slices.is_promoted(*var) => {}
+                Op::PtrAdd(ptr, _) | Op::Cast(CastOp::SpaceCast, ptr) if self.promoted_target(*ptr).is_some() => {}
+                Op::Load { ptr, .. } => match (self.promoted_target(*ptr), inst.results.first()) {
                     (Some((var, offset)), Some(&result)) => {
                         let new = self.load(&mut out, inst.span, var, offset, self.function.ty(result));
                         self.replaced.insert(result, new);
                     }
                     _ => out.push(inst),
                 },
-                Op::Store { ptr, value, .. } => match self.promoted(*ptr) {
+                Op::Store { ptr, value, .. } => match self.promoted_target(*ptr) {
                     Some((var, offset)) => self.store(&mut out, inst.span, var, offset, *value),
                     None => out.push(inst),
                 },
@@ -311,10 +311,10 @@ impl Promote<'_> {
     }
 
     /// The variable and the byte offset of a pointer into a promoted variable; `None` for other pointers.
-    fn promoted(&self, ptr: Value) -> Option<(Var, u32)> {
+    fn promoted_target(&self, ptr: Value) -> Option<(Var, u32)> {
         let (var, offset) = self.addresses.fixed(ptr)?;
         // A pointer may point outside of the variable if it is not accessed.
-        self.slices.promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
+        self.slices.is_promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
     }
 
     fn values(&mut self, slices: &[usize]) -> Vec<Value> {

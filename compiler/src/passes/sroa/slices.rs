@@ -53,7 +53,7 @@ impl Slices {
     }
 
     /// Whether the variable is promoted.
-    pub(super) fn promoted(&self, var: Var) -> bool {
+    pub(super) fn is_promoted(&self, var: Var) -> bool {
         self.ranges.get(var.index()).is_some_and(|range| !range.is_empty())
     }
 
