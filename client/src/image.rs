@@ -89,7 +89,7 @@ impl Form {
     /// Parses the properties of an image, such as `image2d 8x4 RGBA UNORM_INT8`.
     ///
     /// # Errors
-    /// If a part of the text is unknown.
+    /// Fails if a part of the text is invalid.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (words, levels) = match words.as_slice() {
@@ -182,7 +182,7 @@ impl SamplerForm {
     /// `normalized repeat linear mip_linear 0.5..2`.
     ///
     /// # Errors
-    /// If a part of the text is unknown.
+    /// Fails if a part of the text is invalid.
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let [coordinates, mode, filter, levels @ ..] = words.as_slice() else {

@@ -30,7 +30,7 @@ pub struct Session {
 
 /// The results and times of the launches of a kernel.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct RunResult {
     /// The buffers and images, in the order of the arguments.
     pub buffers: Vec<Buffer>,
     /// The duration of the first launch on the host, from the call to the completion.
@@ -91,7 +91,7 @@ impl Session {
     ///
     /// # Errors
     /// Fails if the arguments do not match the kernel or a call fails.
-    pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<Ran> {
+    pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<RunResult> {
         let kernel = self.context.kernel(&self.program, &launch.kernel)?;
         let mut given = Given::default();
         for (index, name, kind) in assign_parameters(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
@@ -113,7 +113,7 @@ impl Session {
             Ok(on_device.unwrap_or_else(|| begin.elapsed()))
         };
         let further = (0..repeat).map(|_| run_again()).collect::<Result<Vec<_>>>()?;
-        Ok(Ran { buffers, first, first_on_device, further })
+        Ok(RunResult { buffers, first, first_on_device, further })
     }
 
     fn read(&self, memory: &Memory) -> Result<Vec<u8>> {

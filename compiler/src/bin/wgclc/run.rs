@@ -11,7 +11,7 @@ use wgcl_client::devices::{Device, Libraries};
 use wgcl_client::element::{Element, Value};
 use wgcl_client::error::ClientError;
 use wgcl_client::notation::{Argument, Launch};
-use wgcl_client::session::{Buffer, Code, Ran, Session};
+use wgcl_client::session::{Buffer, Code, RunResult, Session};
 use wgcl_compiler::diag::colourise;
 
 use crate::arguments::{Checked, RunArguments};
@@ -109,7 +109,7 @@ impl<'a> Job<'a> {
         Ok(compare((&device, &ran), (&other, &compared), arguments.within))
     }
 
-    fn run_on(&self, device: &Device) -> Result<Ran, ClientError> {
+    fn run_on(&self, device: &Device) -> Result<RunResult, ClientError> {
         show(&format!("{} ({})\n", device.name, device.platform));
         let source;
         let code = if is_module(&self.arguments.file) {
@@ -185,7 +185,7 @@ fn print_log(log: &str) {
 }
 
 /// Prints how the buffers of two devices differ. Returns whether they agree.
-fn compare((device, ran): (&Device, &Ran), (other, compared): (&Device, &Ran), within: f64) -> bool {
+fn compare((device, ran): (&Device, &RunResult), (other, compared): (&Device, &RunResult), within: f64) -> bool {
     let mut agree = true;
     let mut text = String::new();
     for (one, two) in ran.buffers.iter().zip(&compared.buffers) {

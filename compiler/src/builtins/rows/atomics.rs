@@ -6,8 +6,8 @@ use crate::ast::ScalarKind;
 use crate::ir::AtomicOp;
 use crate::target::Target;
 
-const OLD: &[&str] = &["A(gln*A)"];
-const OLD_VALUE: &[&str] = &["A(gln*A,A)"];
+const CL1_UNARY: &[&str] = &["A(gln*A)"];
+const CL1_BINARY: &[&str] = &["A(gln*A,A)"];
 const FETCH: &[&str] = &["I(*atomic I,I,order,?scope)"];
 const FETCH_FLOAT: &[&str] = &["F(*atomic F,F,order,?scope)"];
 const COMPARE_EXCHANGE: &[&str] = &["bool(*atomic G,*G,G,order,order,?scope)"];
@@ -40,17 +40,17 @@ const fn float(names: &'static str, op: AtomicOp) -> Row {
 }
 
 pub(super) static ROWS: &[Row] = &[
-    intrinsic("atomic_add atom_add", Intrinsic::Atomic(AtomicOp::Add), OLD_VALUE),
-    intrinsic("atomic_sub atom_sub", Intrinsic::Atomic(AtomicOp::Sub), OLD_VALUE),
+    intrinsic("atomic_add atom_add", Intrinsic::Atomic(AtomicOp::Add), CL1_BINARY),
+    intrinsic("atomic_sub atom_sub", Intrinsic::Atomic(AtomicOp::Sub), CL1_BINARY),
     intrinsic("atomic_xchg atom_xchg", Intrinsic::Atomic(AtomicOp::Xchg), &["A(gln*A,A)", "float(gln*float,float)"]),
-    intrinsic("atomic_inc atom_inc", Intrinsic::AtomicInc, OLD),
-    intrinsic("atomic_dec atom_dec", Intrinsic::AtomicDec, OLD),
+    intrinsic("atomic_inc atom_inc", Intrinsic::AtomicInc, CL1_UNARY),
+    intrinsic("atomic_dec atom_dec", Intrinsic::AtomicDec, CL1_UNARY),
     intrinsic("atomic_cmpxchg atom_cmpxchg", Intrinsic::AtomicCmpXchg, &["A(gln*A,A,A)"]),
-    by_kind("atomic_min atom_min", minimum, OLD_VALUE),
-    by_kind("atomic_max atom_max", maximum, OLD_VALUE),
-    intrinsic("atomic_and atom_and", Intrinsic::Atomic(AtomicOp::And), OLD_VALUE),
-    intrinsic("atomic_or atom_or", Intrinsic::Atomic(AtomicOp::Or), OLD_VALUE),
-    intrinsic("atomic_xor atom_xor", Intrinsic::Atomic(AtomicOp::Xor), OLD_VALUE),
+    by_kind("atomic_min atom_min", minimum, CL1_BINARY),
+    by_kind("atomic_max atom_max", maximum, CL1_BINARY),
+    intrinsic("atomic_and atom_and", Intrinsic::Atomic(AtomicOp::And), CL1_BINARY),
+    intrinsic("atomic_or atom_or", Intrinsic::Atomic(AtomicOp::Or), CL1_BINARY),
+    intrinsic("atomic_xor atom_xor", Intrinsic::Atomic(AtomicOp::Xor), CL1_BINARY),
     c11("atomic_init", Intrinsic::AtomicInit, &["void(*atomic G,G)"]),
     c11("atomic_load[_explicit]", Intrinsic::Atomic(AtomicOp::Load), &["G(*const atomic G,order,?scope)"]),
     c11("atomic_store[_explicit]", Intrinsic::Atomic(AtomicOp::Store), &["void(*atomic G,G,order,?scope)"]),

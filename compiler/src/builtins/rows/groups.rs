@@ -13,15 +13,15 @@ const LOGIC: &[Combine] = &[Combine::LogicalAnd, Combine::LogicalOr, Combine::Lo
 const VOTE: &str = "cl_khr_subgroup_non_uniform_vote";
 const BALLOT: &str = "cl_khr_subgroup_ballot";
 const SHUFFLE: &str = "cl_khr_subgroup_shuffle";
-const RELATIVE: &str = "cl_khr_subgroup_shuffle_relative";
+const SHUFFLE_RELATIVE: &str = "cl_khr_subgroup_shuffle_relative";
 const ARITHMETIC: &str = "cl_khr_subgroup_non_uniform_arithmetic";
 const CLUSTERED: &str = "cl_khr_subgroup_clustered_reduce";
 const ROTATE: &str = "cl_khr_subgroup_rotate";
-const TYPES: &str = "cl_khr_subgroup_extended_types";
+const EXTENDED_TYPES: &str = "cl_khr_subgroup_extended_types";
 const UNIFORM: &str = "cl_khr_work_group_uniform_arithmetic";
 const INTEL: &str = "cl_intel_subgroups";
 const INTEL_SHORT: &str = "cl_intel_subgroups_short";
-const BYTES: &str = "cl_khr_integer_dot_product";
+const DOT_PRODUCT: &str = "cl_khr_integer_dot_product";
 
 /// A function of a scalar of at least 32 bits. Smaller integers convert to `int`.
 const NUMBER: &[&str] = &["N(N)|1"];
@@ -30,7 +30,7 @@ const ANY: &[&str] = &["G(G)|1"];
 const INDEXED: &[&str] = &["G(G,uint)|1"];
 const PREDICATE: &[&str] = &["int(int)"];
 const QUERY: &[&str] = &["uint()"];
-const OF_BALLOT: &[&str] = &["uint(uint4)"];
+const BALLOT_QUERY: &[&str] = &["uint(uint4)"];
 const MASK: &[&str] = &["uint4()"];
 
 fn has_collectives(version: u32, target: &Target) -> bool {
@@ -59,7 +59,7 @@ const fn query(name: &'static str, query: Intrinsic) -> Row {
 }
 
 /// The row of a subgroup function that an extension adds.
-const fn added(extends: &'static str, name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
+const fn subgroup_extension(extends: &'static str, name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
     extension(extends, intrinsic(name, Intrinsic::SubGroup(function), signatures))
 }
 
@@ -77,39 +77,39 @@ pub(super) static ROWS: &[Row] = &[
     sub("sub_group_all", GroupFn::All, PREDICATE),
     sub("sub_group_any", GroupFn::Any, PREDICATE),
     sub("sub_group_broadcast", GroupFn::Broadcast, &["N(N,uint)|1"]),
-    extension(TYPES, sub("sub_group_broadcast", GroupFn::Broadcast, &["G(G,uint)"])),
-    added(VOTE, "sub_group_elect", GroupFn::Elect, &["int()"]),
-    added(VOTE, "sub_group_non_uniform_all", GroupFn::All, PREDICATE),
-    added(VOTE, "sub_group_non_uniform_any", GroupFn::Any, PREDICATE),
-    added(VOTE, "sub_group_non_uniform_all_equal", GroupFn::AllEqual, &["int(G)|1"]),
-    added(BALLOT, "sub_group_non_uniform_broadcast", GroupFn::Broadcast, &["G(G,uint)"]),
-    added(BALLOT, "sub_group_broadcast_first", GroupFn::BroadcastFirst, ANY),
-    added(BALLOT, "sub_group_ballot", GroupFn::Ballot, &["uint4(int)"]),
-    added(BALLOT, "sub_group_inverse_ballot", GroupFn::InverseBallot, &["int(uint4)"]),
-    added(BALLOT, "sub_group_ballot_bit_extract", GroupFn::BallotBitExtract, &["int(uint4,uint)"]),
-    added(BALLOT, "sub_group_ballot_bit_count", GroupFn::BallotBitCount, OF_BALLOT),
-    added(BALLOT, "sub_group_ballot_inclusive_scan", GroupFn::BallotInclusiveScan, OF_BALLOT),
-    added(BALLOT, "sub_group_ballot_exclusive_scan", GroupFn::BallotExclusiveScan, OF_BALLOT),
-    added(BALLOT, "sub_group_ballot_find_lsb", GroupFn::BallotFindLsb, OF_BALLOT),
-    added(BALLOT, "sub_group_ballot_find_msb", GroupFn::BallotFindMsb, OF_BALLOT),
-    added(BALLOT, "get_sub_group_eq_mask", GroupFn::Mask(MaskKind::Eq), MASK),
-    added(BALLOT, "get_sub_group_ge_mask", GroupFn::Mask(MaskKind::Ge), MASK),
-    added(BALLOT, "get_sub_group_gt_mask", GroupFn::Mask(MaskKind::Gt), MASK),
-    added(BALLOT, "get_sub_group_le_mask", GroupFn::Mask(MaskKind::Le), MASK),
-    added(BALLOT, "get_sub_group_lt_mask", GroupFn::Mask(MaskKind::Lt), MASK),
-    added(SHUFFLE, "sub_group_shuffle", GroupFn::Shuffle, INDEXED),
-    added(SHUFFLE, "sub_group_shuffle_xor", GroupFn::ShuffleXor, INDEXED),
-    added(RELATIVE, "sub_group_shuffle_up", GroupFn::ShuffleUp, INDEXED),
-    added(RELATIVE, "sub_group_shuffle_down", GroupFn::ShuffleDown, INDEXED),
-    added(ROTATE, "sub_group_rotate", GroupFn::Rotate, INDEXED),
-    added(ROTATE, "sub_group_clustered_rotate", GroupFn::ClusteredRotate, &["G(G,uint,uint)|1"]),
+    extension(EXTENDED_TYPES, sub("sub_group_broadcast", GroupFn::Broadcast, &["G(G,uint)"])),
+    subgroup_extension(VOTE, "sub_group_elect", GroupFn::Elect, &["int()"]),
+    subgroup_extension(VOTE, "sub_group_non_uniform_all", GroupFn::All, PREDICATE),
+    subgroup_extension(VOTE, "sub_group_non_uniform_any", GroupFn::Any, PREDICATE),
+    subgroup_extension(VOTE, "sub_group_non_uniform_all_equal", GroupFn::AllEqual, &["int(G)|1"]),
+    subgroup_extension(BALLOT, "sub_group_non_uniform_broadcast", GroupFn::Broadcast, &["G(G,uint)"]),
+    subgroup_extension(BALLOT, "sub_group_broadcast_first", GroupFn::BroadcastFirst, ANY),
+    subgroup_extension(BALLOT, "sub_group_ballot", GroupFn::Ballot, &["uint4(int)"]),
+    subgroup_extension(BALLOT, "sub_group_inverse_ballot", GroupFn::InverseBallot, &["int(uint4)"]),
+    subgroup_extension(BALLOT, "sub_group_ballot_bit_extract", GroupFn::BallotBitExtract, &["int(uint4,uint)"]),
+    subgroup_extension(BALLOT, "sub_group_ballot_bit_count", GroupFn::BallotBitCount, BALLOT_QUERY),
+    subgroup_extension(BALLOT, "sub_group_ballot_inclusive_scan", GroupFn::BallotInclusiveScan, BALLOT_QUERY),
+    subgroup_extension(BALLOT, "sub_group_ballot_exclusive_scan", GroupFn::BallotExclusiveScan, BALLOT_QUERY),
+    subgroup_extension(BALLOT, "sub_group_ballot_find_lsb", GroupFn::BallotFindLsb, BALLOT_QUERY),
+    subgroup_extension(BALLOT, "sub_group_ballot_find_msb", GroupFn::BallotFindMsb, BALLOT_QUERY),
+    subgroup_extension(BALLOT, "get_sub_group_eq_mask", GroupFn::Mask(MaskKind::Eq), MASK),
+    subgroup_extension(BALLOT, "get_sub_group_ge_mask", GroupFn::Mask(MaskKind::Ge), MASK),
+    subgroup_extension(BALLOT, "get_sub_group_gt_mask", GroupFn::Mask(MaskKind::Gt), MASK),
+    subgroup_extension(BALLOT, "get_sub_group_le_mask", GroupFn::Mask(MaskKind::Le), MASK),
+    subgroup_extension(BALLOT, "get_sub_group_lt_mask", GroupFn::Mask(MaskKind::Lt), MASK),
+    subgroup_extension(SHUFFLE, "sub_group_shuffle", GroupFn::Shuffle, INDEXED),
+    subgroup_extension(SHUFFLE, "sub_group_shuffle_xor", GroupFn::ShuffleXor, INDEXED),
+    subgroup_extension(SHUFFLE_RELATIVE, "sub_group_shuffle_up", GroupFn::ShuffleUp, INDEXED),
+    subgroup_extension(SHUFFLE_RELATIVE, "sub_group_shuffle_down", GroupFn::ShuffleDown, INDEXED),
+    subgroup_extension(ROTATE, "sub_group_rotate", GroupFn::Rotate, INDEXED),
+    subgroup_extension(ROTATE, "sub_group_clustered_rotate", GroupFn::ClusteredRotate, &["G(G,uint,uint)|1"]),
     clustered(NUMBERS, INDEXED),
     clustered(BITS, &["I(I,uint)|1"]),
     clustered(LOGIC, &["int(int,uint)"]),
-    added(INTEL, "intel_sub_group_shuffle", GroupFn::Shuffle, &["G(G,uint)"]),
-    added(INTEL, "intel_sub_group_shuffle_xor", GroupFn::ShuffleXor, &["G(G,uint)"]),
-    added(INTEL, "intel_sub_group_shuffle_down", GroupFn::ShuffleDownInto, &["G(G,G,uint)"]),
-    added(INTEL, "intel_sub_group_shuffle_up", GroupFn::ShuffleUpFrom, &["G(G,G,uint)"]),
+    subgroup_extension(INTEL, "intel_sub_group_shuffle", GroupFn::Shuffle, &["G(G,uint)"]),
+    subgroup_extension(INTEL, "intel_sub_group_shuffle_xor", GroupFn::ShuffleXor, &["G(G,uint)"]),
+    subgroup_extension(INTEL, "intel_sub_group_shuffle_down", GroupFn::ShuffleDownInto, &["G(G,G,uint)"]),
+    subgroup_extension(INTEL, "intel_sub_group_shuffle_up", GroupFn::ShuffleUpFrom, &["G(G,G,uint)"]),
     intel(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["N(N,uint)|1"])),
     intel_typed(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["G(G,uint)"])),
     // 6.15.3
@@ -126,7 +126,7 @@ pub(super) static ROWS: &[Row] = &[
 ];
 
 const fn dot(name: &'static str, signatures: &'static [&'static str]) -> Row {
-    extension(BYTES, intrinsic(name, Intrinsic::IntegerDot, signatures))
+    extension(DOT_PRODUCT, intrinsic(name, Intrinsic::IntegerDot, signatures))
 }
 
 /// The rows of a reduction and both scans, for each list of operations.
@@ -153,7 +153,7 @@ const fn sub_group(row: Row) -> Row {
 }
 
 const fn typed(row: Row) -> Row {
-    extension(TYPES, when(has_subgroups, row))
+    extension(EXTENDED_TYPES, when(has_subgroups, row))
 }
 
 const fn non_uniform(row: Row) -> Row {
@@ -165,7 +165,7 @@ const fn intel(row: Row) -> Row {
 }
 
 const fn intel_typed(row: Row) -> Row {
-    extension(TYPES, when(|_, target| target.has_extension(INTEL_SHORT), row))
+    extension(EXTENDED_TYPES, when(|_, target| target.has_extension(INTEL_SHORT), row))
 }
 
 pub(super) static WORK_GROUP: &[Row] = arithmetic!(
@@ -203,7 +203,7 @@ const fn clustered(operations: &'static [Combine], signatures: &'static [&'stati
 macro_rules! blocks {
     ($extension:literal, $suffix:literal, $unsigned:literal, $signed:literal) => {
         [
-            added(
+            subgroup_extension(
                 $extension,
                 concat!("intel_sub_group_block_read", $suffix),
                 GroupFn::BlockRead,
@@ -213,7 +213,7 @@ macro_rules! blocks {
                     concat!($unsigned, "#(read image2d,int2)"),
                 ],
             ),
-            added(
+            subgroup_extension(
                 $extension,
                 concat!("intel_sub_group_block_write", $suffix),
                 GroupFn::BlockWrite,

@@ -10,7 +10,7 @@ const VSTORE_HALF: &[&str] = &["void(float#,size,*half)", "void(double#,size,*ha
 const FENCE: &[&str] = &["void(uint)"];
 const SCOPED_FENCE: &[&str] = &["void(uint,?scope)"];
 const SPLIT_BARRIER: &str = "cl_intel_split_work_group_barrier";
-const LINES: &str = "cl_khr_extended_async_copies";
+const EXTENDED_COPIES: &str = "cl_khr_extended_async_copies";
 
 /// Whether pointers without an address space qualifier are generic (6.7.5).
 pub(crate) fn has_generic(version: u32, target: &Target) -> bool {
@@ -62,7 +62,7 @@ pub(super) static ROWS: &[Row] = &[
         &["event(l*G,g*const G,size,size,event)", "event(g*G,l*const G,size,size,event)"],
     ),
     extension(
-        LINES,
+        EXTENDED_COPIES,
         intrinsic(
             "async_work_group_copy_2D2D",
             Intrinsic::AsyncCopy2D,
@@ -73,7 +73,7 @@ pub(super) static ROWS: &[Row] = &[
         ),
     ),
     extension(
-        LINES,
+        EXTENDED_COPIES,
         intrinsic(
             "async_work_group_copy_3D3D",
             Intrinsic::AsyncCopy3D,
