@@ -8,36 +8,36 @@ use std::path::Path;
 
 /// The device files of GPUs on Linux: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and
 /// Imagination, and Windows' GPUs within WSL.
-const NODES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
+const DEVICE_FILES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
 /// Environment variables that choose a Vulkan driver. Such a driver may access its GPU in other ways.
-const CHOICES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
+const DRIVER_VARIABLES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
 /// Whether Vulkan may have a GPU. Returns false only on Linux, if no driver is chosen and [`has_gpu`] is false.
 pub(crate) fn may_have_gpu() -> bool {
-    !cfg!(target_os = "linux") || CHOICES.iter().any(|name| std::env::var_os(name).is_some()) || has_node(Path::new("/dev"))
+    !cfg!(target_os = "linux") || DRIVER_VARIABLES.iter().any(|name| std::env::var_os(name).is_some()) || has_device_file(Path::new("/dev"))
 }
 
 /// Whether `/dev` has a device file of a GPU, or cannot be read. Always false on systems other than Linux.
 pub(crate) fn has_gpu() -> bool {
-    cfg!(target_os = "linux") && has_node(Path::new("/dev"))
+    cfg!(target_os = "linux") && has_device_file(Path::new("/dev"))
 }
 
 /// Whether a folder has a device file of a GPU, or cannot be read.
-fn has_node(folder: &Path) -> bool {
+fn has_device_file(folder: &Path) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else { return true };
     entries.flatten().any(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        NODES.iter().any(|node| match node.strip_suffix('/') {
+        DEVICE_FILES.iter().any(|file| match file.strip_suffix('/') {
             Some(inner) => name == inner && std::fs::read_dir(entry.path()).is_ok_and(|mut nodes| nodes.next().is_some()),
-            None => name.starts_with(node),
+            None => name.starts_with(file),
         })
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::has_node;
+    use super::has_device_file;
 
     #[test]
     fn gpus_are_found_by_their_files() {
@@ -45,14 +45,14 @@ mod tests {
         let make = |name: &str| std::fs::write(folder.join(name), "").expect("temporary file");
         std::fs::create_dir_all(folder.join("dri")).expect("temporary folder");
         make("null");
-        assert!(!has_node(&folder), "an empty folder is not a GPU");
+        assert!(!has_device_file(&folder), "an empty folder is not a GPU");
         make("dri/renderD128");
-        assert!(has_node(&folder));
+        assert!(has_device_file(&folder));
         std::fs::remove_file(folder.join("dri/renderD128")).expect("temporary file");
-        assert!(!has_node(&folder));
+        assert!(!has_device_file(&folder));
         make("nvidia0");
-        assert!(has_node(&folder));
+        assert!(has_device_file(&folder));
         std::fs::remove_dir_all(&folder).expect("temporary folder");
-        assert!(has_node(&folder), "a folder that cannot be read may have a GPU");
+        assert!(has_device_file(&folder), "a folder that cannot be read may have a GPU");
     }
 }

@@ -15,8 +15,7 @@ type Version = (u32, u32);
 const MASKED_LOGIC_FIXED: Version = (23, 0);
 
 /// The first Mesa that is assumed to fold conversions of a float to a half and back, unless the shader forbids it.
-/// 25.0.7 and
-/// 26.2.6 do, 22.3.6 does not. The versions between were not tested.
+/// 25.0.7 and 26.2.6 do, 22.3.6 does not. The versions between were not tested.
 const HALF_ROUNDING_FOLDED: Version = (23, 0);
 
 /// The first measured Mesa without [`Defects::long_comparisons`] and [`Defects::loop_values`]: 22.3.6 has them, 25.0.7

@@ -51,7 +51,7 @@ mod tests {
     use super::powers_of_two;
 
     #[test]
-    fn sizes_are_their_bits() {
+    fn subgroup_sizes_are_a_bit_mask() {
         assert_eq!(powers_of_two(8, 32), 8 | 16 | 32);
         assert_eq!(powers_of_two(64, 64), 64);
         assert_eq!(powers_of_two(5, 7), 0);

@@ -27,7 +27,7 @@ use wgcl_runtime::shutdown;
 use crate::message::Message;
 
 /// Maximum wait for commands in flight.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Whether to skip all later exit handlers. Destructors of Mesa's OpenGL ES corrupt the heap if its threads end at the
 /// same time.
@@ -91,7 +91,7 @@ struct EndOfMain;
 
 impl Drop for EndOfMain {
     fn drop(&mut self) {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + MAX_WAIT;
         let is_busy = || IN_FLIGHT.load(Ordering::Acquire) > 0 || shutdown::is_compiling();
         let is_here = std::process::id() == PROCESS.load(Ordering::Acquire);
         while is_here && RUNS_ON_CPU.load(Ordering::Acquire) && is_busy() && Instant::now() < end {
@@ -155,7 +155,7 @@ fn register_exit_handler() {
 #[cfg(not(unix))]
 fn register_exit_handler() {}
 
-/// Makes all threads end after their current work. Returns false if some are still running after [`PATIENCE`].
+/// Makes all threads end after their current work. Returns false if some are still running after [`MAX_WAIT`].
 #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix has the exit handler"))]
 fn end_threads() -> bool {
     shutdown::begin_end();
@@ -166,5 +166,5 @@ fn end_threads() -> bool {
         // A thread that has ended needs no message.
         let _ = thread.send(Message::Quit);
     }
-    shutdown::wait_for_all(Instant::now() + PATIENCE)
+    shutdown::wait_for_all(Instant::now() + MAX_WAIT)
 }

@@ -20,14 +20,14 @@ pub(crate) struct Statistics {
 const REGISTER_FILE: u32 = 65_536;
 /// Maximum number of registers per invocation.
 pub(crate) const MAX_REGISTERS: u32 = 255;
-/// Granularity of the register allocation for a subgroup.
-const PORTION: u32 = 256;
+/// Number of registers per allocation unit. Each subgroup has a whole number of units.
+const ALLOCATION_UNIT: u32 = 256;
 /// Number of invocations of a subgroup.
 const WARP: u32 = 32;
 
 /// Returns the largest group size at this number of registers per invocation, or `None` if the number is 0 (unknown).
 pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
-    let each = (registers * WARP).next_multiple_of(PORTION);
+    let each = (registers * WARP).next_multiple_of(ALLOCATION_UNIT);
     (registers > 0).then(|| REGISTER_FILE / each * WARP)
 }
 

@@ -11,7 +11,7 @@ use crate::vulkan::error::backend_error;
 use crate::vulkan::queue::VulkanQueue;
 
 /// How long an export waits for the submission of an enqueued signal.
-const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
 /// A binary semaphore.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl SharedPayload for SharedSemaphore {
             // Exporting a sync file requires a submitted signal.
             let mut signals = semaphore.signals.lock();
             while *signals == 0 {
-                if semaphore.signalled.wait_for(&mut signals, PATIENCE).timed_out() {
+                if semaphore.signalled.wait_for(&mut signals, MAX_WAIT).timed_out() {
                     return Err(BackendError::Other("no signal of the semaphore was submitted within 10 seconds".to_owned()));
                 }
             }
