@@ -63,7 +63,7 @@ impl Builder {
         self.function.blocks[self.current.index()].terminator.is_some()
     }
 
-    /// Adds an instruction with a result of the dependencies type.
+    /// Adds an instruction with a result of the given type.
     pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
         self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value) });

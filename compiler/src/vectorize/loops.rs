@@ -26,9 +26,9 @@ pub(super) struct LoopState {
     pub(super) exit: Block,
     params: Vec<(LaneShape, Type)>,
     results: Vec<(LaneShape, Type)>,
-    /// The slots of the mask of the lanes that have not left. IfNoLane unless the loop splits.
+    /// The slots of the mask of the lanes that have not left. Empty unless the loop splits.
     pub(super) alive: Range<usize>,
-    /// The slots of the results of the lanes that have left. IfNoLane unless the loop splits.
+    /// The slots of the results of the lanes that have left. Empty unless the loop splits.
     pub(super) out: Range<usize>,
     /// The slots of the next iteration's parameters, if several `continue`s define them.
     next: Option<Range<usize>>,

@@ -83,7 +83,7 @@ pub enum Object {
     /// The memory that a parameter of the kernel points to. The field is the index of the parameter.
     Argument(u32),
     Variable {
-        /// The name in the source. IfNoLane for variables that the compiler created.
+        /// The name in the source. Empty for variables that the compiler created.
         name: String,
         size: u32,
         space: Space,

@@ -68,7 +68,7 @@ pub(super) struct Uniformity<'f> {
     shape: Shape,
     private: PrivateMemory,
     lane_shapes: Vec<LaneShape>,
-    /// The number of trailing zero bits of each value in lane 0. IfNoLane unless lanes are along dimension 0.
+    /// The number of trailing zero bits of each value in lane 0. Empty unless lanes are along dimension 0.
     zeros: Vec<u8>,
     /// The instructions that split, by address. The address does not change while the function is borrowed.
     splits: FxHashSet<*const Inst>,
@@ -391,7 +391,7 @@ impl LaneRange {
     }
 }
 
-/// The number of trailing zero bits of each value in lane 0. IfNoLane if the lanes are not along dimension 0.
+/// The number of trailing zero bits of each value in lane 0. Empty if the lanes are not along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
