@@ -91,7 +91,12 @@ impl Parser<'_> {
     }
 
     fn expect(&mut self, token: &str) -> Result<()> {
-        if self.accept(token) { Ok(()) } else { Err(format!("`{token}` expected before `{}`", self.rest).into()) }
+        if self.accept(token) { Ok(()) } else { Err(format!("`{token}` expected {}", self.position()).into()) }
+    }
+
+    /// Returns the position for an error message.
+    fn position(&self) -> String {
+        if self.rest.is_empty() { "at the end".to_owned() } else { format!("before `{}`", self.rest) }
     }
 
     fn select(&mut self) -> Result<Expr> {
@@ -148,7 +153,7 @@ impl Parser<'_> {
         let end = self.rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest.len());
         let (name, rest) = self.rest.split_at(end);
         if name.is_empty() {
-            return Err(format!("operand expected before `{}`", self.rest).into());
+            return Err(format!("operand expected {}", self.position()).into());
         }
         self.rest = rest;
         if self.accept("(") {

@@ -164,7 +164,7 @@ impl Sema<'_> {
                 let ty = self.operand_type(&other).ty;
                 if !self.is_error(ty) {
                     let shown = self.show(ty);
-                    self.err(arg.span, format!("illegal call, expected block argument type, have '{shown}'"));
+                    self.err(arg.span, format!("expected block argument type, have '{shown}'"));
                 }
                 return None;
             }
@@ -256,7 +256,7 @@ impl Sema<'_> {
         if value.ty != ty {
             if !self.is_error(value.ty) {
                 let shown = self.show(value.ty);
-                self.err(arg.span, format!("illegal call, expected 'queue_t' argument type, have '{shown}'"));
+                self.err(arg.span, format!("expected 'queue_t' argument type, have '{shown}'"));
             }
             return None;
         }
