@@ -58,7 +58,7 @@ impl Work {
     }
 }
 
-/// Queues a job. Drops a hint if [`MAX_HINTS`] hints are queued. Drops every job if the address space is limited: the
+/// Queues a job. Drops a hint if `MAX_HINTS` hints are queued. Drops every job if the address space is limited: the
 /// launch then compiles its variant itself.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     // The stacks of threads would use address space that the application's data needs.

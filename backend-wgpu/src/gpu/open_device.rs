@@ -58,9 +58,9 @@ struct DeferredFree {
 
 #[derive(Debug)]
 pub(crate) struct Gpu {
-    /// The device below wgpu, for buffers, where [`Capabilities::vulkan_buffers`] is set.
+    /// The device below wgpu, for buffers. `None` unless [`Capabilities::vulkan_buffers`] is set.
     vulkan: Option<Box<dyn VulkanDevice>>,
-    /// Submits commands without wgpu's encoders, where supported. wgpu then submits nothing.
+    /// Submits commands without wgpu's encoders, if the device supports it. wgpu then submits nothing.
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -176,13 +176,13 @@ impl Gpu {
         }
     }
 
-    /// Offsets within objects of at most this many bytes take 32 bits.
+    /// Shaders use 32-bit offsets within objects of at most this many bytes.
     pub(crate) fn near_limit(&self) -> u64 {
         let is_requested = Options::get().binding_limit.is_some();
         if is_requested { self.binding_limit.min(NEAR) } else { NEAR }
     }
 
-    /// Offsets within images of at most this many bytes take 32 bits.
+    /// Shaders use 32-bit offsets within images of at most this many bytes.
     pub(crate) fn small_image(&self) -> u64 {
         let is_requested = Options::get().binding_limit.is_some();
         if is_requested { self.near_limit() } else { MAX_SMALL_IMAGE }
@@ -331,7 +331,7 @@ impl Gpu {
         vulkan.buffer(size, usage, mapped)
     }
 
-    /// The Vulkan device below wgpu, for imported memory.
+    /// Returns the Vulkan device below wgpu, for imported memory. Fails if there is none.
     pub(crate) fn vulkan(&self) -> BackendResult<&dyn VulkanDevice> {
         self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory requires a Vulkan device".to_owned()))
     }

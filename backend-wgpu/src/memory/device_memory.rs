@@ -1,7 +1,7 @@
 //! Memory objects on a device. Each is one wgpu buffer.
 //!
-//! A buffer is larger than its memory object, so that every binding of a launch fits. Storage bindings are rounded up
-//! to 16 bytes, the largest element of a view, and uniform bindings to a power of two.
+//! A buffer may be larger than its memory object, so that every binding of a launch fits. Storage bindings are rounded
+//! up to 16 bytes, the largest element of a view, and uniform bindings to a power of two.
 
 use std::any::Any;
 use std::mem::ManuallyDrop;
@@ -22,9 +22,9 @@ use crate::host::mapping::Mapping;
 use crate::message::Message;
 use crate::vulkan::dedicated_allocation;
 
-/// Sizes of buffers are multiples of this.
+/// Sizes of buffers are multiples of this number of bytes.
 const GRANULE: u64 = 256;
-/// Up to this size, the size of a buffer is a power of two, as that of a uniform binding.
+/// Up to this number of bytes, the size of a buffer is a power of two, like that of a uniform binding.
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
 /// The smallest page size of all hosts.

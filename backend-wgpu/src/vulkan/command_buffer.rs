@@ -148,7 +148,7 @@ pub(crate) struct CommandRecorder {
     templates: VecDeque<Template>,
     state: State,
     deferred: Vec<Step>,
-    /// The steps of the last batch with at most [`MAX_DEFERRED_STEPS`] steps.
+    /// The steps of the last recorded batch with at most [`MAX_DEFERRED_STEPS`] steps.
     last: Vec<Step>,
     retained: RetainedObjects,
     /// Empty lists for reuse.
