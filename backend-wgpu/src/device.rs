@@ -174,7 +174,7 @@ impl WgpuDevice {
                     drop(running);
                 })
                 .map(drop)
-                .map_err(|error| BackendError::Other(format!("thread {name}: cannot be started: {error}")))
+                .map_err(|error| BackendError::Other(format!("cannot start thread {name}: {error}")))
         };
         let completion = Arc::clone(&completions);
         spawn("wgcl-complete", Box::new(move || completion::run(&completion, &serials)))?;
