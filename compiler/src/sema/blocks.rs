@@ -1,4 +1,4 @@
-//! Blocks (OpenCL C 6.14): literals, variables that hold them, captures.
+//! Blocks (OpenCL C 6.14): literals, block variables and captures.
 //!
 //! The compiler can resolve every use of a block: block variables are initialised at their declaration and never
 //! assigned, and blocks cannot be parameters, results, members or elements. Blocks are therefore not values in the

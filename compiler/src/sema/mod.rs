@@ -1,9 +1,9 @@
 //! Semantic analysis: checks the syntax tree and creates the typed tree. Resolves names, types, conversions, overloads
 //! and constants (OpenCL C 6.3 to 6.13).
 //!
-//! One [`Sema`] checks one program. Expressions are checked bottom-up into [`Operand`]s: a value, an lvalue, or a
-//! function name. An error is reported once, where it is found. The result then has the type [`TyKind::Error`], which
-//! is compatible with every type.
+//! One [`Sema`] checks one program. It checks expressions bottom-up. The result is an [`Operand`]: a value, an lvalue,
+//! a function name or a block. After an error, the result has the type [`TyKind::Error`], which is compatible with
+//! every type, so that the error is reported only once.
 //!
 //! [`crate::builtins`] contains the table of the built-in functions. [`library`] parses functions of the built-in
 //! library on their first call, and checks them after the user's functions, in a separate scope.
@@ -79,7 +79,7 @@ pub(crate) enum Operand {
     Functions(Vec<FuncId>, Span),
     /// The name of a built-in function.
     Builtin(ast::Name, Span),
-    /// A block: a literal, or a variable that holds one.
+    /// A block literal, or a block variable.
     Block(Arc<BlockRef>, Span),
 }
 
@@ -192,12 +192,12 @@ pub(crate) struct Sema<'a> {
     contract: bool,
     /// Calls: caller, callee, location.
     calls: Vec<(FuncId, FuncId, Span)>,
-    /// The location of the first use of each `extern` variable.
+    /// The location of the first use of each variable that was only declared (`extern`) before the use.
     extern_uses: FxHashMap<GlobalId, Span>,
     library: library::State,
     /// Whether a library function is being checked.
     in_library: bool,
-    /// No diagnostics are emitted while this is not zero. Used where an expression is checked a second time.
+    /// No diagnostics are emitted while this is not zero. Used for the declarations of library functions.
     quiet: u32,
     enum_count: u32,
     /// Current nesting of expressions and statements, at most [`MAX_DEPTH`].
