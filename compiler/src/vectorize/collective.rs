@@ -4,8 +4,8 @@
 //! neutral element. Then the code combines each vector with a shuffled copy of itself, in log2(lanes) steps:
 //!
 //! ```text
-//! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  two sums, twice;   + the same moved by one  =  the sum in all lanes
-//! scan        x0 x1 x2 x3  +   0 x0 x1 x2  =  sums of two;       + the same moved by two  =  the sums up to each lane
+//! reduction   x0 x1 x2 x3  +  x2 x3 x0 x1  =  sums of two lanes;  + itself moved by one  =  the sum in all lanes
+//! scan        x0 x1 x2 x3  +   0 x0 x1 x2  =  sums of two lanes;  + itself moved by two  =  the sums up to each lane
 //! ```
 //! A result that is the same in all lanes is a scalar.
 

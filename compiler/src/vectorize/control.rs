@@ -10,7 +10,7 @@
 //!                               n = exec & !c;  if any(n) { B under n };  results = select(c, A's, B's)
 //! break %v                      out = select(exec, v, out);  alive = alive & !exec;  no lane is left in the region
 //! continue %v                   next = select(exec, v, next);                        no lane is left in the region
-//! return                        live = live & !exec;  alive = alive & !exec of all loops around
+//! return                        live = live & !exec;  alive = alive & !exec of all enclosing loops
 //! ```
 //! After a construct that lanes may have left, the other lanes continue. If no lane remains, the code jumps over the
 //! rest of the region. A loop that splits iterates while any lane is in it. Values of lanes that have left the loop are
@@ -538,7 +538,7 @@ fn may_exit(inst: &Inst) -> bool {
     }
 }
 
-/// Whether an instruction contains a `break` or `continue` of the innermost loop around it.
+/// Whether an instruction contains a `break` or `continue` of its innermost enclosing loop.
 pub(super) fn contains_jump(inst: &Inst) -> bool {
     let jump = |inst: &Inst| matches!(inst.op, Op::Break(_) | Op::Continue(_)) || contains_jump(inst);
     !matches!(inst.op, Op::Loop { .. }) && inst.op.regions().into_iter().any(|region| region.insts.iter().any(jump))

@@ -139,7 +139,7 @@ struct CheckedAccess {
 }
 
 impl CheckedAccess {
-    const fn plain(pointer: Value, access: Access, size: u32, align: u32) -> Self {
+    const fn non_volatile(pointer: Value, access: Access, size: u32, align: u32) -> Self {
         Self { pointer, access, size, align, volatile: false }
     }
 }
@@ -160,11 +160,14 @@ impl Vectorizer<'_> {
                 smallvec![CheckedAccess { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
             }
             Op::Copy { dst, src, size, align } => {
-                smallvec![CheckedAccess::plain(src, Access::Copy, size, align), CheckedAccess::plain(dst, Access::Store, size, align)]
+                smallvec![
+                    CheckedAccess::non_volatile(src, Access::Copy, size, align),
+                    CheckedAccess::non_volatile(dst, Access::Store, size, align)
+                ]
             }
-            Op::Zero { dst, size, align } => smallvec![CheckedAccess::plain(dst, Access::Store, size, align)],
+            Op::Zero { dst, size, align } => smallvec![CheckedAccess::non_volatile(dst, Access::Store, size, align)],
             Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
-                smallvec![CheckedAccess::plain(ptr, Access::Atomic, ty.size(), ty.size())]
+                smallvec![CheckedAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())]
             }
             _ => SmallVec::new(),
         }

@@ -6,7 +6,8 @@
 //!
 //! A construct *splits* if lanes may take different paths through it: an `if` or `switch` whose selector is not
 //! uniform, or a loop that lanes leave in different iterations or by different instructions. The results of such a
-//! construct are varying. A `return` inside a construct that splits also makes the enclosing loops split.
+//! construct are varying, except for a result for which all regions of an `if` or `switch` yield the same value. A
+//! `return` inside a construct that splits also makes the enclosing loops split.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_codegen::IsaCaps;
@@ -96,7 +97,7 @@ struct Around {
 /// The jumps that leave a region before its end.
 #[derive(Clone, Copy, Default)]
 struct Exits {
-    /// Whether only some lanes may execute a `break` or `continue`.
+    /// Whether only some lanes may execute a `break`, `continue` or `return`.
     parts: bool,
     returns: bool,
     continues: u32,
@@ -208,7 +209,7 @@ impl<'f> Uniformity<'f> {
                     if !matches!(self.lane_shapes[selector.index()], LaneShape::Uniform | LaneShape::Unknown) {
                         self.split(inst);
                     }
-                    let inner = self.choice(inst, targets, around);
+                    let inner = self.if_or_switch(inst, targets, around);
                     exits.parts |= inner.parts;
                     exits.returns |= inner.returns;
                     exits.continues += inner.continues;
@@ -246,7 +247,7 @@ impl<'f> Uniformity<'f> {
         exits
     }
 
-    fn choice(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
+    fn if_or_switch(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
         let splits = self.splits(inst);
         let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
         let mut exits = Exits::default();

@@ -21,8 +21,8 @@ pub(super) struct Items {
     pub enqueued: [u32; 3],
     /// The ids of the current group.
     pub group: Option<[V; 3]>,
-    /// The index of lane 0 in the lane order of [`Shape::lane_distance`](super::shape::Shape::lane_distance). If lanes are along
-    /// dimension 0, this is its linear local id.
+    /// The index of lane 0 in the order of [`Shape::lane_distance`](super::shape::Shape::lane_distance). If lanes are
+    /// along dimension 0, this is its linear local id.
     pub linear: Option<V>,
 }
 

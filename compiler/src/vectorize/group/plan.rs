@@ -39,7 +39,7 @@ pub(super) struct Loop<'a> {
     pub params: &'a [Value],
     pub results: &'a [Value],
     pub body: Vec<Node<'a>>,
-    /// Whether the group leaves it together.
+    /// Whether all work-items of the group leave the loop in the same iteration.
     pub together: bool,
     /// A number that identifies the loop in the plan.
     pub number: usize,
@@ -71,6 +71,7 @@ pub(super) enum Tail<'a> {
 /// The plan of a kernel.
 pub(super) struct Plan<'a> {
     pub nodes: Vec<Node<'a>>,
+    /// Whether each value is uniform for the group.
     level: Vec<bool>,
     /// The values that need a slot in memory.
     places: Vec<Value>,
@@ -81,6 +82,7 @@ struct Planner<'a> {
     function: &'a Function,
     uniformity: &'a Uniformity<'a>,
     divergence: Divergence<'a>,
+    /// Whether each value is uniform for the group, as far as the analysis knows.
     level: Vec<bool>,
     changed: bool,
     numbers: usize,
@@ -93,7 +95,8 @@ struct Planner<'a> {
 struct Around<'a> {
     /// The results of the construct that the region belongs to.
     results: &'a [Value],
-    /// Parameters and results of the innermost loop at group level, and whether the group leaves it together.
+    /// Parameters and results of the innermost loop at group level, and whether all work-items leave it in the same
+    /// iteration.
     innermost: Option<(&'a [Value], &'a [Value], bool)>,
 }
 
@@ -109,7 +112,7 @@ impl<'a> Plan<'a> {
         let level = vec![true; function.values.len()];
         let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, reports_barriers };
         while std::mem::take(&mut planner.changed) {
-            planner.levels(body, Around::default());
+            planner.analyse(body, Around::default());
         }
         let mut nodes = planner.region(body, Around::default());
         remove_final_mask_update(&mut nodes);
@@ -257,14 +260,17 @@ impl<'a> Planner<'a> {
         self.level[value.index()]
     }
 
-    fn lower(&mut self, value: Value) {
+    /// Records that a value is not uniform for the group.
+    fn mark_not_uniform(&mut self, value: Value) {
         self.changed |= std::mem::replace(&mut self.level[value.index()], false);
     }
 
-    fn require_uniform(&mut self, value: Value, holds: bool) {
+    /// Records that a value is not uniform for the group, unless `holds` is true and both analyses find that it is
+    /// uniform.
+    fn mark_unless_uniform(&mut self, value: Value, holds: bool) {
         let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
         if !(holds && uniform && self.divergence.is_same(value)) {
-            self.lower(value);
+            self.mark_not_uniform(value);
         }
     }
 
@@ -293,25 +299,26 @@ impl<'a> Planner<'a> {
         })
     }
 
-    fn levels(&mut self, region: &'a Region, around: Around<'a>) {
+    /// Records which values of a region are not uniform for the group. Must be repeated until nothing changes.
+    fn analyse(&mut self, region: &'a Region, around: Around<'a>) {
         for inst in &region.insts {
             match &inst.op {
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
                     let cond = self.is_group_uniform(*cond);
                     for path in [then, els] {
-                        self.levels(path, Around { results: &inst.results, ..around });
+                        self.analyse(path, Around { results: &inst.results, ..around });
                     }
-                    inst.results.iter().for_each(|&result| self.require_uniform(result, cond));
+                    inst.results.iter().for_each(|&result| self.mark_unless_uniform(result, cond));
                 }
                 Op::Loop { init, params, body, .. } if self.is_grouped(inst, around) => {
                     let innermost = (&params[..], &inst.results[..]);
                     let together = self.leaves_together(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, true)) });
                     for (&param, &init) in params.iter().zip(init) {
                         let holds = together && self.is_group_uniform(init);
-                        self.require_uniform(param, holds);
+                        self.mark_unless_uniform(param, holds);
                     }
-                    inst.results.iter().for_each(|&result| self.require_uniform(result, together));
-                    self.levels(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, together)) });
+                    inst.results.iter().for_each(|&result| self.mark_unless_uniform(result, together));
+                    self.analyse(body, Around { results: &[], innermost: Some((innermost.0, innermost.1, together)) });
                 }
                 Op::Yield(values) => self.propagate(values, around.results),
                 Op::Break(values) => self.propagate(values, around.innermost.map_or(&[], |innermost| innermost.1)),
@@ -329,12 +336,12 @@ impl<'a> Planner<'a> {
                     op.for_each_operand(|value| {
                         holds &= self.is_group_uniform(value) || matches!(self.uniformity.definitions().get(value), Some(Op::Const(_)))
                     });
-                    inst.results.iter().for_each(|&result| self.require_uniform(result, holds));
+                    inst.results.iter().for_each(|&result| self.mark_unless_uniform(result, holds));
                     for nested in op.regions() {
                         self.mark_region_not_uniform(nested);
                     }
                     if let Op::Loop { params, .. } = op {
-                        params.iter().for_each(|&param| self.lower(param));
+                        params.iter().for_each(|&param| self.mark_not_uniform(param));
                     }
                 }
             }
@@ -344,17 +351,18 @@ impl<'a> Planner<'a> {
     /// Records that the values of a region inside a segment are not uniform for the group.
     fn mark_region_not_uniform(&mut self, region: &Region) {
         region.walk(&mut |inst| {
-            inst.results.iter().for_each(|&result| self.lower(result));
+            inst.results.iter().for_each(|&result| self.mark_not_uniform(result));
             if let Op::Loop { params, .. } = &inst.op {
-                params.iter().for_each(|&param| self.lower(param));
+                params.iter().for_each(|&param| self.mark_not_uniform(param));
             }
         });
     }
 
+    /// Records that the values `to` are not uniform if the values `from`, which define them, are not.
     fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             if !self.is_group_uniform(from) {
-                self.lower(to);
+                self.mark_not_uniform(to);
             }
         }
     }

@@ -16,6 +16,7 @@ use crate::ir::{Scalar, Type, Value};
 /// The offsets in the arena, in bytes, of values and masks that are live across segments.
 #[derive(Default)]
 pub(super) struct Slots {
+    /// Whether each value is uniform for the group, and therefore needs no slot.
     level: Vec<bool>,
     /// The slots of values. A slot is not reused while the group runs, because loops can execute a segment again.
     places: FxHashMap<Value, u32>,
@@ -54,7 +55,7 @@ impl<'a> Vectorizer<'a> {
         self.frame.scratch(bytes)
     }
 
-    /// A loop over the gangs.
+    /// Emits a loop over the gangs. Values that `body` defines are only available in it.
     pub(super) fn each_gang(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
         let (values, splats, fixed) = (self.values.clone(), self.cache.splats.clone(), self.cache.fixed_loads.clone());
         let (variables, element_major) = (self.frame.variables, self.frame.element_major);
