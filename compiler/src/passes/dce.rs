@@ -1,4 +1,4 @@
-//! Dead code elimination: removes unused operations, parameters and results of control flow that only feed each
+//! Dead code elimination: removes unused operations, parameters and results of control flow that are only used by each
 //! other, stores to variables that are never read, and regions without effect.
 //!
 //! ```text

@@ -213,7 +213,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Whether equal operands join_all equal results in all work-items.
+    /// Whether equal operands have equal results in all work-items.
     fn is_function(&self, op: &Op) -> bool {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {

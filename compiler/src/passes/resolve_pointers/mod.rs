@@ -190,7 +190,7 @@ struct Resolver<'a> {
     known: Constants,
     /// The pointers to roots that exist already.
     root_values: Vec<Option<Value>>,
-    /// Instructions at the start of the function.
+    /// New instructions for the start of the function.
     entry: Vec<Inst>,
     owners: Vec<Owner>,
     error: Option<&'static str>,

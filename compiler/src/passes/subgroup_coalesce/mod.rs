@@ -10,7 +10,8 @@
 //! `double4`), each of the two instructions skips every second 16 bytes. A memory transaction has 32 bytes, so each
 //! instruction uses half of every transaction. All data is transferred twice unless it is in the cache. If two lanes
 //! (or four lanes for 64 and 128 bytes) access memory together, every instruction is contiguous. On an H100 (NVIDIA
-//! 580.159), copies of `float8` are 1.35 times as fast, stores 2 times, a sum of 16 loads 1.5 times.
+//! 580.159), copies of `float8` are 1.35 times as fast, stores are 2 times as fast, and a sum of 16 loads is 1.5 times
+//! as fast.
 //!
 //! # Correctness
 //! It is not specified which work-item each lane of a subgroup executes. The result does not depend on this, because
@@ -20,11 +21,11 @@
 //!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
 //!   gets two versions: for complete subgroups, and the original ([`versions`]).
 //! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
-//!   buffer is written (and nothing else aliases it), all accesses to it are performed this way, with one width and
-//!   aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the work-item.
-//!   Either no work-item performs any of these accesses individually, or all of them are in code with a version for
-//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with any of them,
-//!   all accesses to written buffers stay unchanged.
+//!   buffer is written (and nothing else aliases it), all accesses to it are performed this way. They have one size,
+//!   and are aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the
+//!   work-item. Either no work-item performs any of these accesses individually, or all of them are in code with a
+//!   version for complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with
+//!   any of them, all accesses to written buffers stay unchanged.
 
 mod rewrite;
 mod versions;
