@@ -5,7 +5,7 @@
 //! |---|---|
 //! | [`checker`] | checks one access: bounds, alignment, initialisation, access rights |
 //! | [`shadow_memory`] | records which work-item accessed which byte last, and finds data races |
-//! | [`happens_before`] | counts the barriers, fences and atomic operations that order accesses, and finds divergent barriers |
+//! | [`happens_before`] | counts barriers, fences and atomic operations, and detects divergent barriers |
 //! | [`report`] | prints each finding once, in the format of a compiler diagnostic |
 
 mod checker;

@@ -26,7 +26,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) splats_load: bool,
 }
 
-/// The location of the only use of a value.
+/// The use of a value, if there is only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     None,

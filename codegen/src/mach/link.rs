@@ -21,7 +21,7 @@ pub(crate) enum RelocationKind {
     Branch26,
     /// AArch64: the distance of a literal load in words, in bits 5 to 23.
     Load19,
-    /// AArch64: the lower 32 bits of a distance, in the 16-bit immediates of two instructions.
+    /// AArch64: an unsigned 32-bit distance in bytes, in the 16-bit immediates of two instructions.
     Move32,
 }
 
@@ -30,7 +30,8 @@ pub(crate) enum RelocationKind {
 pub(crate) struct Relocation {
     /// The offset of the field to patch.
     pub(crate) at: usize,
-    /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start.
+    /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start. For
+    /// [`RelocationKind::Move32`], it is the preceding `adr`.
     pub(crate) end: usize,
     pub(crate) target: RelocationTarget,
     pub(crate) kind: RelocationKind,

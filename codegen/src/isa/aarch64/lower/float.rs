@@ -22,7 +22,7 @@ impl Lower<'_> {
                 self.push(InstBuilder::new(t::FCMP).wide(double).n(a).m(b));
                 return self.result(InstBuilder::new(t::FCSEL).wide(double).n(a).m(b).condition(cc));
             }
-            op => return self.unsupported(format!("{op:?} of floats"), VEC),
+            op => return self.unsupported(format!("floating-point {op:?}"), VEC),
         };
         self.binary(opcode, double, a, b)
     }
@@ -48,7 +48,7 @@ impl Lower<'_> {
                 let step = self.binary(t::FRSQRTS, double, square, a);
                 return self.binary(t::FMUL, double, estimate, step);
             }
-            op => return self.unsupported(format!("{op:?} of floats"), VEC),
+            op => return self.unsupported(format!("floating-point {op:?}"), VEC),
         };
         self.unary(opcode, double, a)
     }

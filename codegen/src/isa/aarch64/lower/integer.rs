@@ -28,7 +28,7 @@ impl Lower<'_> {
                 let sum = self.unary(t::ADDV_8B, false, counts);
                 self.move_to_general(false, sum)
             }
-            op => self.unsupported(format!("{op:?} of an integer"), INT),
+            op => self.unsupported(format!("integer {op:?}"), INT),
         }
     }
 
@@ -56,7 +56,7 @@ impl Lower<'_> {
             BinOp::SMax => self.int_extremum(Cc::Greater, a, b, long),
             BinOp::UMin => self.int_extremum(Cc::Below, a, b, long),
             BinOp::UMax => self.int_extremum(Cc::Above, a, b, long),
-            op => self.unsupported(format!("{op:?} of integers"), INT),
+            op => self.unsupported(format!("integer {op:?}"), INT),
         }
     }
 

@@ -88,7 +88,7 @@ opcodes! {
 
 /// Encodes the lane index of a load or store of a single lane. The lane has `1 << log2` bytes.
 pub(crate) const fn memory_lane(log2: u32, lane: u8) -> u32 {
-    // Q, S and the size field contain the byte offset of the lane divided by the smallest element size.
+    // Q, S and the size field contain the byte offset of the lane. For 64-bit lanes, the opcode sets the size field.
     let place = (lane as u32) << log2;
     (place >> 3) << 30 | (place >> 2 & 1) << 12 | (place & 3) << 10
 }

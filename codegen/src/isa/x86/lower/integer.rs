@@ -26,7 +26,7 @@ impl Lower<'_> {
                 self.alu_imm(alu::XOR, long, found, bits as i32 - 1)
             }
             UnOp::Ctz => self.scan(t::BSF, long, a, if long { 64 } else { 32 }),
-            op => self.unsupported(format!("{op:?} of an integer"), INT),
+            op => self.unsupported(format!("integer {op:?}"), INT),
         }
     }
 
@@ -101,7 +101,7 @@ impl Lower<'_> {
             BinOp::SMax => self.int_extremum(Cc::Less, a, b, long),
             BinOp::UMin => self.int_extremum(Cc::Above, a, b, long),
             BinOp::UMax => self.int_extremum(Cc::Below, a, b, long),
-            op => self.unsupported(format!("{op:?} of integers"), INT),
+            op => self.unsupported(format!("integer {op:?}"), INT),
         }
     }
 

@@ -143,7 +143,7 @@ impl<'a> Lower<'a> {
             (_, Type::Mask(_)) => self.mask_not(a, ty),
             (_, ty) if ty.is_general() => self.int_un(op, a, ty),
             (UnOp::Sqrt | UnOp::Round(_) | UnOp::RecipApprox | UnOp::RsqrtApprox, _) => self.float_un(op, a, ty),
-            (_, Type::Scalar(_)) => self.unsupported(format!("{op:?} of a float"), VEC),
+            (_, Type::Scalar(_)) => self.unsupported(format!("floating-point {op:?}"), VEC),
             _ => self.vector_un(op, a, ty),
         }
     }
