@@ -45,14 +45,14 @@ pub struct IsaCaps {
     pub has_scatter: bool,
     /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions. If not, only patterns
     /// that move whole 16-byte blocks, or that repeat in each 16-byte block, are that cheap.
-    pub shuffles_any: bool,
+    pub has_cheap_shuffles: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
-    pub converts_i64: bool,
+    pub has_i64_conversions: bool,
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
     /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
     /// barrier needs a fence.
-    pub strong_memory_order: bool,
+    pub has_strong_memory_order: bool,
     /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
     /// gather is limited by the throughput of gathers.
     pub gather_cost: u32,
@@ -73,18 +73,24 @@ impl X86Level {
             has_masked_memory: false,
             has_gather: false,
             has_scatter: false,
-            shuffles_any: false,
-            converts_i64: false,
+            has_cheap_shuffles: false,
+            has_i64_conversions: false,
             has_fma_f64: false,
-            strong_memory_order: true,
+            has_strong_memory_order: true,
             gather_cost: 4,
             lane_store_cost: 2,
             min_interleaved_lanes: 8,
             max_interleaved_vectors: 2,
         };
         const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
-        const AVX512: IsaCaps =
-            IsaCaps { vector_bytes: 64, vector_registers: 32, has_scatter: true, shuffles_any: true, converts_i64: true, ..AVX2 };
+        const AVX512: IsaCaps = IsaCaps {
+            vector_bytes: 64,
+            vector_registers: 32,
+            has_scatter: true,
+            has_cheap_shuffles: true,
+            has_i64_conversions: true,
+            ..AVX2
+        };
         match self {
             Self::Sse42 => SSE42,
             Self::Avx2 => AVX2,
@@ -106,10 +112,10 @@ impl A64Level {
                 has_masked_memory: false,
                 has_gather: false,
                 has_scatter: false,
-                shuffles_any: true,
-                converts_i64: true,
+                has_cheap_shuffles: true,
+                has_i64_conversions: true,
                 has_fma_f64: true,
-                strong_memory_order: false,
+                has_strong_memory_order: false,
                 gather_cost: 8,
                 lane_store_cost: 2,
                 min_interleaved_lanes: 4,

@@ -256,7 +256,7 @@ pub enum Op {
     MaskPart(Value, u8),
     /// One or two masks for 64-bit lanes, as a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
-    /// Selects lanes of the concatenation of two vectors, by constant indices. See `IsaCaps::shuffles_any`.
+    /// Selects lanes of the concatenation of two vectors, by constant indices. See `IsaCaps::has_cheap_shuffles`.
     Shuffle(Value, Value, Box<[u8]>),
     /// Selects lanes of a vector of 32-bit elements, by a vector of `i32` indices. The indices are modulo the number of
     /// lanes.

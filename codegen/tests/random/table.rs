@@ -491,7 +491,7 @@ impl Table {
         for (from, to, op) in scalars.flat_map(|(from, to, ops)| ops.iter().map(|op| (*from, *to, *op))) {
             self.op(format!("{op:?}"), &[Type::Scalar(from)], Type::Scalar(to), |values| Op::Cast(op, values[0]));
         }
-        let converts = self.isa.caps().converts_i64;
+        let converts = self.isa.caps().has_i64_conversions;
         let can =
             |from: Elem, to: Elem, op: CastOp| converts || op == Bitcast || !(from == I64 && to.is_float() || to == I64 && from.is_float());
         for ty in all_types(self.isa) {

@@ -49,7 +49,7 @@ impl Vectorizer<'_> {
         // A barrier has no result. The lanes run in lockstep, so it only orders accesses. See `Op::Barrier` in
         // `checked_operation`.
         let Some(result) = result else {
-            if !self.shape.isa.caps().strong_memory_order {
+            if !self.shape.isa.caps().has_strong_memory_order {
                 self.b.effect(VOp::Fence);
             }
             return Ok(());

@@ -125,7 +125,7 @@ impl Vectorizer<'_> {
         let regs = if signed { self.sign_extend(from, mode, regs) } else { self.zero_extend(from, mode, regs) };
         let cast = if signed || from.bits() < 32 { VCast::SToF } else { VCast::UToF };
         match (from, to) {
-            (Scalar::I64, _) if mode == Mode::Varying && !self.shape.isa.caps().converts_i64 => {
+            (Scalar::I64, _) if mode == Mode::Varying && !self.shape.isa.caps().has_i64_conversions => {
                 let ty = wgcl_codegen::vir::Type::Scalar(elem(to));
                 self.scalars(from, mode, &[&regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }
@@ -142,7 +142,7 @@ impl Vectorizer<'_> {
         }
         let cast = if signed || to.bits() < 32 { VCast::FToS } else { VCast::FToU };
         match (from, to) {
-            (_, Scalar::I64) if mode == Mode::Varying && !self.shape.isa.caps().converts_i64 => {
+            (_, Scalar::I64) if mode == Mode::Varying && !self.shape.isa.caps().has_i64_conversions => {
                 let ty = wgcl_codegen::vir::Type::I64;
                 self.scalars(from, mode, &[regs], to, &mut |this, of| this.emit(ty, VOp::Cast(cast, of[0])))
             }

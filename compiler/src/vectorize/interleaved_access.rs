@@ -191,7 +191,7 @@ impl Vectorizer<'_> {
 
     /// Deinterleaves `n` vectors: lane `i` in memory belongs to component `i % n`.
     pub(super) fn deinterleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
-        if self.shape.isa.caps().shuffles_any {
+        if self.shape.isa.caps().has_cheap_shuffles {
             return self.deinterleave_within(ty, list, ty.lanes());
         }
         let (list, quarter) = (self.split_halves(ty, list), quarter(ty));
@@ -205,7 +205,7 @@ impl Vectorizer<'_> {
 
     /// The inverse of [`Self::deinterleave`].
     pub(super) fn interleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
-        if self.shape.isa.caps().shuffles_any {
+        if self.shape.isa.caps().has_cheap_shuffles {
             return self.interleave_within(ty, list, ty.lanes());
         }
         let quarter = quarter(ty);

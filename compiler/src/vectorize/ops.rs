@@ -32,7 +32,7 @@ impl Vectorizer<'_> {
             // synchronisation. It only orders accesses as other groups observe them, with acquire and release
             // semantics. Processors with a strong memory order need no code for this. Other groups cannot observe local
             // memory.
-            Op::Barrier(fence) if self.shape.isa.caps().strong_memory_order || !fence.reaches_other_groups() => Ok(()),
+            Op::Barrier(fence) if self.shape.isa.caps().has_strong_memory_order || !fence.reaches_other_groups() => Ok(()),
             Op::Barrier(_) | Op::MemFence(_) => {
                 self.b.effect(VOp::Fence);
                 Ok(())

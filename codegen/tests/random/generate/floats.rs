@@ -85,7 +85,7 @@ impl Generator<'_> {
             (1, _) => self.random.of(&[Elem::I32, Elem::I64]),
             _ => elem.int(),
         };
-        let can_convert = ty.lanes() == 1 || elem == Elem::F32 || self.config.isa.caps().converts_i64;
+        let can_convert = ty.lanes() == 1 || elem == Elem::F32 || self.config.isa.caps().has_i64_conversions;
         let a = self.any(ty.with_elem(from));
         let quality = self.strict(&[a]);
         let op = if from.bits() == elem.bits() && (!can_convert || self.random.once_in(4)) {
@@ -111,7 +111,7 @@ impl Generator<'_> {
             let quality = if op == CastOp::FToF { self.loose(&[a]) } else { self.strict(&[a]) };
             return self.emit(ty, Op::Widen(op, a, part), quality);
         }
-        let op = if self.config.isa.caps().converts_i64 { op } else { CastOp::FToF };
+        let op = if self.config.isa.caps().has_i64_conversions { op } else { CastOp::FToF };
         let from = if op == CastOp::FToF { Elem::F64 } else { Elem::I64 };
         let list = self.halves(from, lanes, |generator, source| generator.any(source));
         let quality = if op == CastOp::FToF { self.loose(&list) } else { self.strict(&list) };

@@ -114,7 +114,7 @@ impl Generator<'_> {
         };
         let source = ty.with_elem(from);
         let can_bitcast = from.bits() == elem.bits();
-        let can_convert = ty.lanes() == 1 || elem == Elem::I32 || self.config.isa.caps().converts_i64;
+        let can_convert = ty.lanes() == 1 || elem == Elem::I32 || self.config.isa.caps().has_i64_conversions;
         if can_bitcast && (!can_convert || self.random.once_in(3)) {
             let a = self.any(source);
             let quality = if self.quality(a) == Quality::Exact { Quality::Exact } else { Quality::Unspecified };
@@ -158,7 +158,7 @@ impl Generator<'_> {
             let quality = self.strict(&[a]);
             return self.emit(ty, Op::Cast(op, a), quality);
         };
-        let converts = self.config.isa.caps().converts_i64;
+        let converts = self.config.isa.caps().has_i64_conversions;
         if elem == Elem::I64 {
             let op = self.random.of(if converts {
                 &[CastOp::SExt, CastOp::ZExt, CastOp::FToS, CastOp::FToU][..]

@@ -379,7 +379,7 @@ impl<'a> Planner<'a> {
                     flush(&mut nodes, &mut pending);
                     // All gangs finish a segment before the next one begins. A fence is only necessary to order
                     // accesses as other groups observe them.
-                    if !self.reports_barriers && !self.uniformity.caps().strong_memory_order && fence.reaches_other_groups() {
+                    if !self.reports_barriers && !self.uniformity.caps().has_strong_memory_order && fence.reaches_other_groups() {
                         nodes.push(Node::Uniform(inst));
                     }
                 }
