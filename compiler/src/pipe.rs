@@ -11,7 +11,7 @@ const ALIGN: u64 = 128;
 const RECORDS: u64 = 8;
 
 /// Maximum position. The highest bit of a record has another use.
-const MOST_POSITIONS: u32 = (1 << 31) - 1;
+const MAX_POSITIONS: u32 = (1 << 31) - 1;
 
 /// The memory layout of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl PipeLayout {
     pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
         // The positions must exceed the capacity several times, so that an outdated position is not taken for a current
         // one.
-        if packet_size == 0 || max_packets == 0 || max_packets > MOST_POSITIONS / 4 {
+        if packet_size == 0 || max_packets == 0 || max_packets > MAX_POSITIONS / 4 {
             None
         } else {
             Some(Self { packet_size, max_packets })
@@ -58,7 +58,7 @@ impl PipeLayout {
 
     /// Returns the bytes of the constants at the start of the header. All further bytes of an empty pipe are zero.
     pub fn constants(self) -> [u8; 12] {
-        let wrap = MOST_POSITIONS / self.max_packets * self.max_packets;
+        let wrap = MAX_POSITIONS / self.max_packets * self.max_packets;
         // The offset fits, because the records of fewer than 2^29 packets have fewer than 2^32 bytes.
         let packets = u32::try_from(self.packets() / ALIGN).unwrap_or(u32::MAX);
         let mut bytes = [0; 12];
