@@ -36,7 +36,7 @@ const LARGE_OBJECT: u64 = 1 << 31;
 pub(crate) struct ObjectSizes {
     /// Whether the device has memory objects that need 64-bit offsets.
     pub(crate) large: bool,
-    /// The size of the largest image whose elements have offsets of 32 bits.
+    /// The size in bytes of the largest image whose elements have 32-bit offsets.
     pub(crate) small_image: u64,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct MemoryTracker {
     /// Number of memory objects of `large_threshold` bytes or more.
     large_objects: AtomicUsize,
     large_threshold: u64,
-    /// The size of the largest image whose elements have offsets of 32 bits.
+    /// The size in bytes of the largest image whose elements have 32-bit offsets.
     small_image: u64,
     /// The memory objects, if the sanitizer is enabled.
     objects: Option<Mutex<Vec<MemoryObject>>>,

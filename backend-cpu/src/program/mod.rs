@@ -214,7 +214,7 @@ impl CpuProgram {
     /// The program of a module. `prefetched` has the variants whose loading began before the module was read.
     ///
     /// # Errors
-    /// If there is not enough memory for its constants and variables.
+    /// Fails if there is not enough memory for its constants and variables.
     pub(crate) fn of_module(
         cpu: &Arc<Cpu>,
         module: Arc<ir::Module>,
@@ -240,7 +240,7 @@ impl CpuProgram {
     /// A program with the code of another device for the same module, and with its own constants and variables.
     ///
     /// # Errors
-    /// If there is not enough memory for its constants and variables.
+    /// Fails if there is not enough memory for its constants and variables.
     pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
         let memory = ProgramMemory::of_module(module)?;
         let timings = timings(&KernelFacts::of_module(module));
@@ -336,7 +336,7 @@ pub(crate) struct InitializedMemory {
 /// Allocates and initialises the constants and variables of a module.
 ///
 /// # Errors
-/// If there is not enough memory.
+/// Fails if there is not enough memory.
 pub(crate) fn initialized_memory(module: &ir::Module) -> BackendResult<InitializedMemory> {
     let allocate = |size: u32| match size {
         0 => Ok(None),

@@ -234,7 +234,7 @@ impl ThreadPool {
     /// Runs indices on the calling thread.
     ///
     /// # Errors
-    /// If there is not enough memory.
+    /// Fails if there is not enough memory.
     pub(crate) fn run_alone(&self, work: &dyn Work, indices: Range<u64>) -> BackendResult<()> {
         self.with_arena(|arena| if work.run(indices, arena) { Ok(()) } else { Err(BackendError::OutOfHostMemory) })
     }

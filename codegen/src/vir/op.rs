@@ -60,7 +60,7 @@ impl Addr {
 
 /// The rounding mode of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names need no documentation")]
 pub enum Rounding {
     NearestEven,
     Down,
@@ -100,7 +100,7 @@ pub enum UnOp {
 /// A 32-bit lane can contain packed bytes or 16-bit words. Bitwise operations and the operations from `AddBytes` to
 /// `MulWords` support them. Other operations require the elements to be extended to lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names need no documentation")]
 pub enum BinOp {
     Add,
     Sub,
@@ -176,7 +176,7 @@ pub enum TernOp {
 
 /// Comparisons. The result is an `i32` (0 or 1) for scalars, and a mask for vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names need no documentation")]
 pub enum CmpOp {
     Eq,
     Ne,

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// The element of a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names say it")]
+#[expect(missing_docs, reason = "the names need no documentation")]
 pub enum Elem {
     I32,
     I64,
