@@ -26,11 +26,7 @@ impl PipeLayout {
     pub const fn new(packet_size: u32, max_packets: u32) -> Option<Self> {
         // The positions must exceed the capacity several times, so that an outdated position is not taken for a current
         // one.
-        if packet_size == 0 || max_packets == 0 || max_packets > MAX_POSITIONS / 4 {
-            None
-        } else {
-            Some(Self { packet_size, max_packets })
-        }
+        if packet_size == 0 || max_packets == 0 || max_packets > MAX_POSITIONS / 4 { None } else { Some(Self { packet_size, max_packets }) }
     }
 
     pub const fn packet_size(self) -> u32 {
