@@ -142,13 +142,13 @@ pub enum BinOp {
     SMax,
     UMin,
     UMax,
-    /// Adds each of the four bytes of an `i32` lane separately. This and the next five operations have vector forms
-    /// only.
+    /// Adds the four bytes of each `i32` lane separately, without carries between them. This and the next five
+    /// operations support vectors only.
     AddBytes,
     SubBytes,
     /// The low halves of the products of bytes.
     MulBytes,
-    /// Adds each of the two 16-bit words of an `i32` lane separately.
+    /// Adds the two 16-bit words of each `i32` lane separately.
     AddWords,
     SubWords,
     /// The low halves of the products of 16-bit words.

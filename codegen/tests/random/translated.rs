@@ -124,7 +124,7 @@ fn objdump(words: &[u32]) -> Vec<String> {
 
 /// Checks the decoder against binutils. `UPDATE_EXPECT=1` rewrites the file with `aarch64-linux-gnu-objdump`.
 #[test]
-fn emitted_instructions_are_those_of_binutils() {
+fn decoded_instructions_equal_those_of_binutils() {
     let emitted = emitted();
     if std::env::var("UPDATE_EXPECT").is_ok_and(|value| value == "1") {
         let words: Vec<u32> = emitted.values().copied().collect();

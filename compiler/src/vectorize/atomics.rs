@@ -1,8 +1,9 @@
-//! Atomic operations. Those on work-group memory are ordinary loads and stores, because only one thread accesses it.
+//! Atomic operations. Operations on work-group memory are ordinary loads and stores, because only one thread accesses
+//! it.
 //!
 //! * If all lanes access one address and the operation is associative and commutative, the code combines the values of
-//!   all lanes and executes one operation. The old value in a lane is the old value in memory, combined with the lanes
-//!   before it.
+//!   all lanes and executes one operation. The old value of a lane is the old value in memory, combined with the values
+//!   of the lanes before it.
 //! * Operations on `half` use compare-and-exchange of two bytes.
 //! * All other operations run lane by lane. An atomic operation waits for exclusive access to its cache line, and the
 //!   next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
@@ -22,10 +23,10 @@ use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
 /// Emits code for one lane. The parameters are the operands as scalars. Returns the result, or `None` if it has none.
-type ForScalars<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
+type ScalarLaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
 /// The operation that combines the values of several lanes, or `None` if the order of the lanes matters.
-fn combined(op: AtomicOp, of: Scalar) -> Option<Fold> {
+fn combining_fold(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
         AtomicOp::Sub => BinOp::Add,
         AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => return None,
@@ -64,11 +65,11 @@ const fn bits_in_memory(of: Scalar) -> Mem {
 impl<'a> Vectorizer<'a> {
     pub(super) fn atomic(&mut self, result: Option<Value>, op: AtomicOp, pointer: Value, value: Option<Value>, of: Scalar) -> Lowered<()> {
         let unshared = matches!(self.space(pointer), Space::Local | Space::Private);
-        if let (Some(value), Some(fold)) = (value, combined(op, of))
+        if let (Some(value), Some(fold)) = (value, combining_fold(op, of))
             && self.shape.lanes > 1
             && self.is_uniform(pointer)
         {
-            return self.atomic_of_all(result, (op, fold), pointer, value, unshared);
+            return self.combined_atomic(result, (op, fold), pointer, value, unshared);
         }
         if op != AtomicOp::Load && !unshared {
             self.prefetch_lines(pointer);
@@ -81,7 +82,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Executes one atomic operation for all active lanes, at one address.
-    fn atomic_of_all(
+    fn combined_atomic(
         &mut self,
         result: Option<Value>,
         (op, fold): (AtomicOp, Fold),
@@ -108,7 +109,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// Prefetches the cache lines that the lanes' pointers point to, for writing.
+    /// Prefetches the cache line of each lane's pointer, for writing.
     fn prefetch_lines(&mut self, pointer: Value) {
         if self.shape.lanes == 1 || self.is_uniform(pointer) {
             return;
@@ -137,7 +138,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Runs code for each active lane, or once if there is only one lane.
-    fn lane_by_lane(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ForScalars<'_, 'a>) -> Lowered<()> {
+    fn lane_by_lane(&mut self, result: Option<Value>, operands: &[Value], of: Scalar, f: &mut ScalarLaneFn<'_, 'a>) -> Lowered<()> {
         if self.shape.lanes == 1 {
             let scalars: Vec<V> = operands.iter().map(|&operand| self.first(operand)).collect();
             if let (Some(made), Some(result)) = (f(self, &scalars)?, result) {

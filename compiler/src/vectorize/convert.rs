@@ -48,7 +48,7 @@ impl Vectorizer<'_> {
         let (had, has) = (scalar(from), scalar(to));
         match op {
             CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
-            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.to_named_space(to, mode, &comps[0])]),
+            CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.cast_to_named_space(to, mode, &comps[0])]),
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
                 let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
                     (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),
@@ -63,7 +63,7 @@ impl Vectorizer<'_> {
 
     /// Converts a generic pointer to a named address space, or to null if it points to another address space. An
     /// address is global if it is outside of the arena's work-group and private memory.
-    fn to_named_space(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
+    fn cast_to_named_space(&mut self, to: Type, mode: Mode, regs: &[V]) -> Regs {
         let local = (0, self.frame.local.size);
         let (start, size) = self.frame.private_range;
         let inside = match to {
@@ -106,7 +106,7 @@ impl Vectorizer<'_> {
             }
             CastOp::SToF | CastOp::UToF => self.integer_to_float(op == CastOp::SToF, from, to, mode, regs),
             CastOp::FToS | CastOp::FToU => self.float_to_integer(op == CastOp::FToS, from, to, mode, regs),
-            CastOp::FToF => self.between_floats(from, to, mode, regs),
+            CastOp::FToF => self.float_to_float(from, to, mode, regs),
             _ => return Err(internal!("{op:?} from {from} to {to}")),
         })
     }
@@ -152,7 +152,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    fn between_floats(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
+    fn float_to_float(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match (from, to) {
             (Scalar::F32, Scalar::F64) => self.widen(VCast::FToF, to, mode, regs),
             (Scalar::F64, Scalar::F32) => self.narrow(VCast::FToF, to, mode, regs),
@@ -204,7 +204,7 @@ impl Vectorizer<'_> {
     }
 
     /// The inverse of [`Self::as_integer`].
-    pub(super) fn of_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
+    pub(super) fn reinterpret_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
             Scalar::F32 | Scalar::F64 => self.cast_lanes(VCast::Bitcast, of, mode, regs),
             _ => regs.into(),
@@ -222,7 +222,7 @@ impl Vectorizer<'_> {
         } else {
             ints.iter().flat_map(|regs| self.split_words(from, to, mode, regs)).collect()
         };
-        made.iter().map(|regs| self.of_integer(to, mode, regs)).collect()
+        made.iter().map(|regs| self.reinterpret_integer(to, mode, regs)).collect()
     }
 
     /// Combines narrow integers to a wide integer. The first one has the lowest bits.

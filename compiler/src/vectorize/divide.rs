@@ -117,11 +117,11 @@ impl Vectorizer<'_> {
         let bits = of.bits();
         let twos = divisor.trailing_zeros();
         if let Some((factor, shift)) = exact_factor(bits, 0, divisor) {
-            return self.scaled(of, mode, a, factor, shift);
+            return self.scaled_product(of, mode, a, factor, shift);
         }
         if let Some((factor, shift)) = exact_factor(bits, twos, divisor >> twos) {
             let a = self.bin_const(VBin::LShr, of, mode, a, u64::from(twos));
-            return self.scaled(of, mode, &a, factor, shift);
+            return self.scaled_product(of, mode, &a, factor, shift);
         }
         // The exact factor has one bit more than the integer.
         let shift = 64 - (divisor - 1).leading_zeros();
@@ -134,7 +134,7 @@ impl Vectorizer<'_> {
         self.bin_const(VBin::LShr, of, mode, &sum, u64::from(shift - 1))
     }
     /// The upper half of a product, shifted right.
-    fn scaled(&mut self, of: Scalar, mode: Mode, a: &[V], factor: u64, shift: u32) -> Regs {
+    fn scaled_product(&mut self, of: Scalar, mode: Mode, a: &[V], factor: u64, shift: u32) -> Regs {
         let factor = self.number(of, mode, factor);
         let high = self.multiply_high(false, of, mode, a, &factor);
         if shift == 0 { high } else { self.bin_const(VBin::LShr, of, mode, &high, u64::from(shift)) }

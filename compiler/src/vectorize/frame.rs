@@ -19,20 +19,20 @@ use crate::layout::ProgramLayout;
 /// The offsets of a module's globals in bytes: work-group memory in the arena, other globals in the program's memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LocalMemory {
-    /// The offset in the arena, indexed by global. Meaningless for address spaces other than `Local`.
+    /// The offset in the arena, indexed by global. 0 for globals outside of work-group memory.
     pub globals: Vec<u32>,
     /// The offset in the arena, indexed by `__local` argument.
     pub args: Vec<u32>,
     /// The layout of constants and program variables.
     pub program: ProgramLayout,
     /// Bytes of the module's work-group variables.
-    pub own: u32,
+    pub module_bytes: u32,
     /// Bytes of all work-group memory.
     pub size: u32,
 }
 
 /// Padding in bytes after a `__local` argument. Some programs access it, because other drivers allow that.
-const SLACK: u32 = 128;
+const ARG_PADDING: u32 = 128;
 
 impl LocalMemory {
     /// The layout for a module and the sizes of its `__local` arguments.
@@ -47,11 +47,11 @@ impl LocalMemory {
             }
             this.globals.push(at);
         }
-        this.own = end;
+        this.module_bytes = end;
         for &bytes in args {
             let at = end.next_multiple_of(128);
             this.args.push(at);
-            end = at.saturating_add(bytes).saturating_add(SLACK);
+            end = at.saturating_add(bytes).saturating_add(ARG_PADDING);
         }
         this.size = end.next_multiple_of(ARENA_ALIGN);
         this
@@ -93,7 +93,7 @@ impl ArenaLayout {
     fn place(&mut self, func: Func, function: &Function, lanes: u32, items: u32) {
         let private = PrivateMemory::of(function, lanes);
         let at = self.end.next_multiple_of(64);
-        self.end = parts(&private, at, items).1;
+        self.end = element_major_range(&private, at, items).1;
         (self.private[func.index()], self.variables[func.index()]) = (private, at);
     }
 
@@ -101,7 +101,7 @@ impl ArenaLayout {
     /// byte.
     pub(super) fn frame(&self, func: Func, items: u32, next: u32) -> Frame {
         let (private, variables) = (self.private[func.index()].clone(), self.variables[func.index()]);
-        let (element_major_at, _) = parts(&private, variables, items);
+        let (element_major_at, _) = element_major_range(&private, variables, items);
         let next = next.next_multiple_of(ARENA_ALIGN);
         Frame {
             base: V(0),
@@ -118,8 +118,8 @@ impl ArenaLayout {
     }
 }
 
-/// The offset of the element-major variables, and the offset of the end of all variables.
-fn parts(private: &PrivateMemory, variables: u32, items: u32) -> (u32, u32) {
+/// The offset of the element-major variables, and of their end, which is also the end of all variables.
+fn element_major_range(private: &PrivateMemory, variables: u32, items: u32) -> (u32, u32) {
     let element_major = variables.saturating_add(private.stride.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
     (element_major, element_major.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN))
 }

@@ -100,7 +100,7 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         entry,
         arena: frame.size(),
         args,
-        local_memory: arena.local.own,
+        local_memory: arena.local.module_bytes,
         private_memory: arena.private.iter().map(|private| private.stride + private.element_major_bytes).sum(),
         lanes: shape.lanes,
         printed,

@@ -19,7 +19,7 @@ impl Vectorizer<'_> {
     /// Lowers a `printf`. The result is 0, or -1 if the buffer is full.
     pub(super) fn printf(&mut self, result: Option<Value>, format: Option<Global>, args: &[Value]) -> Lowered<()> {
         let types: Vec<Type> = args.iter().map(|&arg| crate::printf::resolved(self.ir_ty(arg), 8)).collect();
-        let missing = || internal!("a printf that was not planned");
+        let missing = || internal!("a printf without a site number");
         let number = self.printed.find(format, &types).map(|(number, _)| number).ok_or_else(missing)?;
         let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
         let lists: Vec<(Type, Comps)> = args.iter().map(|&arg| (self.ir_ty(arg), self.comps(arg, mode))).collect();

@@ -11,7 +11,7 @@ pub const CALL_BYTES: usize = 16;
 /// # Safety
 /// As for [`Arena::run`](super::machine::Arena::run).
 pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
-    let (result, broken): (u64, u64);
+    let (result, changed_bits): (u64, u64);
     // SAFETY: the clobber list has all registers that the function may change, and the code restores the others from
     // the stack. The function has its own stack.
     unsafe {
@@ -48,12 +48,12 @@ pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64
             inout("x4") args[4] => _,
             inout("x5") args[5] => _,
             inout("x9") code => _,
-            inout("x10") stack => broken,
+            inout("x10") stack => changed_bits,
             out("v8") _, out("v9") _, out("v10") _, out("v11") _, out("v12") _, out("v13") _, out("v14") _, out("v15") _,
             clobber_abi("C"),
         );
     }
-    (result, broken)
+    (result, changed_bits)
 }
 
 /// Sets all bits of the caller-saved registers.

@@ -29,11 +29,11 @@ const BYTES: usize = GUARD + JOBS * STRIDE + 2 * GUARD + STACK + GUARD;
 struct Outcome {
     result: u64,
     /// The bits that differ in callee-saved registers.
-    broken: u64,
+    changed_bits: u64,
     /// Whether the function used more stack than allowed.
-    deep: bool,
+    exceeded_stack: bool,
     /// Whether the function was called.
-    begun: bool,
+    was_called: bool,
     ended: bool,
 }
 
@@ -104,7 +104,7 @@ impl Arena {
             // SAFETY: the ranges are readable and writable, and no other thread or process uses them now.
             unsafe {
                 self.memory(number).copy_from_nonoverlapping(job.memory.as_ptr(), SIZE as usize);
-                self.outcome(number).write(Outcome { result: 0, broken: 0, deep: false, begun: false, ended: false });
+                self.outcome(number).write(Outcome { result: 0, changed_bits: 0, exceeded_stack: false, was_called: false, ended: false });
             }
         }
         let mut left = Vec::new();
@@ -114,7 +114,7 @@ impl Arena {
             while left.len() < jobs.len() {
                 // SAFETY: the process was the only writer, and it has ended.
                 let outcome = unsafe { self.outcome(left.len()).read() };
-                if !outcome.ended && outcome.begun {
+                if !outcome.ended && outcome.was_called {
                     left.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
                 }
                 if !outcome.ended {
@@ -127,10 +127,10 @@ impl Arena {
     }
 
     fn result_of(&self, number: usize, outcome: Outcome) -> JobResult {
-        if outcome.broken != 0 {
-            return Err(format!("callee-saved registers changed: {:#x}", outcome.broken));
+        if outcome.changed_bits != 0 {
+            return Err(format!("callee-saved registers changed: {:#x}", outcome.changed_bits));
         }
-        if outcome.deep {
+        if outcome.exceeded_stack {
             return Err("the function uses more stack than `Code::stack`".to_owned());
         }
         let mut after = vec![0; SIZE as usize];
@@ -152,12 +152,12 @@ impl Arena {
                 // SAFETY: the caller guarantees it. If the code is wrong, only the child process ends.
                 unsafe {
                     libc::alarm(20);
-                    (*self.outcome(number)).begun = true;
+                    (*self.outcome(number)).was_called = true;
                     let below = self.stack().sub(CALL_BYTES + job.stack.unwrap_or(0) + BELOW);
                     below.write_bytes(PAINT, BELOW);
-                    let (result, broken) = call(job.code, job.args, self.stack());
-                    let deep = job.stack.is_some() && (0..BELOW).any(|at| *below.add(at) != PAINT);
-                    self.outcome(number).write(Outcome { result, broken, deep, begun: true, ended: true });
+                    let (result, changed_bits) = call(job.code, job.args, self.stack());
+                    let exceeded_stack = job.stack.is_some() && (0..BELOW).any(|at| *below.add(at) != PAINT);
+                    self.outcome(number).write(Outcome { result, changed_bits, exceeded_stack, was_called: true, ended: true });
                 }
             }
             // SAFETY: the call ends the process.

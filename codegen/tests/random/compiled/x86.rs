@@ -11,7 +11,7 @@ pub const CALL_BYTES: usize = 0;
 /// # Safety
 /// As for [`Arena::run`](super::machine::Arena::run).
 pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
-    let (result, broken): (u64, u64);
+    let (result, changed_bits): (u64, u64);
     // SAFETY: the clobber list has all registers that the function may change, and the code restores the others from
     // the stack. The function has its own stack.
     unsafe {
@@ -32,12 +32,12 @@ pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64
             inout("rcx") args[3] => _,
             inout("r8") args[4] => _,
             inout("r9") args[5] => _,
-            out("r10") broken,
+            out("r10") changed_bits,
             inout("r11") stack => _,
             clobber_abi("sysv64"),
         );
     }
-    (result, broken)
+    (result, changed_bits)
 }
 
 /// Sets all bits of the caller-saved registers.

@@ -139,7 +139,7 @@ impl Generator<'_> {
         let op = if elem.is_float() { self.random.of(&[BinOp::FAdd, BinOp::FMin]) } else { self.random.of(&[BinOp::Sub, BinOp::Xor]) };
         let result = self.emit(wide, Op::Bin(op, a, b), if op == BinOp::FAdd { Quality::AnyNan } else { Quality::Exact });
         if self.random.once_in(2) {
-            self.keep(result, wide);
+            self.store_result(result, wide);
         }
     }
 
@@ -262,7 +262,7 @@ impl Generator<'_> {
         let ty = self.random.of(&self.types.clone());
         let Some(elem) = ty.elem() else {
             let mask = self.any(ty);
-            return self.keep(mask, ty);
+            return self.store_result(mask, ty);
         };
         let mem = self.format(elem);
         if self.random.once_in(3) {
@@ -293,12 +293,12 @@ impl Generator<'_> {
                 let (base, index, scale) = self.indices(ty, elem, RESULTS, mask);
                 self.effect(Op::Scatter { elem, base, index, scale, value, mask });
             }
-            _ => self.keep(value, ty),
+            _ => self.store_result(value, ty),
         }
     }
 
     /// Stores a value at a new address.
-    pub(super) fn keep(&mut self, value: Value, ty: Type) {
+    pub(super) fn store_result(&mut self, value: Value, ty: Type) {
         let (value, ty) = if ty.elem().is_some() { (value, ty) } else { (self.build.value_of(Type::I32, Op::MaskBits(value)), Type::I32) };
         let Some(elem) = ty.elem() else { return };
         let bytes = elem.bytes() * u32::from(ty.lanes());

@@ -14,9 +14,9 @@ struct Merge {
 impl Generator<'_> {
     /// Generates a sequence of instructions, branches and loops.
     pub(super) fn body(&mut self, depth: u32) {
-        let share = 1 + self.left / (1 + depth as usize);
-        let until = self.left.saturating_sub(share);
-        while self.left > until {
+        let share = 1 + self.budget / (1 + depth as usize);
+        let until = self.budget.saturating_sub(share);
+        while self.budget > until {
             match self.random.below(28) {
                 0 | 1 if depth > 0 => self.branch(depth),
                 2 if depth > 0 && self.loops < 3 => self.repeat(depth),
@@ -24,7 +24,7 @@ impl Generator<'_> {
                 4..=6 => self.store(),
                 7 => self.call_for_effect(),
                 8 => self.effect(Op::Fence),
-                9 if depth > 0 => self.never(),
+                9 if depth > 0 => self.branch_never_taken(),
                 10 | 11 => self.overwritten(),
                 _ => {
                     let ty = self.random.of(&self.types.clone());
@@ -37,11 +37,11 @@ impl Generator<'_> {
     /// Stores some values, and returns.
     pub(super) fn store_and_return(&mut self) {
         let all = self.random.once_in(2);
-        let count = if all { self.known.len() } else { self.known.len().min(8) };
+        let count = if all { self.available.len() } else { self.available.len().min(8) };
         for _ in 0..count.min(150) {
-            let at = self.random.below(self.known.len());
-            let Available { value, ty, .. } = self.known[at];
-            self.keep(value, ty);
+            let at = self.random.below(self.available.len());
+            let Available { value, ty, .. } = self.available[at];
+            self.store_result(value, ty);
         }
         let result = self.returns.map(|ty| self.exact(ty));
         self.build.end(Terminator::Return(result));
@@ -71,7 +71,7 @@ impl Generator<'_> {
 
     fn enter_merge(&mut self, merge: Merge) {
         self.build.enter(merge.block);
-        self.known.extend(merge.params);
+        self.available.extend(merge.params);
     }
 
     fn cond(&mut self) -> Cond {
@@ -100,7 +100,7 @@ impl Generator<'_> {
         let (then, other_block) = (Target::new(then, []), other.block);
         let ways = if self.random.once_in(2) { (then.clone(), other) } else { (other, then.clone()) };
         self.build.end(Terminator::Branch(cond, ways.0, ways.1));
-        let before = self.known.len();
+        let before = self.available.len();
         self.build.enter(then.block);
         self.body(depth - 1);
         if is_left {
@@ -109,13 +109,13 @@ impl Generator<'_> {
             let way = self.jump_to_merge(&mut join);
             self.build.end(Terminator::Jump(way));
         }
-        self.known.truncate(before);
+        self.available.truncate(before);
         if has_other {
             self.build.enter(other_block);
             self.body(depth - 1);
             let way = self.jump_to_merge(&mut join);
             self.build.end(Terminator::Jump(way));
-            self.known.truncate(before);
+            self.available.truncate(before);
         }
         self.enter_merge(join);
     }
@@ -130,7 +130,7 @@ impl Generator<'_> {
     }
 
     /// A branch whose condition is never true.
-    fn never(&mut self) {
+    fn branch_never_taken(&mut self) {
         let (any, zero) = (self.exact(Type::I64), self.constant(Type::I64, 0));
         let (stop, on) = (self.build.block(), self.build.block());
         let ways = (Target::new(stop, []), Target::new(on, []));
@@ -148,23 +148,23 @@ impl Generator<'_> {
         let zero = self.constant(counter_type, 0);
         let header = self.build.block();
         let counter = self.build.block_param(header, counter_type);
-        let carried = self.carried(header);
+        let carried = self.loop_params(header);
         let mut starts = SmallVec::<[Value; 4]>::from_iter([zero]);
         starts.extend(carried.iter().map(|param| self.pick(param.ty, param.quality)));
         self.build.end(Terminator::Jump(Target::new(header, starts)));
         self.build.enter(header);
         self.loops += 1;
-        self.known.push(Available { value: counter, ty: counter_type, quality: Quality::Exact });
-        self.known.extend(&carried);
+        self.available.push(Available { value: counter, ty: counter_type, quality: Quality::Exact });
+        self.available.extend(&carried);
         let (mut exit, inner) = (self.new_merge(5), self.build.block());
         let at_start = self.random.once_in(2);
         if at_start {
-            let cond = self.continues(counter, counter_type, times);
+            let cond = self.loop_condition(counter, counter_type, times);
             let out = self.jump_to_merge(&mut exit);
             self.build.end(Terminator::Branch(cond, Target::new(inner, []), out));
             self.build.enter(inner);
         }
-        let outer = self.known.len();
+        let outer = self.available.len();
         self.body(depth - 1);
         if self.random.once_in(2) {
             let (cond, out, rest) = (self.cond(), self.jump_to_merge(&mut exit), self.build.block());
@@ -180,17 +180,17 @@ impl Generator<'_> {
         if at_start {
             self.build.end(Terminator::Jump(again));
         } else {
-            let cond = self.continues(next, counter_type, times);
+            let cond = self.loop_condition(next, counter_type, times);
             let out = self.jump_to_merge(&mut exit);
             self.build.end(Terminator::Branch(cond, again, out));
         }
-        self.known.truncate(outer);
+        self.available.truncate(outer);
         self.loops -= 1;
         self.enter_merge(exit);
     }
 
     /// Adds random parameters to a loop header.
-    fn carried(&mut self, header: Block) -> Vec<Available> {
+    fn loop_params(&mut self, header: Block) -> Vec<Available> {
         let count = self.random.of(&[0, 1, 2, 3, 4, 6, 12]);
         let mut params: Vec<Available> = Vec::new();
         for _ in 0..count {
@@ -211,7 +211,7 @@ impl Generator<'_> {
         if self.random.once_in(2) { self.random.of(&fits).value } else { self.pick(param.ty, param.quality) }
     }
 
-    fn continues(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
+    fn loop_condition(&mut self, counter: Value, ty: Type, times: u64) -> Cond {
         let limit = self.constant(ty, times);
         let masks: Vec<Type> = super::all_types(self.config.isa).into_iter().filter(|ty| ty.elem().is_none()).collect();
         match self.random.below(4) {

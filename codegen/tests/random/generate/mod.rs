@@ -88,7 +88,7 @@ struct Generator<'a> {
     /// The address of the memory.
     base: Value,
     /// The available values. Values of a branch are not available after it.
-    known: Vec<Available>,
+    available: Vec<Available>,
     /// The types that this function uses.
     types: Vec<Type>,
     /// The index of the first callable function of the module, and the signatures of the callable functions. They
@@ -98,7 +98,7 @@ struct Generator<'a> {
     /// The address of the next result.
     slot: u32,
     /// The remaining number of instructions.
-    left: usize,
+    budget: usize,
     /// The current loop depth.
     loops: u32,
 }
@@ -127,10 +127,21 @@ fn function(seed: u64, config: Config<'_>, signature: &Signature, callees: (u32,
     let base = build.value_of(Type::I64, Op::Param(0));
     let types = choose_types(&mut random, config.isa);
     let slot = RESULTS.start + random.below(2048) as u32;
-    let left = if index == 0 { config.size } else { config.size / 4 };
-    let left = left / 2 + random.below(left.max(1));
-    let mut generator =
-        Generator { random, config, build, base, known: Vec::new(), types, callees, returns: signature.returns, slot, left, loops: 0 };
+    let budget = if index == 0 { config.size } else { config.size / 4 };
+    let budget = budget / 2 + random.below(budget.max(1));
+    let mut generator = Generator {
+        random,
+        config,
+        build,
+        base,
+        available: Vec::new(),
+        types,
+        callees,
+        returns: signature.returns,
+        slot,
+        budget,
+        loops: 0,
+    };
     for (index, &ty) in (0..).zip(&signature.params).skip(1) {
         generator.emit(ty, Op::Param(index), Quality::Exact);
     }
@@ -196,15 +207,15 @@ fn choose_types(random: &mut Random, isa: Isa) -> Vec<Type> {
 impl Generator<'_> {
     /// Adds an instruction and records its value.
     fn emit(&mut self, ty: Type, op: Op, quality: Quality) -> Value {
-        self.left = self.left.saturating_sub(1);
+        self.budget = self.budget.saturating_sub(1);
         let value = self.build.value_of(ty, op);
-        self.known.push(Available { value, ty, quality });
+        self.available.push(Available { value, ty, quality });
         value
     }
 
     /// Adds an instruction without a result.
     fn effect(&mut self, op: Op) {
-        self.left = self.left.saturating_sub(1);
+        self.budget = self.budget.saturating_sub(1);
         self.build.effect(op);
     }
 

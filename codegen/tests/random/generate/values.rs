@@ -13,7 +13,7 @@ impl Generator<'_> {
         if value == self.base {
             return Quality::Exact;
         }
-        self.known.iter().rev().find(|known| known.value == value).map_or(Quality::Unspecified, |known| known.quality)
+        self.available.iter().rev().find(|known| known.value == value).map_or(Quality::Unspecified, |known| known.quality)
     }
 
     /// The lowest quality of the values.
@@ -35,14 +35,14 @@ impl Generator<'_> {
     pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
         let fits = |known: &&super::Available| known.ty == ty && known.quality >= at_least;
         // Usually choose among the last values. Otherwise, large functions take long to generate.
-        let from = if self.random.once_in(16) { 0 } else { self.known.len().saturating_sub(WINDOW) };
-        let count = self.known[from..].iter().filter(fits).count();
+        let from = if self.random.once_in(16) { 0 } else { self.available.len().saturating_sub(WINDOW) };
+        let count = self.available[from..].iter().filter(fits).count();
         if count == 0 || self.random.once_in(if count < 4 { 3 } else { 10 }) {
             return self.fresh(ty, at_least);
         }
         // Recent values are more likely: instructions often fold consecutive operations.
         let at = if self.random.once_in(4) { count - 1 } else { self.random.below(count).max(self.random.below(count)) };
-        let found = self.known[from..].iter().filter(fits).nth(at).map(|known| known.value);
+        let found = self.available[from..].iter().filter(fits).nth(at).map(|known| known.value);
         found.unwrap_or(self.base)
     }
 

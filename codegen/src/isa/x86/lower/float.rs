@@ -166,7 +166,7 @@ impl Lower<'_> {
         let unequal = self.v3_imm(compare, 0, true, lost, zero, UNEQUAL);
         let number = self.v3_imm(compare, 0, true, lost, lost, ORDERED);
         let inexact = self.v3(t::AND_FP, 0, false, unequal, number);
-        let (sum, lost, inexact) = (self.to_gpr(sum), self.to_gpr(lost), self.to_gpr(inexact));
+        let (sum, lost, inexact) = (self.move_to_gpr(sum), self.move_to_gpr(lost), self.move_to_gpr(inexact));
         let differs = self.alu(t::XOR_R, true, sum, lost);
         let sign = self.shift(shift::SAR, true, differs, 63);
         let step = self.alu_imm(t::alu::OR, true, sign, 1);
@@ -180,7 +180,7 @@ impl Lower<'_> {
         to
     }
 
-    fn to_gpr(&mut self, a: VReg) -> VReg {
+    fn move_to_gpr(&mut self, a: VReg) -> VReg {
         let to = self.int();
         self.push(InstBuilder::new(t::MOVD_FROM).wide(true).reg(a).rm_def(to));
         to
