@@ -135,6 +135,12 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
     }
 }
 
+/// Whether [`hardware`] returns the attributes of NVIDIA's GPUs.
+pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
+    let info = adapter.get_info();
+    vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
+}
+
 /// The facts of the kernel driver.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
