@@ -260,6 +260,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     defects.coarse_sines = swiftshader;
     // Our own SPIR-V forbids it.
     defects.half_rounding |= !spirv && mesa::has_half_rounding_defect(&info.driver_info);
+    defects.switch_continues = info.backend == wgpu::Backend::Gl && info.driver_info.contains("Mesa");
     defects.masked_logic = is_llvmpipe(info) && mesa::has_masked_logic_defect(&info.name);
     if let Some(list) = &Options::get().defects {
         for name in defects.change(list) {
