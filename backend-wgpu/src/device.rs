@@ -242,6 +242,10 @@ impl Device for WgpuDevice {
         &self.properties
     }
 
+    fn has_nvidia_attributes(&self) -> bool {
+        properties::has_nvidia_attributes(&self.adapter)
+    }
+
     fn hardware(&self) -> HardwareFacts {
         *self.hardware.get_or_init(|| properties::hardware(&self.adapter))
     }

@@ -544,6 +544,10 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn properties(&self) -> &DeviceProperties;
     /// Facts that take longer to find than the properties.
     fn hardware(&self) -> HardwareFacts;
+    /// Whether [`HardwareFacts::nvidia`] is known. Takes less time than [`Device::hardware`].
+    fn has_nvidia_attributes(&self) -> bool {
+        false
+    }
     /// The target description for the compiler.
     fn target(&self) -> &Target;
     /// Allocates memory; its contents are undefined.

@@ -135,6 +135,12 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
     }
 }
 
+/// Returns whether [`hardware`] finds the attributes of NVIDIA's GPUs.
+pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
+    let info = adapter.get_info();
+    vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
+}
+
 /// Returns the hardware facts that the kernel driver reports.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
@@ -255,6 +261,7 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     defects.coarse_sines = swiftshader;
     // The compiler's SPIR-V forbids the removal of the rounding.
     defects.half_rounding |= !spirv && mesa::has_half_rounding_defect(&info.driver_info);
+    defects.switch_continues = info.backend == wgpu::Backend::Gl && info.driver_info.contains("Mesa");
     defects.masked_logic = is_llvmpipe(info) && mesa::has_masked_logic_defect(&info.name);
     if let Some(list) = &Options::get().defects {
         for name in defects.change(list) {

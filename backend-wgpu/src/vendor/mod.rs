@@ -40,6 +40,12 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
     HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
 }
 
+/// Whether [`hardware`] returns the attributes of cl_nv_device_attribute_query. Programs list the extensions when they
+/// start, so this does not initialise NVIDIA's management library.
+pub(crate) fn has_nvidia_attributes(vendor: u32, pci: Option<[u32; 4]>) -> bool {
+    vendor == NVIDIA && pci.is_some() && nvml::is_installed()
+}
+
 /// Returns a typical clock of GPUs of 2020 to 2025. Programs multiply the clock by the number of compute units to
 /// choose the fastest device. With 0, they would not choose a GPU.
 const fn estimated_clock_mhz(kind: DeviceKind) -> u32 {

@@ -8,7 +8,7 @@
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
 use super::items::Item;
-use super::loop_exit_workaround::{contains_break, first_loop};
+use super::loop_exit_workaround::{contains_break, contains_continue, first_loop};
 use super::plan::Plan;
 use super::views::ViewKey;
 use crate::analysis::definitions::Definitions;
@@ -53,6 +53,8 @@ struct Loop {
     switches: u32,
     /// The variable that a `break` in a `switch` sets. `None` until there is one.
     flag: Option<Handle<LocalVariable>>,
+    /// The variable that a `continue` in a `switch` sets, for drivers with [`crate::target::Defects::switch_continues`].
+    continue_flag: Option<Handle<LocalVariable>>,
     /// The number of this execution of the loop, if loops are watched.
     number: Option<Expr>,
 }
@@ -237,9 +239,16 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::Continue(values) => {
                 let innermost = self.loops.pop().ok_or_else(outside)?;
                 let stored = self.store_slots(&innermost.params, values);
+                let flag = innermost.continue_flag.filter(|_| innermost.switches > 0);
                 self.loops.push(innermost);
                 stored?;
-                self.b.stmt(Statement::Continue);
+                if let Some(flag) = flag {
+                    let yes = self.b.scalar(Scalar::BOOL, 1);
+                    self.b.store_local(flag, yes);
+                    self.b.stmt(Statement::Break);
+                } else {
+                    self.b.stmt(Statement::Continue);
+                }
             }
             Op::Return(values) => {
                 let value = self.returned(values)?;
@@ -298,7 +307,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 if let Some(condition) = otherwise {
                     self.emit_extra_exit(condition);
                 }
-                self.loops.push(Loop { params: carried, results, switches: 0, flag: None, number });
+                self.loops.push(Loop { params: carried, results, switches: 0, flag: None, continue_flag: None, number });
                 let done = self.region(body, &[]);
                 let finished = self.loops.pop();
                 let body = self.b.close();
@@ -324,6 +333,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             let no = self.b.scalar(Scalar::BOOL, 0);
             self.b.store_local(flag, no);
         }
+        let continue_flag = self.continue_flag(&inst.op);
         if let Some(innermost) = self.loops.last_mut() {
             innermost.switches += 1;
         }
@@ -361,11 +371,41 @@ impl<'a, 'm> Emitter<'a, 'm> {
             let accept = self.b.close();
             self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
         }
+        if let Some(flag) = continue_flag {
+            let is_nested = self.loops.last().is_some_and(|innermost| innermost.switches > 0);
+            let condition = self.b.load_local(flag);
+            self.b.open();
+            self.b.stmt(if is_nested { Statement::Break } else { Statement::Continue });
+            let accept = self.b.close();
+            self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
+        }
         self.load_slots(&slots, &inst.results);
         Ok(())
     }
 
-    /// Returns the flag of the innermost loop, and creates it if necessary.
+    /// Returns the flag for the `continue`s in a `switch`, reset before the outermost `switch`. `None` if the driver
+    /// executes them correctly.
+    fn continue_flag(&mut self, switch: &'a Op) -> Option<Handle<LocalVariable>> {
+        let has_defect = self.cx.target.shaders.defects.switch_continues;
+        if !has_defect || !switch.regions().into_iter().any(contains_continue) {
+            return None;
+        }
+        let flag = match self.loops.last()?.continue_flag {
+            Some(flag) => flag,
+            None => {
+                let ty = self.b.shared.ty(Scalar::BOOL, 1);
+                self.b.local(None, ty)
+            }
+        };
+        if self.loops.last()?.switches == 0 {
+            let no = self.b.scalar(Scalar::BOOL, 0);
+            self.b.store_local(flag, no);
+        }
+        self.loops.last_mut()?.continue_flag = Some(flag);
+        Some(flag)
+    }
+
+    /// Returns the `break` flag of the innermost loop, and creates it if necessary.
     fn break_flag(&mut self) -> Option<Handle<LocalVariable>> {
         let existing = self.loops.last()?.flag;
         let flag = match existing {

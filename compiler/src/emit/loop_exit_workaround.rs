@@ -128,3 +128,10 @@ pub(super) fn contains_break(region: &Region) -> bool {
     region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));
     found
 }
+
+/// Whether a region has a `continue` of the enclosing loop.
+pub(super) fn contains_continue(region: &Region) -> bool {
+    let mut found = false;
+    region.for_each_jump(&mut |op| found |= matches!(op, Op::Continue(_)));
+    found
+}

@@ -294,6 +294,7 @@ impl Defects {
             signed_quotients: false,
             masked_logic: false,
             subgroups_within_dimension_0: true,
+            switch_continues: false,
         }
     }
 }

@@ -146,6 +146,9 @@ pub struct Defects {
     /// The driver forms subgroups within dimension 0 of a work-group, but computes subgroup ids as if subgroups had
     /// contiguous local linear ids. Both agree only if the subgroup size divides the local size in dimension 0.
     pub subgroups_within_dimension_0: bool,
+    /// The driver executes a `continue` in a `switch` inside another `switch` as a jump out of the inner `switch`.
+    /// (The GLSL compiler of Mesa 22.3.6 and 25.0.7; `control/nested_switch_continue.cl`.)
+    pub switch_continues: bool,
 }
 
 impl Defects {
@@ -180,6 +183,7 @@ impl Defects {
             "signed_quotients" => &mut self.signed_quotients,
             "masked_logic" => &mut self.masked_logic,
             "subgroups_within_dimension_0" => &mut self.subgroups_within_dimension_0,
+            "switch_continues" => &mut self.switch_continues,
             _ => return None,
         })
     }

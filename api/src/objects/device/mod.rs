@@ -444,7 +444,7 @@ impl Device {
         let sharing = sharing.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
-        let nvidia = self.backend().hardware().nvidia.map(|_| "cl_nv_device_attribute_query");
+        let nvidia = self.backend().has_nvidia_attributes().then_some("cl_nv_device_attribute_query");
         let language = &self.target().language;
         // The user can add names to the compiler's list (`WGCL_EXTENSIONS`), so it can contain some of these names.
         let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
