@@ -162,8 +162,8 @@ impl Vectorizer<'_> {
         (0..self.shape.registers(Scalar::Bool, Mode::Varying) as u32)
             .map(|index| {
                 let by = self.i32(index * self.shape.lanes32());
-                let own = if index == 0 { bits } else { self.op(Register::I32, VOp::Bin(VBin::LShr, bits, by)) };
-                self.op(ty, VOp::MaskOf(own))
+                let register_bits = if index == 0 { bits } else { self.op(Register::I32, VOp::Bin(VBin::LShr, bits, by)) };
+                self.op(ty, VOp::MaskOf(register_bits))
             })
             .collect()
     }

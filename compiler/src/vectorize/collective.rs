@@ -74,8 +74,8 @@ impl Vectorizer<'_> {
                 Val::Uniform(SmallVec::from_slice(&self.number(of, Mode::Uniform, op.identity(of))))
             }
             GroupOp::Ballot => {
-                let (own, zero) = (self.first(value), self.i32(0));
-                Val::Uniform(smallvec![own, zero, zero, zero])
+                let (first_lane, zero) = (self.first(value), self.i32(0));
+                Val::Uniform(smallvec![first_lane, zero, zero, zero])
             }
             _ => self.val(value),
         }
@@ -129,9 +129,9 @@ impl Vectorizer<'_> {
     /// A bit mask of the active lanes in which a `bool` is true, or false if `not` is set.
     pub(super) fn active_lanes_where(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
-        let (own, here) = (self.mask_bits(&masks), self.live_bits());
+        let (value_bits, here) = (self.mask_bits(&masks), self.live_bits());
         let op = if not { VBin::AndNot } else { VBin::And };
-        self.op(Register::I32, VOp::Bin(op, here, own))
+        self.op(Register::I32, VOp::Bin(op, here, value_bits))
     }
 
     /// The index of the first active lane.
@@ -210,11 +210,11 @@ impl Vectorizer<'_> {
             });
         }
         let index = self.regs(other, Mode::Varying);
-        let own = self.steps(Scalar::I32, 1);
+        let lane_index = self.steps(Scalar::I32, 1);
         let index = match op {
-            GroupOp::ShuffleXor => self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, &own, &index),
-            GroupOp::ShuffleUp => self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &own, &index),
-            GroupOp::ShuffleDown => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &own, &index),
+            GroupOp::ShuffleXor => self.bin_regs(VBin::Xor, Scalar::I32, Mode::Varying, &lane_index, &index),
+            GroupOp::ShuffleUp => self.bin_regs(VBin::Sub, Scalar::I32, Mode::Varying, &lane_index, &index),
+            GroupOp::ShuffleDown => self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &lane_index, &index),
             _ => index,
         };
         Ok(self.permute(of, &regs, &index))
@@ -322,8 +322,8 @@ impl Vectorizer<'_> {
             sum = if known.is_some() {
                 more
             } else {
-                let (size, own) = (self.regs(cluster, Mode::Varying), self.number(Scalar::I32, Mode::Varying, u64::from(step)));
-                let inside = self.compare_regs(VCmp::UGt, Scalar::I32, Mode::Varying, &size, &own);
+                let (size, step_size) = (self.regs(cluster, Mode::Varying), self.number(Scalar::I32, Mode::Varying, u64::from(step)));
+                let inside = self.compare_regs(VCmp::UGt, Scalar::I32, Mode::Varying, &size, &step_size);
                 self.select_regs(fold.of, Mode::Varying, &inside, &more, &sum)
             };
             step *= 2;

@@ -85,8 +85,8 @@ impl<'a> Vectorizer<'a> {
     pub(super) fn define_all(&mut self, values: &[Value], of: &[(LaneShape, Type)], registers: &[V]) {
         let mut rest = registers;
         for (&value, &(lane_shape, ty)) in values.iter().zip(of) {
-            let (own, others) = rest.split_at(self.coerced_types(lane_shape, ty).len());
-            let val = self.rebuild(lane_shape, ty, own);
+            let (value_regs, others) = rest.split_at(self.coerced_types(lane_shape, ty).len());
+            let val = self.rebuild(lane_shape, ty, value_regs);
             self.define(value, val);
             rest = others;
         }
@@ -192,7 +192,7 @@ impl<'a> Vectorizer<'a> {
             there.extend(values.into_iter().chain(self.exec_mask_or_all()));
             missing.extend(self.undefs(&types).into_iter().chain(zero.iter().copied()));
         }
-        let own = there.len();
+        let changed_start = there.len();
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| before[slot] != self.masks.slots[slot]).collect();
         there.extend(changed.iter().map(|&slot| self.masks.slots[slot]));
         missing.extend(changed.iter().map(|&slot| before[slot]));
@@ -204,14 +204,14 @@ impl<'a> Vectorizer<'a> {
         let depth = self.depth();
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.masks.slots = before;
-        for (&slot, &param) in changed.iter().zip(&params[own..]) {
+        for (&slot, &param) in changed.iter().zip(&params[changed_start..]) {
             self.masks.slots[slot] = param;
         }
         if no_lane {
             self.masks.exec = Some(zero);
             return Ok(End::Left);
         }
-        self.masks.exec = Some(SmallVec::from_slice(&params[types.len()..own]));
+        self.masks.exec = Some(SmallVec::from_slice(&params[types.len()..changed_start]));
         Ok(End::Yield(SmallVec::from_slice(&params[..types.len()])))
     }
 
@@ -334,17 +334,17 @@ impl<'a> Vectorizer<'a> {
         let mut merged = Vec::with_capacity(results.len());
         let mut at = 0;
         for (index, &(lane_shape, ty)) in results.iter().enumerate() {
-            let own = at..at + self.coerced_types(lane_shape, ty).len();
-            at = own.end;
+            let range = at..at + self.coerced_types(lane_shape, ty).len();
+            at = range.end;
             match given.as_slice() {
                 [] => merged.extend(self.undefs(&self.coerced_types(lane_shape, ty))),
-                [(_, _, registers)] => merged.extend_from_slice(&registers[own]),
+                [(_, _, registers)] => merged.extend_from_slice(&registers[range]),
                 [(_, _, first), others @ ..] if lane_shape == LaneShape::Varying => {
-                    let first = first[own.clone()].to_vec();
+                    let first = first[range.clone()].to_vec();
                     merged.extend(
                         others
                             .iter()
-                            .fold(first, |sum, (path, _, registers)| self.blend(scalar(ty), &path.masks, &registers[own.clone()], &sum)),
+                            .fold(first, |sum, (path, _, registers)| self.blend(scalar(ty), &path.masks, &registers[range.clone()], &sum)),
                     );
                 }
                 [(_, values, _), ..] => merged.extend(self.coerce(values[index], lane_shape)),
@@ -406,13 +406,13 @@ impl<'a> Vectorizer<'a> {
         self.b.enter(meet);
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
         self.masks.slots = before;
-        let own = params.len() - changed.len();
-        for (&slot, &param) in changed.iter().zip(&params[own..]) {
+        let changed_start = params.len() - changed.len();
+        for (&slot, &param) in changed.iter().zip(&params[changed_start..]) {
             self.masks.slots[slot] = param;
         }
         let after = match (leaves, left) {
             (false, _) => masks,
-            (true, false) => SmallVec::from_slice(&params[types.len()..own]),
+            (true, false) => SmallVec::from_slice(&params[types.len()..changed_start]),
             (true, true) => self.no_lanes(),
         };
         Ok(((!left).then(|| SmallVec::from_slice(&params[..types.len()])), after))
@@ -447,7 +447,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.exec = exec;
         self.masks.slots = before.clone();
         let Some((_, first, masks, _)) = ends.first() else { return Ok(()) };
-        let (own, alive) = (first.len(), masks.len());
+        let (result_count, alive) = (first.len(), masks.len());
         let changed: Vec<usize> = (0..before.len()).filter(|&slot| ends.iter().any(|end| end.3[slot] != before[slot])).collect();
         let mut lane_shapes = self.types(results);
         lane_shapes.extend(self.types_of(masks));
@@ -460,11 +460,11 @@ impl<'a> Vectorizer<'a> {
         }
         self.b.enter(meet);
         let params: SmallVec<[V; 8]> = lane_shapes.iter().map(|&ty| self.block_param(meet, ty, depth)).collect();
-        self.define_all(values, results, &params[..own]);
+        self.define_all(values, results, &params[..result_count]);
         if leaves {
-            self.masks.exec = Some(SmallVec::from_slice(&params[own..own + alive]));
+            self.masks.exec = Some(SmallVec::from_slice(&params[result_count..result_count + alive]));
         }
-        for (&slot, &param) in changed.iter().zip(&params[own + alive..]) {
+        for (&slot, &param) in changed.iter().zip(&params[result_count + alive..]) {
             self.masks.slots[slot] = param;
         }
         Ok(())
@@ -509,11 +509,11 @@ impl<'a> Vectorizer<'a> {
                 let equal = self.compare_regs(CmpOp::Eq, of, Mode::Varying, &lanes, &value);
                 hit = self.mask_bin(BinOp::Or, &hit, &equal);
             }
-            let own = self.mask_bin(BinOp::And, &others, &hit);
+            let region_mask = self.mask_bin(BinOp::And, &others, &hit);
             others = self.mask_bin(BinOp::AndNot, &others, &hit);
-            let (values, after) = self.lower_masked(region, own.clone(), &results)?;
+            let (values, after) = self.lower_masked(region, region_mask.clone(), &results)?;
             left = self.mask_bin(BinOp::Or, &left, &after);
-            paths.push(SplitRegion::new(region, own, values));
+            paths.push(SplitRegion::new(region, region_mask, values));
         }
         let (values, after) = self.lower_masked(default, others.clone(), &results)?;
         left = self.mask_bin(BinOp::Or, &left, &after);

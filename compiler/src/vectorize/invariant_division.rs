@@ -41,11 +41,11 @@ impl Vectorizer<'_> {
         let Divisor { factor, shifts, sign } = self.divisor(divisor, signed);
         let quotient = if let Some(sign) = sign {
             // Divide the magnitudes, then apply the sign.
-            let own = self.bin_const(VBin::AShr, of, mode, a, 31);
-            let size = self.with_sign(a, &own);
+            let a_sign = self.bin_const(VBin::AShr, of, mode, a, 31);
+            let size = self.with_sign(a, &a_sign);
             let quotient = self.quotient(&size, factor, shifts);
             let sign = self.splat(sign, of);
-            let both = self.bin_regs(VBin::Xor, of, mode, &own, &sign);
+            let both = self.bin_regs(VBin::Xor, of, mode, &a_sign, &sign);
             self.with_sign(&quotient, &both)
         } else {
             self.quotient(a, factor, shifts)
@@ -94,10 +94,10 @@ impl Vectorizer<'_> {
         let (mut size, mut sign) = (number, None);
         if signed {
             let by = self.i32(31);
-            let own = bin(self, narrow, VBin::AShr, number, by);
-            let flipped = bin(self, narrow, VBin::Xor, number, own);
-            size = bin(self, narrow, VBin::Sub, flipped, own);
-            sign = Some(own);
+            let divisor_sign = bin(self, narrow, VBin::AShr, number, by);
+            let flipped = bin(self, narrow, VBin::Xor, number, divisor_sign);
+            size = bin(self, narrow, VBin::Sub, flipped, divisor_sign);
+            sign = Some(divisor_sign);
         }
         // A scalar division by 0 would trap.
         let is_zero = self.emit(narrow, VOp::Cmp(VCmp::Eq, size, zero));

@@ -30,38 +30,39 @@ struct AtomicUses {
 /// Whether function 0 of a module or a callee has a loop with an atomic operation that may acquire a lock, followed by
 /// an atomic operation that may release it.
 pub(super) fn has_lock(module: &Module) -> bool {
-    let mut known = vec![AtomicUses::default(); module.functions.len()];
+    let mut uses_of_functions = vec![AtomicUses::default(); module.functions.len()];
     for func in callees_first(module, [Func(0)]).unwrap_or_default() {
-        known[func.index()] = in_region(&module.functions[func.index()].body, &known);
+        uses_of_functions[func.index()] = in_region(&module.functions[func.index()].body, &uses_of_functions);
     }
-    known.first().is_some_and(|found| found.is_lock)
+    uses_of_functions.first().is_some_and(|found| found.is_lock)
 }
 
-/// Analyses a region. The release must be in the region of the acquiring loop, or in an enclosing region.
-fn in_region(region: &Region, known: &[AtomicUses]) -> AtomicUses {
+/// Analyses a region. The release must be in the region of the acquiring loop, or in an enclosing region. The callees
+/// must already be in `uses_of_functions`, which is indexed by [`Func`].
+fn in_region(region: &Region, uses_of_functions: &[AtomicUses]) -> AtomicUses {
     let mut all = AtomicUses::default();
     for inst in &region.insts {
-        let own = in_inst(inst, known);
+        let of_inst = in_inst(inst, uses_of_functions);
         all = AtomicUses {
-            may_acquire: all.may_acquire || own.may_acquire,
-            may_release: all.may_release || own.may_release,
-            may_release_once: all.may_release_once || own.may_release_once,
-            is_lock: all.is_lock || own.is_lock || (all.has_acquire_loop && own.may_release_once),
-            has_acquire_loop: all.has_acquire_loop || own.has_acquire_loop,
+            may_acquire: all.may_acquire || of_inst.may_acquire,
+            may_release: all.may_release || of_inst.may_release,
+            may_release_once: all.may_release_once || of_inst.may_release_once,
+            is_lock: all.is_lock || of_inst.is_lock || (all.has_acquire_loop && of_inst.may_release_once),
+            has_acquire_loop: all.has_acquire_loop || of_inst.has_acquire_loop,
         };
     }
     all
 }
 
-fn in_inst(inst: &Inst, known: &[AtomicUses]) -> AtomicUses {
+fn in_inst(inst: &Inst, uses_of_functions: &[AtomicUses]) -> AtomicUses {
     match inst.op {
         Op::CmpXchg { .. } | Op::Atomic { op: AtomicOp::Xchg, .. } => {
             AtomicUses { may_acquire: true, may_release: true, may_release_once: true, ..AtomicUses::default() }
         }
         Op::Atomic { op: AtomicOp::Store, .. } => AtomicUses { may_release: true, may_release_once: true, ..AtomicUses::default() },
-        Op::Call(callee, _) => known.get(callee.index()).copied().unwrap_or_default(),
+        Op::Call(callee, _) => uses_of_functions.get(callee.index()).copied().unwrap_or_default(),
         ref op => {
-            let nested: Vec<AtomicUses> = op.regions().into_iter().map(|region| in_region(region, known)).collect();
+            let nested: Vec<AtomicUses> = op.regions().into_iter().map(|region| in_region(region, uses_of_functions)).collect();
             let any = |of: fn(&AtomicUses) -> bool| nested.iter().any(of);
             let (may_acquire, may_release) = (any(|found| found.may_acquire), any(|found| found.may_release));
             let is_loop = matches!(op, Op::Loop { .. });

@@ -177,8 +177,8 @@ impl<'a> Vectorizer<'a> {
         self.open_loop(header, args);
         let depth = self.depth();
         let registers: Vec<V> = types.iter().map(|&ty| self.block_param(header, ty, depth)).collect();
-        let (own, rest) = registers.split_at(param_types.len());
-        self.define_all(params, &lane_shapes, own);
+        let (param_regs, rest) = registers.split_at(param_types.len());
+        self.define_all(params, &lane_shapes, param_regs);
         let carried = alive.len() + out.len();
         self.masks.slots[alive.start..out.end].copy_from_slice(&rest[..carried]);
         self.masks.slots[..rest.len() - carried].copy_from_slice(&rest[carried..]);

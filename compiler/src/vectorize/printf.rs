@@ -33,13 +33,13 @@ impl Vectorizer<'_> {
         let operands: Vec<_> = lists.iter().flat_map(|(ty, comps)| comps.iter().map(|regs| (scalar(*ty), regs.clone()))).collect();
         let made = self.each_lane(&operands, result.map(|_| Scalar::I32), &mut |this, scalars, _| {
             let mut rest = scalars;
-            let mut own: Vec<(Type, Comps)> = Vec::new();
+            let mut lane_args: Vec<(Type, Comps)> = Vec::new();
             for (ty, comps) in &lists {
                 let (these, others) = rest.split_at(comps.len());
-                own.push((*ty, these.iter().map(|&value| smallvec![value]).collect()));
+                lane_args.push((*ty, these.iter().map(|&value| smallvec![value]).collect()));
                 rest = others;
             }
-            Some(this.record(number, &own))
+            Some(this.record(number, &lane_args))
         });
         if let Some(result) = result {
             self.define_varying(result, smallvec![made]);

@@ -52,7 +52,7 @@ pub(super) struct Cache {
     constants: FxHashMap<(Register, Option<u64>), V>,
     lane_constants: FxHashMap<(Register, Box<[u64]>), V>,
     /// The bits of each constant.
-    known: FxHashMap<V, u64>,
+    bits_of_constants: FxHashMap<V, u64>,
     /// The splat of each scalar.
     pub splats: FxHashMap<V, V>,
     /// The multiplication for each divisor. The flag is true for signed divisions.
@@ -211,7 +211,7 @@ impl<'a> Vectorizer<'a> {
 
     /// The value that an operation can be folded or simplified to, or `None`.
     fn simpler(&mut self, ty: Register, op: &Op) -> Option<V> {
-        let known = |value: &V| self.cache.known.get(value).copied();
+        let known = |value: &V| self.cache.bits_of_constants.get(value).copied();
         match op {
             Op::Bin(op, a, b) if ty.elem().is_none_or(|elem| !elem.is_float()) => {
                 let ones = match ty.elem() {
@@ -290,13 +290,13 @@ impl<'a> Vectorizer<'a> {
         }
         let value = self.place(Block(0), 0, ty, Op::Const(bits));
         self.cache.constants.insert((ty, Some(bits)), value);
-        self.cache.known.insert(value, bits);
+        self.cache.bits_of_constants.insert(value, bits);
         value
     }
 
     /// The bits of a constant.
     pub(super) fn constant_bits(&self, value: V) -> Option<u64> {
-        self.cache.known.get(&value).copied()
+        self.cache.bits_of_constants.get(&value).copied()
     }
 
     /// An undefined value.

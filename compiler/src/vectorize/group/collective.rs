@@ -145,9 +145,9 @@ impl Vectorizer<'_> {
                 let bits = if self.shape.lanes > 1 {
                     self.active_lanes_where(collective.value, not)
                 } else {
-                    let own = self.first(collective.value);
+                    let first_lane = self.first(collective.value);
                     let one = self.i32(1);
-                    if not { self.op(Register::I32, VOp::Bin(VBin::Xor, own, one)) } else { own }
+                    if not { self.op(Register::I32, VOp::Bin(VBin::Xor, first_lane, one)) } else { first_lane }
                 };
                 self.add_to_word(at, bits);
             }
@@ -163,11 +163,11 @@ impl Vectorizer<'_> {
             }
             _ => {
                 let (fold, mode) = self.fold(collective)?;
-                let own =
+                let gang_sums =
                     if mode == Mode::Varying { self.active_or_neutral(fold, collective.value) } else { self.regs(collective.value, mode) };
                 let addr = self.partial_sums_addr(fold.of, at);
                 let sums = self.load_at(fold.of, mode, addr);
-                let sums = self.binary(fold.op, fold.of, mode, &sums, &own)?;
+                let sums = self.binary(fold.op, fold.of, mode, &sums, &gang_sums)?;
                 self.store_at(fold.of, mode, addr, &sums);
             }
         }
@@ -215,18 +215,18 @@ impl Vectorizer<'_> {
         let of = fold.of;
         let sum = self.load_at(of, Mode::Uniform, self.frame_addr(at))[0];
         let (before, sums, last) = if mode == Mode::Uniform {
-            let own = self.regs(value, mode);
-            let sums = self.binary(fold.op, of, mode, &[sum], &own)?;
+            let values = self.regs(value, mode);
+            let sums = self.binary(fold.op, of, mode, &[sum], &values)?;
             let last = sums[0];
             (smallvec![sum], sums, last)
         } else {
-            let own = self.active_or_neutral(fold, value);
-            let own = self.scanned(fold, &own, self.shape.lanes)?;
+            let gang_sums = self.active_or_neutral(fold, value);
+            let gang_sums = self.scanned(fold, &gang_sums, self.shape.lanes)?;
             let before = self.splat(sum, of);
-            let sums = self.binary(fold.op, of, mode, &before, &own)?;
+            let sums = self.binary(fold.op, of, mode, &before, &gang_sums)?;
             // The sum is scalar, so that the next gang only waits for one scalar operation.
-            let own = self.value_of_constant_lane(of, &own, self.shape.lanes - 1);
-            let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[own])?[0];
+            let gang_sum = self.value_of_constant_lane(of, &gang_sums, self.shape.lanes - 1);
+            let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[gang_sum])?[0];
             (before, sums, last)
         };
         self.store_at(of, Mode::Uniform, self.frame_addr(at), &[last]);
@@ -253,13 +253,13 @@ impl Vectorizer<'_> {
         }
         let linear = self.linear();
         let identity = self.number(of, mode, identity);
-        let (own, zero) = if mode == Mode::Uniform {
+        let (linear_ids, zero) = if mode == Mode::Uniform {
             (Regs::from_slice(&[linear]), self.number(Scalar::I32, mode, 0))
         } else {
             let (first, steps) = (self.splat(linear, Scalar::I32), self.steps(Scalar::I32, 1));
             (self.bin_regs(VBin::Add, Scalar::I32, mode, &first, &steps), self.number(Scalar::I32, mode, 0))
         };
-        let is_first = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &own, &zero);
+        let is_first = self.compare_regs(VCmp::Eq, Scalar::I32, mode, &linear_ids, &zero);
         Ok(self.select_regs(of, mode, &is_first, &identity, &shifted))
     }
 }

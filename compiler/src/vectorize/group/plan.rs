@@ -144,7 +144,7 @@ impl<'a> Plan<'a> {
         self.places = places;
     }
 
-    fn collect_slots(&mut self, nodes: &[Node<'a>], uniformity: &Uniformity<'_>, needed: &mut FxHashSet<Value>, own: &mut Vec<Value>) {
+    fn collect_slots(&mut self, nodes: &[Node<'a>], uniformity: &Uniformity<'_>, needed: &mut FxHashSet<Value>, defs: &mut Vec<Value>) {
         for node in nodes {
             match node {
                 Node::Segment(segment) => {
@@ -158,18 +158,18 @@ impl<'a> Plan<'a> {
                     }
                     for tail in &segment.tail {
                         if let Tail::StoreValues(_, to) = tail {
-                            own.extend_from_slice(to);
+                            defs.extend_from_slice(to);
                         }
                     }
                     self.definitions.extend(defined);
                 }
                 Node::UniformIf { paths, .. } | Node::DivergentIf { paths, .. } => {
-                    paths.iter().for_each(|path| self.collect_slots(path, uniformity, needed, own))
+                    paths.iter().for_each(|path| self.collect_slots(path, uniformity, needed, defs))
                 }
                 Node::Loop(node) => {
-                    own.extend_from_slice(node.params);
-                    own.extend_from_slice(node.results);
-                    self.collect_slots(&node.body, uniformity, needed, own);
+                    defs.extend_from_slice(node.params);
+                    defs.extend_from_slice(node.results);
+                    self.collect_slots(&node.body, uniformity, needed, defs);
                 }
                 _ => {}
             }

@@ -210,10 +210,10 @@ impl<'a> Vectorizer<'a> {
         }
         let mut bits: Option<V> = None;
         for array in [mask, live].into_iter().flatten() {
-            let own = self.load_item(array);
+            let item_bits = self.load_item(array);
             bits = Some(match bits {
-                Some(bits) => self.emit(Register::I32, VOp::Bin(VBin::And, bits, own)),
-                None => own,
+                Some(bits) => self.emit(Register::I32, VOp::Bin(VBin::And, bits, item_bits)),
+                None => item_bits,
             });
         }
         if let Some(bits) = bits {
@@ -240,10 +240,10 @@ impl<'a> Vectorizer<'a> {
         if let (Some(live), Some(live_mask)) = (live, self.masks.live.clone()) {
             let live_mask: Regs = SmallVec::from_slice(&self.masks.slots[live_mask]);
             // A lane that was inactive at the start of the segment may not have returned. Do not clear its bit.
-            let own = self.mask_bits(&live_mask);
+            let live_bits = self.mask_bits(&live_mask);
             let masks: Regs = self.masks.segment.clone().unwrap_or(live_mask);
             let all = self.mask_bits(&masks);
-            let gone = self.emit(Register::I32, VOp::Bin(VBin::AndNot, all, own));
+            let gone = self.emit(Register::I32, VOp::Bin(VBin::AndNot, all, live_bits));
             self.clear_bits_in_item(live, gone);
         }
     }
@@ -345,8 +345,8 @@ impl<'a> Vectorizer<'a> {
                     let here = self.mask_bits(masks);
                     let old = self.emit(Register::I32, VOp::Load(Mem::Elem(Elem::I32), addr));
                     let others = self.emit(Register::I32, VOp::Bin(VBin::AndNot, old, here));
-                    let own = self.emit(Register::I32, VOp::Bin(VBin::And, bits, here));
-                    bits = self.emit(Register::I32, VOp::Bin(VBin::Or, others, own));
+                    let new_bits = self.emit(Register::I32, VOp::Bin(VBin::And, bits, here));
+                    bits = self.emit(Register::I32, VOp::Bin(VBin::Or, others, new_bits));
                 }
                 self.b.effect(VOp::Store(Mem::Elem(Elem::I32), addr, bits));
             } else {
@@ -369,14 +369,14 @@ impl<'a> Vectorizer<'a> {
                 Tail::Masks(cond) => {
                     let (masks, flags) = self.group_state()?.slots.if_masks(cond).ok_or_else(|| internal!("an if without masks"))?;
                     let here = self.live_bits();
-                    let own = if self.shape.lanes == 1 {
+                    let cond_bits = if self.shape.lanes == 1 {
                         self.first(cond)
                     } else {
                         let regs = self.regs(cond, Mode::Varying);
                         self.mask_bits(&regs)
                     };
                     for (index, op) in [VBin::And, VBin::AndNot].into_iter().enumerate() {
-                        let bits = self.emit(Register::I32, VOp::Bin(op, here, own));
+                        let bits = self.emit(Register::I32, VOp::Bin(op, here, cond_bits));
                         self.store_item(masks[index], bits);
                         self.add_to_word(flags[index], bits);
                     }

@@ -44,11 +44,11 @@ fn expanded(function: &mut Function, mut inst: Inst) -> Vec<Inst> {
             });
         }
         let Some(cond) = hit else { continue };
-        let own = if index == 0 { results.clone() } else { types.iter().map(|&ty| function.new_value(ty)).collect() };
+        let if_results = if index == 0 { results.clone() } else { types.iter().map(|&ty| function.new_value(ty)).collect() };
         let els = std::mem::take(&mut otherwise);
-        insts.push(Inst { op: Op::If { cond, then, els }, results: own.clone(), span });
+        insts.push(Inst { op: Op::If { cond, then, els }, results: if_results.clone(), span });
         if index > 0 {
-            insts.push(Inst { op: Op::Yield(own), results: Vec::new(), span });
+            insts.push(Inst { op: Op::Yield(if_results), results: Vec::new(), span });
         }
         otherwise = Region { insts };
     }
