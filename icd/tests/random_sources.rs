@@ -17,8 +17,8 @@ mod source;
 use std::ptr::{null, null_mut};
 
 use common::ffi::{
-    CL_DEVICE_NAME, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_TYPE_ALL, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT, CL_MEM_COPY_HOST_PTR,
-    CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_device_fp_config, cl_device_id, cl_uint,
+    CL_DEVICE_DOUBLE_FP_CONFIG, CL_DEVICE_NAME, CL_DEVICE_SINGLE_FP_CONFIG, CL_DEVICE_TYPE_ALL, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
+    CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, CL_PROGRAM_BUILD_LOG, CL_SUCCESS, CL_TRUE, cl_device_fp_config, cl_device_id, cl_uint,
 };
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info_string, target};
