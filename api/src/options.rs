@@ -44,7 +44,7 @@ pub struct Options {
     pub extensions: Option<String>,
     pub binding_limit: Option<String>,
     /// Messages about unknown options and invalid values. They are written to standard error.
-    pub complaints: Vec<String>,
+    pub messages: Vec<String>,
 }
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
@@ -55,7 +55,7 @@ impl Options {
         OPTIONS.get_or_init(|| {
             let mut options = Self::read(&|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
             let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
-            values::check_names(names, &mut options.complaints);
+            values::check_names(names, &mut options.messages);
             options
         })
     }
@@ -91,30 +91,30 @@ impl Options {
 
     /// Reads the options from an environment and from the configuration file.
     fn read(env: &dyn Fn(&str) -> Option<String>) -> Self {
-        let mut complaints = Vec::new();
-        let table = config_file(env, &mut complaints);
+        let mut messages = Vec::new();
+        let table = config_file(env, &mut messages);
         let mut given = FxHashMap::default();
         for option in TABLE {
             let text = env(option.name).or_else(|| table.get(&key(option.name)).and_then(toml::Value::as_str).map(str::to_owned));
-            let value = text.filter(|value| !value.is_empty()).and_then(|value| values::accepted(option, value, &mut complaints));
+            let value = text.filter(|value| !value.is_empty()).and_then(|value| values::accepted(option, value, &mut messages));
             given.extend(value.map(|value| (option.name, value)));
         }
         let value = |name: &str| given.get(name).cloned();
         for (name, value) in &table {
             match TABLE.iter().find(|option| key(option.name) == *name) {
-                None => complaints.push(format!("configuration file: unknown option `{name}`")),
-                Some(_) if !value.is_str() => complaints.push(format!("configuration file: `{name}` must be a string")),
+                None => messages.push(format!("configuration file: unknown option `{name}`")),
+                Some(_) if !value.is_str() => messages.push(format!("configuration file: `{name}` must be a string")),
                 Some(_) => {}
             }
         }
         let device_type = value("WGCL_DEVICE_TYPE");
-        complaints.extend(device_type.iter().flat_map(|list| device_type::unknown_types(list)));
+        messages.extend(device_type.iter().flat_map(|list| device_type::unknown_types(list)));
         let extensions = value("WGCL_EXTENSIONS");
         for change in changes(extensions.as_deref()) {
             match change.strip_prefix(['-', '+']) {
-                None => complaints.push(format!("WGCL_EXTENSIONS: `{change}` must begin with `-` or `+`")),
+                None => messages.push(format!("WGCL_EXTENSIONS: `{change}` must begin with `-` or `+`")),
                 Some(name) if !extension_names::is_known(name) => {
-                    complaints.push(format!("WGCL_EXTENSIONS: unknown extension `{name}`"));
+                    messages.push(format!("WGCL_EXTENSIONS: unknown extension `{name}`"));
                 }
                 Some(_) => {}
             }
@@ -145,7 +145,7 @@ impl Options {
             emulate: value("WGCL_EMULATE"),
             extensions,
             binding_limit: value("WGCL_BINDING_LIMIT"),
-            complaints,
+            messages,
         }
     }
 
@@ -174,7 +174,7 @@ fn key(name: &str) -> String {
     name.strip_prefix("WGCL_").unwrap_or(name).to_lowercase()
 }
 
-fn config_file(env: &dyn Fn(&str) -> Option<String>, complaints: &mut Vec<String>) -> toml::Table {
+fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>) -> toml::Table {
     let named = env("WGCL_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let required = named.is_some();
     let usual = || {
@@ -187,12 +187,12 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, complaints: &mut Vec<String
     let Some(path) = named.or_else(usual) else { return toml::Table::new() };
     match std::fs::read_to_string(&path) {
         Ok(text) => text.parse().unwrap_or_else(|error| {
-            complaints.push(format!("cannot read the configuration file {}: {error}", path.display()));
+            messages.push(format!("cannot read the configuration file {}: {error}", path.display()));
             toml::Table::new()
         }),
         Err(error) => {
             if required {
-                complaints.push(format!("cannot read the configuration file {}: {error}", path.display()));
+                messages.push(format!("cannot read the configuration file {}: {error}", path.display()));
             }
             toml::Table::new()
         }
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(options.log.as_deref(), Some("debug"));
         assert_eq!(options.device.as_deref(), Some("llvmpipe"));
         assert_eq!(options.dump_dir, None);
-        assert_eq!(options.complaints.len(), 2, "{:?}", options.complaints);
+        assert_eq!(options.messages.len(), 2, "{:?}", options.messages);
     }
 
     #[test]
@@ -225,7 +225,7 @@ mod tests {
         let none = Options::read(&|name| (name == "HOME").then(|| "/nonexistent".to_owned()));
         assert_eq!(none, Options::default());
         let named = Options::read(&|name| (name == "WGCL_CONFIG").then(|| "/nonexistent/config.toml".to_owned()));
-        assert_eq!(named.complaints.len(), 1);
+        assert_eq!(named.messages.len(), 1);
     }
 
     #[test]
@@ -233,11 +233,11 @@ mod tests {
         let read = |list: &str| Options::read(&|name| (name == "WGCL_EXTENSIONS").then(|| list.to_owned()));
         let good = read("-cl_khr_fp64, +cl_nv_pragma_unroll");
         assert_eq!(
-            (good.extension_changes(), good.complaints.len()),
+            (good.extension_changes(), good.messages.len()),
             (vec!["-cl_khr_fp64".to_owned(), "+cl_nv_pragma_unroll".to_owned()], 0)
         );
         let bad = read("-cl_khr_fp46,cl_khr_fp16,+cl_khr_fp16");
-        assert_eq!((bad.extension_changes().len(), bad.complaints.len()), (2, 2), "{:?}", bad.complaints);
+        assert_eq!((bad.extension_changes().len(), bad.messages.len()), (2, 2), "{:?}", bad.messages);
     }
 
     #[test]

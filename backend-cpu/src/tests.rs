@@ -137,13 +137,13 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
     let cpu = Cpu::of_functions(map);
     let program = {
         let cpu = Arc::clone(&cpu);
-        move |group_blind: bool| -> Arc<dyn LoadedProgram> {
+        move |group_independent: bool| -> Arc<dyn LoadedProgram> {
             let params = vec![KernelParam::Buffer { space: Space::Global, read_only: false, restrict: false }];
             let facts = |name: &str| KernelFacts {
                 name: name.to_owned(),
                 params: params.clone(),
                 required_group_size: None,
-                group_blind,
+                group_independent,
                 by_address: false,
                 instructions: 0,
             };

@@ -228,7 +228,7 @@ impl WgpuDevice {
             name,
             params,
             required_group_size: None,
-            group_blind: false,
+            group_independent: false,
             by_address: false,
             instructions: 0,
         };

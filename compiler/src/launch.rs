@@ -32,7 +32,7 @@ pub struct KernelKey {
     /// smaller.
     pub enqueued_local_size: [u32; 3],
     /// Dimensions in which the last work-groups extend beyond the NDRange. Work-items outside of it return immediately.
-    /// Only for kernels that do not depend on their work-group ([`crate::passes::group_blind()`]).
+    /// Only for kernels that do not depend on their work-group ([`crate::passes::group_independent()`]).
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,

@@ -59,7 +59,7 @@ pub fn program_data(module: &Module, target: &Target) -> ProgramData {
 
 /// The device addresses of a program's memory, for kernels whose pointers are addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ProgramPlaces {
+pub struct ProgramAddresses {
     /// Address of the constants.
     pub constant: u64,
     /// Address of the `__global` variables.
@@ -67,7 +67,7 @@ pub struct ProgramPlaces {
 }
 
 /// Like [`program_data`], but pointers are 64-bit addresses.
-pub fn program_data_at(module: &Module, places: ProgramPlaces) -> ProgramData {
+pub fn program_data_at(module: &Module, places: ProgramAddresses) -> ProgramData {
     contents(module, 8, |space, offset| {
         let start = if space == Space::Constant { places.constant } else { places.global };
         start.wrapping_add_signed(offset)
@@ -114,7 +114,7 @@ fn put(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 
 #[cfg(test)]
 mod tests {
-    use super::{ProgramPlaces, program_data, program_data_at, program_sizes};
+    use super::{ProgramAddresses, program_data, program_data_at, program_sizes};
     use crate::ir::{Global, GlobalVar, Module, Reloc, Space};
     use crate::target::Target;
 
@@ -136,12 +136,12 @@ mod tests {
         assert_eq!(data.constant.len(), 48);
         assert_eq!(&data.constant[32..], [9, 9, 9, 9, 9, 9, 9, 9, 17, 0, 0, 0, 1, 0, 0, 0x70]);
         assert_eq!(program_sizes(&module), [48, 16]);
-        let data_at = program_data_at(&module, ProgramPlaces { constant: 0x7f12_3456_7000, global: 0x1000 });
+        let data_at = program_data_at(&module, ProgramAddresses { constant: 0x7f12_3456_7000, global: 0x1000 });
         assert_eq!(&data_at.constant[40..], 0x7f12_3456_7011_u64.to_le_bytes());
         assert_eq!((&data_at.constant[..40], &data_at.global), (&data.constant[..40], &data.global));
         module.globals[4].relocs[0].target = Global(2);
         module.globals[4].relocs[0].addend = -1;
-        let data_at = program_data_at(&module, ProgramPlaces { constant: 0x2000, global: 0x1000 });
+        let data_at = program_data_at(&module, ProgramAddresses { constant: 0x2000, global: 0x1000 });
         assert_eq!(&data_at.constant[40..], 0xfff_u64.to_le_bytes());
         assert_eq!(&data.constant[..3], [1, 2, 3]);
         assert_eq!(&data.constant[16..18], [4, 5]);

@@ -24,7 +24,7 @@ pub enum CStd {
     Cl12,
     Cl20,
     Cl30,
-    /// `-cl-std=CL3.1`, for devices that support it ([`crate::target::Language::opencl_c_31`]).
+    /// `-cl-std=CL3.1`, for devices that support it ([`crate::target::Language::supports_opencl_c_31`]).
     Cl31,
 }
 

@@ -15,7 +15,7 @@ pub const STACK: usize = 256 << 20;
 
 /// Minimum number of IR instructions in several kernels for parallel work. The start of a thread takes as long as the
 /// compilation of some hundred instructions.
-pub const WORTH: usize = 3000;
+pub const MIN_INSTRUCTIONS: usize = 3000;
 
 /// Returns the number of threads that can run at the same time.
 pub fn cores() -> usize {

@@ -21,7 +21,7 @@ use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
-use crate::passes::{self, Driver, LEGALIZE, NATIVE, NATIVE_APART, PassError, SHADER, SPECIALISE, Step, Watch};
+use crate::passes::{self, Driver, LEGALIZE, NATIVE, NATIVE_INSTRUMENTED, PassError, SHADER, SPECIALISE, Step, Watch};
 use crate::target::Target;
 use crate::timing::stage;
 
@@ -85,7 +85,7 @@ impl<'a> Specialised<'a> {
     ///
     /// Fails if the compiler has a defect.
     pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
-        self.driver.run(&mut self.module, if apart { NATIVE_APART } else { NATIVE }).map(drop)
+        self.driver.run(&mut self.module, if apart { NATIVE_INSTRUMENTED } else { NATIVE }).map(drop)
     }
 
     /// Converts the module to the form that [`crate::emit`] reads.
@@ -155,7 +155,7 @@ const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
 /// The passes that emulate doubles. They are here for the same reason: library functions emulate doubles.
 const DOUBLES: &[Step] = &[Step::If(
-    Target::soft_doubles,
+    Target::emulates_doubles,
     &[Step::IfChanged(
         &[Step::Pass(&doubles::PASS)],
         &[Step::EachFunction(&[Step::Pass(&passes::simplify::PASS), Step::Pass(&passes::renumber::PASS)])],
@@ -208,7 +208,7 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
     let Some(index) = before.functions.iter().position(is_same) else { return true };
-    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_blind(module, Func(index)));
+    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
     let exchanges = target.shaders.costs.subgroup_coalescing && passes::subgroup_coalesce::has_wide(kernel);
     exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_blind(before, index) || !is_blind(module, 0)
 }
@@ -235,7 +235,7 @@ mod tests {
         for target in [Target::full(), Target::lavapipe()] {
             let result = build(&Source { text: source.to_owned(), ..Source::default() }, &options, &target);
             let program = result.program.expect("it builds");
-            assert!(program.kernels[0].group_blind);
+            assert!(program.kernels[0].group_independent);
             for guard in [false, true] {
                 let make = |local_size| {
                     let key = LaunchKey::example(&program.module.functions[0], local_size);

@@ -113,7 +113,7 @@ fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case
         key,
         merged_offsets,
         common,
-        group_blind: false,
+        group_independent: false,
         split_at: 0,
     })
 }

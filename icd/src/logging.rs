@@ -60,7 +60,7 @@ pub(crate) fn start(options: &Options) {
         let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
     }
     // Complaints are printed even without a log. Otherwise, users would not notice that an option has no effect.
-    for complaint in &options.complaints {
+    for complaint in &options.messages {
         let _ = writeln!(io::stderr(), "wgcl: {complaint}");
     }
 }

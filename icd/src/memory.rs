@@ -110,7 +110,7 @@ fn create(
     if flags.contains(MemFlags::USE_HOST_PTR)
         && let Some((shared, offset)) = context.svm_at(host_ptr.address())
     {
-        return register(context, shared.over_svm(flags, offset, size as u64, list)?);
+        return register(context, shared.from_svm(flags, offset, size as u64, list)?);
     }
     let data = if flags.contains(MemFlags::USE_HOST_PTR) {
         HostData::Use(host_ptr.region(size as u64)?)
@@ -123,7 +123,7 @@ fn create(
 }
 
 fn register(context: &Context, buffer: Arc<Buffer>) -> Result<*mut _cl_mem> {
-    context.note_address(&buffer)?;
+    context.register_address(&buffer)?;
     Ok(handles::retained(buffer))
 }
 

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use wgcl_api::backend::{BackendResult, KernelUsage};
 use wgcl_api::types::process;
 use wgcl_compiler::ir::{Func, KernelParam, Module};
-use wgcl_compiler::passes::{group_blind, reached_instructions};
+use wgcl_compiler::passes::{group_independent, reached_instructions};
 
 use crate::artifact::{Artifact, KeyOf, Machine};
 
@@ -26,7 +26,7 @@ pub struct KernelFacts {
     /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub required_group_size: Option<[u32; 3]>,
     /// Whether its results are independent of the work-group size.
-    pub group_blind: bool,
+    pub group_independent: bool,
     /// Whether its buffers must be accessed by address.
     pub by_address: bool,
     /// Number of its instructions, including those of the functions that it calls.
@@ -42,7 +42,7 @@ impl KernelFacts {
                 name: function.name.clone(),
                 params: kernel.params.clone(),
                 required_group_size: kernel.reqd_work_group_size,
-                group_blind: group_blind(module, func),
+                group_independent: group_independent(module, func),
                 by_address: kernel.by_address,
                 instructions: reached_instructions(module, func),
             })
@@ -156,8 +156,8 @@ impl<M: Machine> Kernel<M> {
     }
 
     /// Whether its results are independent of the work-group size.
-    pub const fn group_blind(&self) -> bool {
-        self.facts.group_blind
+    pub const fn group_independent(&self) -> bool {
+        self.facts.group_independent
     }
 
     /// Whether a driver may need seconds to compile it.
@@ -179,7 +179,7 @@ impl<M: Machine> Kernel<M> {
     }
 
     /// Claims the background compilation for a launch. Returns true for the first caller, which must start it.
-    pub fn is_first_to_begin(&self) -> bool {
+    pub fn claim_background_compilation(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }
 

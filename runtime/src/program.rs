@@ -194,7 +194,7 @@ impl<M: Machine> Program<M> {
     /// Returns an artifact from the disk cache, or else compiles one and stores it there. If it can run work-groups of
     /// any size, the disk cache has it under the common key.
     fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
-        let common = kernel.group_blind().then(|| M::Artifact::any_group_size(key));
+        let common = kernel.group_independent().then(|| M::Artifact::any_group_size(key));
         let find = |cache: &Arc<ProgramCache<M::Artifact>>| {
             let for_all = common.as_ref().and_then(|common| cache.find(kernel.name(), common));
             for_all.filter(M::Artifact::serves_any_group_size).or_else(|| cache.find(kernel.name(), key))

@@ -67,7 +67,7 @@ fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
         name: "k".to_owned(),
         params: Vec::new(),
         required_group_size: None,
-        group_blind: true,
+        group_independent: true,
         by_address: false,
         instructions: 0,
     };
@@ -160,7 +160,7 @@ fn a_background_compilation_is_used_by_the_launch() {
     }
     assert_eq!(program.executable(kernel, &(5, 8)).map(|code| code.0), Ok((5, 8)));
     assert_eq!((compiled.load(Ordering::SeqCst), loaded(&program)), (1, 1));
-    assert!(kernel.is_first_to_begin() && !kernel.is_first_to_begin());
+    assert!(kernel.claim_background_compilation() && !kernel.claim_background_compilation());
 }
 
 #[test]

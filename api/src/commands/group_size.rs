@@ -70,7 +70,7 @@ impl<'a> GroupLimits<'a> {
         let Some(given) = range.local_size else {
             let in_a_row = |count: u32| [count.saturating_mul(self.subgroup), 1, 1];
             let Some(required) = info.reqd_work_group_size.or(info.reqd_subgroups.map(in_a_row)) else {
-                let remainder = info.non_uniform_groups || info.group_blind;
+                let remainder = info.non_uniform_groups || info.group_independent;
                 return Ok(self.choose(range.work_dim, global, remainder));
             };
             let divides =

@@ -53,7 +53,7 @@ impl Context {
     ///
     /// # Errors
     /// If the allocation fails on a device.
-    pub fn note_address(&self, buffer: &Arc<Buffer>) -> Result<()> {
+    pub fn register_address(&self, buffer: &Arc<Buffer>) -> Result<()> {
         if buffer.has_device_address() {
             let addresses = buffer.device_addresses()?;
             let mut addressed = self.addressed.lock();

@@ -154,10 +154,10 @@ fn precompile(executable: &Executable, name: &str) {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
     };
     if let Some(info) = find_kernel(executable, name)
-        && (info.group_blind || info.reqd_work_group_size.is_some())
+        && (info.group_independent || info.reqd_work_group_size.is_some())
         && info.args.iter().all(is_plain)
     {
-        executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_blind));
+        executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_independent));
     }
 }
 

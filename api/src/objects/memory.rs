@@ -615,7 +615,7 @@ impl Buffer {
     ///
     /// # Errors
     /// If the range exceeds the allocation.
-    pub fn over_svm(&self, flags: MemFlags, offset: u64, size: u64, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
+    pub fn from_svm(&self, flags: MemFlags, offset: u64, size: u64, property_list: Option<Vec<u64>>) -> Result<Arc<Self>> {
         // "CL_INVALID_BUFFER_SIZE ... if host_ptr is a pointer to SVM memory and size is larger than the
         // corresponding SVM allocation."
         let range = self.range(offset, size).map_err(|error| Error::InvalidBufferSize(error.to_string().into()))?;

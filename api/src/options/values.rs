@@ -18,23 +18,23 @@ fn switch(word: &str) -> Option<&'static str> {
 
 /// The normalised value, or `None` if no part of the value is accepted. Adds a message for each part that is not
 /// accepted.
-pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<String>) -> Option<String> {
+pub(super) fn accepted(option: &OptionInfo, value: String, messages: &mut Vec<String>) -> Option<String> {
     let word = value.trim();
     match option.kind {
         Kind::Text(_) => Some(value),
         Kind::SwitchOrFile => Some(switch(word).map_or(value.clone(), str::to_owned)),
         Kind::Number(_) if word.parse::<u64>().is_ok_and(|number| number > 0) => Some(word.to_owned()),
         Kind::Number(_) => {
-            complaints.push(format!("{}: `{word}` is ignored; expected a positive number", option.name));
+            messages.push(format!("{}: `{word}` is ignored; expected a positive number", option.name));
             None
         }
         Kind::Switch => match switch(word) {
             Some(value) => Some(value.to_owned()),
-            None => refuse(option, word, &["true", "false", "yes", "off"], complaints),
+            None => refuse(option, word, &["true", "false", "yes", "off"], messages),
         },
         Kind::Word(words) => match find_word(words, word) {
             Some(value) => Some(value.to_owned()),
-            None => refuse(option, word, words, complaints),
+            None => refuse(option, word, words, messages),
         },
         Kind::Words(words) => {
             let mut list = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn accepted(option: &OptionInfo, value: String, complaints: &mut Vec<
                 match find_word(words, part) {
                     Some(part) => list.push(part),
                     None if switch(part) == Some("0") => {}
-                    None => drop(refuse(option, part, words, complaints)),
+                    None => drop(refuse(option, part, words, messages)),
                 }
             }
             (!list.is_empty()).then(|| list.join(","))
@@ -55,14 +55,14 @@ fn find_word(words: &[&'static str], word: &str) -> Option<&'static str> {
     words.iter().find(same).copied().or_else(|| switch(word).filter(|value| words.contains(value)))
 }
 
-fn refuse(option: &OptionInfo, value: &str, words: &[&str], complaints: &mut Vec<String>) -> Option<String> {
+fn refuse(option: &OptionInfo, value: &str, words: &[&str], messages: &mut Vec<String>) -> Option<String> {
     let hint = nearest(value, words.iter().copied()).map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-    complaints.push(format!("{}: `{value}` is ignored; expected {}{hint}", option.name, option.kind.values()));
+    messages.push(format!("{}: `{value}` is ignored; expected {}{hint}", option.name, option.kind.values()));
     None
 }
 
 /// Adds a message for each variable that begins with `WGCL_` but is not an option.
-pub(super) fn check_names(names: impl Iterator<Item = String>, complaints: &mut Vec<String>) {
+pub(super) fn check_names(names: impl Iterator<Item = String>, messages: &mut Vec<String>) {
     for name in names {
         let Some(rest) = name.strip_prefix("WGCL_") else { continue };
         if TABLE.iter().any(|option| option.name == name) || NON_OPTION_PREFIXES.iter().any(|prefix| rest.starts_with(prefix)) {
@@ -70,7 +70,7 @@ pub(super) fn check_names(names: impl Iterator<Item = String>, complaints: &mut 
         }
         let near = nearest(&name, TABLE.iter().map(|option| option.name));
         let hint = near.map_or_else(String::new, |near| format!("; did you mean {near}?"));
-        complaints.push(format!("unknown option {name}{hint}"));
+        messages.push(format!("unknown option {name}{hint}"));
     }
 }
 
@@ -82,9 +82,9 @@ mod tests {
     /// The value of an option, and the number of messages.
     fn read(name: &str, value: &str) -> (Option<String>, usize) {
         let option = TABLE.iter().find(|option| option.name == name).expect("an option");
-        let mut complaints = Vec::new();
-        let value = accepted(option, value.to_owned(), &mut complaints);
-        (value, complaints.len())
+        let mut messages = Vec::new();
+        let value = accepted(option, value.to_owned(), &mut messages);
+        (value, messages.len())
     }
 
     #[test]
@@ -119,15 +119,15 @@ mod tests {
     #[test]
     fn messages_contain_the_value_and_the_accepted_values() {
         let option = TABLE.iter().find(|option| option.name == "WGCL_CPU_ISA").expect("an option");
-        let mut complaints = Vec::new();
-        assert_eq!(accepted(option, "avx521".to_owned(), &mut complaints), None);
+        let mut messages = Vec::new();
+        assert_eq!(accepted(option, "avx521".to_owned(), &mut messages), None);
         assert_eq!(
-            complaints,
+            messages,
             ["WGCL_CPU_ISA: `avx521` is ignored; expected `sse4.2`, `avx2`, `avx512`, `armv8` or `armv8.2`; did you mean `avx512`?"]
         );
-        complaints.clear();
+        messages.clear();
         let names = ["WGCL_CHEK", "WGCL_TEST_DEVICE", "WGCL_LIBRARY", "WGCL_LOG", "HOME", "WGCL_"];
-        check_names(names.into_iter().map(str::to_owned), &mut complaints);
-        assert_eq!(complaints, ["unknown option WGCL_CHEK; did you mean WGCL_CHECK?", "unknown option WGCL_"]);
+        check_names(names.into_iter().map(str::to_owned), &mut messages);
+        assert_eq!(messages, ["unknown option WGCL_CHEK; did you mean WGCL_CHECK?", "unknown option WGCL_"]);
     }
 }

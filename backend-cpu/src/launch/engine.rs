@@ -137,7 +137,7 @@ impl Engine {
         let kernel = code.kernel(&launch.kernel).ok()?;
         if let Some(PlannedRegion { key, .. }) = plan.regions.first()
             && !kernel.is_ready()
-            && kernel.is_first_to_begin()
+            && kernel.claim_background_compilation()
         {
             code.begin(kernel, key.clone(), Urgency::Awaited);
         }

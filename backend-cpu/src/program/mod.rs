@@ -11,7 +11,7 @@ use wgcl_api::backend::{BackendError, BackendResult, KernelUsage, LoadedProgram,
 use wgcl_api::observe::dump;
 use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
-use wgcl_compiler::layout::{ProgramData, ProgramPlaces, program_data_at, program_sizes};
+use wgcl_compiler::layout::{ProgramAddresses, ProgramData, program_data_at, program_sizes};
 use wgcl_compiler::printf::Table;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
@@ -192,11 +192,11 @@ struct ProgramMemory {
     constants: Option<HostAllocation>,
     variables: Option<Arc<CpuMemory>>,
     /// The addresses of constants and variables; 0 if there are none.
-    places: ProgramPlaces,
+    places: ProgramAddresses,
 }
 
 impl ProgramMemory {
-    const EMPTY: Self = Self { constants: None, variables: None, places: ProgramPlaces { constant: 0, global: 0 } };
+    const EMPTY: Self = Self { constants: None, variables: None, places: ProgramAddresses { constant: 0, global: 0 } };
 
     fn of_module(module: &ir::Module) -> BackendResult<Self> {
         let InitializedMemory { constants, variables, places } = initialized_memory(module)?;
@@ -261,7 +261,7 @@ impl CpuProgram {
     }
 
     /// The addresses of its constants and variables; 0 if it has none.
-    pub(crate) const fn places(&self) -> ProgramPlaces {
+    pub(crate) const fn places(&self) -> ProgramAddresses {
         self.memory.places
     }
 
@@ -313,7 +313,7 @@ pub(crate) trait Regroup {
 
 impl Regroup for Kernel {
     fn can_regroup(&self) -> bool {
-        self.group_blind() && self.required_group_size().is_none()
+        self.group_independent() && self.required_group_size().is_none()
     }
 }
 
@@ -330,7 +330,7 @@ pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, targe
 pub(crate) struct InitializedMemory {
     pub(crate) constants: Option<HostAllocation>,
     pub(crate) variables: Option<HostAllocation>,
-    pub(crate) places: ProgramPlaces,
+    pub(crate) places: ProgramAddresses,
 }
 
 /// Allocates and initialises the constants and variables of a module.
@@ -345,7 +345,7 @@ pub(crate) fn initialized_memory(module: &ir::Module) -> BackendResult<Initializ
     let [constant, global] = program_sizes(module);
     let (mut constants, mut variables) = (allocate(constant)?, allocate(global)?);
     let address = |memory: &Option<HostAllocation>| memory.as_ref().map_or(0, |memory| memory.address() as u64);
-    let places = ProgramPlaces { constant: address(&constants), global: address(&variables) };
+    let places = ProgramAddresses { constant: address(&constants), global: address(&variables) };
     let ProgramData { constant, global } = program_data_at(module, places);
     for (memory, bytes) in [(&mut constants, constant), (&mut variables, global)] {
         if let Some(memory) = memory {

@@ -56,7 +56,7 @@ pub(crate) const GROUP: u32 = 256;
 /// groups grow in the first dimension if the launch has at least `busy_invocations` work-items. If the kernel takes
 /// long to compile, one size serves all one-dimensional launches.
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
-    match (kernel.group_blind(), runs_in_one_size(launch, kernel)) {
+    match (kernel.group_independent(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
         (true, false) => unobserved_size(launch.local_size, launch.global_size, busy_invocations),
         (false, false) => launch.local_size,
@@ -66,7 +66,7 @@ pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64
 /// Whether one pipeline serves all one-dimensional launches of the kernel, because another would take long to
 /// compile.
 fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
-    kernel.group_blind() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
+    kernel.group_independent() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
 }
 
 fn unobserved_size(mut local: [u32; 3], global: [u64; 3], busy_invocations: u64) -> [u32; 3] {
@@ -102,7 +102,7 @@ pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResu
 /// They extend beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder
 /// groups.
 pub(crate) fn regions(launch: &Launch, grid: GroupGrid, kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
-    let (regions, mut guard) = regions_of(launch, grid, kernel.group_blind());
+    let (regions, mut guard) = regions_of(launch, grid, kernel.group_independent());
     guard[0] |= runs_in_one_size(launch, kernel);
     (regions, guard)
 }
@@ -110,12 +110,12 @@ pub(crate) fn regions(launch: &Launch, grid: GroupGrid, kernel: &Kernel) -> (Sma
 fn regions_of(
     launch: &Launch,
     GroupGrid { local_size, counts: groups }: GroupGrid,
-    group_blind: bool,
+    group_independent: bool,
 ) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     // The remainder is below 2^32 because the local size is.
     let rest: [u32; 3] = std::array::from_fn(|d| (launch.global_size[d] % u64::from(local_size[d])) as u32);
     let whole = Region { local_size, range: GroupRange { base: [0; 3], groups } };
-    if group_blind {
+    if group_independent {
         return (smallvec::smallvec![whole], rest.map(|rest| rest != 0));
     }
     let mut regions: SmallVec<[Region; 1]> = smallvec::smallvec![whole];

@@ -33,7 +33,7 @@ impl LaunchLimits {
     fn prefetch_launch(&self, launch: &Launch) {
         let Some(WgpuProgram { code, .. }) = launch.program.as_any().downcast_ref() else { return };
         let Ok(kernel) = code.kernel(&launch.kernel) else { return };
-        if kernel.is_ready() || !kernel.is_first_to_begin() {
+        if kernel.is_ready() || !kernel.claim_background_compilation() {
             return;
         }
         // Errors are reported when the launch is recorded.

@@ -108,7 +108,7 @@ impl LoadedProgram for WgpuProgram {
     /// registers, because the driver would take seconds to compile it.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
-        let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_blind() && gpu.reports_registers())?;
+        let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_independent() && gpu.reports_registers())?;
         if kernel.is_long() {
             return pipeline_statistics::max_group_size(pipeline_statistics::MAX_REGISTERS);
         }

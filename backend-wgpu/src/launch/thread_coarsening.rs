@@ -56,7 +56,7 @@ impl LaunchSizes {
             Some(true) => 1,
             None => limits.busy_invocations,
         };
-        if !kernel.group_blind() || self.global_offset != [0; 3] || !limits.gpu.capabilities.spirv {
+        if !kernel.group_independent() || self.global_offset != [0; 3] || !limits.gpu.capabilities.spirv {
             return 1;
         }
         let items = self.global_size.iter().fold(1u64, |product, &n| product.saturating_mul(n));

@@ -10,7 +10,7 @@
 //!   integers.
 //! * [`eval`]: constant folding.
 //! * [`calls`]: functions in call order.
-//! * [`group_blind`](mod@group_blind): whether a kernel is independent of its division into groups; [`written`]:
+//! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups; [`written`]:
 //!   whether it writes through pointers that do not come from its parameters.
 //!
 //! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); `ir` does not import this module. An
@@ -25,12 +25,12 @@ pub(crate) mod calls;
 pub(crate) mod definitions;
 pub(crate) mod divergence;
 pub(crate) mod eval;
-pub mod group_blind;
+pub mod group_independent;
 pub(crate) mod loops;
 pub(crate) mod ranges;
 pub(crate) mod strides;
 pub(crate) mod targets;
 pub(crate) mod written;
 
-pub use group_blind::group_blind;
+pub use group_independent::group_independent;
 pub(crate) use written::writes_anywhere;

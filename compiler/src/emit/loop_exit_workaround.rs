@@ -22,7 +22,7 @@ use super::EmitError;
 use super::builder::Expr;
 use super::function::Emitter;
 use super::items::Item;
-use crate::analysis::loops::{Counted, PlainLoop};
+use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 use crate::target::Target;
 use naga::{BinaryOperator, Block, Statement};
@@ -88,7 +88,7 @@ fn leaves_values(function: &Function, op: &Op) -> bool {
     let Op::Loop { body, .. } = op else { return false };
     // A loop whose exit is at the start of an iteration passes only parameters, which are variables, or values that can
     // be computed from them.
-    if PlainLoop::of(op).is_some_and(|plain| Counted::of(function, &plain).is_some()) {
+    if SingleLatchLoop::of(op).is_some_and(|plain| Counted::of(function, &plain).is_some()) {
         return false;
     }
     let mut made: FxHashSet<Value> = FxHashSet::default();

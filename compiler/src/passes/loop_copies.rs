@@ -6,7 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::analysis::definitions::Constants;
-use crate::analysis::loops::{Counted, PlainLoop};
+use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{BinOp, Build, CmpOp, Function, Inst, Op, Scalar, Type, Value};
 
 /// The largest supported constant step.
@@ -37,7 +37,7 @@ enum Step {
 
 impl LoopBound {
     /// Recognises a loop. `constants` are the constants of the function. `None` for loops of another form.
-    pub(super) fn of(function: &Function, constants: &Constants, plain: &PlainLoop<'_>) -> Option<Self> {
+    pub(super) fn of(function: &Function, constants: &Constants, plain: &SingleLatchLoop<'_>) -> Option<Self> {
         let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
             return None;
         };
@@ -118,7 +118,7 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
 /// the parameters of the next iteration.
 pub(super) fn copy_iteration(
     function: &mut Function,
-    plain: &PlainLoop<'_>,
+    plain: &SingleLatchLoop<'_>,
     params: Vec<Value>,
     skipped: Option<usize>,
     out: &mut Vec<Inst>,

@@ -81,7 +81,7 @@ use rustc_hash::FxHashSet;
 
 use crate::analysis::calls::callees;
 pub use crate::analysis::calls::reached_instructions;
-pub use crate::analysis::group_blind;
+pub use crate::analysis::group_independent;
 use crate::internal::Defect;
 use crate::ir::{self, Func};
 use crate::launch::{self, LaunchError};
@@ -196,7 +196,7 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
 ])];
 
 /// A shorter [`NATIVE`] for instrumented accesses. In particular, it does not merge contiguous accesses.
-pub const NATIVE_APART: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
+pub const NATIVE_INSTRUMENTED: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
 
 /// Narrows integers to the width of offsets within an object.
 const SHORT_OFFSETS: &[Step] =
@@ -231,7 +231,7 @@ pub const LISTS: &[(&str, &[Step])] = &[
     ("specialise", SPECIALISE),
     ("shader", SHADER),
     ("native", NATIVE),
-    ("native_apart", NATIVE_APART),
+    ("native_instrumented", NATIVE_INSTRUMENTED),
     ("legalize_all", LEGALIZE),
 ];
 
@@ -271,11 +271,11 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| driver.policy.calls[func.index()] > 0);
     for func in called {
         driver.on_function(module, func, BUILD_CALLED)?;
-        driver.policy.decide(func, module, target.call_limits());
+        driver.policy.decide(func, module, target.effective_inlining());
         driver.purity.note(func, &module.functions[func.index()]);
     }
     let sizes = uncalled.iter().map(|func| module.functions[func.index()].body.size());
-    if uncalled.len() > 1 && sizes.sum::<usize>() >= parallel::WORTH && !driver.is_watched() {
+    if uncalled.len() > 1 && sizes.sum::<usize>() >= parallel::MIN_INSTRUCTIONS && !driver.is_watched() {
         build_together(module, &uncalled, &driver)?;
     } else {
         for func in uncalled {
@@ -367,7 +367,7 @@ pub fn build_alone(module: &mut ir::Module, root: Func, target: &Target) -> Resu
     driver.policy = inline::Policy::new(module, &order);
     for func in order {
         driver.on_function(module, func, BUILD_ALONE)?;
-        driver.policy.decide(func, module, target.call_limits());
+        driver.policy.decide(func, module, target.effective_inlining());
         driver.policy.inline_always(func);
     }
     Ok(())

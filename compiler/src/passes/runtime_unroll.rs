@@ -24,7 +24,7 @@ use super::loop_copies::{LoopBound, copy_iteration};
 use super::pass::Pass;
 use super::simplify::Purity;
 use crate::analysis::definitions::Constants;
-use crate::analysis::loops::PlainLoop;
+use crate::analysis::loops::SingleLatchLoop;
 use crate::diag::Span;
 use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
@@ -87,7 +87,7 @@ impl Batch<'_> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
         }
-        let plain = PlainLoop::of(&inst.op)?;
+        let plain = SingleLatchLoop::of(&inst.op)?;
         let size = plain.body.size();
         if size > MAX_LOOP_SIZE || self.growth + size * COPIES as usize > MAX_GROWTH || !self.is_candidate(plain.body) {
             return None;
@@ -106,7 +106,7 @@ impl Batch<'_> {
         Some(results)
     }
 
-    fn unrolled_body(&mut self, plain: &PlainLoop<'_>, counted: &LoopBound, params: &[Value], limit: Value, span: Span) -> Region {
+    fn unrolled_body(&mut self, plain: &SingleLatchLoop<'_>, counted: &LoopBound, params: &[Value], limit: Value, span: Span) -> Region {
         let mut insts = Vec::new();
         counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();

@@ -34,7 +34,7 @@ use super::pass::Pass;
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Constants;
 use crate::analysis::loops::trips::Trips;
-use crate::analysis::loops::{Counted, PlainLoop};
+use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{Function, Inst, Module, Op, Region, Scalar, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -74,20 +74,20 @@ const MAX_SKIPPED_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
-    Ok(fully_unroll(function, cx.target.soft_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
+    Ok(fully_unroll(function, cx.target.emulates_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
 });
 
 /// The pass for partial unrolling of short loops, at the end of [`LEGALIZE`](super::LEGALIZE).
 pub(crate) const LAST: Pass =
-    Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.soft_doubles().then_some(cx.module))));
+    Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.emulates_doubles().then_some(cx.module))));
 
-/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `soft_doubles`: the module, if it contains
+/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulates_doubles`: the module, if it contains
 /// functions that emulate doubles.
-fn partially_unroll_all(function: &mut Function, soft_doubles: Option<&Module>) -> bool {
+fn partially_unroll_all(function: &mut Function, emulates_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
     let iterations = Trips::of(function).into_iterations();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = PartialUnroll { function, soft_doubles, constants, iterations, changed: false };
+    let mut pass = PartialUnroll { function, emulates_doubles, constants, iterations, changed: false };
     pass.region(&mut body, Some(1));
     let changed = pass.changed;
     function.body = body;
@@ -95,14 +95,14 @@ fn partially_unroll_all(function: &mut Function, soft_doubles: Option<&Module>) 
 }
 
 /// Unrolls innermost loops that satisfy the limits: fully, or by the factor of their hint. Returns whether any loop was
-/// unrolled. `soft_doubles`: whether doubles will be emulated. `per_word`: see `Costs::per_word_accesses`.
-fn fully_unroll(function: &mut Function, soft_doubles: bool, per_word: bool) -> bool {
+/// unrolled. `emulates_doubles`: whether doubles will be emulated. `per_word`: see `Costs::per_word_accesses`.
+fn fully_unroll(function: &mut Function, emulates_doubles: bool, per_word: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
     let mut body = std::mem::take(&mut function.body);
     let mut pass = FullUnroll {
         function,
-        soft_doubles,
+        emulates_doubles,
         per_word,
         constants,
         addresses,
@@ -121,7 +121,7 @@ fn fully_unroll(function: &mut Function, soft_doubles: bool, per_word: bool) -> 
 
 struct FullUnroll<'a> {
     function: &'a mut Function,
-    soft_doubles: bool,
+    emulates_doubles: bool,
     per_word: bool,
     constants: Constants,
     addresses: Addresses,
@@ -176,7 +176,7 @@ impl FullUnroll<'_> {
         if *unroll == Some(1) {
             return false;
         }
-        let Some(plain) = PlainLoop::of(&inst.op) else { return false };
+        let Some(plain) = SingleLatchLoop::of(&inst.op) else { return false };
         let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_ITERATIONS) else {
             return false;
         };
@@ -216,7 +216,7 @@ impl FullUnroll<'_> {
         let Op::Loop { unroll: Some(factor @ 2..), body, .. } = &inst.op else { return };
         let size = self.weight(body);
         let copies = (*factor as usize).min(MAX_SIZE / size).min(MAX_GROWTH.saturating_sub(self.growth) / size);
-        let iterations = PlainLoop::of(&inst.op)
+        let iterations = SingleLatchLoop::of(&inst.op)
             .and_then(|plain| Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_COUNTED))
             .map_or(0, |(_, iterations)| iterations);
         let mut synchronizes = false;
@@ -248,7 +248,7 @@ impl FullUnroll<'_> {
                 }
             });
         }
-        if self.soft_doubles {
+        if self.emulates_doubles {
             body.walk(&mut |inst| {
                 if let Op::Bin(_, a, _) | Op::Cmp(_, a, _) | Op::Cast(_, a) = &inst.op
                     && self.function.ty(*a).scalar() == Some(Scalar::F64)
@@ -298,8 +298,8 @@ impl FullUnroll<'_> {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
                 let fixed =
-                    |plain: &PlainLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MAX_ITERATIONS).is_some();
-                let plain = PlainLoop::of(&inst.op).filter(fixed);
+                    |plain: &SingleLatchLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MAX_ITERATIONS).is_some();
+                let plain = SingleLatchLoop::of(&inst.op).filter(fixed);
                 for (&param, start) in params.iter().zip(init) {
                     known[param.index()] = plain.is_some() && known[start.index()];
                 }
@@ -357,7 +357,7 @@ impl FullUnroll<'_> {
 struct PartialUnroll<'a> {
     function: &'a mut Function,
     /// The module with the functions that emulate doubles.
-    soft_doubles: Option<&'a Module>,
+    emulates_doubles: Option<&'a Module>,
     constants: Constants,
     /// Upper bounds for the iterations of loops, by their first parameter.
     iterations: FxHashMap<Value, u64>,
@@ -394,7 +394,7 @@ impl PartialUnroll<'_> {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
                 // Drivers inline calls.
                 Op::Call(callee, _) => {
-                    self.soft_doubles.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
+                    self.emulates_doubles.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
                 }
                 _ => 1,
             };
@@ -414,7 +414,7 @@ fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
 /// Unrolls a loop with a single latch `copies` times. If the trip count is a multiple of a slightly smaller number,
 /// unrolls that many times, and one test covers all copies. Returns false for other loops.
 fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
-    let Some(plain) = PlainLoop::of(&inst.op) else { return false };
+    let Some(plain) = SingleLatchLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED)
         .and_then(|(counted, iterations)| Some((counted.test, divisor_near(iterations, copies)?)));
     let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));

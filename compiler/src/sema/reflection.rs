@@ -32,7 +32,7 @@ impl Sema<'_> {
             non_uniform_groups: self.options.non_uniform_groups(),
             // Set in `Program::new`, when all calls are known.
             enqueues: false,
-            group_blind: false,
+            group_independent: false,
         }
     }
 

@@ -75,7 +75,7 @@ pub(super) fn kernel<'m, 'w>(
         has_arg_info: options.kernel_arg_info || !types.is_empty(),
         non_uniform_groups: module.non_uniform_groups && !options.uniform_work_group_size,
         enqueues: false,
-        group_blind: false,
+        group_independent: false,
     };
     for mode in module.modes.get(&entry.function).into_iter().flatten() {
         execution_mode(module, mode, target, &mut info).map_err(|problem| mode.refuse(problem))?;

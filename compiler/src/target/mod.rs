@@ -168,14 +168,14 @@ impl Target {
     }
 
     /// Whether doubles are emulated with integers (`crate::doubles`).
-    pub const fn soft_doubles(&self) -> bool {
+    pub const fn emulates_doubles(&self) -> bool {
         self.language.fp64 && !self.shaders.fp64
     }
 
     /// Whether `fma` and `mad` of doubles are fused and as fast as a product and a sum. This holds for native doubles
     /// with fused `fma`, and for emulated doubles.
     pub const fn fuses_doubles(&self) -> bool {
-        self.language.fp64 && (self.language.fused_fma || self.soft_doubles())
+        self.language.fp64 && (self.language.fused_fma || self.emulates_doubles())
     }
 
     /// The same device with some features emulated. If 64-bit integers are emulated, native doubles and native 64-bit
@@ -238,7 +238,7 @@ impl Target {
     }
 
     /// The limits for inlining that are effective on this device.
-    pub const fn call_limits(&self) -> Inlining {
+    pub const fn effective_inlining(&self) -> Inlining {
         let takes_buffer_addresses = self.inlining.takes_buffer_addresses && self.shaders.addresses;
         Inlining { takes_buffer_addresses, ..self.inlining }
     }
@@ -268,30 +268,30 @@ impl Target {
 
 impl Language {
     /// Whether acquire and release atomics order other accesses.
-    pub fn ordered_atomics(&self) -> bool {
+    pub fn has_ordered_atomics(&self) -> bool {
         self.atomic_order != AtomicOrder::Nothing
     }
 
     /// Whether sequentially consistent atomics and fences have one total order that every work-item observes. This is
     /// impossible with Vulkan: its memory model has no sequential consistency, and it has no other way to order a store
     /// before a load of other memory.
-    pub fn sequential_atomics(&self) -> bool {
+    pub fn has_sequential_atomics(&self) -> bool {
         self.atomic_order == AtomicOrder::Total
     }
 
     /// Whether the device has `atomic_double`, which 64-bit integer atomics implement.
-    pub const fn double_atomics(&self) -> bool {
+    pub const fn has_double_atomics(&self) -> bool {
         self.fp64 && self.int64_atomics
     }
 
     /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups may be missing.
-    pub const fn opencl_c_31(&self) -> bool {
+    pub const fn supports_opencl_c_31(&self) -> bool {
         self.subgroups
     }
 
     /// Whether the device has every feature of OpenCL C 2.0 that 3.0 made optional (OpenCL API, appendix "OpenCL 3.0
     /// Backwards Compatibility"). Then it accepts `-cl-std=CL2.0`.
-    pub fn opencl_c_20(&self) -> bool {
+    pub fn supports_opencl_c_20(&self) -> bool {
         let has = |name: &str| self.features.iter().any(|known| known == name);
         self.int64
             && [
@@ -446,7 +446,7 @@ impl Language {
             // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee it.
             features.push("__opencl_c_subgroups");
         }
-        if self.ordered_atomics() {
+        if self.has_ordered_atomics() {
             // Without atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
             // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
             features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
@@ -454,7 +454,7 @@ impl Language {
         if self.device_enqueue {
             features.push("__opencl_c_device_enqueue");
         }
-        if self.sequential_atomics() {
+        if self.has_sequential_atomics() {
             features.push("__opencl_c_atomic_order_seq_cst");
         }
         features
@@ -479,7 +479,7 @@ impl Language {
                 "__opencl_c_ext_fp16_local_atomic_min_max",
             ]);
         }
-        if self.double_atomics() {
+        if self.has_double_atomics() {
             features.extend([
                 "__opencl_c_ext_fp64_global_atomic_add",
                 "__opencl_c_ext_fp64_local_atomic_add",

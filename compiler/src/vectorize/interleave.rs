@@ -10,7 +10,7 @@ use super::gather_bound::{contains_loop, has_divergent_exit};
 use super::shape::{Shape, elem};
 use super::uniformity::{LaneShape, Uniformity};
 use super::value::scalar;
-use crate::analysis::loops::{Counted, PlainLoop};
+use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{Function, Inst, Op, Region, Value};
 
 /// The maximum number of lanes. Each has a bit in a 32-bit word.
@@ -55,7 +55,7 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
 /// Whether a loop counts to a uniform bound in uniform steps.
 fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool {
     let is_uniform = |value: Value| matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
-    let counted = PlainLoop::of(op).and_then(|plain| Counted::of(function, &plain));
+    let counted = SingleLatchLoop::of(op).and_then(|plain| Counted::of(function, &plain));
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 

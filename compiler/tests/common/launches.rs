@@ -35,7 +35,7 @@ pub struct Case {
     /// Size in bytes of the common buffer.
     pub common: u32,
     /// Whether the results do not depend on the division into work-groups.
-    pub group_blind: bool,
+    pub group_independent: bool,
     /// The number of groups in dimension 0 of the first of two dispatches. 0 for a single dispatch.
     pub split_at: u32,
 }
@@ -66,12 +66,12 @@ impl Case {
         let groups: [u32; 3] = std::array::from_fn(|d| invocations[d].div_ceil(local[d]));
         let rest: [u32; 3] = std::array::from_fn(|d| invocations[d] % local[d]);
         let whole = self.key.clone().changed(|key| {
-            key.kernel.guard = if self.group_blind { rest.map(|rest| rest != 0) } else { [false; 3] };
+            key.kernel.guard = if self.group_independent { rest.map(|rest| rest != 0) } else { [false; 3] };
             key.binding.coarsen = if count > 1 { key.binding.coarsen } else { 1 };
             key.binding.two_dimensional_dispatch = self.split_at == 0 && self.range.work_dim == 1 && !key.binding.single_dispatch;
         });
         let mut parts = vec![(whole, [[0; 3], groups])];
-        for d in (0..3).filter(|&d| rest[d] != 0 && !self.group_blind) {
+        for d in (0..3).filter(|&d| rest[d] != 0 && !self.group_independent) {
             for index in 0..parts.len() {
                 let (mut key, mut edge) = parts[index].clone();
                 key.kernel.local_size[d] = rest[d];

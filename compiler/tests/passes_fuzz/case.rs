@@ -82,7 +82,7 @@ impl Case {
             let lanes = target.language.subgroup_size;
             (profile, target) = ("full", Target::full().changed(|target| target.language.subgroup_size = lanes));
         }
-        let group_blind = passes::group_blind(module, Func(0));
+        let group_independent = passes::group_independent(module, Func(0));
         let local = loop {
             let size = LOCAL_SIZES[random.below(LOCAL_SIZES.len())];
             if size.iter().product::<u32>() <= requirements.items && (!requirements.linear || size[1] * size[2] == 1) {
@@ -97,7 +97,7 @@ impl Case {
         }
         let mut key = LaunchKey::example(kernel, local);
         let mut offset = [0; 3];
-        if group_blind && random.below(3) > 0 {
+        if group_independent && random.below(3) > 0 {
             key.binding.coarsen = 2 << random.below(4);
             if !global[0].is_multiple_of(key.binding.coarsen) && random.below(4) > 0 {
                 global[0] = global[0].next_multiple_of(key.binding.coarsen);
@@ -118,7 +118,8 @@ impl Case {
         let split_at = if key.binding.single_dispatch { 0 } else { random.below(3) as u32 };
         let (memory, args, merged_offsets) = (Vec::new(), Vec::new(), Vec::new());
         let name = kernel.name.clone();
-        let mut case = Self { profile, kernel: name, target, range, memory, args, key, merged_offsets, common: 0, group_blind, split_at };
+        let mut case =
+            Self { profile, kernel: name, target, range, memory, args, key, merged_offsets, common: 0, group_independent, split_at };
         case.arguments(kernel, requirements, &mut random);
         case
     }

@@ -279,7 +279,9 @@ impl KernelTree {
         }
         let global_size = record.global_size.map(u64::from);
         let local_size = match record.local_size[0] {
-            0 => GroupLimits::of(properties, info).choose(record.dimensions, global_size, info.non_uniform_groups || info.group_blind),
+            0 => {
+                GroupLimits::of(properties, info).choose(record.dimensions, global_size, info.non_uniform_groups || info.group_independent)
+            }
             _ => record.local_size.map(|size| size.max(1)),
         };
         let launch = Launch {

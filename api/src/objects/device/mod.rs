@@ -366,7 +366,7 @@ impl Device {
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
         let image_capabilities =
-            if self.target().language.ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
+            if self.target().language.has_ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
         minimum | image_capabilities | self.optional_atomic_capabilities()
     }
 
@@ -460,7 +460,7 @@ impl Device {
 
     /// CL_DEVICE_DOUBLE_FP_ATOMIC_CAPABILITIES_EXT
     pub fn double_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
-        if self.target().language.double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
+        if self.target().language.has_double_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
     }
 
     /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT
@@ -491,8 +491,8 @@ impl Device {
     /// CL_DEVICE_OPENCL_C_ALL_VERSIONS. A device without the optional features of 2.0 does not report OpenCL C 2.0.
     pub fn c_versions(&self) -> Vec<NameVersion> {
         let language = &self.target().language;
-        let second = language.opencl_c_20().then_some((2, 0));
-        let newest = language.opencl_c_31().then_some((3, 1));
+        let second = language.supports_opencl_c_20().then_some((2, 0));
+        let newest = language.supports_opencl_c_31().then_some((3, 1));
         let all = [(1, 0), (1, 1), (1, 2)].into_iter().chain(second).chain([(3, 0)]).chain(newest);
         all.map(|(major, minor)| NameVersion::new("OpenCL C", Version::new(major, minor, 0))).collect()
     }
@@ -500,6 +500,6 @@ impl Device {
     /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version". Versions in which parts
     /// of 2.0 are optional are not fully backwards compatible.
     pub fn c_version(&self) -> Version {
-        if self.target().language.opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
+        if self.target().language.supports_opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
     }
 }

@@ -31,7 +31,7 @@ impl Device {
         let has = self.extensions();
         let extensions = EXTENSIONS.iter().copied().filter(|name| !has.iter().any(|extension| extension.name == *name));
         let subgroups = (self.max_subgroups() == 0).then_some("sub-groups");
-        let language = (!self.target().language.opencl_c_31()).then_some("OpenCL C 3.1");
+        let language = (!self.target().language.supports_opencl_c_31()).then_some("OpenCL C 3.1");
         subgroups.into_iter().chain(language).chain(extensions).collect()
     }
 

@@ -95,7 +95,7 @@ fn capabilities(target: &Target) -> Vec<u32> {
     found.extend(part(language.subgroups && language.images, &[5570]));
     // `AtomicFloat32MinMaxEXT`, `AtomicFloat64MinMaxEXT`, `AtomicFloat32AddEXT`, `AtomicFloat64AddEXT`.
     found.extend([5612, 6033]);
-    found.extend(part(language.double_atomics(), &[5613, 6034]));
+    found.extend(part(language.has_double_atomics(), &[5613, 6034]));
     // `AtomicFloat16MinMaxEXT`, `AtomicFloat16AddEXT`.
     found.extend(part(language.fp16, &[5616, 6095]));
     found.sort_unstable();

@@ -207,7 +207,8 @@ fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) ->
     }
     let kernels = &compiled.kernels;
     let usage = |number: usize| loaded.kernel_usage(&kernels[number].name);
-    let usages = if size >= parallel::WORTH { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
+    let usages =
+        if size >= parallel::MIN_INSTRUCTIONS { parallel::map(kernels.len(), usage) } else { (0..kernels.len()).map(usage).collect() };
     for usage in usages {
         if let Err(BackendError::Launch(
             error @ (LaunchError::Unsupported { .. }

@@ -68,7 +68,7 @@ pub(crate) enum Scope {
 
 /// The parameters of the analysis.
 #[derive(Clone, Copy)]
-pub(crate) struct Question {
+pub(crate) struct DivergenceParams {
     /// Work-group size in each dimension. A pass that combines neighbouring work-items may use their number instead.
     pub group: [u32; 3],
     /// Whether the global offset is zero. Global ids then do not wrap within a group.
@@ -91,7 +91,7 @@ pub(crate) enum StableLoads {
 pub(crate) struct Divergence<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
-    question: Question,
+    question: DivergenceParams,
     variations: Vec<Variation>,
     scopes: Vec<Scope>,
     changed: bool,
@@ -124,7 +124,7 @@ impl Variation {
 
 impl<'f> Divergence<'f> {
     /// Analyses a function whose body is `body`.
-    pub(crate) fn of(function: &'f Function, body: &'f Region, question: Question) -> Self {
+    pub(crate) fn of(function: &'f Function, body: &'f Region, question: DivergenceParams) -> Self {
         let count = function.values.len();
         let mut this = Self {
             function,
@@ -303,7 +303,7 @@ impl<'f> Divergence<'f> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Divergence, Question, Scope, StableLoads, Variation};
+    use super::{Divergence, DivergenceParams, Scope, StableLoads, Variation};
     use crate::ir::Value;
     use crate::ir::read::read_module;
 
@@ -313,7 +313,8 @@ mod tests {
         let text = format!("kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.constant buffer, %2: i32 value) {{\n{body}\n  return\n}}\n");
         let module = read_module(&text).expect("the text is IR");
         let function = &module.functions[0];
-        let divergence = Divergence::of(function, &function.body, Question { group, zero_offset: true, stable: StableLoads::Constant });
+        let divergence =
+            Divergence::of(function, &function.body, DivergenceParams { group, zero_offset: true, stable: StableLoads::Constant });
         values.iter().map(|&value| (divergence.variation(Value(value)), divergence.scope(Value(value)))).collect()
     }
 

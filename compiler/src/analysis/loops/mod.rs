@@ -9,7 +9,7 @@
 //!   continue %j, %t
 //! }
 //! ```
-//! [`PlainLoop`] has the form that can be unrolled. [`Counted`] is such a loop with a single exit that compares a
+//! [`SingleLatchLoop`] has the form that can be unrolled. [`Counted`] is such a loop with a single exit that compares a
 //! counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]).
 //! [`trips`] computes upper bounds for loops of any shape, from the ranges of their counters.
 
@@ -22,7 +22,7 @@ use crate::ir::{BinOp, CmpOp, Function, Inst, Op, Region, Type, Value};
 
 /// A loop with a single `continue`, at the end of its body.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PlainLoop<'a> {
+pub(crate) struct SingleLatchLoop<'a> {
     pub init: &'a [Value],
     pub params: &'a [Value],
     pub body: &'a Region,
@@ -30,7 +30,7 @@ pub(crate) struct PlainLoop<'a> {
     pub next: &'a [Value],
 }
 
-impl<'a> PlainLoop<'a> {
+impl<'a> SingleLatchLoop<'a> {
     /// Returns the loop that `op` is, or `None` if `op` is another operation or another form of loop.
     pub(crate) fn of(op: &'a Op) -> Option<Self> {
         let Op::Loop { init, params, body, .. } = op else { return None };
@@ -80,19 +80,19 @@ pub(crate) struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Recognises a loop that tests its counter at the start of each iteration.
-    pub(crate) fn of(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
+    pub(crate) fn of(function: &Function, plain: &SingleLatchLoop<'a>) -> Option<Self> {
         let test = plain.body.insts.iter().position(|inst| !inst.op.is_pure())?;
         Self::tested(function, plain, test).filter(|counted| !counted.tests_next)
     }
 
     /// Recognises a loop with the test anywhere: code before the test executes once more than code after it.
-    pub(crate) fn anywhere(function: &Function, plain: &PlainLoop<'a>) -> Option<Self> {
+    pub(crate) fn anywhere(function: &Function, plain: &SingleLatchLoop<'a>) -> Option<Self> {
         let breaks = |inst: &Inst| inst.op.regions().into_iter().any(|region| matches!(region.terminator(), Some(Op::Break(_))));
         let test = plain.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
         Self::tested(function, plain, test)
     }
 
-    fn tested(function: &Function, plain: &PlainLoop<'a>, test: usize) -> Option<Self> {
+    fn tested(function: &Function, plain: &SingleLatchLoop<'a>, test: usize) -> Option<Self> {
         let inst = &plain.body.insts[test];
         let Op::If { cond, then, els } = &inst.op else { return None };
         let only = |region: &'a Region| match &region.insts[..] {
@@ -135,7 +135,7 @@ impl<'a> Counted<'a> {
 
     /// The trip count: how often the loop continues. `None` if it exceeds `limit`, if start, bound or step is not
     /// constant, or if the loop contains a `return`.
-    pub(crate) fn iterations(&self, plain: &PlainLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
+    pub(crate) fn iterations(&self, plain: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
         let scalar = self.ty.scalar().filter(|_| !returns)?;
@@ -161,14 +161,19 @@ impl<'a> Counted<'a> {
     }
 
     /// The loop and its trip count, if [`Self::of`] and [`Self::iterations`] succeed.
-    pub(crate) fn fixed(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
+    pub(crate) fn fixed(function: &Function, plain: &SingleLatchLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
         let counted = Self::of(function, plain)?;
         let iterations = counted.iterations(plain, constants, limit)?;
         Some((counted, iterations))
     }
 
     /// Like [`Self::fixed`], for a test [anywhere](Self::anywhere).
-    pub(crate) fn fixed_anywhere(function: &Function, plain: &PlainLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
+    pub(crate) fn fixed_anywhere(
+        function: &Function,
+        plain: &SingleLatchLoop<'a>,
+        constants: &Constants,
+        limit: u64,
+    ) -> Option<(Self, u64)> {
         let counted = Self::anywhere(function, plain)?;
         let iterations = counted.iterations(plain, constants, limit)?;
         Some((counted, iterations))

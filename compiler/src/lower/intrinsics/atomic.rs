@@ -43,7 +43,7 @@ impl<'p> Lowering<'p, '_> {
         let ptr = self.value(call, 0);
         let arith = self.pointee(call, 0);
         let order = self.order(op, call);
-        if !self.shared.target.language.ordered_atomics() || order == Order::RELAXED {
+        if !self.shared.target.language.has_ordered_atomics() || order == Order::RELAXED {
             return self.relaxed(op, call, ptr, arith);
         }
         if self.shared.target.language.atomic_order == AtomicOrder::ReadModifyWrite {

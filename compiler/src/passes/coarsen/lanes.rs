@@ -2,7 +2,7 @@
 
 use super::{WIDEST, element};
 use crate::analysis::alignment;
-use crate::analysis::divergence::{Divergence, Question, StableLoads, Variation};
+use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads, Variation};
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 
 /// The analysis of a kernel that can be coarsened.
@@ -32,7 +32,7 @@ impl Lanes {
 /// profitable.
 pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
     let mut sizes = (u32::MAX, 0);
-    let question = Question { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
+    let question = DivergenceParams { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
     let divergence = Divergence::of(function, body, question);
     if !(Coarse { divergence: &divergence }).can_interleave(body, false) {
         return None;

@@ -35,7 +35,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::pass::Pass;
 use crate::analysis::alignment;
 use crate::analysis::definitions::{Definitions, Linear, Root};
-use crate::analysis::divergence::{Divergence, Question, StableLoads, Together, Variation};
+use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads, Together, Variation};
 use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
 use crate::launch::LaunchKey;
 
@@ -155,7 +155,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 /// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
 /// whether all subgroups are complete at the start of the kernel. [`versions::make`] returns `complete`.
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
-    let question = Question { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
+    let question = DivergenceParams { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
     let mut found = Accesses {
         function,

@@ -14,7 +14,7 @@
 use rustc_hash::FxHashMap;
 
 use super::is_wide;
-use crate::analysis::divergence::{Divergence, Question, StableLoads};
+use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads};
 use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
 use crate::passes::loop_copies::copy;
@@ -37,7 +37,7 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
         return None;
     }
     let mut path = Vec::new();
-    let question = Question { group: local_size, zero_offset: false, stable: StableLoads::Constant };
+    let question = DivergenceParams { group: local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, question);
     let first = find_start(&divergence, function, &function.body, full, &mut path)?;
     let start = VersionsStart { path, first };

@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::super::shape::Shape;
 use super::super::uniformity::{LaneShape, Uniformity};
 use super::collective::{self, Collective};
-use crate::analysis::divergence::{Divergence, Question, StableLoads};
+use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
 /// An action at group level.
@@ -107,7 +107,7 @@ impl<'a> Plan<'a> {
         shape: Shape,
         reports_barriers: bool,
     ) -> Self {
-        let question = Question { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
+        let question = DivergenceParams { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
         let divergence = Divergence::of(function, body, question);
         let level = vec![true; function.values.len()];
         let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, reports_barriers };

@@ -6,7 +6,7 @@
 use crate::ir::{Func, Function, KernelParam, Module, Op, Space, WorkItem};
 
 /// Whether the results of a function and its callees are independent of the division into work-groups.
-pub fn group_blind(module: &Module, root: Func) -> bool {
+pub fn group_independent(module: &Module, root: Func) -> bool {
     let mut seen = vec![root];
     let mut next = 0;
     while let Some(&func) = seen.get(next) {
