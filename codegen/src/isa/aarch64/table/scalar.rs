@@ -119,5 +119,5 @@ opcodes! {
     /// A full barrier for all processors that can share memory.
     DMB_ISH = one("dmb", "ish", 0xD503_3BBF);
     /// Reads the virtual counter.
-    MRS_COUNTER = one("mrs", "Xd, CNTVCT_EL0", 0xD53B_E040);
+    MRS_COUNTER = one("mrs", "Xd, cntvct_el0", 0xD53B_E040);
 }
