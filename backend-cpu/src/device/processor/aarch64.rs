@@ -111,12 +111,12 @@ const CORES: [(u32, u32, &str); 104] = [
     (0x51, 0x804, "Kryo 4xx Gold"),
     (0x51, 0x805, "Kryo 4xx Silver"),
     (0x51, 0xc00, "Falkor"),
-    (0x51, 0xc01, "Saphira"), // LLVM
-    (0x53, 0x001, "Exynos-M1"), // util-linux
-    (0x53, 0x002, "Exynos-M3"), // util-linux
-    (0x53, 0x003, "Exynos-M4"), // util-linux
-    (0x53, 0x004, "Exynos-M5"), // util-linux
-    (0x61, 0x020, "A14 Icestorm"), // util-linux
+    (0x51, 0xc01, "Saphira"),       // LLVM
+    (0x53, 0x001, "Exynos-M1"),     // util-linux
+    (0x53, 0x002, "Exynos-M3"),     // util-linux
+    (0x53, 0x003, "Exynos-M4"),     // util-linux
+    (0x53, 0x004, "Exynos-M5"),     // util-linux
+    (0x61, 0x020, "A14 Icestorm"),  // util-linux
     (0x61, 0x021, "A14 Firestorm"), // util-linux
     (0x61, 0x022, "M1 Icestorm"),
     (0x61, 0x023, "M1 Firestorm"),
@@ -124,7 +124,7 @@ const CORES: [(u32, u32, &str); 104] = [
     (0x61, 0x025, "M1 Pro Firestorm"),
     (0x61, 0x028, "M1 Max Icestorm"),
     (0x61, 0x029, "M1 Max Firestorm"),
-    (0x61, 0x030, "A15 Blizzard"), // util-linux
+    (0x61, 0x030, "A15 Blizzard"),  // util-linux
     (0x61, 0x031, "A15 Avalanche"), // util-linux
     (0x61, 0x032, "M2 Blizzard"),
     (0x61, 0x033, "M2 Avalanche"),
