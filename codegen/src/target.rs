@@ -96,10 +96,10 @@ impl X86Level {
 impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
-            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows Arm's Software
-            // Optimization Guide. A gather of four lanes is four UMOV and four LD1 of one lane. Each occupies one of
-            // the two vector pipes for a cycle, as most vector operations do. FMLA takes four cycles, so eight
-            // independent ones keep both pipes busy. STR of a vector occupies both pipes for loads and stores, LDR one.
+            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows Arm's guide for
+            // software. A gather of four lanes is four UMOV and four LD1 of one lane. Each occupies one of the two
+            // vector pipes for a cycle, as most vector operations do. FMLA takes four cycles, so eight independent
+            // ones keep both pipes busy. STR of a vector occupies both pipes for loads and stores, LDR one.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,

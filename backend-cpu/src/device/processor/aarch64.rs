@@ -11,8 +11,8 @@ use super::Processor;
 #[cfg(target_arch = "aarch64")]
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Sources of the codes: `sys-utils/lscpu-arm.c` of
-/// util-linux, and `arch/arm64/include/asm/cputype.h` of Linux for Microsoft. Source of the PCI ids: pci.ids.
+/// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Sources of the codes: `sys-utils/lscpu-arm.c`
+/// of util-linux, and `arch/arm64/include/asm/cputype.h` of Linux for Microsoft. Source of the PCI ids: pci.ids.
 const IMPLEMENTERS: [(u32, &str, u32); 15] = [
     // For software, by Arm's reference manual. The only known user is QEMU.
     (0x00, "QEMU", 0x1b36),
@@ -32,8 +32,8 @@ const IMPLEMENTERS: [(u32, &str, u32); 15] = [
     (0xc0, "Ampere", 0x1def),
 ];
 
-/// Cores by implementer code and part number. Source, if a comment names no other: `arch/arm64/include/asm/cputype.h` of
-/// Linux 6.18. "LLVM" is `llvm/lib/TargetParser/Host.cpp`, and "util-linux" is `sys-utils/lscpu-arm.c`.
+/// Cores by implementer code and part number. Source, if a comment names no other: `arch/arm64/include/asm/cputype.h`
+/// of Linux 6.18. "LLVM" is `llvm/lib/TargetParser/Host.cpp`, and "util-linux" is `sys-utils/lscpu-arm.c`.
 const CORES: [(u32, u32, &str); 104] = [
     // `-cpu max`, in `target/arm/tcg/cpu64.c` of QEMU.
     (0x00, 0x051, "max"),

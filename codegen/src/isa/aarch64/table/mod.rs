@@ -27,7 +27,6 @@ pub(super) use memory::*;
 pub(super) use scalar::*;
 pub(super) use vector::*;
 
-/// All opcodes.
 #[cfg(test)]
 pub(super) fn all() -> impl Iterator<Item = &'static super::inst::Opcode> {
     memory::ALL.iter().chain(scalar::ALL).chain(vector::ALL)
