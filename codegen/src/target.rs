@@ -102,10 +102,10 @@ impl X86Level {
 impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
-            // A gather of four lanes is four moves of an offset to a general register, and four loads of a lane. Each
-            // of them occupies a vector pipe (UMOV and LD1 of one lane, in Arm's software optimization guide for the
-            // Neoverse N1). The N1 has two vector pipes, and a multiply-add has a latency of four cycles. So eight
-            // independent multiply-adds keep the pipes busy.
+            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows Arm's guide for
+            // software. A gather of four lanes is four UMOV and four LD1 of one lane. Each occupies one of the two
+            // vector pipes for a cycle, as most vector operations do. FMLA takes four cycles, so eight independent
+            // ones keep both pipes busy. STR of a vector occupies both pipes for loads and stores, LDR one.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,

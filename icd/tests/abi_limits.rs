@@ -109,7 +109,9 @@ fn output(name: &str, limit: Option<u32>) -> (String, String) {
         .output()
         .expect("a process");
     let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{name}, {limit}: {}\n{text}\n{errors}", out.status);
+    // Indented, so that scripts do not count the results of this process as results of a test.
+    let indented = format!("{text}\n{errors}").replace('\n', "\n    ");
+    assert!(out.status.success(), "{name}, {limit}: {}\n    {indented}", out.status);
     let line = |start: &str| text.lines().find_map(|line| line.strip_prefix(start)).map(str::to_owned);
     let found = line("run: ").zip(line("device: "));
     found.unwrap_or_else(|| (format!("{text}\n{errors}"), String::new()))

@@ -389,7 +389,8 @@ mod tests {
     #[test]
     fn exactly_the_requested_threads_run_the_work() {
         let pool = ThreadPool::new(3, None);
-        let work = Counter::new(60, Duration::from_millis(2));
+        // Long enough for emulated threads to start on a busy machine.
+        let work = Counter::new(60, Duration::from_millis(10));
         assert_eq!(pool.share(work.clone(), 0..60, true), Ok(()));
         let own = name(thread::current().id());
         assert!(work.threads.lock().contains(&own));

@@ -134,3 +134,44 @@ ret
 
 # reverse, armv8: no value of type i32x8
 
+# ticks, avx512: 22 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+rdtsc
+shl $0x20,%rdx
+or %rax,%rdx
+mov %rdx,(%rdi)
+pop %rbp
+ret
+
+# ticks, avx2: 22 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+rdtsc
+shl $0x20,%rdx
+or %rax,%rdx
+mov %rdx,(%rdi)
+pop %rbp
+ret
+
+# ticks, sse4.2: 22 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+rdtsc
+shl $0x20,%rdx
+or %rax,%rdx
+mov %rdx,(%rdi)
+pop %rbp
+ret
+
+# ticks, armv8.2: 24 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+mrs     x2, cntvct_el0
+str     x2, [x0]
+ldp     x29, x30, [sp], #0x10
+ret
+

@@ -11,10 +11,10 @@ use super::Processor;
 #[cfg(target_arch = "aarch64")]
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
-/// Implementer codes of `MIDR_EL1`, with the name and PCI id of the company. The codes are from
-/// `arch/arm64/include/asm/cputype.h` of Linux, the PCI ids from pci.ids.
-const IMPLEMENTERS: [(u32, &str, u32); 14] = [
-    // Software models. The only one in the list is QEMU.
+/// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Sources of the codes: `sys-utils/lscpu-arm.c`
+/// of util-linux, and `arch/arm64/include/asm/cputype.h` of Linux for Microsoft. Source of the PCI ids: pci.ids.
+const IMPLEMENTERS: [(u32, &str, u32); 15] = [
+    // For software, by Arm's reference manual. The only known user is QEMU.
     (0x00, "QEMU", 0x1b36),
     (0x41, "Arm", 0x13b5),
     (0x42, "Broadcom", 0x14e4),
@@ -28,19 +28,20 @@ const IMPLEMENTERS: [(u32, &str, u32); 14] = [
     (0x53, "Samsung", 0x144d),
     (0x61, "Apple", 0x106b),
     (0x6d, "Microsoft", 0x1414),
+    (0x70, "Phytium", 0x1db7),
     (0xc0, "Ampere", 0x1def),
 ];
 
-/// Implementer codes and part numbers with the name of the core. Unless a comment names another source, they are from
-/// `arch/arm64/include/asm/cputype.h` of Linux.
-const CORES: [(u32, u32, &str); 63] = [
+/// Cores by implementer code and part number. Source, if a comment names no other: `arch/arm64/include/asm/cputype.h`
+/// of Linux 6.18. "LLVM" is `llvm/lib/TargetParser/Host.cpp`, and "util-linux" is `sys-utils/lscpu-arm.c`.
+const CORES: [(u32, u32, &str); 104] = [
     // `-cpu max`, in `target/arm/tcg/cpu64.c` of QEMU.
     (0x00, 0x051, "max"),
-    (0x41, 0xd02, "Cortex-A34"),
+    (0x41, 0xd02, "Cortex-A34"), // LLVM
     (0x41, 0xd03, "Cortex-A53"),
     (0x41, 0xd04, "Cortex-A35"),
     (0x41, 0xd05, "Cortex-A55"),
-    (0x41, 0xd06, "Cortex-A65"),
+    (0x41, 0xd06, "Cortex-A65"), // LLVM
     (0x41, 0xd07, "Cortex-A57"),
     (0x41, 0xd08, "Cortex-A72"),
     (0x41, 0xd09, "Cortex-A73"),
@@ -52,12 +53,13 @@ const CORES: [(u32, u32, &str); 63] = [
     (0x41, 0xd40, "Neoverse-V1"),
     (0x41, 0xd41, "Cortex-A78"),
     (0x41, 0xd42, "Cortex-A78AE"),
+    (0x41, 0xd43, "Cortex-A65AE"), // LLVM
     (0x41, 0xd44, "Cortex-X1"),
     (0x41, 0xd46, "Cortex-A510"),
     (0x41, 0xd47, "Cortex-A710"),
     (0x41, 0xd48, "Cortex-X2"),
     (0x41, 0xd49, "Neoverse-N2"),
-    (0x41, 0xd4a, "Neoverse-E1"),
+    (0x41, 0xd4a, "Neoverse-E1"), // LLVM
     (0x41, 0xd4b, "Cortex-A78C"),
     (0x41, 0xd4c, "Cortex-X1C"),
     (0x41, 0xd4d, "Cortex-A715"),
@@ -70,16 +72,38 @@ const CORES: [(u32, u32, &str); 63] = [
     (0x41, 0xd84, "Neoverse-V3"),
     (0x41, 0xd85, "Cortex-X925"),
     (0x41, 0xd87, "Cortex-A725"),
+    (0x41, 0xd88, "Cortex-A520AE"), // LLVM
+    (0x41, 0xd89, "Cortex-A720AE"),
+    (0x41, 0xd8b, "C1-Pro"),
+    (0x41, 0xd8c, "C1-Ultra"),
     (0x41, 0xd8e, "Neoverse-N3"),
+    (0x41, 0xd8f, "Cortex-A320"), // LLVM
+    (0x42, 0x100, "Brahma-B53"),
     (0x42, 0x516, "Vulcan"),
     (0x43, 0x0a1, "ThunderX"),
+    (0x43, 0x0a2, "ThunderX 81XX"),
+    (0x43, 0x0a3, "ThunderX 83XX"),
     (0x43, 0x0af, "ThunderX2"),
+    (0x43, 0x0b1, "OcteonTX2 98XX"),
+    (0x43, 0x0b2, "OcteonTX2 96XX"),
+    (0x43, 0x0b3, "OcteonTX2 95XX"),
+    (0x43, 0x0b4, "OcteonTX2 95XXN"),
+    (0x43, 0x0b5, "OcteonTX2 95XXMM"),
+    (0x43, 0x0b6, "OcteonTX2 95XXO"),
     (0x46, 0x001, "A64FX"),
+    (0x46, 0x003, "Monaka"), // LLVM
     (0x48, 0xd01, "TSV110"),
+    (0x48, 0xd02, "HIP09"),
+    (0x48, 0xd06, "HIP12"),
     (0x4e, 0x003, "Denver"),
     (0x4e, 0x004, "Carmel"),
+    (0x4e, 0x010, "Olympus"),
     (0x50, 0x000, "X-Gene"),
     (0x51, 0x001, "Oryon"),
+    (0x51, 0x200, "Kryo"),
+    (0x51, 0x201, "Kryo"), // LLVM
+    (0x51, 0x205, "Kryo"), // LLVM
+    (0x51, 0x211, "Kryo"), // LLVM
     (0x51, 0x800, "Kryo 2xx Gold"),
     (0x51, 0x801, "Kryo 2xx Silver"),
     (0x51, 0x802, "Kryo 3xx Gold"),
@@ -87,17 +111,35 @@ const CORES: [(u32, u32, &str); 63] = [
     (0x51, 0x804, "Kryo 4xx Gold"),
     (0x51, 0x805, "Kryo 4xx Silver"),
     (0x51, 0xc00, "Falkor"),
+    (0x51, 0xc01, "Saphira"),       // LLVM
+    (0x53, 0x001, "Exynos-M1"),     // util-linux
+    (0x53, 0x002, "Exynos-M3"),     // util-linux
+    (0x53, 0x003, "Exynos-M4"),     // util-linux
+    (0x53, 0x004, "Exynos-M5"),     // util-linux
+    (0x61, 0x020, "A14 Icestorm"),  // util-linux
+    (0x61, 0x021, "A14 Firestorm"), // util-linux
     (0x61, 0x022, "M1 Icestorm"),
     (0x61, 0x023, "M1 Firestorm"),
     (0x61, 0x024, "M1 Pro Icestorm"),
     (0x61, 0x025, "M1 Pro Firestorm"),
     (0x61, 0x028, "M1 Max Icestorm"),
     (0x61, 0x029, "M1 Max Firestorm"),
+    (0x61, 0x030, "A15 Blizzard"),  // util-linux
+    (0x61, 0x031, "A15 Avalanche"), // util-linux
     (0x61, 0x032, "M2 Blizzard"),
     (0x61, 0x033, "M2 Avalanche"),
+    (0x61, 0x034, "M2 Pro Blizzard"),
+    (0x61, 0x035, "M2 Pro Avalanche"),
+    (0x61, 0x038, "M2 Max Blizzard"),
+    (0x61, 0x039, "M2 Max Avalanche"),
     (0x6d, 0xd49, "Cobalt 100"),
+    (0x70, 0x660, "FTC660"), // util-linux
+    (0x70, 0x661, "FTC661"), // util-linux
+    (0x70, 0x662, "FTC662"), // util-linux
+    (0x70, 0x663, "FTC663"), // util-linux
     (0xc0, 0xac3, "Ampere-1"),
     (0xc0, 0xac4, "Ampere-1a"),
+    (0xc0, 0xac5, "Ampere-1b"), // LLVM
 ];
 
 /// The main identification register of a core.

@@ -140,3 +140,39 @@ fn normalized(text: &str, wide: bool) -> String {
         .collect();
     words.join(" ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::encode::encode;
+    use super::super::inst::{A64Inst, Opcode, Slot};
+    use super::{check, t};
+
+    /// Whether the text has immediates outside its optional parts.
+    fn has_immediates(opcode: &Opcode) -> bool {
+        let mut optional = false;
+        opcode.text.chars().any(|next| {
+            optional = next == '<' || optional && next != '>';
+            !optional && "#$@&%?".contains(next)
+        })
+    }
+
+    #[test]
+    fn the_table_has_the_text_of_the_decoder() {
+        let regs = [Some(1), Some(2), Some(3), Some(4)];
+        let mut wrong = Vec::new();
+        for &opcode in t::all() {
+            // These have this text only with the stack pointer, with two equal registers, or with the bits of a lane.
+            let special = [t::MOV_STACK, t::ADD_EXTENDED, t::SUB_EXTENDED, t::MOV_VECTOR, t::DUP_GPR].contains(&opcode);
+            if special || has_immediates(&opcode) {
+                continue;
+            }
+            let fields = ["d", "n", "m", "a"].map(|field| opcode.text.contains(field));
+            let regs = std::array::from_fn(|at| regs[at].filter(|_| fields[at]));
+            for wide in [false, true] {
+                let inst = A64Inst { opcode, wide: wide && opcode.wide != 0, regs: [Slot::None; 4], bits: 0, imms: [0; 2], pool: None };
+                wrong.extend(check(encode(&inst, &regs), &inst, &regs).err().map(|error| error.to_string()));
+            }
+        }
+        assert_eq!(wrong, Vec::<String>::new());
+    }
+}

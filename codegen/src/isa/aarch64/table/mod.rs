@@ -13,6 +13,8 @@
 macro_rules! opcodes {
     ($($(#[$doc:meta])* $name:ident = $value:expr;)*) => {
         $($(#[$doc])* pub(crate) const $name: Opcode = $value;)*
+        #[cfg(test)]
+        pub(super) const ALL: &[Opcode] = &[$($name),*];
     };
 }
 
@@ -24,3 +26,8 @@ mod vector;
 pub(super) use memory::*;
 pub(super) use scalar::*;
 pub(super) use vector::*;
+
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static super::inst::Opcode> {
+    memory::ALL.iter().chain(scalar::ALL).chain(vector::ALL)
+}

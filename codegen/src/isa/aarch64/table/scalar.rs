@@ -119,6 +119,6 @@ opcodes! {
     BRK = one("brk", "#", 0xD420_0000);
     /// A full barrier for the inner shareable domain.
     DMB_ISH = one("dmb", "ish", 0xD503_3BBF);
-    /// Reads the virtual counter of the generic timer.
-    MRS_COUNTER = one("mrs", "Xd, CNTVCT_EL0", 0xD53B_E040);
+    /// Reads the virtual counter.
+    MRS_COUNTER = one("mrs", "Xd, cntvct_el0", 0xD53B_E040);
 }
