@@ -38,7 +38,7 @@ pub struct Input {
     /// The type of the scalars.
     pub element: Element,
     pub bytes: Vec<u8>,
-    /// Whether the argument is a scalar. In an expression, the name of another argument stands for its element `i`.
+    /// Whether the argument is a scalar. In an expression, the name of another argument is its element `i`.
     pub is_scalar: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Runs the stages of a build, from source text to IR and build log.
 //!
-//! A build runs on a separate thread with a large stack, because the depth of recursion in the front end depends on the
-//! nesting of the source. A panic on this thread is a bug in the compiler. It becomes an error in the build log.
+//! A build runs on a separate thread with a large stack, because the front end recurses as deep as the source
+//! nests. A panic on this thread is a bug in the compiler. It becomes an error in the build log.
 
 use std::sync::Arc;
 

@@ -75,7 +75,7 @@ pub const HEAD_WORDS: usize = 20;
 /// Maximum size in bytes of the captures of an enqueued block.
 pub const MAX_CAPTURED: u32 = 16_384;
 
-/// What a record requests.
+/// The command that a record requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Run a kernel.

@@ -63,6 +63,7 @@ pub struct KernelInfo {
     pub non_uniform_groups: bool,
     /// Whether the kernel may enqueue kernels or uses device-side events.
     pub enqueues: bool,
-    /// Whether the kernel's results do not depend on how work-items are grouped, see [`crate::passes::group_independent()`].
+    /// Whether the kernel's results do not depend on its division into groups, see
+    /// [`crate::passes::group_independent()`].
     pub group_independent: bool,
 }

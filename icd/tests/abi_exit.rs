@@ -22,7 +22,7 @@ use common::ffi::{
 use common::{is_cpu, target, try_target};
 
 const SCENARIO: &str = "WGCL_TEST_SCENARIO";
-/// The exit status of a process that exits by itself.
+/// The exit status of a process that calls `exit`.
 const STATUS: cl_int = 5;
 const SOURCE: &CStr = c"
     kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }

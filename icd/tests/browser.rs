@@ -213,7 +213,7 @@ fn kernels_in_a_browser_meet_their_expectations() {
         };
         wrong.extend(found.into_iter().map(|problem| format!("{name} {} {}: {problem}", variant.label, run.launch.kernel)));
     }
-    let answered = all.iter().flat_map(|(_, _, taken)| taken).filter(|(_, _, launch)| launch.is_made_uniform).count();
+    let answered = all.iter().flat_map(|(_, _, taken)| taken).filter(|(_, _, launch)| launch.becomes_uniform).count();
     println!(
         "{refused} rejected for barriers in non-uniform control flow, as the compiler predicted; {answered} of these kernels also run after the compiler made their control flow uniform"
     );

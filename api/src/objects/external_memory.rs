@@ -71,8 +71,8 @@ impl Queue {
     /// clEnqueueAcquireExternalMemObjectsKHR
     ///
     /// # Errors
-    /// If an object is not external memory, if it was not imported for the queue's device, or if an event of the wait
-    /// list has failed.
+    /// If an object is not external memory that was imported for the queue's device, or if an event of the wait list
+    /// has failed.
     pub fn acquire_external(self: &Arc<Self>, objects: &[MemObject], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         self.transfer_ownership(CommandType::AcquireExternalMemObjects, objects, AccessMode::Overwrite, wait_list)
     }

@@ -1,9 +1,9 @@
 //! Counts the barriers, fences and atomic operations of the running group, which determine the happens-before relation
 //! of its accesses. Also detects divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Generated code runs the work-items of a group one after the other up to the next barrier, in ascending order of
-//! local ids. Therefore, each work-item has its own count of barriers. The record of a barrier ends at the next arrival
-//! at another site, or with a local id that is not greater than the previous one.
+//! Generated code runs the work-items of a group in sequence up to the next barrier, in ascending order of
+//! local ids. Therefore, each work-item has its own count of barriers. An arrival at another site ends the
+//! record of a barrier. So does an arrival with a local id that is not greater than the previous one.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};

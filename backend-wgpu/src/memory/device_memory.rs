@@ -35,8 +35,8 @@ const PAGE: u64 = 4096;
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host writes the buffer across the bus, if the device has a
-    /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory and the buffer is below
+    /// The host writes the buffer across the bus. The device has a
+    /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
     /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
 }

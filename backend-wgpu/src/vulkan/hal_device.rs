@@ -40,7 +40,7 @@ impl HalDevice {
         is_vulkan.then(|| Box::new(Self(device.clone())) as Box<dyn VulkanDevice>)
     }
 
-    /// Returns the device below wgpu. Callers may use it only for calls that need no external synchronization, such as
+    /// Returns the device below wgpu. Callers may use it only for calls that need no external synchronisation, such as
     /// creating buffers and memory.
     fn hal(&self) -> BackendResult<impl Deref<Target = hal::vulkan::Device>> {
         // SAFETY: callers create buffers, memory and queues with it and destroy nothing that wgpu owns.

@@ -10,7 +10,7 @@ use super::lane::{Lane, State};
 enum Mark {
     Known,
     Unknown,
-    /// The first byte of a number with this state and size in bytes. Its bytes have no state of their own.
+    /// The first byte of a number with this state and size in bytes. Its other bytes have no state.
     First(State, u8),
     /// Any other byte of such a number.
     Rest,

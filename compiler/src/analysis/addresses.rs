@@ -27,7 +27,7 @@ enum Known {
     Address(Address),
 }
 
-/// What is known about each value of a function, indexed by value number.
+/// The known facts about each value of a function, indexed by value number.
 #[derive(Debug)]
 pub(crate) struct Addresses(Vec<Known>);
 

@@ -1,8 +1,8 @@
 //! Constant folding, lane by lane, on the bits of [`Const`](crate::ir::Const).
 //!
 //! Floating-point arithmetic is only folded if every device computes the same bits: rounding to nearest even, and
-//! neither operands nor result are NaN or denormal. The functions return `None` for what they do not fold. Example:
-//! `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
+//! neither operands nor result are NaN or denormal. The functions return `None` if they do not fold the operation.
+//! Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;

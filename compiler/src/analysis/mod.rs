@@ -10,7 +10,8 @@
 //!   integers.
 //! * [`eval`]: constant folding.
 //! * [`calls`]: functions in call order.
-//! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups; [`written`]:
+//! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups;
+//!   [`written`]:
 //!   whether it writes through pointers that do not come from its parameters.
 //!
 //! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); `ir` does not import this module. An

@@ -49,7 +49,7 @@ use super::images::ImageSet;
 use crate::ast::{Access, ScalarKind};
 use crate::ir::Space;
 
-/// The scalar types that a generic type can stand for.
+/// The scalar types that can replace a generic type.
 pub(crate) type Class = &'static [ScalarKind];
 
 /// Every scalar type except `bool`. The classes are ranges of it.

@@ -158,7 +158,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     index
 });
 
-/// Adds the functions of one name in a row, which may stand for several functions.
+/// Adds the functions of one name in a row, which may be several.
 fn add(index: &mut Index, row: &'static Row, name: &'static str) {
     let mut put = |name: Cow<'static, str>, combine, lanes, is_explicit| {
         let overload = |text: &&'static str| Overload { row, text, combine, lanes, is_explicit, signature: OnceLock::new() };

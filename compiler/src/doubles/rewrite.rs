@@ -58,7 +58,7 @@ impl Rewriter<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         for mut inst in std::mem::take(&mut region.insts) {
             self.span = inst.span;
-            // Tests the original operands: the replacement of a double may be an integer value that was no double.
+            // Tests the original operands: the replacement of a double may be an integer that did not replace a double.
             let needs_rewrite = self.needs_rewrite(&inst);
             if let Op::Printf { args, .. } = &mut inst.op {
                 self.print(args);

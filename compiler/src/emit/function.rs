@@ -53,7 +53,8 @@ struct Loop {
     switches: u32,
     /// The variable that a `break` in a `switch` sets. `None` until there is one.
     flag: Option<Handle<LocalVariable>>,
-    /// The variable that a `continue` in a `switch` sets, for drivers with [`crate::target::Defects::switch_continues`].
+    /// The variable that a `continue` in a `switch` sets, if the driver has
+    /// [`crate::target::Defects::switch_continues`].
     continue_flag: Option<Handle<LocalVariable>>,
     /// The number of this execution of the loop, if loops are watched.
     number: Option<Expr>,

@@ -20,9 +20,8 @@ pub enum BindingSource {
     /// before the launch.
     Printf,
     /// A buffer of [`crate::passes::locks::TABLE_BYTES`] bytes that all launches share. It is zero initially. A
-    /// work-item changes the first word if the driver has stopped one of its loops
-    /// ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)), or if it has waited too long
-    /// for a lock.
+    /// work-item that waits too long for a lock changes the first word. So does a work-item of which the driver stopped
+    /// a loop ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)).
     Failures,
     /// Scratch memory for private variables that do not fit function variables, `bytes_per_item` for each work-item of
     /// a dispatch.

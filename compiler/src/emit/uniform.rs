@@ -18,9 +18,9 @@
 //!
 //! # Loaded values
 //! OpenCL C requires that all work-items of a work-group execute a barrier together, and the program must ensure this.
-//! If control flow is non-uniform for WGSL only because of a load for which each work-item reads the same address, one
-//! work-item's value is broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the kernel is
-//! rejected.
+//! Control flow may be non-uniform for WGSL only because of a load for which each work-item reads the same address. One
+//! work-item's value is then broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the
+//! kernel is rejected.
 
 use naga::{
     AddressSpace, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module, Range, Span, Statement,

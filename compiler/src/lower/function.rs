@@ -149,7 +149,6 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Lowers `return`.
     pub(super) fn return_(&mut self, value: Option<&'p Expr>) {
         let Some(expr) = value else {
             // `return;` in a function with a result gives an undefined value.

@@ -7,7 +7,7 @@ use crate::ast::Name;
 
 use super::types;
 
-/// What a name is declared as.
+/// The kind of the declaration of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameKind {
     /// A typedef. `vector` is true for a vector type.

@@ -18,7 +18,7 @@ pub(crate) const PASS: Pass = Pass::function("constant_arrays", |function, cx| {
     Ok(true)
 });
 
-/// The contents of a variable according to the instructions so far.
+/// The contents of a variable after the instructions up to this point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Contents {
     /// Nothing was stored.

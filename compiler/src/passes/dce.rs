@@ -1,5 +1,5 @@
-//! Dead code elimination: removes unused operations, parameters and results of control flow that are only used by each
-//! other, stores to variables that are never read, and regions without effect.
+//! Dead code elimination: removes unused operations, stores to variables that are never read, and regions without
+//! effect. Also removes parameters and results of control flow that only each other use.
 //!
 //! ```text
 //! loop (%1 = %0, %2 = %0) {              loop (%1 = %0) {

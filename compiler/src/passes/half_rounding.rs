@@ -1,5 +1,5 @@
-//! Makes the results of conversions from `float` to `half` opaque, for drivers that fold the conversion from `float` to
-//! `half` and back to the unrounded `float` ([`Defects::half_rounding`](crate::target::Defects::half_rounding)).
+//! Makes the results of conversions from `float` to `half` opaque. Some drivers fold a conversion to `half` and back to
+//! the unrounded `float` ([`Defects::half_rounding`](crate::target::Defects::half_rounding)).
 //!
 //! The bits of the `half` are combined with a zero that is read from the argument buffer and is unknown before the
 //! launch. This costs one operation. Rounding with integer arithmetic is also correct, but costs about twenty

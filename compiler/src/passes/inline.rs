@@ -220,7 +220,7 @@ struct Inliner<'a> {
     module: &'a Module,
     policy: &'a Policy,
     function: &'a mut Function,
-    /// The number of instructions of the function so far.
+    /// The current number of instructions of the function.
     size: usize,
     /// The replacement of each inlined call's result, indexed by value.
     replaced: Vec<Option<Value>>,

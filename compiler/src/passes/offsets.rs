@@ -5,7 +5,7 @@
 //! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6           or, with large offsets:     %7 = sext.i64 %6
 //!                                   %8 = ptr_add %p, %7                                     %8 = ptr_add %p, %7
 //! ```
-//! Two addresses in an object of up to 2 GiB differ by less than 2 GiB, so the sign-extended low half of an offset
+//! Two addresses in an object of up to 2 GiB differ by less than 2 GiB. So the sign-extended low half of an offset
 //! gives the same address. [`shrink_int64`](super::shrink_int64) then narrows the computation of the offsets. A vector
 //! contains twice as many 32-bit indices, and `uint` indices can be analysed across lanes. The benchmarks
 //! `long_integers` and `private_arrays` run 1.5 times as fast on a CPU. In larger objects, the sum of two 32-bit

@@ -9,8 +9,8 @@
 //! }
 //! ```
 //! The code after the `if` moves into the other region. A counter that all paths increment in the same way is then
-//! uniform for all work-items of a vector, like the addresses that are computed from it. Without this pass, the counter
-//! would be varying, because it would be different values on different paths.
+//! uniform for all work-items of a vector. So are the addresses that are computed from it. Without this pass, the
+//! counter would be varying, because it would be different values on different paths.
 
 use rustc_hash::FxHashMap;
 

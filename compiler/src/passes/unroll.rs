@@ -81,7 +81,8 @@ pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
 pub(crate) const LAST: Pass =
     Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.emulates_doubles().then_some(cx.module))));
 
-/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulates_doubles`: the module, if it contains
+/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulates_doubles`: the module, if it
+/// contains
 /// functions that emulate doubles.
 fn partially_unroll_all(function: &mut Function, emulates_doubles: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);

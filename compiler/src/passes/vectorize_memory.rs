@@ -308,7 +308,7 @@ struct Writer<'f> {
     index: usize,
     /// The results of the wide loads that are already emitted.
     vectors: Vec<Option<Value>>,
-    /// For each merged store: the positions and values of its members so far.
+    /// For each merged store: the positions and values of its members.
     values: Vec<Vec<(usize, Value)>>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct BodyToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Params {
     pub names: Vec<Symbol>,
-    /// Whether the last parameter stands for all remaining arguments.
+    /// Whether the last parameter is replaced by all remaining arguments.
     pub variadic: bool,
 }
 

@@ -3,7 +3,7 @@
 /// Flags of a conversion specification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// `-`: left-justify.
+    /// `-`: pad with spaces after the value.
     pub left: bool,
     /// `+`: also write a sign before non-negative numbers.
     pub plus: bool,

@@ -27,7 +27,7 @@ const MAX_NOTES: usize = 4;
 /// `memory_order_seq_cst`, the order of functions without `_explicit`.
 const ORDER_SEQ_CST: u64 = 5;
 
-/// The types and lane counts that the generic types of a signature stand for in a call.
+/// The types and lane counts that replace the generic types of a signature in a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) kind: ScalarKind,
@@ -327,7 +327,7 @@ impl Sema<'_> {
         (kind, lanes)
     }
 
-    /// Returns the type that a table type stands for in a call.
+    /// Returns the type that replaces a table type in a call.
     pub(super) fn bound_type(&mut self, ty: Type, bound: &Bound) -> Ty {
         match ty {
             Type::Void => self.void_ty(),

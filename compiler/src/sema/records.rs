@@ -185,8 +185,8 @@ impl Sema<'_> {
         layout.fields.push(Field { name: name.map(|n| n.name.clone()), ty: ty.qt, offset });
     }
 
-    /// Returns the name of the type for which a struct with this member cannot be a kernel parameter (6.11.1), because
-    /// its size depends on the device. Returns `None` for other types.
+    /// Returns the name of the member's type if its size depends on the device. A struct with such a member cannot be a
+    /// kernel parameter (6.11.1). Returns `None` for other types.
     fn device_sized_member(&self, written: &TypeSpec, ty: QualTy) -> Option<&'static str> {
         match self.kind(self.innermost(ty)) {
             TyKind::Scalar(ScalarKind::Bool) => return Some("bool"),

@@ -345,7 +345,6 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// Lowers `OpEnqueueKernel`.
     fn enqueue_kernel(&mut self) -> Checked<()> {
         let invoked = self.invoked(INVOKE)?;
         let size = self.captured_bytes(INVOKE + 2)?;

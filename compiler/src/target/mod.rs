@@ -147,7 +147,7 @@ pub struct Emulated {
     pub int64_atomics: bool,
 }
 
-/// What orders the accesses of all work-groups before and after an atomic operation.
+/// The operations that order the accesses of all work-groups before and after an atomic operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOrder {
     /// Only barriers order accesses. The device does not report acquire and release.

@@ -179,7 +179,7 @@ impl Target {
             .without_spirv()
     }
 
-    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. Of the 31 buffers, wgpu reserves two.
+    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. There are 31 buffers; wgpu reserves two.
     pub fn metal() -> Self {
         Self::full()
             .changed(|target| {
@@ -198,8 +198,8 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. Of the 64 unordered access views, 16 are
-    /// available as storage buffers of a stage. There are 14 constant buffers. The driver selects the wave size. There
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers,
+    /// out of 64 unordered access views. There are 14 constant buffers. The driver selects the wave size. There
     /// is no `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()

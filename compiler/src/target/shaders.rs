@@ -91,8 +91,8 @@ pub struct Costs {
     pub logic_of_three: bool,
     /// Whether a 64-bit rotation is faster as two funnel shifts of 32-bit words than as two 64-bit shifts.
     pub funnel_shift_rotations: bool,
-    /// Whether a quotient of `float` is fast and has an error of at most 2.5 ULP if rounding to nearest even is not
-    /// requested for `float`. (H100, driver 580: 0.070 ms instead of 0.438 ms.) Sums and products are then still
+    /// Whether a quotient of `float` is fast, with an error of at most 2.5 ULP, if the shader does not request rounding
+    /// to nearest even. (H100, driver 580: 0.070 ms instead of 0.438 ms.) Sums and products are then still
     /// rounded to nearest even. Divisors of 2^126 or more must be scaled.
     pub approximate_division: bool,
     /// Whether division and square root of `double` are faster as sequences of `fma` than as operations of the driver.

@@ -1,8 +1,9 @@
 //! Interleaving: a gang consists of two or four vectors, so that one computes while others wait for results or memory.
 //! The vectors share uniform loads, counters and branches.
 //!
-//! Interleaving is profitable if all live values fit in registers, and work-items leave each loop together, or at
-//! nearly the same time because they count to the same bound. Otherwise, more lanes would wait for the last one.
+//! Interleaving is profitable if all live values fit in registers, and if work-items leave each loop at nearly the same
+//! time. They do if the condition is uniform, or if they count to the same bound. Otherwise, more lanes would wait for
+//! the last one.
 
 use rustc_hash::FxHashMap;
 

@@ -27,8 +27,8 @@ struct AtomicUses {
     is_lock: bool,
 }
 
-/// Whether function 0 of a module or a callee has a loop with an atomic operation that may acquire a lock, followed by
-/// an atomic operation that may release it.
+/// Whether function 0 of a module, or a callee, may use a lock: a loop has an atomic operation that may acquire it, and
+/// an atomic operation that may release it follows.
 pub(super) fn has_lock(module: &Module) -> bool {
     let mut uses_of_functions = vec![AtomicUses::default(); module.functions.len()];
     for func in callees_first(module, [Func(0)]).unwrap_or_default() {

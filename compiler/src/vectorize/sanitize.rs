@@ -115,7 +115,7 @@ impl AccessSite {
 /// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
-    /// All sites that exist so far, of the kernel and of the functions that it calls.
+    /// All sites, of the kernel and of the functions that it calls.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
 

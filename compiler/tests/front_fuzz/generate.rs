@@ -39,7 +39,7 @@ struct Generator<'r> {
     /// The variables in scope: name, type, and whether they are writable.
     variables: Vec<(String, Type, bool)>,
     records: Vec<Vec<Type>>,
-    /// The functions so far: result type and parameter types.
+    /// The generated functions: result type and parameter types.
     functions: Vec<(Type, Vec<Type>)>,
     next: usize,
     labels: usize,

@@ -45,9 +45,9 @@ struct Writer {
     indent: usize,
     arrays: Vec<Array>,
     counters: Vec<Counter>,
-    /// The number of counters so far.
+    /// The number of generated counters.
     made: usize,
-    /// The product of the iterations of the enclosing loops, and the iterations of all loops so far.
+    /// The product of the iterations of the enclosing loops, and the iterations of all generated loops.
     around: usize,
     iterations: usize,
     /// The number of calls of `draw` that may still be added. Each call is inlined.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// A generator of lines.
 pub trait Lines {
-    /// The random numbers, the text so far, and the indentation.
+    /// The random numbers, the generated text, and the indentation.
     fn page(&mut self) -> (&mut Random, &mut String, &mut usize);
 
     /// Appends one line; an open bracket at its end indents the following lines.

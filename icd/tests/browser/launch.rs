@@ -42,7 +42,7 @@ pub enum Verdict {
 pub struct Launch {
     pub verdict: Verdict,
     /// Whether the compiler made control flow uniform, which the browser would otherwise reject.
-    pub is_made_uniform: bool,
+    pub becomes_uniform: bool,
     /// The description for the page.
     pub request: Json,
     /// The initial contents of the arguments, by name.
@@ -79,7 +79,7 @@ pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Targe
     };
     match made {
         None => Ok(vec![plain()?]),
-        Some(made) if made.is_made_uniform => Ok(vec![made, plain()?]),
+        Some(made) if made.becomes_uniform => Ok(vec![made, plain()?]),
         Some(made) => Ok(vec![made]),
     }
 }
@@ -130,9 +130,9 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
     let uniform = argument_buffer(run, &arguments, &shader, (global, groups));
     let (bindings, buffers) = bindings(run, &arguments, &shader, (&program, target), &uniform)?;
     let entry = entry_point(&code).ok_or("no entry point")?;
-    let is_made_uniform = code.contains("workgroupUniformLoad");
+    let becomes_uniform = code.contains("workgroupUniformLoad");
     let request = json!({ "code": code, "entry": entry, "groups": groups, "bindings": bindings });
-    Ok(Some(Launch { verdict: Verdict::Accepted, is_made_uniform, request, inputs, buffers }))
+    Ok(Some(Launch { verdict: Verdict::Accepted, becomes_uniform, request, inputs, buffers }))
 }
 
 /// The name of the entry point: the name of the kernel, unless it ends with a digit or is a reserved word.

@@ -1,5 +1,5 @@
-// A `continue` in a `switch` inside another `switch`, also three levels deep. With Mesa's GLSL compiler (22.3.6 and 25.0.7)
-// it left only the inner `switch`, and the loop did not end.
+// A `continue` in a `switch` inside another `switch`, also three levels deep. With Mesa's GLSL compiler (22.3.6 and
+// 25.0.7) it left only the inner `switch`, and the loop did not end.
 
 kernel void k(global int *out)
 {

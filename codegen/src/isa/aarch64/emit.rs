@@ -18,15 +18,15 @@ struct Emitter<'a> {
     output: &'a Output,
     frame: Frame,
     /// Whether constants can be more than 1 MiB away, out of the range of literal loads.
-    far_constants: bool,
+    distant_constants: bool,
     out: Vec<u8>,
     relocations: Vec<Relocation>,
 }
 
-/// Emits a function. If `far_constants` is not set, the caller must ensure that constants are less than 1 MiB away.
-pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, far_constants: bool) -> Result<Emitted, CodegenError> {
+/// Emits a function. If `distant_constants` is not set, the caller must ensure that constants are less than 1 MiB away.
+pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_constants: bool) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, far_constants, out: Vec::new(), relocations: Vec::new() };
+    let mut this = Emitter { function, output, frame, distant_constants, out: Vec::new(), relocations: Vec::new() };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
@@ -108,8 +108,8 @@ impl Emitter<'_> {
     fn op(&mut self, inst: &A64Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
         let regs = resolve(inst, allocs)?;
         if let Some(id) = inst.pool {
-            if self.far_constants {
-                return self.load_far_constant(inst, regs[Field::D as usize].unwrap_or(0), id);
+            if self.distant_constants {
+                return self.load_distant_constant(inst, regs[Field::D as usize].unwrap_or(0), id);
             }
             let at = self.out.len();
             self.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
@@ -123,7 +123,7 @@ impl Emitter<'_> {
     }
 
     /// Loads a constant that can be out of the range of a literal load. The relocation is relative to the `adr`.
-    fn load_far_constant(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
+    fn load_distant_constant(&mut self, inst: &A64Inst, to: u8, id: u32) -> Result<(), CodegenError> {
         let access = match inst.opcode {
             t::LITERAL_S => t::LOAD_S,
             t::LITERAL_D => t::LOAD_D,

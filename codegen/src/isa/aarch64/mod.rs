@@ -52,8 +52,8 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
 }
 
 /// Emits functions after register allocation.
-fn emit_all(functions: &[(MFunction<MachInst>, Output)], far_constants: bool) -> Result<Vec<Emitted>, CodegenError> {
-    functions.iter().map(|(function, output)| emit::emit(function, output, far_constants)).collect()
+fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant_constants: bool) -> Result<Vec<Emitted>, CodegenError> {
+    functions.iter().map(|(function, output)| emit::emit(function, output, distant_constants)).collect()
 }
 
 /// Disassembles a program, in the syntax of Arm's assembler.

@@ -15,8 +15,8 @@ pub(super) const fn gpr(number: usize) -> PReg {
 pub(super) const RESULT: PReg = gpr(0);
 /// The registers of parameters, in order. Functions of the vector IR have at most six.
 pub(super) const ARGS: [PReg; 6] = [gpr(0), gpr(1), gpr(2), gpr(3), gpr(4), gpr(5)];
-/// Registers that are never allocated. Accesses to the stack with large offsets, loads of far constants and loops of
-/// exclusive accesses overwrite them.
+/// Registers that are never allocated. Accesses to the stack with large offsets, loads of distant constants and loops
+/// of exclusive accesses overwrite them.
 pub(super) const SCRATCH: [u8; 2] = [16, 17];
 pub(super) const FRAME_POINTER: u8 = 29;
 pub(super) const LINK: u8 = 30;

@@ -94,7 +94,7 @@ fn large_programs_equal_the_evaluator() {
 
 /// A branch over more than a mebibyte of code, and constants after it.
 #[test]
-fn far_branches_and_constants_work() {
+fn distant_branches_and_constants_work() {
     const STORES: usize = 300_000;
     let bench = Bench::new();
     if let Some(isa) = isas().pop() {

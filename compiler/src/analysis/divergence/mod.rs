@@ -25,7 +25,7 @@
 //! * A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items.
 //!   [`StableLoads`] defines these loads.
 //! * Results of uniform control flow are the join of the incoming values. Results of divergent control flow are
-//!   varying: of an `if` or `switch` with a selector that is not uniform, and of a loop that some work-items leave
+//!   varying. An `if` or `switch` is divergent if its selector is not uniform, a loop if some work-items leave it
 //!   earlier. Parameters of such a loop lose their scope, because work-items may be in different iterations.
 //!
 //! # Complexity
@@ -83,7 +83,8 @@ pub(crate) struct DivergenceParams {
 pub(crate) enum StableLoads {
     /// Loads from constant memory, which is never written.
     Constant,
-    /// All loads. For kernels without synchronisation: a work-item may see memory before or after writes by others.
+    /// All loads. For kernels without synchronisation: a work-item may see memory before or after the writes of another
+    /// one.
     Unordered,
 }
 

@@ -133,7 +133,7 @@ impl<'a> Counted<'a> {
         Some(Self { test, counter, ty, compare, bound, step: (op, by), break_values, tests_next })
     }
 
-    /// The trip count: how often the loop continues. `None` if it exceeds `limit`, if start, bound or step is not
+    /// The backedge-taken count of the loop. `None` if it exceeds `limit`, if start, bound or step is not
     /// constant, or if the loop contains a `return`.
     pub(crate) fn iterations(&self, plain: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;

@@ -1,5 +1,5 @@
-//! Rows of the collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19), the extensions
-//! `cl_khr_subgroup_*` and `cl_intel_subgroups*`, and of the dot products of bytes.
+//! Rows of the collective functions of work-groups (OpenCL C 6.15.16) and of subgroups (6.15.19). Also rows of the
+//! extensions `cl_khr_subgroup_*` and `cl_intel_subgroups*`, and of the dot products of bytes.
 
 use super::super::table::{Row, combine, extension, intrinsic, when};
 use super::super::{Combine, GroupFn, Intrinsic, MaskKind};

@@ -14,10 +14,10 @@
 //! ([`super::inline::Policy`]) therefore get this form. No address of a variable leaves its function, and `sroa`
 //! promotes the variables of caller and callee.
 //!
-//! # Which bytes are passed
-//! If all accesses of the function have constant offsets from the pointer, these bytes are passed, divided into the
-//! slices that `sroa` would use. Otherwise the whole object is passed, with the offset as an additional argument. The
-//! largest object of all calls determines the size.
+//! # Passed bytes
+//! If all accesses of the function have constant offsets from the pointer, these bytes are passed. They are divided
+//! into the slices that `sroa` would use. Otherwise the whole object is passed, with the offset as an additional
+//! argument. The largest object of all calls determines the size.
 //!
 //! # Limits
 //!

@@ -208,8 +208,8 @@ impl Jam<'_> {
     }
 
     /// Rewrites an `if` or `switch` with a divergent condition. If a branch of an `if` has accesses to merge, there is
-    /// a version of this branch for all work-items together, which is executed if all of them take it. Otherwise, one
-    /// copy of the instruction per work-item is executed in sequence.
+    /// a version of it for all work-items together. It is executed if all of them take the branch. Otherwise, one copy
+    /// of the instruction per work-item is executed in sequence.
     fn divergent_branch(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         let has_merges = |region: &Region| {

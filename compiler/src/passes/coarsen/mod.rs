@@ -13,7 +13,8 @@
 //! as a kernel that copies `uint4`, but moves a sixteenth of the data.
 //!
 //! The pass only changes a kernel if this is profitable ([`lanes`] checks this): the kernel does not depend on its
-//! work-group ([`super::group_independent()`]), its work-items take the same path, and its contiguous accesses can all be
+//! work-group ([`super::group_independent()`]), its work-items take the same path, and its contiguous accesses all can
+//! be
 //! merged. The body of a guard such as `if (i < n)` gets a second version. The launch ensures that the global size is a
 //! multiple of the number of work-items per invocation, and that enough invocations remain
 //! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).

@@ -2,7 +2,7 @@
 //! from the quotient.
 //!
 //! Divisions of 64-bit integers by constants become multiplications. The compilers of devices do this for 32-bit
-//! integers, but for 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41
+//! integers. For 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41
 //! us instead of 213 us.
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, let `m = floor(2^64 (2^l - d) / d) + 1`, and `t` the high half of `m n`.

@@ -13,9 +13,9 @@
 //! parameters and results of functions. The pass runs after `legalize`, which has lowered other operations to the
 //! supported ones.
 //!
-//! The pass does not support 64-bit atomics, which these devices do not have, and conversions from and to `double`,
-//! which is emulated with integers before (`crate::doubles`). Subgroup reductions are expanded to shuffles before
-//! (`passes::groups`).
+//! The pass does not support 64-bit atomics, which these devices do not have. It does not support conversions from and
+//! to `double`, which is emulated with integers before (`crate::doubles`). Subgroup reductions are expanded to shuffles
+//! before (`passes::groups`).
 
 mod arithmetic;
 mod convert;

@@ -53,7 +53,7 @@ pub(crate) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// An enclosing instruction: which of its results and parameters are narrow.
+/// An enclosing instruction, with a flag for each result and parameter: whether it is narrow.
 struct Owner {
     is_loop: bool,
     results: Vec<bool>,

@@ -1,6 +1,6 @@
 //! Recognises rotations that are written as two shifts. Processors have an instruction for them (`rol`, `vprold`,
-//! funnel shifts). This must happen here, because the rules that move constants out of sums and products change the
-//! left shift, so that drivers do not recognise the rotation.
+//! funnel shifts). This must happen here: the rules that move constants out of sums and products change the left
+//! shift, and drivers then do not recognise the rotation.
 
 use super::walk::Walk;
 use crate::ir::{BinOp, CastOp, Op, Scalar, UnOp, Value};

@@ -117,7 +117,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The number of vectors of partial sums. Gangs add to them in turn, so that an addition does not wait for the
+    /// The number of vectors of partial sums. Gangs add to them round-robin, so that an addition does not wait for the
     /// store of the previous one.
     fn partial_sums(&self) -> u32 {
         const PARTIAL_SUMS: u32 = 4;
