@@ -62,7 +62,7 @@ const fn is_float_op(op: BinOp) -> bool {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn arithmetic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(bin) = binary(op) {

@@ -131,7 +131,7 @@ struct InvokedFunction {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
         let op = self.current.op;
         let is_known = simple_call(op).is_some()

@@ -65,7 +65,7 @@ impl ImageType {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn image(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::SampledImage => {
