@@ -1,6 +1,7 @@
 //! The processor's name and vendor on AArch64, from the main identification registers (`MIDR_EL1`) of its cores.
 //!
-//! A processor can have several kinds of cores (big.LITTLE). Its name lists all of them, the fastest first.
+//! A processor can have several kinds of cores (big.LITTLE). Its name lists all of them: the fastest
+//! first if sysfs reports their capacity, otherwise in the order of /proc/cpuinfo.
 
 use std::fs::{self, read_to_string};
 use std::path::Path;
@@ -12,7 +13,7 @@ use super::Processor;
 const PROCESSORS: &str = "/sys/devices/system/cpu";
 
 /// Implementer codes of `MIDR_EL1`, with the name and PCI id of the company. The codes are from
-/// `arch/arm64/include/asm/cputype.h` of Linux, the PCI ids from pci.ids.
+/// `arch/arm64/include/asm/cputype.h` of Linux and from `lscpu-arm.c` of util-linux, the PCI ids from pci.ids.
 const IMPLEMENTERS: [(u32, &str, u32); 14] = [
     // Software models. The only one in the list is QEMU.
     (0x00, "QEMU", 0x1b36),
@@ -32,7 +33,7 @@ const IMPLEMENTERS: [(u32, &str, u32); 14] = [
 ];
 
 /// Implementer codes and part numbers with the name of the core. Unless a comment names another source, they are from
-/// `arch/arm64/include/asm/cputype.h` of Linux.
+/// Linux (`cputype.h`) or util-linux (`lscpu-arm.c`).
 const CORES: [(u32, u32, &str); 63] = [
     // `-cpu max`, in `target/arm/tcg/cpu64.c` of QEMU.
     (0x00, 0x051, "max"),
@@ -134,7 +135,7 @@ pub(crate) fn processor() -> Processor {
     describe(&if cores.is_empty() { this_core().into_iter().collect() } else { cores })
 }
 
-/// A processor with these cores, the fastest first.
+/// A processor with these cores. The first core determines the vendor.
 fn describe(cores: &[Midr]) -> Processor {
     let Some(&first) = cores.first() else {
         // Apple's systems do not report the register.
@@ -157,7 +158,7 @@ fn cores_in(processors: &Path) -> Vec<Midr> {
     let core = |entry: fs::DirEntry| {
         let number: u32 = entry.file_name().to_str()?.strip_prefix("cpu")?.parse().ok()?;
         let folder = entry.path();
-        let midr = number_of(&read(&folder.join("regs/identification/midr_el1"))?)?;
+        let midr = Midr(number_of(&read(&folder.join("regs/identification/midr_el1"))?)?);
         let capacity: u32 = read(&folder.join("cpu_capacity")).and_then(|text| text.parse().ok()).unwrap_or(0);
         Some((u32::MAX - capacity, number, midr))
     };
@@ -174,8 +175,8 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
         match (key.trim(), number_of(value.trim())) {
             ("CPU implementer", found) => implementer = found,
             // The architecture field 15 means that the ID registers describe the features.
-            ("CPU part", Some(Midr(part))) => {
-                cores.extend(implementer.take().map(|Midr(implementer)| Midr(implementer << 24 | 0xf << 16 | part << 4)));
+            ("CPU part", Some(part)) => {
+                cores.extend(implementer.take().map(|implementer| Midr(implementer << 24 | 0xf << 16 | part << 4)));
             }
             _ => {}
         }
@@ -184,8 +185,8 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
 }
 
 /// Parses a hexadecimal number with the prefix `0x`. Keeps the low 32 bits.
-fn number_of(text: &str) -> Option<Midr> {
-    Some(Midr(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32))
+fn number_of(text: &str) -> Option<u32> {
+    Some(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32)
 }
 
 /// The register of the core that runs this thread; `None` if programs cannot read it.

@@ -253,9 +253,9 @@ impl Lower<'_> {
 
     /// Compares integer vectors with AVX2, which only has "equal" and "greater, signed".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
-        let greater = if long { t::PCMPGTQ } else { t::PCMPGTD };
+        let (len, wide) = (length(ty), wide(ty));
+        let equal = if wide { t::PCMPEQQ } else { t::PCMPEQD };
+        let greater = if wide { t::PCMPGTQ } else { t::PCMPGTD };
         // The second operand of "greater" may be in memory.
         let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
@@ -264,7 +264,7 @@ impl Lower<'_> {
                 let a = self.reg(a);
                 (self.v3(equal, len, false, a, b), op == CmpOp::Ne)
             }
-            CmpOp::ULe if !long => {
+            CmpOp::ULe if !wide => {
                 let b = self.source(b, false);
                 let a = self.reg(a);
                 let least = self.v3(t::PMINU, len, false, a, b);

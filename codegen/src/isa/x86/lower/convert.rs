@@ -126,8 +126,8 @@ impl Lower<'_> {
     }
 
     fn cast_vector(&mut self, op: CastOp, a: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let opcode = match (op, long) {
+        let (len, wide) = (length(ty), wide(ty));
+        let opcode = match (op, wide) {
             (CastOp::Bitcast | CastOp::FToF, _) => return self.reg(a),
             (CastOp::SToF, false) => t::CVTDQ2PS,
             (CastOp::FToS, false) => t::CVTTPS2DQ,
@@ -149,7 +149,7 @@ impl Lower<'_> {
             (op, _) => return self.unsupported(format!("{op:?} to {ty}"), VEC),
         };
         let a = self.source(a, false);
-        self.v2(opcode, len, long, a)
+        self.v2(opcode, len, wide, a)
     }
 
     /// Converts unsigned 32-bit lanes: inserts each 16-bit half as the mantissa of a float. Only the final sum is
