@@ -42,7 +42,7 @@ impl Lower<'_> {
     }
 
     /// Looks up the population count of each four bits, and adds the counts.
-    fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
+    fn popcount(&mut self, a: VReg, len: u8, wide: bool) -> VReg {
         let nibbles = self.repeated([15; 16], len);
         let nibbles = self.v2(t::MOVU, len, false, nibbles);
         let counts = self.repeated(COUNTS, len);
@@ -52,7 +52,7 @@ impl Lower<'_> {
         let high = self.v3(t::PAND, len, false, high, nibbles);
         let (low, high) = (self.v3(t::PSHUFB, len, false, counts, low), self.v3(t::PSHUFB, len, false, counts, high));
         let bytes = self.v3(t::PADDB, len, false, low, high);
-        if long {
+        if wide {
             let zero = self.zero();
             return self.v3(t::PSADBW, len, false, bytes, zero);
         }
@@ -119,19 +119,19 @@ impl Lower<'_> {
 
     /// The opcode and operands of an operation, or `None` if no single instruction implements it.
     pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
-        let long = wide(ty);
+        let wide = wide(ty);
         // AVX2 has only the 32-bit form. W, which VEX ignores, selects the 64-bit form of AVX-512.
-        let either = |opcode: Opcode| if long { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
+        let either = |opcode: Opcode| if wide { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
         let opcode = match op {
             BinOp::Add => {
-                if long {
+                if wide {
                     t::PADDQ
                 } else {
                     t::PADDD
                 }
             }
             BinOp::Sub => {
-                if long {
+                if wide {
                     t::PSUBQ
                 } else {
                     t::PSUBD
