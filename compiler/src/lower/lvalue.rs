@@ -220,7 +220,7 @@ impl<'p> Lowering<'p, '_> {
                 self.b.lanes(vector, lanes)
             }
             Located::LaneDyn { .. } => {
-                self.b.fail("internal error: lanes of a lane");
+                self.b.fail("internal error: components of one vector component");
                 self.b.undef(arith.ir())
             }
         }

@@ -159,8 +159,11 @@ impl Lowering<'_, '_, '_> {
 
     fn unary(&mut self, op: UnOp, float: Option<bool>) -> Checked<Value> {
         let a = self.number(0)?;
-        self.same_shape(a, a, float)?;
-        if op == UnOp::Neg && self.b.ty(a).scalar() == Some(Scalar::Bool) {
+        let ty = self.b.ty(a);
+        if float.is_some_and(|float| ty.scalar().is_some_and(Scalar::is_float) != float) {
+            return Err(invalid!("an operand of type {ty} is not valid"));
+        }
+        if op == UnOp::Neg && ty.scalar() == Some(Scalar::Bool) {
             return Err(invalid!("bool operands are not valid"));
         }
         Ok(self.b.un(op, a))

@@ -382,7 +382,7 @@ impl Lowering<'_, '_, '_> {
     fn captured_bytes(&self, index: usize) -> Checked<u32> {
         let id = self.current.operand(index)?;
         if self.module.constants.get(id).is_none() {
-            return Err(unsupported!("a block whose size is not a constant"));
+            return Err(unsupported!("a block of non-constant size"));
         }
         match self.module.constants.word(id)? {
             size if size <= MAX_CAPTURED => Ok(size),
