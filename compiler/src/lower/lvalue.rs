@@ -445,7 +445,8 @@ pub(super) const fn lane_size(arith: ArithType) -> u32 {
     crate::thir::types::scalar_size(arith.kind)
 }
 
-/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous.
+/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous,
+/// or if there is no vector type with this number of lanes.
 fn contiguous(lanes: &[u8]) -> Option<u8> {
     let &first = lanes.first()?;
     let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);

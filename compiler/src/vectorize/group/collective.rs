@@ -28,7 +28,7 @@ pub(super) struct Collective {
     pub result: Value,
 }
 
-/// The collective operation of an instruction, or `None` if it is another instruction.
+/// The collective operation of the work-group in an instruction. `None` for other instructions.
 pub(super) fn of(inst: &Inst) -> Option<Collective> {
     let Op::Group { sub: false, op, args } = &inst.op else { return None };
     Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
