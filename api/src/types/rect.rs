@@ -22,8 +22,8 @@ impl Rect {
     /// Fills in pitches that are 0 and checks all of them.
     ///
     /// # Errors
-    /// If the region is empty, or its end does not fit 64 bits. Also if a pitch is too small, or if the slice pitch is not
-    /// a multiple of the row pitch.
+    /// If the region is empty, or its end does not fit 64 bits. Also if a pitch is too small, or if the slice pitch is
+    /// not a multiple of the row pitch.
     pub fn new(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
         let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
         // "CL_INVALID_VALUE if any region array element is 0."

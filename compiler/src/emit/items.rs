@@ -85,9 +85,10 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
-/// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and either
-/// the shader language permits these only in such work-groups, or the device answers them incorrectly in others. Each
-/// work-item has the same index in the work-group for both sizes, and thus the same position in its subgroup.
+/// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and the
+/// language or the device requires this. Some shader languages permit these queries only in such work-groups, and some
+/// devices answer them incorrectly in others. Each work-item has the same index in the work-group for both sizes, and
+/// thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let any_shape = target.shaders.spirv;

@@ -375,8 +375,8 @@ impl<'p> Lowering<'p, '_> {
         let mut others = Vec::new();
         // If all constants have the same element size, the copy is aligned to it, like accesses to the elements.
         let (mut smallest, mut largest) = (u32::MAX, 1);
-        // The end offset, in bytes, of the parts that are stored after the copy. A later constant at a smaller offset may
-        // override one of them, so it is also stored after the copy.
+        // The end offset, in bytes, of the parts that are stored after the copy. A later constant at a smaller offset
+        // may override one of them, so it is also stored after the copy.
         let mut stored = 0;
         let values: Vec<Value> = parts
             .iter()

@@ -12,8 +12,8 @@
 //!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
 //!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
-//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a loop with a small body
-//!   is partially unrolled if it has many iterations or an unknown number. Each copy has its own test. If the trip
+//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a loop with a small
+//!   body is partially unrolled if it has many iterations or an unknown number. Each copy has its own test. If the trip
 //!   count is a known multiple of the number of copies, one test covers all copies:
 //!
 //! ```text
