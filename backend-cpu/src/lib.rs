@@ -62,7 +62,7 @@ use wgcl_codegen::Isa;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
     /// The processor lacks instructions that all generated code uses.
-    #[error("the processor lacks instructions that all machine code uses (on x86-64: SSE4.2)")]
+    #[error("the processor lacks instructions that wgcl's machine code requires (on x86-64: SSE4.2)")]
     Processor,
     /// The system refuses to map executable memory.
     #[error("cannot map executable memory: {0}")]

@@ -31,7 +31,7 @@ pub enum ClientError {
         tried: Vec<(PathBuf, String)>,
     },
     /// No suitable device has the name.
-    #[error("no {}; available devices: {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`") }, if .known.is_empty() { "none".to_owned() } else { .known.join(", ") })]
+    #[error("no {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`; suitable devices: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") }) })]
     NoDevice {
         /// The requested name or a part of it. Empty if any suitable device was requested.
         wanted: String,

@@ -71,7 +71,7 @@ struct Given {
     inputs: HashMap<String, Input>,
     memory: HashMap<String, Rc<Memory>>,
     samplers: Vec<Sampler>,
-    /// The names of the created buffers and images, in order.
+    /// The names of the created buffers and images, in the order of creation.
     order: Vec<String>,
 }
 

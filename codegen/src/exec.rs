@@ -47,7 +47,7 @@ impl Executable {
     /// Copies code from its bytes. `entries` are the offsets of its functions in bytes.
     ///
     /// # Errors
-    /// As [`Executable::new`].
+    /// Fails under the same conditions as [`Executable::new`].
     pub fn of_bytes(code: &[u8], entries: &[u32]) -> Result<Self, ExecError> {
         let (start, bytes) = pages::place(code)?;
         Ok(Self { start, bytes, entries: entries.to_vec() })

@@ -137,7 +137,7 @@ impl Isa {
     /// Armv8.2 with FP16, LSE and DotProd.
     pub const ARMV8_2: Self = Self::A64(A64Level::V82);
 
-    /// The best instruction set that the processor and the operating system support, or `None`.
+    /// The best instruction set that the processor and the operating system support. `None` without SSE4.2 or POPCNT.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -151,7 +151,7 @@ impl Isa {
         Some(if all { Self::AVX512 } else { Self::AVX2 })
     }
 
-    /// The best instruction set that the processor and the operating system support, or `None`.
+    /// The best instruction set that the processor and the operating system support. `None` without NEON.
     #[cfg(target_arch = "aarch64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_aarch64_feature_detected as has;
@@ -161,7 +161,7 @@ impl Isa {
         Some(if has!("fp16") && has!("lse") && has!("dotprod") { Self::ARMV8_2 } else { Self::ARMV8 })
     }
 
-    /// The best instruction set that the processor and the operating system support, or `None`.
+    /// Returns `None`: no instruction set is supported on this architecture.
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub const fn detect() -> Option<Self> {
         None

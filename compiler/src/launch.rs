@@ -36,7 +36,7 @@ pub struct KernelKey {
     pub guard: [bool; 3],
     /// Whether the global offset is zero in all dimensions.
     pub zero_offset: bool,
-    /// Whether a memory object that the kernel may access has more than 2 GiB, so that offsets need 64 bits.
+    /// Whether offsets need 64 bits, for example because the kernel may access a memory object of more than 2 GiB.
     pub large_offsets: bool,
     /// Whether an image of the launch has more than 4 GiB, so that the library computes the offsets of elements with 64
     /// bits. Implies `large_offsets`.
@@ -75,8 +75,8 @@ impl Default for KernelKey {
 }
 
 impl LaunchKey {
-    /// Returns a key for `wgclc` and tests: the required work-group size or `local_size`, 4 KiB for each local
-    /// argument, and 64 KiB of uniforms.
+    /// Returns a key for `wgclc` and tests, with the required work-group size or `local_size`. Each local argument has
+    /// 4 KiB, and each `__constant` argument is a uniform buffer of 64 KiB.
     pub fn example(function: &ir::Function, local_size: [u32; 3]) -> Self {
         let kernel = KernelKey { local_size, enqueued_local_size: local_size, zero_offset: true, ..KernelKey::default() };
         let mut key = Self { kernel, binding: BindingKey::default() };

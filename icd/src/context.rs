@@ -57,7 +57,7 @@ fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     Some(Zeroed { local: value & ZERO_LOCAL != 0, private: value & ZERO_PRIVATE != 0 })
 }
 
-/// Creates a context with its printf callback.
+/// Creates a context, and applies the extension properties: the printf callback and zero-initialised memory.
 fn create(
     devices: &[Arc<Device>],
     list: &List<cl_context_properties>,
@@ -88,7 +88,11 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             CL_CONTEXT_MEMORY_INITIALIZE_KHR if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
             // The requested buffer size is ignored: the size is CL_DEVICE_PRINTF_BUFFER_SIZE.
             CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM => {}
-            _ => return Err(Error::InvalidProperty(format!("context property {name:#x} (value {value:#x}) is unknown").into())),
+            _ => {
+                return Err(Error::InvalidProperty(
+                    format!("context property {name:#x} is unknown, or its value {value:#x} is invalid").into(),
+                ));
+            }
         }
     }
     Ok(Some(all))

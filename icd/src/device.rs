@@ -402,7 +402,7 @@ crate::entry! {
         let parts = device.divide(&Partition::parse(at, device.max_sub_devices())?)?;
         // "CL_INVALID_VALUE if out_devices is not NULL and num_devices is less than the number of sub-devices created
         // by the partition scheme."
-        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "the array has {num_devices} elements; {} devices are to be created", parts.count());
+        check!(devices.is_null() || num_devices as usize >= parts.count(), InvalidValue, "num_devices is {num_devices}, but the partition has {} sub-devices", parts.count());
         num_devices_ret.set(parts.count() as cl_uint);
         if !devices.is_null() {
             devices.set(&device.sub_devices(&parts)?.into_iter().map(handles::retained).collect::<Vec<_>>());

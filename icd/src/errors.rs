@@ -29,7 +29,7 @@ pub(crate) fn set_listener(listener: &Notify) {
 /// function.
 pub(crate) fn report(name: &str, error: &Error) {
     let listener = LISTENER.try_with(RefCell::take).ok().flatten();
-    if failure::has_returned() {
+    if failure::take_returned() {
         return;
     }
     if let Some(listener) = listener {
@@ -40,5 +40,5 @@ pub(crate) fn report(name: &str, error: &Error) {
 /// Ends the current call: removes its listener.
 pub(crate) fn end_call() {
     let _ = LISTENER.try_with(RefCell::take);
-    failure::has_returned();
+    failure::take_returned();
 }

@@ -3,8 +3,8 @@
 //! - [`ffi`]: conversion of C arguments to safe values; the macro that defines entry points, which catches panics.
 //! - [`handles`]: the application's references to objects, reference counts.
 //! - [`info`]: results of queries.
-//! - [`dispatch`]: the dispatch table of the ICD loader, with every function of OpenCL 3.0 and of the extensions that
-//!   have an entry.
+//! - [`dispatch`]: the dispatch table of the ICD loader, with every function of OpenCL 3.1; functions of extensions by
+//!   name.
 //! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has those of
 //!   optional features that wgcl does not support.
 //!

@@ -108,7 +108,7 @@ fn errors_are_reported_with_a_status() {
         (
             &["k.cl", "scale", "global=6", "--device", "abacus", good[0], good[1], good[2]],
             3,
-            "no device named `abacus`; available devices: ",
+            "no device named `abacus`; suitable devices: ",
         ),
         (&["-DN=", "-Dfloat=flaot", "k.cl", "scale", "global=6", good[0], good[1], good[2]], 1, "k.cl:1:"),
         (&["k.cl", "scale", "global=6", good[0], good[1], "double = 2"], 1, "clSetKernelArg of argument 2: CL_INVALID_ARG_SIZE"),

@@ -111,7 +111,7 @@ impl<M: Machine> Program<M> {
     /// Compiles a variant for a later launch, on the calling thread.
     ///
     /// # Errors
-    /// Those of [`Program::executable`].
+    /// Fails with the errors of [`Program::executable`].
     pub fn compile_for_later(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
         self.make(&kernel.variant(key), kernel, key).map(drop)
     }

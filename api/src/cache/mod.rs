@@ -1,4 +1,4 @@
-//! The disk cache: programs from builds, and shaders from kernel launches.
+//! The disk cache: programs from builds, and shaders, machine code and launch keys from kernel launches.
 //!
 //! # Layout
 //! `FOLDER/v1/SHARD/NAME`: the name is the key, a hash of all inputs of the contents. The key also selects the shard,

@@ -146,7 +146,7 @@ impl Shard<'_> {
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
         ledger.set_len(content.blocks + meanwhile)?;
         stamp.set_modified(SystemTime::now())?;
-        tracing::debug!("{}: {} blocks in use after eviction", self.folder.display(), content.blocks);
+        tracing::debug!("{}: recounted, {} blocks of 4 KiB in use", self.folder.display(), content.blocks);
         Ok(Some(content.blocks))
     }
 

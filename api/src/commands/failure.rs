@@ -24,7 +24,7 @@
 //! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: after
 //! CL_OUT_OF_RESOURCES programs such as pyopencl free memory and call again, which would succeed with wrong contents.
 //! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify,
-//! once: calls that return them only set [`has_returned`].
+//! once: calls that return them only set a flag ([`take_returned`]).
 
 use std::cell::Cell;
 use std::fmt;
@@ -39,9 +39,9 @@ thread_local! {
     static RETURNED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a call on this thread has returned the error of failed commands since the last query. pfn_notify has
+/// Takes and clears the flag of this thread: whether a call has returned the error of failed commands. pfn_notify has
 /// already received that error.
-pub fn has_returned() -> bool {
+pub fn take_returned() -> bool {
     RETURNED.replace(false)
 }
 

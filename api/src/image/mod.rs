@@ -141,7 +141,7 @@ pub struct ImageDesc {
 /// whether they are copied or used in place.
 pub type HostImage<'a> = &'a dyn Fn(MemFlags, u64) -> Result<HostData>;
 
-/// An image object (cl_mem of a type of image).
+/// An image object (a cl_mem).
 #[derive(Debug)]
 pub struct Image {
     slot: HandleSlot,
@@ -212,7 +212,7 @@ impl Image {
         // "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid or if image_desc is NULL."
         let desc = desc.ok_or_else(|| Error::InvalidImageDescriptor("the image description is null".into()))?;
         let kind = kind_of(desc)?;
-        check_origin(desc, kind)?;
+        check_source_type(desc, kind)?;
         let shape = shape(context, (desc, kind), u64::from(element), host.is_some())?;
         check_levels(&shape, flags, host.is_some())?;
         let size = shape.size().ok_or_else(|| Error::InvalidImageSize("the image is too large".into()))?;
@@ -378,7 +378,7 @@ impl Image {
         // if they "do not follow the rules described in the argument description".
         let at = [x, y, z];
         let inside = (0..3).all(|dim| region[dim] != 0 && at[dim].checked_add(region[dim]).is_some_and(|end| end <= shape.extent[dim]));
-        ensure!(inside, InvalidValue, "the box of {region:?} at {origin:?} is not within the image's {:?}", shape.extent);
+        ensure!(inside, InvalidValue, "the region {region:?} at origin {origin:?} is empty or exceeds the image's size {:?}", shape.extent);
         let [row, slice] = shape.strides();
         let element = shape.element;
         Rect::unchecked([begin + x * element, y, z], [region[0] * element, region[1], region[2]], row, slice)
@@ -459,7 +459,7 @@ pub(crate) fn kind_of(desc: &ImageDesc) -> Result<ImageType> {
 }
 
 /// Checks that an image of that type can be created from the memory object of a description.
-fn check_origin(desc: &ImageDesc, kind: ImageType) -> Result<()> {
+fn check_source_type(desc: &ImageDesc, kind: ImageType) -> Result<()> {
     // "mem_object can be a buffer memory object if image_type is CL_MEM_OBJECT_IMAGE1D_BUFFER or
     // CL_MEM_OBJECT_IMAGE2D, or any other image_type if the cl_ext_image_from_buffer extension is supported. [It] can
     // be an image object if image_type is CL_MEM_OBJECT_IMAGE2D. Otherwise it must be NULL."

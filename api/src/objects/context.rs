@@ -44,7 +44,7 @@ pub struct Context {
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers that were created with a device address, by address.
     pub(crate) addressed: Mutex<BTreeMap<u64, Weak<Buffer>>>,
-    /// The queues of the context, including released ones.
+    /// The queues of the context. Some may no longer exist.
     queues: Mutex<Vec<Weak<dyn Drain>>>,
     /// The default on-device queue of each device, by device index.
     default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,
@@ -177,7 +177,7 @@ impl Context {
         queues.push(queue);
     }
 
-    /// The queues that are not released.
+    /// The queues that still exist.
     pub(crate) fn queues(&self) -> Vec<Arc<dyn Drain>> {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }

@@ -43,7 +43,7 @@ impl Platform {
         Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
     }
 
-    /// The devices that the option `WGCL_DEVICE` selects, best first.
+    /// All devices, best first; or those that the option `WGCL_DEVICE` selects, in its order.
     pub fn devices(&self) -> &[Arc<Device>] {
         self.devices.get_or_init(|| {
             let mut all: Vec<_> = self.backend.devices().into_iter().map(Device::new).collect();

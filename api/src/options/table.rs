@@ -154,8 +154,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Words(&["1", "fatal", "nan"]),
         audience: Audience::User,
         default: "0",
-        doc: "Runs the kernel sanitizer on the CPU device and reports errors on standard error, with the source line. \
-              It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only buffers, data \
+        doc: "Each of the words runs the kernel sanitizer on the CPU device, which reports errors on standard error, \
+              with the source line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only buffers, data \
               races, divergent barriers and division by zero. `nan` also reports operations that create a NaN. \
               `fatal` fails the launch on any error. Kernels are much slower, and the cache is not used. On every \
               device, wgcl also warns about undefined uses of the API and reports objects that were not released.",
@@ -257,14 +257,14 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::Testing,
         default: "if the code is small",
-        doc: "`1` is the default. `0` disables inlining, except for functions that a GPU requires to be inlined.",
+        doc: "`0` disables inlining, except for functions that a GPU requires to be inlined. `1` has no effect.",
     },
     OptionInfo {
         name: "WGCL_DEFECTS",
         kind: Kind::Text("list of `NAME`, `-NAME`, `-all`"),
         audience: Audience::Testing,
         default: "those of the driver",
-        doc: "Defects of the GPU driver that the compiler works around, which `NAME` adds and `-NAME` or `-all` \
-              removes. The names are in `compiler/src/target/shaders.rs`.",
+        doc: "Which defects of the GPU driver the compiler works around. `NAME` adds a workaround; `-NAME` removes one, and \
+              `-all` removes all. The names are in `compiler/src/target/shaders.rs`.",
     },
 ];

@@ -8,7 +8,7 @@ use super::table::{Kind, OptionInfo, TABLE};
 const SWITCHES: [(&str, &str); 8] =
     [("1", "1"), ("true", "1"), ("yes", "1"), ("on", "1"), ("0", "0"), ("false", "0"), ("no", "0"), ("off", "0")];
 
-/// Variables that begin with `WGCL_` but belong to scripts and tests.
+/// Prefixes, after `WGCL_`, of variables that belong to scripts and tests.
 const NON_OPTION_PREFIXES: &[&str] =
     &["ACCURACY", "DOUBLES_", "DXC", "FUZZ_", "JUMP_SEEDS", "LIBRARY", "MUTATION", "RUNTIME_ID", "STRESS_", "TEST_", "TWINS"];
 
@@ -16,8 +16,8 @@ fn switch(word: &str) -> Option<&'static str> {
     SWITCHES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, value)| *value)
 }
 
-/// The normalised value, or `None` if no part of the value is accepted. Adds a message for each part that is not
-/// accepted.
+/// Returns the normalised value. Returns `None` if no part is accepted, or if a list is empty (`off`). Adds a message
+/// for each part that is not accepted.
 pub(super) fn accepted(option: &OptionInfo, value: String, messages: &mut Vec<String>) -> Option<String> {
     let word = value.trim();
     match option.kind {

@@ -33,6 +33,6 @@ bitflags! {
 }
 
 impl DeviceType {
-    /// CL_DEVICE_TYPE_ALL, which is all 32 bits set.
+    /// CL_DEVICE_TYPE_ALL: the low 32 bits are set.
     pub const ANY: Self = Self::from_bits_retain(0xffff_ffff);
 }

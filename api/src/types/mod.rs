@@ -1,4 +1,4 @@
-//! Plain types that the other modules share. None of them refers to an OpenCL object.
+//! Types and functions that the other modules share. They do not depend on particular OpenCL objects.
 
 pub mod affinity;
 pub mod callback;

@@ -22,7 +22,8 @@ impl Rect {
     /// Fills in pitches that are 0 and checks all of them.
     ///
     /// # Errors
-    /// If the region is empty, or a pitch is too small or not a multiple of the row pitch.
+    /// If the region is empty, or its end does not fit 64 bits. Also if a pitch is too small, or if the slice pitch is
+    /// not a multiple of the row pitch.
     pub fn new(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
         let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
         // "CL_INVALID_VALUE if any region array element is 0."
@@ -109,16 +110,16 @@ pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> V
     pieces
 }
 
-/// Whether two boxes of the same extent and pitches in one buffer have a byte in common: CL_MEM_COPY_OVERLAP,
-/// appendix E of the specification.
+/// Whether two boxes of the same extent and pitches in one buffer have a byte in common: CL_MEM_COPY_OVERLAP, see the
+/// appendix "Checking for Memory Copy Overlap" of the specification.
 pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let (first, second) = if a.start() <= b.start() { (a, b) } else { (b, a) };
     if first.span().end <= second.start() {
         return false;
     }
-    // The boxes' spans interleave. Write the distance as (x, y, z) steps with x < row pitch and y < rows of a slice.
-    // The boxes overlap if each step is less than the extent. They also overlap with a wrapped x or y if the box
-    // extends into the next row or slice.
+    // The spans of the boxes overlap. The distance is `dx + dy * row + dz * slice`, with dx < row and dy < rows. The
+    // boxes overlap if dx, dy and dz are less than width, height and depth. The same distance is also dx - row in the
+    // next row (`wrap_y`), and dy - rows in the next slice (`wrap_z`).
     let distance = second.start() - first.start();
     let [width, height, depth] = a.region;
     let (row, slice) = (a.row_pitch, a.slice_pitch);
@@ -128,11 +129,7 @@ pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let (dz, rest) = (i128::from(distance / slice), distance % slice);
     let (dy, dx) = (i128::from(rest / row), i128::from(rest % row));
     let (row, rows) = (i128::from(row), i128::from(slice / row));
-    (0..=1).any(|wrap_z| {
-        (0..=1).any(|wrap_y| meets(dx - wrap_y * row, dy + wrap_y - wrap_z * rows, dz + wrap_z))
-            // The row also wraps at the end of the slice, and only there.
-            || meets(dx - wrap_z * row, dy + wrap_z - wrap_z * rows, dz + wrap_z)
-    })
+    (0..=1).any(|wrap_z| (0..=1).any(|wrap_y| meets(dx - wrap_y * row, dy + wrap_y - wrap_z * rows, dz + wrap_z)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@
 
 /// A number that is unique among the running threads.
 pub fn token() -> usize {
-    // A constant without a destructor has no state, and is always accessible.
+    // A thread-local value with a constant initialiser and without a destructor is accessible until the thread has
+    // ended.
     thread_local!(static TOKEN: u8 = const { 0 });
     TOKEN.with(|token| std::ptr::from_ref(token).addr())
 }

@@ -247,7 +247,7 @@ impl CpuProgram {
         Ok(Self { code, timings, memory, reports: Arc::default() })
     }
 
-    /// A program whose kernels `compile` returns.
+    /// A program with the kernels that the function `compile` returns.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests' kernels are Rust functions"))]
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, compile: Box<Compile<CompiledKernel>>) -> Self {
         let timings = timings(&facts);
@@ -321,7 +321,7 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
     facts.iter().map(|facts| (facts.name.clone(), KernelTiming::default())).collect()
 }
 
-/// Starts to load the variants of a program in the disk cache that earlier processes have launched.
+/// Starts to load the variants of a program that earlier processes have launched, from the disk cache.
 pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> PrefetchedProgram<Cpu> {
     PrefetchedProgram::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }

@@ -27,7 +27,7 @@ impl KernelShader {
     }
 
     /// Work-items of dimension 0 per invocation.
-    pub(crate) const fn coarse(&self) -> u32 {
+    pub(crate) const fn coarsening_factor(&self) -> u32 {
         self.0.coarse
     }
 }

@@ -234,7 +234,8 @@ struct MappedTarget {
     range: Range<u64>,
 }
 
-/// Returns the range as a target of another device's read, or `None` if the host cannot access the buffer.
+/// Returns the range as a target of another device's read. Returns `None` if the host cannot access the buffer, or if
+/// the range is out of bounds.
 pub(crate) fn mapped_target(memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own = downcast(memory).ok()?;
     own.mapping()?;

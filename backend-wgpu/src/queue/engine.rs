@@ -163,7 +163,7 @@ impl Engine {
             (transfer, CommandPath::Transfer(path)) => {
                 self.transfers.perform(&mut self.batch, transfer, path, TransferRequest { profile, progress })
             }
-            _ => Err(BackendError::Other("internal error: a transfer without a path".to_owned())),
+            _ => Err(BackendError::Other("internal error: no transfer path was chosen for a transfer".to_owned())),
         }
     }
 

@@ -37,7 +37,7 @@ pub(crate) struct TransferRequest<'a> {
     pub(crate) progress: &'a Arc<dyn Progress>,
 }
 
-/// The buffers of a copy.
+/// The buffers of a copy. In its regions, `buffer` is the offset in `from`, and `host` is the offset in `to`.
 #[derive(Clone, Copy)]
 struct CopyBuffers<'a> {
     from: &'a WgpuMemory,

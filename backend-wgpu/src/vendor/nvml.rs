@@ -127,7 +127,8 @@ impl Drop for Nvml {
     }
 }
 
-/// Returns the facts of the GPU at a PCI address, or `None` if the library is missing or does not know the GPU.
+/// Returns the facts of the GPU at a PCI address. Returns `None` if the library is missing, does not know the GPU, or
+/// does not report its clock or compute capability.
 pub(super) fn query(pci: [u32; 4]) -> Option<Facts> {
     let nvml = Nvml::load()?;
     let device = nvml.device(pci)?;

@@ -187,7 +187,11 @@ impl Subdevice {
 }
 
 fn check(status: u32, what: u32) -> io::Result<()> {
-    if status == 0 { Ok(()) } else { Err(io::Error::other(format!("NVIDIA's driver refused {what:#x} with status {status:#x}"))) }
+    if status == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!("NVIDIA's driver refused the class or command {what:#x}: status {status:#x}")))
+    }
 }
 
 /// Calls the driver. `parameters`, and the structures that it points to, must have the layout that the driver expects

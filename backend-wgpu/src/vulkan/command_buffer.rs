@@ -1,8 +1,8 @@
 //! Records and submits Vulkan command buffers.
 //!
 //! The first commands of a batch are stored as [`Step`]s and not recorded at once. If a small batch has the same
-//! steps as an earlier one, its command buffer is submitted again. Programs often launch the same kernels repeatedly,
-//! and on an H100 recording takes longer than submitting. Larger batches are recorded step by step.
+//! steps as an earlier one, the command buffer of the earlier one is submitted again. Programs often launch the same
+//! kernels repeatedly, and on an H100 recording takes longer than submitting. Larger batches are recorded step by step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::vulkan::semaphores::Semaphore;
 
 /// Maximum number of tracked buffers between two barriers.
 const MAX_TRACKED_BUFFERS: usize = 24;
-/// Maximum number of deferred steps: those of several launches.
+/// Maximum number of deferred steps, enough for several launches.
 const MAX_DEFERRED_STEPS: usize = 24;
 /// Maximum number of command buffers that can be submitted again.
 const MAX_TEMPLATES: usize = 4;
@@ -481,7 +481,8 @@ impl CommandRecorder {
         Ok(())
     }
 
-    /// Evicts the oldest templates above the limit. Their command buffers are reused after their last submission.
+    /// Evicts the oldest templates above the limit. Their command buffers are reused once their last submission is
+    /// complete.
     fn evict_templates(&mut self, last: u64) {
         while self.templates.len() > MAX_TEMPLATES {
             let Some(Template { buffer, retained, number, .. }) = self.templates.pop_front() else { return };

@@ -26,7 +26,8 @@ pub(crate) unsafe fn import(
     size: u64,
     addressed: bool,
 ) -> Result<(vk::Buffer, vk::DeviceMemory, u64), vk::Result> {
-    // The exporter also rounded its allocation up for a buffer, so the memory has the rounded size.
+    // The driver may require more than `size` bytes for the buffer. The exporter's allocation was rounded up in the
+    // same way, so a buffer of the rounded size fits.
     // SAFETY: the caller ensures the requirements.
     let (buffer, requirements) = unsafe { buffer(device, exported, size, addressed) }?;
     let (buffer, requirements, size) = if requirements.size > size {

@@ -108,7 +108,7 @@ impl VulkanDevice for HalDevice {
                 Ok(_) | Err(_) => {
                     // SAFETY: nothing has used it yet.
                     unsafe { hal_device.destroy_buffer(buffer) };
-                    return Err(BackendError::Other("the driver offers no coherent mapping".to_owned()));
+                    return Err(BackendError::Other("the memory of the buffer cannot be mapped, or is not host-coherent".to_owned()));
                 }
             }
         }

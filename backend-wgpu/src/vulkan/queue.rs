@@ -109,7 +109,7 @@ impl VulkanQueue {
     /// # Safety
     /// `device` must be the Vulkan device of `owner`, which must not submit commands. `handle` must be a queue of the
     /// device, of family `family`. The device must have timeline semaphores. `functions` must belong to the device, and
-    /// their features must be enabled. `query_reset` requires that the host may reset queries.
+    /// their features must be enabled. If `query_reset` is true, the feature hostQueryReset must be enabled.
     pub(crate) unsafe fn new(
         owner: wgpu::Device,
         device: ash::Device,
@@ -163,7 +163,7 @@ impl VulkanQueue {
         self.functions.pipeline_statistics.is_some()
     }
 
-    /// Returns the functions for shared semaphores, if the extension is enabled.
+    /// Returns the functions for external semaphores, or `None` if the extension is not enabled.
     pub(crate) const fn semaphore_fds(&self) -> Option<&ash::khr::external_semaphore_fd::Device> {
         self.functions.semaphores.as_ref()
     }

@@ -43,8 +43,8 @@ fn kind_of(kind: ExternalSemaphore) -> vk::ExternalSemaphoreHandleTypeFlags {
 
 impl SharedSemaphore {
     fn create(queue: &Arc<VulkanQueue>, info: &vk::SemaphoreCreateInfo<'_>) -> BackendResult<Self> {
-        // SAFETY: the device lives as long as `queue`. The device reports the handle type as exportable, if there is
-        // one.
+        // SAFETY: the device lives as long as `queue`. If `info` names a handle type, the device reports it as
+        // exportable.
         let handle = unsafe { queue.device.create_semaphore(info, None) }.map_err(backend_error)?;
         let semaphore = Semaphore { queue: Arc::clone(queue), handle, signals: Mutex::new(0), signalled: Condvar::new() };
         Ok(Self(Arc::new(semaphore)))

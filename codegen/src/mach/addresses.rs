@@ -124,7 +124,7 @@ impl<'a> Addresses<'a> {
     }
 
     /// The operand of a shift by a constant, and the scale. `None` if `value` is not a shift at the loop depth `depth`,
-    /// or the scale is too large.
+    /// or if the addressing modes do not have the scale.
     fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
         let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
         let amount = self.constant(by)?;

@@ -153,7 +153,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
         to
     }
 
-    /// A label for a block that starts later.
+    /// Returns a label for a block that starts later.
     pub(crate) fn label(&mut self) -> Label {
         self.labels.push(usize::MAX);
         self.labels.len() - 1

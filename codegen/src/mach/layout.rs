@@ -82,7 +82,7 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
 /// A layout in progress.
 struct Layout<'a, B: BranchEncoding> {
     blocks: &'a [BlockCode<B::Cond>],
-    /// The blocks that are not skipped, in order.
+    /// The blocks that are not skipped, in the order of the code.
     order: Vec<usize>,
     /// The branches of each block in `order`.
     branches: Vec<Branches<B>>,

@@ -53,9 +53,10 @@ impl<'a> Checker<'a> {
         let params = &self.function.params;
         let general = params.len() <= 6 && params.iter().chain(&self.function.returns).all(|ty| ty.is_general());
         if !general || self.function.blocks.first().is_none_or(|block| !block.params.is_empty()) {
-            return Err(
-                self.error("signature".into(), "expected at most six integer parameters, and an entry block without parameters".into())
-            );
+            return Err(self.error(
+                "signature".into(),
+                "expected at most six integer parameters, an integer result or none, and an entry block without parameters".into(),
+            ));
         }
         for (index, block) in (0..).zip(&self.function.blocks) {
             for &param in &block.params {
@@ -67,10 +68,11 @@ impl<'a> Checker<'a> {
                     self.define(index, result).map_err(|message| self.error(format!("b{index}: {}", inst.op), message))?;
                 }
             }
-            // An argument of a jump can be defined in any block that dominates the jump, even if the jump is backward.
             let Some(terminator) = &block.terminator else {
                 return Err(self.error(format!("b{index}"), "the block has no terminator".into()));
             };
+            // Arguments of a jump are uses in this block: their definitions must dominate it, also if the target is an
+            // earlier block.
             self.terminator(index, terminator).map_err(|message| self.error(format!("b{index}: {terminator}"), message))?;
         }
         Ok(())
@@ -295,7 +297,9 @@ impl<'a> Checker<'a> {
         let narrow = index.len() == 1 && ty(index[0]).elem() == Some(Elem::I32);
         let wide = index.len() <= 2 && index.iter().all(|value| ty(*value).elem() == Some(Elem::I64));
         let fits = lanes == u32::from(of.lanes()) && (narrow || wide) && matches!(scale, 1 | 2 | 4 | 8);
-        require(fits && base.is_none_or(|base| ty(base) == Type::I64), || "the indices do not match the lanes".into())
+        require(fits && base.is_none_or(|base| ty(base) == Type::I64), || {
+            "expected an i64 base or none, one i32 or i64 index per lane, and a scale of 1, 2, 4 or 8".into()
+        })
     }
 }
 

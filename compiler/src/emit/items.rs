@@ -1,6 +1,6 @@
 //! Work-item functions: ids and sizes, from naga's built-in inputs, the launch key and the argument buffer.
 //!
-//! The kernel computes every item that it or its helpers use at its start. It passes items to helpers in private
+//! At its start, the kernel computes every item that it or its helpers use. It passes items to helpers in private
 //! variables.
 
 use super::EmitError;
@@ -52,11 +52,12 @@ impl Item {
     }
 }
 
-/// The source of a zero that is opaque to the driver: the upper half of the number of dimensions.
+/// The work dimension. Its upper 16 bits are a zero that is opaque to the driver.
 pub(super) const OPAQUE_ZERO: Item = Item::Work(WorkItem::WorkDim);
 
-/// The item that hides the origin of indices of private arrays. `None` unless the driver reads indices late and has no
-/// 16-bit integers.
+/// The item whose zero is combined with indices of private arrays, so that an access does not use an index variable
+/// directly ([`late_indices`](crate::target::Defects::late_indices)). `None` if the driver lacks this defect or has
+/// 16-bit integers, or if the function has no private variables.
 pub(super) fn index_hiding_item(function: &ir::Function, target: &Target) -> Option<Item> {
     (target.shaders.defects.late_indices && !target.shaders.int16 && !function.vars.is_empty()).then_some(OPAQUE_ZERO)
 }
@@ -84,9 +85,10 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
 }
 
-/// The work-group size that the shader declares. It is one-dimensional if the language supports subgroup queries only
-/// in such work-groups, or if the device answers them incorrectly in others. Each work-item has the same index in the
-/// work-group for both sizes, and thus the same position in its subgroup.
+/// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and the
+/// language or the device requires this. Some shader languages permit these queries only in such work-groups, and some
+/// devices answer them incorrectly in others. Each work-item has the same index in the work-group for both sizes, and
+/// thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let any_shape = target.shaders.spirv;
@@ -250,11 +252,11 @@ impl Emitter<'_, '_> {
         value.first().copied().ok_or_else(|| EmitError::Internal("an empty hidden value".to_owned()))
     }
 
-    /// Returns the word at byte offset `word` of the identity of a pointer argument.
-    fn identity_word(&mut self, inputs: &Inputs, index: u32, word: u32) -> Result<Expr, EmitError> {
+    /// Returns the word at byte offset `offset` of the identity of a pointer argument.
+    fn identity_word(&mut self, inputs: &Inputs, index: u32, offset: u32) -> Result<Expr, EmitError> {
         let place = self.cx.args.identities.get(index as usize).copied().flatten();
         let place = place.ok_or_else(|| EmitError::Internal(format!("argument {index} has no identity in the argument buffer")))?;
-        self.hidden(inputs, place + word)
+        self.hidden(inputs, place + offset)
     }
 
     fn compute(&mut self, item: Item, inputs: &mut Inputs) -> Result<Expr, EmitError> {

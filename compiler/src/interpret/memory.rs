@@ -33,7 +33,7 @@ pub(super) enum MemoryKind {
     /// Buffers, program-scope variables and constants.
     Global = 0,
     Local = 1,
-    /// Variables of a work-item. Those of the innermost function are the last.
+    /// Variables of a work-item. The variables of the innermost function are the last.
     Private = 2,
     /// Aggregates that are passed by value to a kernel.
     Argument = 3,

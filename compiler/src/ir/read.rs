@@ -530,7 +530,7 @@ impl Reader {
             "clock" => match self.next()?.as_str() {
                 "device" => Op::Clock { sub: false },
                 "sub" => Op::Clock { sub: true },
-                other => return Err(self.error(format!("`{other}` has no clock"))),
+                other => return Err(self.error(format!("expected `device` or `sub`, found `{other}`"))),
             },
             "printf" => {
                 let format = if self.accept("dynamic") { None } else { Some(Global(self.entity("@g")?)) };

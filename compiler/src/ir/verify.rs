@@ -491,7 +491,7 @@ impl<'a> Verifier<'a> {
             }
             Op::Barrier(_) | Op::MemFence(_) => return Ok(None),
             Op::NanCheck { values, .. } => {
-                let first = values.first().ok_or_else(|| "a check of nothing".to_owned())?;
+                let first = values.first().ok_or_else(|| "nan_check without operands".to_owned())?;
                 let of = self.uses(*first)?.scalar().filter(|scalar| scalar.is_float());
                 require(of.is_some(), || format!("{first} is not a float"))?;
                 for value in values {

@@ -345,7 +345,7 @@ impl<'a> Linker<'a> {
         let mut number = |item: Item| {
             let found = self.resolve(item).and_then(|found| numbers.get(&found)).copied();
             if found.is_none() {
-                missing = Some(internal!("{item:?} was not reached"));
+                missing = Some(internal!("a linked function or variable refers to {item:?}, which is not linked"));
             }
             found.unwrap_or_default()
         };

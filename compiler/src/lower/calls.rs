@@ -71,8 +71,8 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Distance in bytes between the lanes of the vector that a pointer argument points to. `None` if it is not a
-    /// pointer.
+    /// Distance in bytes between the lanes of the vector that a pointer argument points to; 0 if it points to an object
+    /// that is not arithmetic. `None` if the argument is not a pointer.
     fn pointee_lane_stride(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
             TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),

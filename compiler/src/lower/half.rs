@@ -1,5 +1,5 @@
-//! Exact conversions of halves as bits, for devices without 16-bit floats, in every rounding mode (OpenCL C 6.3.1.1,
-//! 6.15.8).
+//! Conversions between the bits of halves and `float` or `double`, for devices without 16-bit floats. They are
+//! correctly rounded in every rounding mode (OpenCL C 6.3.1.1, 6.15.8).
 
 use super::builder::Builder;
 use super::convert::bits_type;
@@ -57,7 +57,7 @@ impl Builder {
         let is_tiny = self.cmp_int(CmpOp::Eq, exponent, 0);
         let significand = self.select(is_tiny, fraction, with_one);
 
-        // Below the smallest normal half the unit remains 2^-24, so more bits are dropped.
+        // Below the smallest normal half, the ulp stays 2^-24, so more bits are dropped.
         let least = bias - 14;
         let clamped = self.bin_int(BinOp::UMax, exponent, least);
         let extra = self.sub(clamped, exponent);

@@ -148,7 +148,7 @@ impl<'p> Lowering<'p, '_> {
                 address
             }
             Located::Lanes { .. } | Located::LaneDyn { .. } => {
-                self.b.fail("internal error: the address of a part of a vector's parts");
+                self.b.fail("internal error: the address of a component of a selection of components");
                 self.b.undef(Type::Ptr(Space::Private))
             }
         }
@@ -220,7 +220,7 @@ impl<'p> Lowering<'p, '_> {
                 self.b.lanes(vector, lanes)
             }
             Located::LaneDyn { .. } => {
-                self.b.fail("internal error: lanes of a lane");
+                self.b.fail("internal error: components of one vector component");
                 self.b.undef(arith.ir())
             }
         }
@@ -373,10 +373,10 @@ impl<'p> Lowering<'p, '_> {
     fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();
-        // If all elements have the same size, that size is the unit of the copy, as in other accesses.
+        // If all constants have the same element size, the copy is aligned to it, like accesses to the elements.
         let (mut smallest, mut largest) = (u32::MAX, 1);
-        // End of the stores that follow the copy, in bytes. A constant before it may override such a store, so it is
-        // stored later.
+        // The end offset, in bytes, of the parts that are stored after the copy. A later constant at a smaller offset
+        // may override one of them, so it is also stored after the copy.
         let mut stored = 0;
         let values: Vec<Value> = parts
             .iter()
@@ -401,8 +401,8 @@ impl<'p> Lowering<'p, '_> {
                     (smallest, largest) = (smallest.min(scalar.size()), largest.max(scalar.size()));
                     let width = scalar.size() as usize;
                     let target = bytes.get_mut(*offset as usize..).unwrap_or_default();
-                    for (lvalue, bits) in target.chunks_exact_mut(width).zip(&lanes) {
-                        lvalue.copy_from_slice(&bits.to_le_bytes()[..width]);
+                    for (chunk, bits) in target.chunks_exact_mut(width).zip(&lanes) {
+                        chunk.copy_from_slice(&bits.to_le_bytes()[..width]);
                     }
                 }
                 _ => {
@@ -445,7 +445,8 @@ pub(super) const fn lane_size(arith: ArithType) -> u32 {
     crate::thir::types::scalar_size(arith.kind)
 }
 
-/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous.
+/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous,
+/// or if there is no vector type with this number of lanes.
 fn contiguous(lanes: &[u8]) -> Option<u8> {
     let &first = lanes.first()?;
     let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);

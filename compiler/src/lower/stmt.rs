@@ -526,7 +526,7 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
     Some(links)
 }
 
-/// The value of a constant condition. `None` if the condition is not constant.
+/// The value of a constant integer condition. `None` for other conditions.
 pub(super) fn known_condition(expr: &Expr) -> Option<bool> {
     match &expr.kind {
         ExprKind::Constant(Constant::Int(bits)) => Some(*bits != 0),

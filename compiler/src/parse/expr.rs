@@ -1,4 +1,4 @@
-//! Expressions (C99 6.5, OpenCL C 6.4). Binary operators are parsed by precedence. Loops parse chains of operators.
+//! Expressions (C99 6.5, OpenCL C 6.5). Binary operators are parsed by precedence. Loops parse chains of operators.
 
 use std::sync::Arc;
 

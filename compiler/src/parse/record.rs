@@ -32,7 +32,7 @@ impl Parser<'_> {
             None
         };
         if tag.is_none() && fields.is_none() {
-            self.error("declaration of anonymous struct must be a definition");
+            self.error(format!("declaration of anonymous {} must be a definition", if is_union { "union" } else { "struct" }));
         }
         TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, pack }))
     }

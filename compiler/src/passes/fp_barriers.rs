@@ -37,7 +37,7 @@ const SHIFTS: [u64; 2] = [16, 17];
 /// The index of one of the two zeros.
 type Zero = usize;
 
-/// Rewrites the float arithmetic of a function. Returns whether there is any.
+/// Rewrites the float arithmetic of a function. Returns whether anything changed.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut changes = false;

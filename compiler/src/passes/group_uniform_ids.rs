@@ -47,7 +47,7 @@ enum Whole {
 
 type UniformValues = FxHashMap<Value, (Number, Whole)>;
 
-/// Rewrites the values. Returns whether there are any.
+/// Rewrites the values that only depend on the group id. Returns whether anything changed.
 fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
     if !cx.key.kernel.zero_offset {
         return false;

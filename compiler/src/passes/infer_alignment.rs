@@ -1,4 +1,4 @@
-//! Sets the alignment of every access to the value that is known from its root and offset.
+//! Sets the alignment of every access to the largest one that follows from its base object and offset.
 //!
 //! ```text
 //! %o = shl %i, 5                                  %o = shl %i, 5
@@ -9,8 +9,8 @@
 //!
 //! The alignment of an access may also be too large, if a program casts a pointer to a type of larger alignment. The
 //! alignment of a private variable is then raised. Other objects cannot move, so the alignment of the access is
-//! lowered. After this pass, the verifier compares the alignment of every access with its root. Expects the form that
-//! `resolve_pointers` and `shrink_int64` produce.
+//! lowered. After this pass, the verifier checks that no access assumes a larger alignment than that of its base
+//! object. Expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use super::pass::Pass;
 use crate::analysis::alignment::{BUFFER, zeros};

@@ -92,8 +92,8 @@ fn merge_paths(function: &mut Function, region: &mut Region, most: usize) -> boo
     true
 }
 
-/// Replaces the `continue`s at the end of two regions by `yield`s. Emits identical computations to `after`. Returns the
-/// operands of the new `continue`.
+/// Replaces the `continue`s at the end of two regions by `yield`s. Computations that both regions perform identically
+/// are emitted once, into `after`. Returns the operands of the new `continue`.
 fn join(function: &mut Function, results: &mut Vec<Value>, [first, second]: [&mut Region; 2], after: &mut Vec<Inst>) -> Vec<Value> {
     let inner = sink_common::defined_in([&*first, &*second]);
     let (Some(Op::Continue(a)), Some(Op::Continue(b))) = (first.terminator().cloned(), second.terminator().cloned()) else {

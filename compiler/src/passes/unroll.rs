@@ -12,9 +12,9 @@
 //!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
 //!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
-//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a short loop with many
-//!   iterations, or an unknown number of them, is partially unrolled. Each copy has its own test. If the trip count is
-//!   a known multiple of the number of copies, one test covers all copies:
+//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a loop with a small
+//!   body is partially unrolled if it has many iterations or an unknown number. Each copy has its own test. If the trip
+//!   count is a known multiple of the number of copies, one test covers all copies:
 //!
 //! ```text
 //! loop (%p = %a) {              loop (%p = %a) {
@@ -41,7 +41,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Limit for the instructions of a fully unrolled loop.
 const MAX_SIZE: usize = 2048;
 
-/// The same limit for loops that index a private array or have an unroll hint.
+/// The same limit for loops that index a private array, or have an unroll hint (not with `Costs::per_word_accesses`).
 const MAX_PREFERRED_SIZE: usize = 8192;
 
 /// Limit for the instructions that all unrolling adds to a function.
@@ -50,7 +50,8 @@ const MAX_GROWTH: usize = 16_384;
 /// Limit for the trip count of a fully unrolled loop: each iteration has at least one instruction.
 const MAX_ITERATIONS: u64 = MAX_PREFERRED_SIZE as u64;
 
-/// Limit for the trip count of a loop that is partially unrolled by the factor of its hint.
+/// The largest trip count that partial unrolling computes. A loop with a larger one is not unrolled by its hint, and
+/// otherwise gets a test for each copy.
 const MAX_COUNTED: u64 = 1 << 16;
 
 /// Limit for the copies of a partially unrolled body.
@@ -65,30 +66,29 @@ const PRIVATE_ACCESS: usize = 24;
 /// The weight of an operation on emulated doubles (`crate::doubles`), which are expanded later.
 const SOFT_DOUBLE: usize = 64;
 
-/// Loops with at most this many iterations are not partially unrolled. The unnecessary copies in the last iteration
-/// would cost as much as unrolling saves.
-const MAX_SKIPPED: u64 = 16;
+/// Loops with at most this many iterations are not partially unrolled. After the exit, the driver executes the rest of
+/// the copies without active lanes, which would cost as much as unrolling saves.
+const FEW_ITERATIONS: u64 = 16;
 
 /// The same limit for the iterations of a loop multiplied by those of the enclosing loops.
-const MAX_SKIPPED_IN_ALL: u64 = 4096;
+const FEW_ITERATIONS_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
 pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
     Ok(fully_unroll(function, cx.target.emulates_doubles(), cx.target.shaders.costs.per_word_accesses && !cx.target.native))
 });
 
-/// The pass for partial unrolling of short loops, at the end of [`LEGALIZE`](super::LEGALIZE).
+/// The pass for partial unrolling of loops with small bodies, in [`LEGALIZE`](super::LEGALIZE).
 pub(crate) const LAST: Pass =
     Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.emulates_doubles().then_some(cx.module))));
 
-/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulates_doubles`: the module, if it
-/// contains
+/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulation`: the module, if it contains
 /// functions that emulate doubles.
-fn partially_unroll_all(function: &mut Function, emulates_doubles: Option<&Module>) -> bool {
+fn partially_unroll_all(function: &mut Function, emulation: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
     let iterations = Trips::of(function).into_iterations();
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = PartialUnroll { function, emulates_doubles, constants, iterations, changed: false };
+    let mut pass = PartialUnroll { function, emulation, constants, iterations, changed: false };
     pass.region(&mut body, Some(1));
     let changed = pass.changed;
     function.body = body;
@@ -222,7 +222,7 @@ impl FullUnroll<'_> {
             .map_or(0, |(_, iterations)| iterations);
         let mut synchronizes = false;
         body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
-        // Without a common divisor, each copy has its own test.
+        // If no suitable number of copies divides the trip count, each copy has its own test. Barriers forbid this.
         let divides = divisor_near(iterations, copies).is_some();
         if copies < 2 || iterations == 0 || synchronizes && !divides || !partially_unroll(self.function, &self.constants, inst, copies) {
             return;
@@ -357,8 +357,8 @@ impl FullUnroll<'_> {
 /// Partially unrolls loops.
 struct PartialUnroll<'a> {
     function: &'a mut Function,
-    /// The module with the functions that emulate doubles.
-    emulates_doubles: Option<&'a Module>,
+    /// The module with the functions that emulate doubles. `None` if doubles are not emulated.
+    emulation: Option<&'a Module>,
     constants: Constants,
     /// Upper bounds for the iterations of loops, by their first parameter.
     iterations: FxHashMap<Value, u64>,
@@ -379,8 +379,8 @@ impl PartialUnroll<'_> {
                 self.region(body, in_all);
                 continue;
             }
-            let few = iterations.is_some_and(|iterations| iterations <= MAX_SKIPPED)
-                || in_all.is_some_and(|iterations| iterations <= MAX_SKIPPED_IN_ALL);
+            let few = iterations.is_some_and(|iterations| iterations <= FEW_ITERATIONS)
+                || in_all.is_some_and(|iterations| iterations <= FEW_ITERATIONS_IN_ALL);
             if !few {
                 self.partially_unroll(inst);
             }
@@ -395,7 +395,7 @@ impl PartialUnroll<'_> {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
                 // Drivers inline calls.
                 Op::Call(callee, _) => {
-                    self.emulates_doubles.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
+                    self.emulation.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
                 }
                 _ => 1,
             };
@@ -412,8 +412,9 @@ fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
     (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
 }
 
-/// Unrolls a loop with a single latch `copies` times. If the trip count is a multiple of a slightly smaller number,
-/// unrolls that many times, and one test covers all copies. Returns false for other loops.
+/// Unrolls a loop with a single latch `copies` times. If a number from `copies` down to more than half
+/// of it divides the trip count, unrolls that many times. Then one test covers all copies. Returns false for other
+/// loops.
 fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(plain) = SingleLatchLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED)

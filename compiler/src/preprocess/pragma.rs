@@ -1,4 +1,4 @@
-//! `#pragma` and `_Pragma` (OpenCL C 6.11.2 and its list of supported pragmas).
+//! `#pragma` and `_Pragma` (OpenCL C 6.12 and its list of supported pragmas).
 
 use crate::ast::{Pack, PragmaKind};
 use crate::diag::Span;

@@ -8,12 +8,12 @@ use crate::diag::{Diagnostic, Span};
 use crate::thir::{Expr, ExprKind, FuncId, Ty, TyKind};
 
 /// The rank of the conversion of an argument. Lower is better.
-type Cost = u32;
+type Rank = u32;
 
 /// Returns the candidate that is at least as good as every other for each argument, and better for at least one
 /// argument. Returns `None` if there is no such candidate.
-fn best_candidate(viable: &[(Vec<Cost>, FuncId)]) -> Option<FuncId> {
-    let beats = |a: &[Cost], b: &[Cost]| a.iter().zip(b).all(|(x, y)| x <= y) && a.iter().zip(b).any(|(x, y)| x < y);
+fn best_candidate(viable: &[(Vec<Rank>, FuncId)]) -> Option<FuncId> {
+    let beats = |a: &[Rank], b: &[Rank]| a.iter().zip(b).all(|(x, y)| x <= y) && a.iter().zip(b).any(|(x, y)| x < y);
     let best = viable.iter().find(|(ranks, id)| viable.iter().all(|(others, other)| other == id || beats(ranks, others)));
     best.map(|(_, id)| *id)
 }
@@ -84,13 +84,13 @@ impl Sema<'_> {
         if values.iter().any(|value| self.is_error(value.ty)) {
             return self.error_expr(span);
         }
-        let mut viable: Vec<(Vec<Cost>, FuncId)> = Vec::new();
+        let mut viable: Vec<(Vec<Rank>, FuncId)> = Vec::new();
         for id in list {
             let decl = &self.decls[id.index()];
             if decl.params.len() != values.len() {
                 continue;
             }
-            let ranks: Option<Vec<Cost>> =
+            let ranks: Option<Vec<Rank>> =
                 values.iter().zip(&decl.params).map(|(value, param)| self.conversion_rank(value, param.ty.ty)).collect();
             viable.extend(ranks.map(|ranks| (ranks, *id)));
         }
@@ -138,7 +138,7 @@ impl Sema<'_> {
     /// - 2: promotion
     /// - 3: other conversion
     /// - 4 and 5: conversion that C permits and C++ does not
-    fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Cost> {
+    fn conversion_rank(&self, value: &Expr, ty: Ty) -> Option<Rank> {
         if value.ty == ty {
             return Some(0);
         }
@@ -214,8 +214,8 @@ impl Sema<'_> {
             let caller = f.id;
             self.calls.push((caller, callee, span));
         }
-        // There is no edge outside of functions: a call in an initialiser is rejected there, because it is not
-        // constant.
+        // Outside of functions, no call is recorded: initialisers at program scope must be constant, so a call in one
+        // is an error.
         self.require_library(callee);
     }
 

@@ -1,4 +1,4 @@
-//! Expressions: traversal, literals, names, `sizeof` and similar operators (OpenCL C 6.4; C99 6.5).
+//! Expressions: traversal, literals, names, `sizeof` and similar operators (OpenCL C 6.5; C99 6.5).
 
 use std::sync::Arc;
 

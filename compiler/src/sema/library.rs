@@ -240,8 +240,9 @@ impl Sema<'_> {
         !self.is_error(decl.ret) && decl.params.iter().all(|p| !self.is_error(p.ty.ty))
     }
 
-    /// Returns the library function for a built-in function of the table, and its scalar type. That is `kind` or, if
-    /// there is no function for `half`, `float`. Returns `None` if the library has neither.
+    /// Returns the library function for a built-in function of the table, and its scalar type. The type is `kind`,
+    /// or `float` if `kind` is `half` and the library has no function for `half`. Returns `None` if the library has
+    /// neither.
     pub(super) fn library_variant(&mut self, name: &Name, kind: ScalarKind, signature: &Signature) -> Option<(FuncId, ScalarKind)> {
         let Some(Symbol::Functions(list)) = self.library_symbol(name) else { return None };
         let candidates: &[ScalarKind] = if kind == ScalarKind::Half { &[ScalarKind::Half, ScalarKind::Float] } else { &[kind] };

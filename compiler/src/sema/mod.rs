@@ -132,12 +132,14 @@ struct FnContext {
     switches: Vec<Switch>,
     /// Number of enclosing loops and switches.
     breakable: u32,
-    /// `loops` and `breakable` at the start of the innermost statement expression.
-    in_expression: Option<(u32, u32)>,
+    /// `loops` and `breakable` at the start of the innermost statement expression. `None` outside of them.
+    outside_counts: Option<(u32, u32)>,
     /// The value of [`Function::expression_jumps`].
     expression_jumps: bool,
-    /// The numbers of the enclosing statement expressions, and the number of statement expressions until now.
-    expressions: (Vec<u32>, u32),
+    /// The numbers of the enclosing statement expressions.
+    statement_expressions: Vec<u32>,
+    /// The number of statement expressions until now.
+    statement_expression_count: u32,
     /// The label, the numbers of the enclosing statement expressions, and the location of each `goto`.
     gotos: Vec<(LabelId, Vec<u32>, Span)>,
     /// The length of [`Sema::scopes`] in the outermost block of the body.
@@ -224,9 +226,10 @@ impl FnContext {
             loops: 0,
             switches: Vec::new(),
             breakable: 0,
-            in_expression: None,
+            outside_counts: None,
             expression_jumps: false,
-            expressions: (Vec::new(), 0),
+            statement_expressions: Vec::new(),
+            statement_expression_count: 0,
             gotos: Vec::new(),
             outermost,
             contract,

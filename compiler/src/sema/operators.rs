@@ -1,4 +1,4 @@
-//! Unary, binary, assignment and conditional operators (OpenCL C 6.4; C99 6.5.3 to 6.5.16).
+//! Unary, binary, assignment and conditional operators (OpenCL C 6.5; C99 6.5.3 to 6.5.16).
 
 use super::convert::{Purpose, promoted, usual_kind};
 use super::{Operand, Sema, is_float, is_signed, signed_of};

@@ -82,7 +82,8 @@ impl Sema<'_> {
         allowed
     }
 
-    /// Returns the pipe function with this name. Returns `None` if the language version or the device lacks it.
+    /// Returns the pipe function with this name. Returns `None` if there is no such function, or if the language
+    /// version or the device lacks it.
     pub(super) fn pipe_function(&self, name: &str) -> Option<PipeCall> {
         let (call, scope) = parse(name)?;
         (self.has_pipes() && (scope != ReservationScope::SubGroup || self.has_subgroups())).then_some(call)

@@ -1,4 +1,4 @@
-//! Statements (OpenCL C 6.11; C99 6.8).
+//! Statements (C99 6.8; `opencl_unroll_hint`: OpenCL C 6.13).
 
 use rustc_hash::FxHashMap;
 
@@ -106,8 +106,8 @@ impl Sema<'_> {
             ast::StmtKind::Goto(name) => {
                 let label = self.label(name);
                 if let Some(f) = &mut self.f {
-                    f.expression_jumps |= f.in_expression.is_some();
-                    f.gotos.push((label, f.expressions.0.clone(), name.span));
+                    f.expression_jumps |= f.outside_counts.is_some();
+                    f.gotos.push((label, f.statement_expressions.clone(), name.span));
                 }
                 if let Some(label) = self.f.as_mut().and_then(|f| f.labels.get_mut(label.index())) {
                     label.used.get_or_insert(name.span);
@@ -119,7 +119,7 @@ impl Sema<'_> {
                     self.err(span, "'break' statement not in loop or switch statement");
                 }
                 if let Some(f) = &mut self.f {
-                    f.expression_jumps |= f.in_expression.is_some_and(|(_, breakable)| breakable == f.breakable);
+                    f.expression_jumps |= f.outside_counts.is_some_and(|(_, breakable)| breakable == f.breakable);
                 }
                 self.stmt(StmtKind::Break, span)
             }
@@ -128,7 +128,7 @@ impl Sema<'_> {
                     self.err(span, "'continue' statement not in loop statement");
                 }
                 if let Some(f) = &mut self.f {
-                    f.expression_jumps |= f.in_expression.is_some_and(|(loops, _)| loops == f.loops);
+                    f.expression_jumps |= f.outside_counts.is_some_and(|(loops, _)| loops == f.loops);
                 }
                 self.stmt(StmtKind::Continue, span)
             }
@@ -423,7 +423,7 @@ impl Sema<'_> {
         let id = self.label(name);
         let again = self.f.as_mut().is_some_and(|f| {
             let Some(label) = f.labels.get_mut(id.index()) else { return false };
-            label.inside.clone_from(&f.expressions.0);
+            label.inside.clone_from(&f.statement_expressions);
             std::mem::replace(&mut label.defined, true)
         });
         if again {
@@ -448,9 +448,9 @@ impl Sema<'_> {
         self.push_scope();
         let mut outer = None;
         if let Some(f) = &mut self.f {
-            outer = f.in_expression.replace((f.loops, f.breakable));
-            f.expressions.1 += 1;
-            f.expressions.0.push(f.expressions.1);
+            outer = f.outside_counts.replace((f.loops, f.breakable));
+            f.statement_expression_count += 1;
+            f.statement_expressions.push(f.statement_expression_count);
         }
         let mut stmts = Vec::with_capacity(rest.len());
         for stmt in rest {
@@ -462,8 +462,8 @@ impl Sema<'_> {
         }
         let value = last.map(|last| self.rvalue_expr(last));
         if let Some(f) = &mut self.f {
-            f.in_expression = outer;
-            f.expressions.0.pop();
+            f.outside_counts = outer;
+            f.statement_expressions.pop();
         }
         self.pop_scope();
         let ty = match &value {

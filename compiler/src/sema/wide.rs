@@ -384,7 +384,8 @@ impl Sema<'_> {
 
     // Conversion to 64 bits.
 
-    /// Returns the 64-bit type that can represent all possible values of some 128-bit expressions, or `None`.
+    /// Returns the 64-bit type that can represent all possible values of some 128-bit expressions. Returns `None` if
+    /// there is no such type, or if the range of an expression is unknown.
     fn exact_kind(&self, values: &[&Expr]) -> Option<ScalarKind> {
         let ranges: Option<Vec<Range>> = values.iter().map(|value| self.wide_range(value)).collect();
         common_kind(&ranges?)
@@ -457,7 +458,7 @@ fn wide_depth(value: &Expr, depth: u32) -> u32 {
     }
 }
 
-/// Returns the 64-bit type that contains all ranges, or `None`. `long` has precedence.
+/// Returns the 64-bit type that contains all ranges, or `None` if there is no such type. `long` has precedence.
 fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     let within = |kind| {
         let (low, high) = range(kind);
@@ -466,7 +467,8 @@ fn common_kind(ranges: &[Range]) -> Option<ScalarKind> {
     [ScalarKind::Long, ScalarKind::ULong].into_iter().find(|kind| within(*kind))
 }
 
-/// Returns the result of an operation, or `None` if it is undefined or overflows.
+/// Returns the result of an arithmetic or bitwise operation. Returns `None` if it is undefined or overflows, and for
+/// other operators.
 fn wide_value(op: BinaryOp, a: i128, b: i128) -> Option<i128> {
     match op {
         BinaryOp::Add => a.checked_add(b),

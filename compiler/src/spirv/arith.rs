@@ -62,7 +62,7 @@ const fn is_float_op(op: BinOp) -> bool {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn arithmetic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(bin) = binary(op) {
@@ -159,8 +159,11 @@ impl Lowering<'_, '_, '_> {
 
     fn unary(&mut self, op: UnOp, float: Option<bool>) -> Checked<Value> {
         let a = self.number(0)?;
-        self.same_shape(a, a, float)?;
-        if op == UnOp::Neg && self.b.ty(a).scalar() == Some(Scalar::Bool) {
+        let ty = self.b.ty(a);
+        if float.is_some_and(|float| ty.scalar().is_some_and(Scalar::is_float) != float) {
+            return Err(invalid!("an operand of type {ty} is not valid"));
+        }
+        if op == UnOp::Neg && ty.scalar() == Some(Scalar::Bool) {
             return Err(invalid!("bool operands are not valid"));
         }
         Ok(self.b.un(op, a))

@@ -53,7 +53,7 @@ const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn atomic(&mut self) -> Checked<bool> {
         let op = self.current.op;
         match op {
@@ -97,7 +97,7 @@ impl Lowering<'_, '_, '_> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
             Some(_) => self.module.constants.word(id),
-            None => Err(unsupported!("operand {index} that is not a constant")),
+            None => Err(unsupported!("a non-constant operand {index}")),
         }
     }
 

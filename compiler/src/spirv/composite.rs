@@ -16,7 +16,7 @@ struct Part {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn composite(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::CompositeExtract => self.extract()?,
@@ -157,7 +157,11 @@ impl Lowering<'_, '_, '_> {
 
     fn insert_lane(&mut self, vector: Value, lane: u8, scalar: Value) -> Checked<Value> {
         if self.b.ty(vector).scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-            return Err(invalid!("an object of type {} is not a component of type {}", Shown(self.b.ty(scalar)), Shown(self.b.ty(vector))));
+            return Err(invalid!(
+                "an object of type {} cannot be inserted into a vector of type {}",
+                Shown(self.b.ty(scalar)),
+                Shown(self.b.ty(vector))
+            ));
         }
         Ok(self.b.insert(vector, lane, scalar))
     }

@@ -193,8 +193,8 @@ pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     })
 }
 
-/// The OpenCL C value of a sampler: 1 for normalised coordinates, addressing modes in steps of 2, filters 0x10 and
-/// 0x20.
+/// The OpenCL C value of a sampler: bit 0 for normalised coordinates, bits 1 to 3 for the addressing mode. The filter
+/// is 0x10 (nearest) or 0x20 (linear).
 fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     let (addressing, normalised, filter) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
     if addressing > 4 || normalised > 1 || filter > 1 {

@@ -9,7 +9,7 @@ use super::function::Lowering;
 use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn conversion(&mut self) -> Checked<bool> {
         let value = match self.current.op {
             Opcode::ConvertFToU => self.number_conversion(CastOp::FToU)?,

@@ -131,7 +131,7 @@ struct InvokedFunction {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn device_enqueue(&mut self) -> Checked<bool> {
         let op = self.current.op;
         let is_known = simple_call(op).is_some()
@@ -381,7 +381,7 @@ impl Lowering<'_, '_, '_> {
     fn captured_bytes(&self, index: usize) -> Checked<u32> {
         let id = self.current.operand(index)?;
         if self.module.constants.get(id).is_none() {
-            return Err(unsupported!("a block whose size is not a constant"));
+            return Err(unsupported!("a block of non-constant size"));
         }
         match self.module.constants.word(id)? {
             size if size <= MAX_CAPTURED => Ok(size),

@@ -83,7 +83,9 @@ impl Fold<'_> {
     fn chain(&self, element: bool) -> Checked<Constant> {
         let base = self.operand(0)?;
         let (pointer, constant) = self.constants.known(base)?;
-        let &Constant::Address { target, offset } = constant else { return Err(unsupported!("a constant address outside of a variable")) };
+        let &Constant::Address { target, offset } = constant else {
+            return Err(unsupported!("a constant access chain whose base is not a variable"));
+        };
         let mut ty = self.types.pointee(pointer)?.0;
         let mut bytes = offset;
         let signed = |index: usize| {

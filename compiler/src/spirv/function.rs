@@ -377,7 +377,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
                 let address = self.b.global_addr(*target, space);
                 let address = if (space, want) == (Space::Constant, Type::Ptr(Space::Private)) {
                     if !module.decorations.has(id, Decoration::Constant) && !self.is_only_read(id) {
-                        return Err(unsupported!("a module-scope variable in the Private storage class that is written"));
+                        return Err(unsupported!("a write to a module-scope variable in the Private storage class"));
                     }
                     let variable = self.shared.globals.list.get(target.index()).map(|variable| variable.ty);
                     self.copy_of(address, variable.ok_or_else(|| invalid!("{id} has no address"))?)?

@@ -43,7 +43,7 @@ const fn is_uniform_khr(op: Opcode) -> bool {
     )
 }
 
-/// The OpenCL C function of a subgroup instruction whose operands, except the scope, are numbers.
+/// The OpenCL C function of a subgroup instruction whose operands, except the scope, are all numeric values.
 const fn subgroup_function(op: Opcode) -> Option<&'static str> {
     Some(match op {
         Opcode::GroupNonUniformElect => "sub_group_elect",
@@ -66,7 +66,7 @@ const fn subgroup_function(op: Opcode) -> Option<&'static str> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn group(&mut self) -> Checked<bool> {
         let op = self.current.op;
         if let Some(name) = subgroup_function(op) {
@@ -164,7 +164,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn reduction(&mut self, name: &str, sign: Signedness) -> Checked<()> {
-        let uniform = matches!(
+        let is_core_group_op = matches!(
             self.current.op,
             Opcode::GroupIAdd
                 | Opcode::GroupFAdd
@@ -192,10 +192,11 @@ impl Lowering<'_, '_, '_> {
         }
         // SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions give the same result.
         let of_group = is_uniform_khr(self.current.op) && prefix == "work_group";
-        if !uniform && !of_group {
+        if !is_core_group_op && !of_group {
             self.subgroup_scope()?;
         }
-        let function = if uniform || of_group { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
+        let function =
+            if is_core_group_op || of_group { format!("{prefix}_{kind}_{name}") } else { format!("{prefix}_non_uniform_{kind}_{name}") };
         self.set_collective_result(&format!("{function}(a0)"), &[text], &[value], sign)
     }
 

@@ -65,7 +65,7 @@ impl ImageType {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn image(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::SampledImage => {
@@ -134,14 +134,14 @@ impl Lowering<'_, '_, '_> {
                 .module
                 .definitions
                 .get(&id)
-                .ok_or_else(|| unsupported!("a sampled image that is not the result of OpSampledImage in this function"))?;
+                .ok_or_else(|| unsupported!("a sampled image without an OpSampledImage in the same function"))?;
             match inst.op {
                 Opcode::SampledImage => return self.image_type(inst.operand(0)?),
                 Opcode::CopyObject => id = inst.operand(0)?,
                 _ => break,
             }
         }
-        Err(unsupported!("a sampled image that is not the result of OpSampledImage in this function"))
+        Err(unsupported!("a sampled image without an OpSampledImage in the same function"))
     }
 
     /// Returns the image in operand 0, and its OpenCL C type. `write`: for a write access.

@@ -32,7 +32,7 @@ fn block(ty: Type) -> Checked<(String, &'static str)> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn intel_group(&mut self) -> Checked<bool> {
         if let Some((name, values)) = shuffle(self.current.op) {
             self.intel_shuffle(name, values)?;

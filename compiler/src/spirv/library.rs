@@ -42,8 +42,8 @@ pub(super) fn add(module: &mut ir::Module, bridge: &Bridge, options: &BuildOptio
 }
 
 fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(thir::Program, ir::Module), UnitError> {
-    // OpenCL C 2.0 permits every memory order and scope without feature macros. If the device lacks one, its strongest
-    // order or scope is used.
+    // OpenCL C 2.0 permits every memory order and scope without feature macros. If the device lacks one, the device's
+    // strongest order or scope is used instead.
     let options = BuildOptions {
         std: CStd::Cl20,
         macros: Vec::new(),
@@ -82,7 +82,8 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
     if missing { Err(UnitError::Internal("a library function is missing".to_owned())) } else { Ok(()) }
 }
 
-/// Appends the library to the module. Calls of functions of the module refer to these functions afterwards.
+/// Appends the library to the module. Calls from the library to functions of the module get the final numbers of these
+/// functions.
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
     let (functions, globals) = (ir::number(module.functions.len()), ir::number(module.globals.len()));
     let numbers: Vec<u32> =

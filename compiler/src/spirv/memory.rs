@@ -18,7 +18,7 @@ struct Access {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn memory(&mut self) -> Checked<bool> {
         match self.current.op {
             Opcode::Load => self.load()?,

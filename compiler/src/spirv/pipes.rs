@@ -43,7 +43,7 @@ const fn function(op: Opcode) -> Option<PipeCall> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers the current instruction if this module handles it. Returns false otherwise.
+    /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
     pub(super) fn pipe(&mut self) -> Checked<bool> {
         if self.current.op == Opcode::IsValidReserveId {
             let id = self.reservation(0)?;

@@ -32,7 +32,7 @@ pub(super) enum Roots {
     Exports,
 }
 
-/// Reason for which a module cannot be lowered.
+/// The reason why a module cannot be lowered.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum UnitError {
     #[error(transparent)]
@@ -144,7 +144,7 @@ fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec
     globals.list.iter().map(symbol).collect()
 }
 
-/// Functions that are lowered as helpers, in order.
+/// The functions to lower in addition to the kernels, in the order of the module.
 fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<'w>> {
     let mut wanted: FxHashSet<Id> = FxHashSet::default();
     let mut queue: Vec<&FunctionDef<'w>> = module.entries.iter().filter_map(|entry| kernel_body(module, entry)).collect();

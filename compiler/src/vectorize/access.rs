@@ -576,8 +576,8 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The type of the words that components of `size` bytes, `total` bytes together, are accessed as. `None` if they do
-/// not fill words.
+/// The word type for an access to components of `size` bytes, `total` bytes together. `None` if the components do not
+/// fill such words.
 pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),

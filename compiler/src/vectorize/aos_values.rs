@@ -5,9 +5,9 @@
 //! AoS         x0 y0 z0 w0  x1 y1 z1 w1 ...      the order of memory
 //! SoA         x0 x1 ...  y0 y1 ...  z0 ...      a register for each component
 //! ```
-//! Component-wise operations work in either order, and deinterleaving takes more shuffles than accesses. Therefore, the
-//! result of a component-wise operation on AoS values is an AoS value, and stores need no conversion. A value is
-//! [deinterleaved](super::interleaved_access) if one of its components is used.
+//! Component-wise operations work in either order, and deinterleaving a value takes more instructions than loading it.
+//! Therefore, the result of a component-wise operation on AoS values is an AoS value, and stores need no conversion. A
+//! value is [deinterleaved](super::interleaved_access) if one of its components is used.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{Addr, Block, Op as VOp, Type as Register, Value as V};
@@ -23,15 +23,16 @@ const MAX_COMPONENTS: u32 = 16;
 /// The components of a value in the order of memory.
 #[derive(Clone, Debug)]
 pub(super) struct AosValue {
-    /// One list per component. For `n` components, register `i` of list `p` is vector number `i * n + p` in memory.
+    /// As many lists as components, but each register contains several components. For `n` components, register `i` of
+    /// list `p` is vector number `i * n + p` in memory.
     vectors: Comps,
     /// The loop depth of its definition, and the block.
     def_site: (u32, Block),
 }
 
-/// The address of the first component, if the components of the gang are contiguous and have at least 32 bits.
-/// Otherwise `None`.
-fn fills(address: &Address, of: Scalar, count: u32) -> Option<V> {
+/// Returns the address of the first component, if the values of the gang are contiguous. They must have 2, 4, 8 or 16
+/// components of at least 32 bits. Otherwise returns `None`.
+fn contiguous_start(address: &Address, of: Scalar, count: u32) -> Option<V> {
     let whole = of.size() >= 4 && (2..=MAX_COMPONENTS).contains(&count) && count.is_power_of_two();
     match *address {
         Address::Linear(first, stride) if whole && stride == i64::from(of.size() * count) => Some(first),
@@ -44,7 +45,9 @@ impl Vectorizer<'_> {
     pub(super) fn load_aos(&mut self, result: Value, address: &Address) -> bool {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.masks.exec.is_none() && self.shape.lanes > 1) else { return false };
+        let Some(first) = contiguous_start(address, of, count).filter(|_| self.masks.exec.is_none() && self.shape.lanes > 1) else {
+            return false;
+        };
         let register = self.shape.register(of, Mode::Varying);
         let mut vectors: Comps = SmallVec::from_elem(Regs::new(), count as usize);
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
@@ -61,7 +64,7 @@ impl Vectorizer<'_> {
     pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
-        let Some(first) = fills(address, of, count).filter(|_| self.masks.exec.is_none()) else { return false };
+        let Some(first) = contiguous_start(address, of, count).filter(|_| self.masks.exec.is_none()) else { return false };
         let Some(aos) = self.forms.aos.get(&value) else { return false };
         let vectors = aos.vectors.clone();
         for index in 0..self.shape.registers(of, Mode::Varying) as u32 {
@@ -131,7 +134,7 @@ impl Vectorizer<'_> {
         if components.iter().all(|component| *component == components[0]) {
             return Some(components.iter().map(|&component| SmallVec::from_elem(component, count)).collect());
         }
-        // Each register of a component contains all components, so all registers of a component are equal.
+        // The value is uniform, so its components repeat in memory: vector `i * n + p` is the same for every `i`.
         let interleaved = self.interleave(self.shape.register(of, Mode::Varying), &components);
         Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }

@@ -25,7 +25,8 @@ use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 /// Emits code for one lane. The parameters are the operands as scalars. Returns the result, or `None` if it has none.
 type ScalarLaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
-/// The operation that combines the values of several lanes, or `None` if the order of the lanes matters.
+/// The operation that combines the values of several lanes. `None` for float operations, and for operations that do not
+/// combine the old value and the operand.
 fn combining_fold(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
         AtomicOp::Sub => BinOp::Add,

@@ -282,18 +282,18 @@ impl Vectorizer<'_> {
             [whole] if (0..).zip(&lanes).all(|(lane, &from)| lane == from) => Ok(whole),
             [one] => Ok(self.op(ty, VOp::Shuffle(one, one, lanes.into()))),
             [one, other] => Ok(self.op(ty, VOp::Shuffle(one, other, lanes.into()))),
-            _ => Err(internal!("lanes of {} vectors", used.len())),
+            _ => Err(internal!("a shuffle with lanes of {} vectors; expected at most 2", used.len())),
         }
     }
 
     // Reductions and scans
 
     fn reduction(&mut self, result: Value, op: GroupOp, value: Value, cluster: Option<Value>) -> Lowered<Val> {
-        let op = op.combines().ok_or_else(|| internal!("{op:?} combines nothing"))?;
+        let op = op.combines().ok_or_else(|| internal!("{op:?} is not a reduction or scan"))?;
         let fold = Fold { op, of: scalar(self.ir_ty(value)) };
         let regs = self.active_or_neutral(fold, value);
         if !self.is_uniform(result) {
-            let cluster = cluster.ok_or_else(|| internal!("a reduction that varies"))?;
+            let cluster = cluster.ok_or_else(|| internal!("a varying reduction without a cluster size"))?;
             return Ok(Val::Varying(smallvec![self.reduced_in_clusters(fold, &regs, cluster)?]));
         }
         Ok(Val::Uniform(smallvec![self.reduced(fold, &regs)?]))
@@ -335,7 +335,9 @@ impl Vectorizer<'_> {
         let lanes = self.shape.lanes;
         let size = match cluster {
             None => lanes,
-            Some(size) => self.uniformity.definitions().scalar(size).ok_or_else(|| internal!("a scan of unknown clusters"))? as u32,
+            Some(size) => {
+                self.uniformity.definitions().scalar(size).ok_or_else(|| internal!("the cluster size of a scan is not constant"))? as u32
+            }
         };
         let size = size.clamp(1, lanes);
         let fold = Fold { op, of: scalar(self.ir_ty(value)) };

@@ -17,8 +17,8 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 /// The assumed number of iterations of a loop.
 const LOOP_WEIGHT: u64 = 8;
 
-/// The shape with lanes along dimension 1 instead of 0. `None` if the size of the group does not allow it, or the order
-/// of work-items is observable.
+/// The shape with lanes along dimension 1 instead of 0. `None` if `shape` has fewer than four lanes or another vector
+/// dimension. Also `None` if the size of the group does not allow it, or the order of work-items is observable.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })

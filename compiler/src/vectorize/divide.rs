@@ -3,7 +3,7 @@
 //! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), as described by Granlund and
 //! Montgomery, "Division by Invariant Integers using Multiplication", 1994. So does a division by a [uniform
 //! value](super::invariant_division). Other vector divisions of up to 32 bits use exact floating-point operations.
-//! Those of 64 bits are scalarised.
+//! 64-bit vector divisions are scalarised.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 

@@ -29,7 +29,8 @@ struct Words {
     step: u32,
 }
 
-/// The words of `count` components for work-items that are `stride` bytes apart. `None` if the access is not suitable.
+/// The words of `count` components for work-items that are `stride` bytes apart. `None` unless the stride is a power of
+/// two from 2 to [`MAX_WORDS`] words, and the components are whole words within it.
 fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };

@@ -170,7 +170,7 @@ fn entered(
     let function = begin.function;
     let mut lower = Vectorizer::new(begin, vec![Register::I64; 4]);
     let params: Vec<V> = (0..4).map(|index| lower.emit(Register::I64, VOp::Param(index))).collect();
-    let [launch, worker, first, end] = params[..] else { return Err(internal!("four parameters")) };
+    let [launch, worker, first, end] = params[..] else { return Err(internal!("expected four parameters")) };
     let base = lower.load_invariant(worker, Register::I64, offset_of!(WorkerContext, arena) as i32);
     lower.begin(launch, base, args, key);
     lower.frame.variables = lower.arena_at(variables);

@@ -148,7 +148,7 @@ impl Vectorizer<'_> {
                 let comps = self.comps(*a, mode);
                 let join = if matches!(op, Op::All(_)) { BinOp::And } else { BinOp::Or };
                 let mut lists = comps.into_iter();
-                let first = lists.next().ok_or_else(|| internal!("no lanes"))?;
+                let first = lists.next().ok_or_else(|| internal!("a vector without components"))?;
                 let made = lists.try_fold(first, |sum, regs| self.bool_binary(join, mode, &sum, &regs))?;
                 Ok(smallvec![made])
             }

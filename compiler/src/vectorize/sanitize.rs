@@ -253,7 +253,7 @@ impl Vectorizer<'_> {
 
     /// Emits the check of a NaN: for each component of the first value that is a NaN, reports the operands.
     fn check_nan(&mut self, values: &[Value], part: Option<u8>, span: Span) -> Lowered<()> {
-        let (&result, operands) = values.split_first().ok_or_else(|| internal!("a check of nothing"))?;
+        let (&result, operands) = values.split_first().ok_or_else(|| internal!("a NaN check without values"))?;
         let ty = self.ir_ty(result);
         let zero = self.i64(0);
         for (lane, made) in (0..).zip(self.comps(result, Mode::Uniform)) {
@@ -326,7 +326,7 @@ impl Vectorizer<'_> {
                 let data = &self.function.vars[var.index()];
                 let variable = Object::Variable { name: data.name.clone(), size: data.size, space: Space::Private };
                 let Place::Block(at) = self.frame.private.vars[var.index()] else {
-                    return Err(internal!("{var} has element-major layout"));
+                    return Err(internal!("{var} has element-major layout, which the sanitizer does not expect"));
                 };
                 let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));
                 Ok((variable, self.op(Register::I64, VOp::Bin(VBin::Add, variables, by))))

@@ -111,8 +111,8 @@ fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Opti
 }
 
 impl Vectorizer<'_> {
-    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count. `None` if an access is not
-    /// contiguous or its numbers are not narrow.
+    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count. `None` if an access is
+    /// masked or not contiguous, if its numbers are not narrow, or if they do not fill vectors.
     fn contiguous_words(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
         let (Address::Linear(first, stride), None) = (address, &self.masks.exec) else { return None };
         let bits = narrow(scalar(ty))?;

@@ -86,8 +86,8 @@ pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Targe
 
 /// Creates one launch. Returns `None` if the compiler cannot make control flow uniform.
 fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Option<Launch>, String> {
-    // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step. Those of
-    // SwiftShader do, and the page cannot stop a shader.
+    // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step.
+    // SwiftShader's subgroups do, and the page cannot stop a shader.
     if variant.requires.iter().any(|feature| feature == "one_by_one") {
         return Err("work-items that run in sequence".to_owned());
     }

@@ -245,7 +245,9 @@ impl CommandBuffer {
 
     /// A queue by its index.
     pub(crate) fn queue(&self, index: usize) -> Result<&Arc<Queue>> {
-        self.queues.get(index).ok_or_else(|| Error::InvalidCommandQueue("the command buffer has fewer queues".into()))
+        self.queues
+            .get(index)
+            .ok_or_else(|| Error::InvalidCommandQueue(format!("the command buffer has no queue with index {index}").into()))
     }
 
     /// CL_COMMAND_BUFFER_CONTEXT_KHR

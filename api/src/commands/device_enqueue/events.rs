@@ -1,4 +1,4 @@
-//! The host's copy of the device-side events of a kernel tree.
+//! The host's copy of the device-side events of a [kernel tree](super).
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ struct Slot {
     references: i32,
     /// Whether a pending command will end the event.
     has_command: bool,
-    /// The nodes that wait for the event.
+    /// The nodes of the tree (kernels and markers) that wait for the event.
     waiters: Vec<usize>,
     /// Whether the device's copy is out of date.
     is_changed: bool,
@@ -97,7 +97,7 @@ impl Events {
         }
     }
 
-    /// Frees the events without references.
+    /// Frees the events that have no references, no pending command and no waiters.
     pub(super) fn collect(&mut self) {
         for (number, slot) in (1..).zip(&mut self.slots) {
             if slot.is_live && slot.references <= 0 && !slot.has_command && slot.waiters.is_empty() {

@@ -41,8 +41,8 @@ impl Device {
     }
 }
 
-/// CL_PLATFORM_NUMERIC_VERSION: the newest version among the devices (OpenCL API 3.1, "Platform Mixed Version
-/// Support").
+/// CL_PLATFORM_NUMERIC_VERSION: the newest version among the devices (OpenCL API, section "Platform Mixed
+/// Version Support").
 pub(crate) fn newest<'a>(devices: impl Iterator<Item = &'a Device>) -> Version {
     devices.map(Device::version).max().unwrap_or(VERSION_3_0)
 }

@@ -106,7 +106,7 @@ fn write(event: &Value) {
     let Some(file) = recorder().and_then(|recorder| recorder.file.as_ref()) else { return };
     if let Err(error) = file.lock().append(event) {
         // A write error, such as a full disk, does not stop the application.
-        tracing::warn!("WGCL_TRACE: an event could not be written: {error}");
+        tracing::warn!("WGCL_TRACE: cannot write to the trace: {error}");
     }
 }
 

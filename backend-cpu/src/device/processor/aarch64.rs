@@ -1,6 +1,7 @@
 //! The processor's name and vendor on AArch64, from the main identification registers (`MIDR_EL1`) of its cores.
 //!
-//! A processor can have several kinds of cores (big.LITTLE). Its name lists all of them, the fastest first.
+//! A processor can have several kinds of cores (big.LITTLE). Its name lists all of them: the fastest
+//! first if sysfs reports their capacity, otherwise in the order of /proc/cpuinfo.
 
 use std::fs::{self, read_to_string};
 use std::path::Path;
@@ -176,7 +177,7 @@ pub(crate) fn processor() -> Processor {
     describe(&if cores.is_empty() { this_core().into_iter().collect() } else { cores })
 }
 
-/// A processor with these cores, the fastest first.
+/// A processor with these cores. The first core determines the vendor.
 fn describe(cores: &[Midr]) -> Processor {
     let Some(&first) = cores.first() else {
         // Apple's systems do not report the register.
@@ -199,7 +200,7 @@ fn cores_in(processors: &Path) -> Vec<Midr> {
     let core = |entry: fs::DirEntry| {
         let number: u32 = entry.file_name().to_str()?.strip_prefix("cpu")?.parse().ok()?;
         let folder = entry.path();
-        let midr = number_of(&read(&folder.join("regs/identification/midr_el1"))?)?;
+        let midr = Midr(number_of(&read(&folder.join("regs/identification/midr_el1"))?)?);
         let capacity: u32 = read(&folder.join("cpu_capacity")).and_then(|text| text.parse().ok()).unwrap_or(0);
         Some((u32::MAX - capacity, number, midr))
     };
@@ -216,8 +217,8 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
         match (key.trim(), number_of(value.trim())) {
             ("CPU implementer", found) => implementer = found,
             // The architecture field 15 means that the ID registers describe the features.
-            ("CPU part", Some(Midr(part))) => {
-                cores.extend(implementer.take().map(|Midr(implementer)| Midr(implementer << 24 | 0xf << 16 | part << 4)));
+            ("CPU part", Some(part)) => {
+                cores.extend(implementer.take().map(|implementer| Midr(implementer << 24 | 0xf << 16 | part << 4)));
             }
             _ => {}
         }
@@ -226,8 +227,8 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
 }
 
 /// Parses a hexadecimal number with the prefix `0x`. Keeps the low 32 bits.
-fn number_of(text: &str) -> Option<Midr> {
-    Some(Midr(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32))
+fn number_of(text: &str) -> Option<u32> {
+    Some(u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()? as u32)
 }
 
 /// The register of the core that runs this thread; `None` if programs cannot read it.

@@ -9,7 +9,7 @@ pub const CALL_BYTES: usize = 0;
 /// registers.
 ///
 /// # Safety
-/// As for [`Arena::run`](super::machine::Arena::run).
+/// The requirements are those of [`Arena::run`](super::machine::Arena::run).
 pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     let (result, changed_bits): (u64, u64);
     // SAFETY: the clobber list has all registers that the function may change, and the code restores the others from

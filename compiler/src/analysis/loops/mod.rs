@@ -133,8 +133,8 @@ impl<'a> Counted<'a> {
         Some(Self { test, counter, ty, compare, bound, step: (op, by), break_values, tests_next })
     }
 
-    /// The backedge-taken count of the loop. `None` if it exceeds `limit`, if start, bound or step is not
-    /// constant, or if the loop contains a `return`.
+    /// The trip count: the number of times that the loop continues (in LLVM, the backedge-taken count). `None` if it
+    /// exceeds `limit`, if start, bound or step is not constant, or if the loop contains a `return`.
     pub(crate) fn iterations(&self, plain: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;
         plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));

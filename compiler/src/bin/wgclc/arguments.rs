@@ -1,4 +1,5 @@
-//! The command line. clap parses the options of `wgclc`. Options with one dash are those of clBuildProgram.
+//! The command line. clap parses the options of `wgclc`. Options with one dash are those of
+//! clBuildProgram, except `-o`, `-h` and `-V`.
 
 use std::path::PathBuf;
 
@@ -152,7 +153,7 @@ pub enum MessageFormat {
 
 /// The help text after the options.
 const AFTER_HELP: &str = "\
-Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werror), except -o.
+Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werror), except -o, -h and -V.
 
 Exit status: 0 if every file is accepted, 1 if a file is rejected or one of its kernels cannot be compiled, 2 for wrong usage or a file that cannot be \
 read or written, 101 for a bug in the compiler. With --watch, the command runs until it receives a signal.";
@@ -191,10 +192,10 @@ pub struct Arguments {
     /// Instruction set of `--emit vector` and `--emit asm`
     #[arg(long, value_enum, value_name = "SET", default_value = "avx2")]
     pub isa: InstructionSet,
-    /// Emit only this kernel
+    /// Compile only this kernel (not for `--emit ir` and `--emit reflection`)
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Work-group size of the emitted shaders, for kernels that do not require one
+    /// Work-group size of the launch for which kernels are compiled, for kernels that do not require one
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     pub local_size: Vec<u32>,
     /// Access buffers by device addresses if the device supports them
@@ -235,7 +236,7 @@ impl Arguments {
         }
         let several = arguments.emit.len() > 1 || arguments.files.len() > 1 && arguments.output.is_some();
         if several && arguments.folder().is_none() {
-            return Err("-o must name a directory (with a trailing slash) for several files or stages".to_owned());
+            return Err("-o must name a directory for several files or stages (end the name of a new directory with a slash)".to_owned());
         }
         Ok((arguments, options))
     }
@@ -258,7 +259,7 @@ fn pass(name: &str) -> Result<String, String> {
     if has_pass(name) {
         Ok(name.to_owned())
     } else {
-        Err(format!("unknown pass `{name}`; the name of a pass is the name of its file in compiler/src/passes"))
+        Err(format!("unknown pass `{name}`; most passes have the name of their file in compiler/src/passes"))
     }
 }
 
@@ -298,7 +299,7 @@ kernel:
 A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
 The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the directory of \
-wgclc or in ../lib. Options with one dash are those of clBuildProgram.
+wgclc or in ../lib. Options with one dash are those of clBuildProgram, except -h and -V.
 
 Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is rejected, a call fails, the sanitizer reports an error or the devices differ, \
 2 for wrong usage, 3 if there is no matching device or no OpenCL library.";

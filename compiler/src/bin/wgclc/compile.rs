@@ -126,9 +126,9 @@ impl Job<'_> {
     /// Builds the program, runs `--after`, `--time` or `--check`, and emits the stages in the list.
     fn stages(&self, stages: &[Emit], target: &Target, outcome: &mut Outcome) {
         let arguments = self.arguments;
-        let show_after = |left: &AfterPass<'_>| {
-            if arguments.after.as_deref() == Some(left.pass) {
-                show(&left.to_string());
+        let show_after = |after: &AfterPass<'_>| {
+            if arguments.after.as_deref() == Some(after.pass) {
+                show(&after.to_string());
             }
         };
         let watch = arguments.after.is_some().then_some(&show_after as &Watch<'_>);

@@ -119,15 +119,15 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
 fn rest() -> Roff {
     let mut text = Roff::new();
     text.control("SH", ["BUILD OPTIONS"]);
-    text.text([roman("Options with one dash are those of clBuildProgram, for example:")]);
+    text.text([roman("Options with one dash, except -o, -h and -V, are those of clBuildProgram, for example:")]);
     for (option, value, meaning) in BUILD_OPTIONS {
         entry(&mut text, vec![bold(*option), italic(*value)], meaning);
     }
     text.control("SH", ["EXIT STATUS"]);
     entry(&mut text, vec![bold("0")], "The sources build, or the kernel ran.");
-    entry(&mut text, vec![bold("1")], "A source is rejected, or a launch fails.");
+    entry(&mut text, vec![bold("1")], "A source is rejected, a launch fails, the sanitizer reports an error, or devices differ.");
     entry(&mut text, vec![bold("2")], "Wrong usage, or a file cannot be read or written.");
-    entry(&mut text, vec![bold("3")], "There is no matching device.");
+    entry(&mut text, vec![bold("3")], "There is no OpenCL library or no matching device.");
     text.control("SH", ["EXAMPLES"]);
     for (command, meaning) in EXAMPLES {
         entry(&mut text, vec![bold(*command)], meaning);

@@ -3,9 +3,9 @@
 //!
 //! Exit status:
 //! - 0: all sources build, or the kernel ran
-//! - 1: a source is rejected, or a launch fails
+//! - 1: a source is rejected, a launch fails, the sanitizer reports an error, or devices differ
 //! - 2: wrong usage, or files that cannot be read or written
-//! - 3: no device is found
+//! - 3: no OpenCL library or no matching device
 //! - 101: the compiler has a bug
 
 mod arguments;

@@ -1,4 +1,5 @@
-//! Rows of the functions on numbers and of the queries of work-items (OpenCL C 6.15.1 to 6.15.6).
+//! Rows of the work-item functions, and of the math, integer, common, geometric and relational functions
+//! (OpenCL C 6.15.1 to 6.15.6).
 
 use super::super::Intrinsic;
 use super::super::table::{Row, extension, intrinsic, library, since};

@@ -201,7 +201,7 @@ impl Emitter<'_, '_> {
             return Ok(self.element_to_raw(key, x));
         }
         let raw = self.load_raw(address, plain)?;
-        raw.first().copied().ok_or_else(|| EmitError::Internal("an empty load".to_owned()))
+        raw.first().copied().ok_or_else(|| EmitError::Internal("a load without components".to_owned()))
     }
 
     fn store_raw_any(&mut self, address: &Address, shape: AccessShape, value: Expr) -> Result<(), EmitError> {

@@ -92,15 +92,15 @@ impl<'p> Lowering<'p, '_> {
             let mut lanes = Vec::new();
             let whole = from_global.then(|| this.b.load(word, bits, 4, false));
             for number in 0..per_word as u8 {
-                let lvalue = this.b.offset(local, i64::from(u32::from(number) * size));
+                let address = this.b.offset(local, i64::from(u32::from(number) * size));
                 match whole {
                     Some(whole) => {
                         let element_lanes: Vec<u8> = (0..element.lanes).map(|lane| number * element.lanes + lane).collect();
                         let value = this.b.lanes(whole, &element_lanes);
-                        this.b.store(lvalue, value, size, false);
+                        this.b.store(address, value, size, false);
                     }
                     None => {
-                        let value = this.b.load(lvalue, element.ir(), size, false);
+                        let value = this.b.load(address, element.ir(), size, false);
                         lanes.extend((0..element.lanes).map(|lane| this.b.extract(value, lane)));
                     }
                 }
@@ -168,7 +168,7 @@ impl<'p> Lowering<'p, '_> {
             let line = this.b.bin(BinOp::URem, row, copy.lines);
             let plane = this.b.bin(BinOp::UDiv, row, copy.lines);
             let [column, line, plane] = [column, line, plane].map(|count| this.b.resize(count, false, size_ty));
-            let lvalue = |this: &mut Self, base: Value, offset: Value, steps: [Value; 2]| {
+            let address_of = |this: &mut Self, base: Value, offset: Value, steps: [Value; 2]| {
                 let (lines, planes) = (this.b.mul(line, steps[0]), this.b.mul(plane, steps[1]));
                 let element = this.b.add(offset, column);
                 let element = this.b.add(element, lines);
@@ -177,8 +177,8 @@ impl<'p> Lowering<'p, '_> {
                 let ty = this.b.ty(base);
                 this.b.emit(Op::PtrAdd(base, bytes), ty)
             };
-            let to = lvalue(this, copy.dst, copy.dst_offset, copy.dst_steps);
-            let from = lvalue(this, copy.src, copy.src_offset, copy.src_steps);
+            let to = address_of(this, copy.dst, copy.dst_offset, copy.dst_steps);
+            let from = address_of(this, copy.src, copy.src_offset, copy.src_steps);
             let (zero, piece) = (this.b.i32(0), this.b.i32(unit as i32));
             let ty = Type::Scalar(Scalar::int_of_size(unit).unwrap_or(Scalar::I8));
             this.emit_loop(zero, copy.bytes, piece, |this, at| {

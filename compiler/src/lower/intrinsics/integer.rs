@@ -11,7 +11,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn integer(&mut self, op: Intrinsic, call: &Call<'p>) -> Value {
         let (values, arith) = self.operands(call);
         let [x, rest @ ..] = values.as_slice() else {
-            self.b.fail("internal error: a function of numbers without arguments");
+            self.b.fail("internal error: a numeric built-in function without arguments");
             return self.b.i32(0);
         };
         let (x, y, z) = (*x, rest.first().copied().unwrap_or(*x), rest.get(1).copied().unwrap_or(*x));

@@ -21,7 +21,8 @@
 //!
 //! # Limits
 //!
-//! A function is inlined instead if one of these conditions holds for a call:
+//! A function is inlined, or called with addresses if the target supports them, if one of these conditions holds for a
+//! call:
 //! * A pointer argument does not have a single known object, or pointers are stored in memory.
 //! * Two pointer arguments alias, and the function stores through one of them.
 //! * The function would have more than [`MAX_VALUES`] arguments or results.
@@ -109,8 +110,8 @@ pub(super) fn has_pointer_params(function: &Function) -> bool {
 ///
 /// # Errors
 ///
-/// Returns the functions to which memory cannot be passed by value. Before the next attempt, the caller must inline
-/// their calls or add them to `by_address`.
+/// Returns the functions to which memory cannot be passed by value. Before it calls `plan` again, the caller must
+/// inline all calls of these functions, or add the functions to `by_address`.
 pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &FxHashSet<Func>) -> Result<Plan, Vec<Func>> {
     let mut planner = Planner {
         module,
@@ -134,7 +135,7 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &
     if planner.refused.is_empty() { Ok(plan) } else { Err(planner.refused) }
 }
 
-/// The callee, and the parameter index and target of each pointer argument.
+/// The callee, and for each pointer argument its parameter index and the object and offset that it points to.
 type Call = (Func, Vec<(usize, Site)>);
 
 struct Planner<'m> {
@@ -255,7 +256,7 @@ impl Planner<'_> {
 }
 
 impl Plan {
-    /// Whether memory is passed by value to no function.
+    /// Whether the plan changes no function.
     pub(super) fn is_empty(&self) -> bool {
         self.shapes.is_empty()
     }

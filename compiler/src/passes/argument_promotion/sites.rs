@@ -4,7 +4,7 @@ use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{CastOp, Function, KernelParam, Op, Space, Type, Value, Var};
 
-/// The target of a pointer argument: one known object, and the offset in it.
+/// The object that a pointer argument points into, and the offset in it.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub object: Object,

@@ -127,7 +127,8 @@ fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Size in bytes of an access of type `ty`; `None` if such accesses cannot be merged.
+/// Size in bytes of an access of type `ty`. `None` for `bool`, pointers, and sizes that are not a power of two: such
+/// accesses cannot be merged.
 pub(super) fn element(ty: Type) -> Option<u32> {
     let scalar = ty.scalar()?;
     let size = scalar.size() * u32::from(ty.lanes());

@@ -272,7 +272,7 @@ impl Filters {
 
 /// The points-to sets of the pointers in memory.
 struct Contents {
-    /// By root; `None` if the root may contain any pointer.
+    /// The pointers in each root, by root number. `None` if the root may contain any pointer.
     known: Vec<Option<Set>>,
     /// The points-to set of a pointer of unknown origin.
     any: Set,

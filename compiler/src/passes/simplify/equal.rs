@@ -32,8 +32,8 @@ impl Names {
 }
 
 impl Walk<'_> {
-    /// Replaces the results of an `if` by those of an earlier equal one. Returns whether there is one; otherwise
-    /// records this `if`. Its regions must already be simplified.
+    /// Replaces the results of an `if` by those of an earlier equal one. Returns false if there is none, and records
+    /// this `if` for later ones, unless it is impure or too large. Its regions must already be simplified.
     pub(super) fn merge_with_equal(&mut self, inst: &Inst) -> bool {
         let Some(&first) = inst.results.first() else { return false };
         if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > MAX_SIZE {

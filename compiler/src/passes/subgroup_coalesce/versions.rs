@@ -1,4 +1,5 @@
-//! Creates two versions of code that some work-items may skip: for complete subgroups, and the original.
+//! Duplicates code that some work-items may skip: one version for complete subgroups (all work-items active), one for
+//! the others.
 //!
 //! ```text
 //! if slt %i, %n {                        if slt %i, %n {

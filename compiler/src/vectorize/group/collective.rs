@@ -28,7 +28,7 @@ pub(super) struct Collective {
     pub result: Value,
 }
 
-/// The collective operation of an instruction, or `None` if it is another instruction.
+/// The collective operation of the work-group in an instruction. `None` for other instructions.
 pub(super) fn of(inst: &Inst) -> Option<Collective> {
     let Op::Group { sub: false, op, args } = &inst.op else { return None };
     Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
@@ -44,7 +44,7 @@ impl Collective {
 impl Vectorizer<'_> {
     /// The operation of a reduction or scan, and the mode of its registers.
     fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
-        let op = collective.op.combines().ok_or_else(|| internal!("{:?} combines nothing", collective.op))?;
+        let op = collective.op.combines().ok_or_else(|| internal!("{:?} is not a reduction or scan", collective.op))?;
         let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
         Ok((Fold { op, of: scalar(self.ir_ty(collective.value)) }, mode))
     }
@@ -152,7 +152,7 @@ impl Vectorizer<'_> {
                 self.add_to_word(at, bits);
             }
             GroupOp::Broadcast => {
-                let index = collective.index.ok_or_else(|| internal!("a broadcast from nowhere"))?;
+                let index = collective.index.ok_or_else(|| internal!("a broadcast without an index"))?;
                 let index = self.equal_active_value(index);
                 let addr = self.frame_addr(at);
                 self.b.effect(VOp::Store(Mem::Elem(elem(Scalar::I32)), addr, index));

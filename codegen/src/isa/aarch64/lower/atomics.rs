@@ -1,7 +1,7 @@
 //! Atomic operations, fences and prefetches.
 //!
 //! The atomic instructions of LSE (Armv8.1) with acquire and release semantics are sequentially consistent, as the
-//! vector IR requires. Without LSE, one machine instruction is a loop of exclusive accesses and a barrier.
+//! vector IR requires. Without LSE, one [`MachInst`] expands to a loop of exclusive accesses and a barrier.
 
 use regalloc2::VReg;
 

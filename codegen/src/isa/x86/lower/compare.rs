@@ -117,13 +117,13 @@ impl Lower<'_> {
         if is_float_scalar(ty) {
             return self.float_flags(op, a, b);
         }
-        let long = wide(ty);
+        let wide = wide(ty);
         let swap = self.constant(a).is_some() && self.constant(b).is_none();
         let (op, a, b) = if swap { (exchanged(op), b, a) } else { (op, a, b) };
         match self.imm32(b) {
             Some(0) if matches!(op, CmpOp::Eq | CmpOp::Ne) => {
                 let a = self.reg(a);
-                self.push(InstBuilder::new(t::TEST).wide(long).reg(a).rm_reg(a));
+                self.push(InstBuilder::new(t::TEST).wide(wide).reg(a).rm_reg(a));
             }
             Some(imm) => {
                 let a = self.source(a, false);
@@ -131,12 +131,12 @@ impl Lower<'_> {
                     Ok(byte) => InstBuilder::new(t::ALU_I8.digit(alu::CMP)).rm(a).imm(byte as u8),
                     Err(_) => InstBuilder::new(t::ALU_I32.digit(alu::CMP)).rm(a).imm32(imm),
                 };
-                self.push(builder.wide(long));
+                self.push(builder.wide(wide));
             }
             None => {
                 let b = self.source(b, false);
                 let a = self.reg(a);
-                self.push(InstBuilder::new(t::CMP_R).wide(long).reg(a).rm(b));
+                self.push(InstBuilder::new(t::CMP_R).wide(wide).reg(a).rm(b));
             }
         }
         int_cc(op)
@@ -253,9 +253,9 @@ impl Lower<'_> {
 
     /// Compares integer vectors with AVX2, which only has "equal" and "greater, signed".
     fn int_vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let equal = if long { t::PCMPEQQ } else { t::PCMPEQD };
-        let greater = if long { t::PCMPGTQ } else { t::PCMPGTD };
+        let (len, wide) = (length(ty), wide(ty));
+        let equal = if wide { t::PCMPEQQ } else { t::PCMPEQD };
+        let greater = if wide { t::PCMPGTQ } else { t::PCMPGTD };
         // The second operand of "greater" may be in memory.
         let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
@@ -264,7 +264,7 @@ impl Lower<'_> {
                 let a = self.reg(a);
                 (self.v3(equal, len, false, a, b), op == CmpOp::Ne)
             }
-            CmpOp::ULe if !long => {
+            CmpOp::ULe if !wide => {
                 let b = self.source(b, false);
                 let a = self.reg(a);
                 let least = self.v3(t::PMINU, len, false, a, b);
@@ -323,16 +323,16 @@ impl Lower<'_> {
         }
     }
 
-    fn select_int(&mut self, cond: Value, a: Value, b: Value, long: bool) -> VReg {
+    fn select_int(&mut self, cond: Value, a: Value, b: Value, wide: bool) -> VReg {
         let (a, b) = (self.reg(a), self.reg(b));
         let cc = self.condition(cond);
         let (cc, a, b) = if cc == Cc::FloatEqual { (Cc::FloatNotEqual, b, a) } else { (cc, a, b) };
         let (code, second) = if cc == Cc::FloatNotEqual { (Cc::NotEqual as u8, Some(UNORDERED)) } else { (cc as u8, None) };
         let mut to = self.int();
-        self.push(InstBuilder::new(t::CMOVCC.plus(code)).wide(long).tied(b, to).rm(a));
+        self.push(InstBuilder::new(t::CMOVCC.plus(code)).wide(wide).tied(b, to).rm(a));
         if let Some(second) = second {
             let first = std::mem::replace(&mut to, self.int());
-            self.push(InstBuilder::new(t::CMOVCC.plus(second)).wide(long).tied(first, to).rm(a));
+            self.push(InstBuilder::new(t::CMOVCC.plus(second)).wide(wide).tied(first, to).rm(a));
         }
         to
     }

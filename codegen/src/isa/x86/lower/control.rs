@@ -9,7 +9,8 @@ use crate::mach::function::Label;
 use crate::vir::{Cond, Func, Target, Terminator, Type, Value};
 
 impl Lower<'_> {
-    /// A label for a block that starts later. The blocks of the IR have the first labels.
+    /// Returns a label for a block that starts later. The labels below the number of blocks of the VIR function are
+    /// those blocks.
     pub(super) fn label(&mut self) -> Label {
         self.out.label()
     }

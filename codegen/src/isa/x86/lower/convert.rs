@@ -60,26 +60,26 @@ impl Lower<'_> {
     }
 
     /// The destination is zeroed first, to break the dependency on its old value.
-    fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, long: bool, to: Elem) -> VReg {
+    fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, wide: bool, to: Elem) -> VReg {
         let zero = self.zero();
-        self.v3(opcode.of(to, true), 0, long, zero, from)
+        self.v3(opcode.of(to, true), 0, wide, zero, from)
     }
 
-    fn float_to_int(&mut self, opcode: Opcode, from: impl Into<RegMem>, ty: Type, long: bool) -> VReg {
+    fn float_to_int(&mut self, opcode: Opcode, from: impl Into<RegMem>, ty: Type, wide: bool) -> VReg {
         let elem = ty.elem().unwrap_or(Elem::F32);
         let opcode = Opcode { tuple: Tuple::Bytes(elem.bytes() as u8), ..opcode.of(elem, true) };
         let to = self.int();
-        self.push(InstBuilder::new(opcode).wide(long).def(to).rm(from));
+        self.push(InstBuilder::new(opcode).wide(wide).def(to).rm(from));
         to
     }
 
     fn unsigned_to_float(&mut self, a: Value, to: Elem) -> VReg {
-        let long = wide(self.ty(a));
+        let wide = wide(self.ty(a));
         if self.avx512() {
             let from = self.source(a, false);
-            return self.int_to_float(t::CVTUSI2S, from, long, to);
+            return self.int_to_float(t::CVTUSI2S, from, wide, to);
         }
-        if !long {
+        if !wide {
             let from = self.source(a, false);
             let from = self.extend(from, false);
             return self.int_to_float(t::CVTSI2S, from, true, to);
@@ -103,14 +103,14 @@ impl Lower<'_> {
 
     fn float_to_unsigned(&mut self, a: Value, to: Elem) -> VReg {
         let ty = self.ty(a);
-        let long = to == Elem::I64;
+        let wide_result = to == Elem::I64;
         if self.avx512() {
             let from = self.source(a, false);
-            return self.float_to_int(t::CVTTS2USI, from, ty, long);
+            return self.float_to_int(t::CVTTS2USI, from, ty, wide_result);
         }
         let a = self.reg(a);
         let low = self.float_to_int(t::CVTTS2SI, a, ty, true);
-        if !long {
+        if !wide_result {
             return low;
         }
         // If the first conversion overflowed, its result is the minimum integer. Its sign selects the second
@@ -126,8 +126,8 @@ impl Lower<'_> {
     }
 
     fn cast_vector(&mut self, op: CastOp, a: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let opcode = match (op, long) {
+        let (len, wide) = (length(ty), wide(ty));
+        let opcode = match (op, wide) {
             (CastOp::Bitcast | CastOp::FToF, _) => return self.reg(a),
             (CastOp::SToF, false) => t::CVTDQ2PS,
             (CastOp::FToS, false) => t::CVTTPS2DQ,
@@ -149,7 +149,7 @@ impl Lower<'_> {
             (op, _) => return self.unsupported(format!("{op:?} to {ty}"), VEC),
         };
         let a = self.source(a, false);
-        self.v2(opcode, len, long, a)
+        self.v2(opcode, len, wide, a)
     }
 
     /// Converts unsigned 32-bit lanes: inserts each 16-bit half as the mantissa of a float. Only the final sum is

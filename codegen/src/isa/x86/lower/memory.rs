@@ -36,9 +36,9 @@ impl Lower<'_> {
     }
 
     pub(super) fn store(&mut self, mem: Mem, addr: &Addr, value: Value) {
-        let long = mem.bytes() == 8;
+        let wide = mem.bytes() == 8;
         if let Some(imm) = self.splat_bits(value)
-            && (!long || i32::try_from(imm.cast_signed()).is_ok())
+            && (!wide || i32::try_from(imm.cast_signed()).is_ok())
         {
             let at = self.address(addr);
             let (opcode, imm) = match mem {
@@ -46,7 +46,7 @@ impl Lower<'_> {
                 Mem::I16 => (t::MOV_I16, Imm::I16(imm as u16)),
                 Mem::Elem(_) => (t::MOV_I32, Imm::I32(imm as u32 as i32)),
             };
-            let mut builder = InstBuilder::new(opcode).wide(long).rm(at);
+            let mut builder = InstBuilder::new(opcode).wide(wide).rm(at);
             builder.inst.imm = imm;
             return self.push(builder);
         }
@@ -58,7 +58,7 @@ impl Lower<'_> {
             Mem::Elem(elem) if elem.is_float() => t::MOVU_STORE.of(elem, true),
             Mem::Elem(_) => t::MOV_STORE,
         };
-        self.push(InstBuilder::new(opcode).wide(long).reg(value).rm(at));
+        self.push(InstBuilder::new(opcode).wide(wide).reg(value).rm(at));
     }
 
     /// The register of a mask, or `None` if there is no mask or all its lanes are known to be set.

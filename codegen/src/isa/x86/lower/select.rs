@@ -13,7 +13,7 @@ const ACCUMULATING: u8 = 32;
 
 impl Lower<'_> {
     pub(super) fn select_vector(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         if !self.avx512() {
             return self.blend_or_clear(cond, a, b, len);
         }
@@ -24,13 +24,13 @@ impl Lower<'_> {
         if self.splat_bits(b) == Some(0) {
             let a = self.source(a, false);
             let (mask, to) = (self.reg(cond), self.vec());
-            self.push(InstBuilder::new(t::MOVU.of(elem, false)).len(len).wide(long).def(to).rm_reg(a).mask(mask, true));
+            self.push(InstBuilder::new(t::MOVU.of(elem, false)).len(len).wide(wide).def(to).rm_reg(a).mask(mask, true));
             return to;
         }
         let opcode = if elem.is_float() { t::BLENDM_FP } else { t::BLENDM };
         let a = self.source(a, true);
         let (b, mask, to) = (self.reg(b), self.reg(cond), self.vec());
-        self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).vvvv(b).rm(a).mask(mask, false));
+        self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).vvvv(b).rm(a).mask(mask, false));
         to
     }
 
@@ -51,12 +51,13 @@ impl Lower<'_> {
         self.blend(len, mask, a, b)
     }
 
-    /// Computes the first value under the mask, if it is folded. Returns `None` if it is not.
+    /// Computes the first value under the mask, if it is a folded operation with a masked form. Otherwise returns
+    /// `None`.
     fn masked_operation(&mut self, cond: Value, a: Value, b: Value, ty: Type) -> Option<VReg> {
         let is_folded = self.plan.folded[a.index()] && self.regs[a.index()].is_none();
         let inst = self.plan.defs[a.index()].filter(|_| is_folded)?;
         let to = self.vec();
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         let builder = match inst.op {
             Op::Tern(op, x, y, _) => {
                 let (x, y) = if self.in_memory(x, true) { (y, x) } else { (x, y) };
@@ -78,7 +79,7 @@ impl Lower<'_> {
             }
             _ => return None,
         };
-        self.push(builder.len(len).wide(long));
+        self.push(builder.len(len).wide(wide));
         Some(to)
     }
 }

@@ -36,21 +36,21 @@ impl Lower<'_> {
     }
 
     pub(super) fn extract(&mut self, a: Value, lane: u8, ty: Type) -> VReg {
-        let (from, of, long) = (self.reg(a), self.ty(a), wide(ty));
-        let each = if long { 2 } else { 4 };
+        let (from, of, wide) = (self.reg(a), self.ty(a), wide(ty));
+        let each = if wide { 2 } else { 4 };
         let quarter = self.quarter(from, of, lane / each);
         let lane = lane % each;
         if ty.is_general() {
             let to = self.int();
             self.push(match lane {
-                0 => InstBuilder::new(t::MOVD_FROM).wide(long).reg(quarter).rm_def(to),
-                _ => InstBuilder::new(t::PEXTR).wide(long).reg(quarter).rm_def(to).imm(lane),
+                0 => InstBuilder::new(t::MOVD_FROM).wide(wide).reg(quarter).rm_def(to),
+                _ => InstBuilder::new(t::PEXTR).wide(wide).reg(quarter).rm_def(to).imm(lane),
             });
             return to;
         }
         match lane {
             0 => quarter,
-            _ if long => self.v2_imm(t::PSHUFD, 0, false, quarter, 0xEE),
+            _ if wide => self.v2_imm(t::PSHUFD, 0, false, quarter, 0xEE),
             lane => self.v2_imm(t::PSHUFD, 0, false, quarter, lane),
         }
     }

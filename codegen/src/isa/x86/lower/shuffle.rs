@@ -66,12 +66,12 @@ impl Lower<'_> {
 
     /// Uses a vector of constant indices. AVX-512 only.
     fn shuffle_by_table(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
-        let (len, long) = (length(pair.ty), wide(pair.ty));
+        let (len, wide) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
         let index = self.table(&numbers, pair.ty);
         let from = self.v2(t::MOVU, len, false, index);
         let to = self.vec();
-        self.push(InstBuilder::new(t::PERMI2).len(len).wide(long).tied(from, to).vvvv(pair.regs[0]).rm(pair.regs[1]));
+        self.push(InstBuilder::new(t::PERMI2).len(len).wide(wide).tied(from, to).vvvv(pair.regs[0]).rm(pair.regs[1]));
         to
     }
 
@@ -82,8 +82,8 @@ impl Lower<'_> {
 
     /// Selects one instruction that applies the same pattern within each 16 bytes, or returns `None` if there is none.
     fn shuffle_within_16_bytes(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
-        let (len, long) = (length(pair.ty), wide(pair.ty));
-        let each = if long { 2 } else { 4 };
+        let (len, wide) = (length(pair.ty), wide(pair.ty));
+        let each = if wide { 2 } else { 4 };
         let stays = lanes.iter().zip(0_u8..).all(|(&(_, lane), at)| lane / each == at / each);
         let inner: Vec<Lane> = lanes.iter().map(|&(of, lane)| (of, lane % each)).collect();
         let quarter = &inner[..usize::from(each)];
@@ -91,7 +91,7 @@ impl Lower<'_> {
             return None;
         }
         let reg = |of: usize| pair.regs[of];
-        if long {
+        if wide {
             let [low, high] = [quarter[0], quarter[1]];
             let imm = (0..1_u8 << len).fold(0, |imm, part| imm | (low.1 | high.1 << 1) << (2 * part));
             return Some(self.v3_imm(t::SHUFP.of(Elem::F64, false), len, true, reg(low.0), reg(high.0), imm));

@@ -14,12 +14,12 @@ const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
 
 impl Lower<'_> {
     pub(super) fn vector_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         match op {
             UnOp::Neg => {
                 let a = self.source(a, true);
                 let zero = self.zero();
-                self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, long, zero, a)
+                self.v3(if wide { t::PSUBQ } else { t::PSUBD }, len, wide, zero, a)
             }
             UnOp::Not => {
                 let a = self.reg(a);
@@ -27,22 +27,22 @@ impl Lower<'_> {
             }
             UnOp::Clz if self.avx512() => {
                 let a = self.source(a, false);
-                self.v2(t::PLZCNT, len, long, a)
+                self.v2(t::PLZCNT, len, wide, a)
             }
             UnOp::Clz => {
                 let a = self.reg(a);
-                if long { self.leading_zeros64(a, len) } else { self.leading_zeros32(a, len) }
+                if wide { self.leading_zeros64(a, len) } else { self.leading_zeros32(a, len) }
             }
             UnOp::Popcnt => {
                 let a = self.reg(a);
-                self.popcount(a, len, long)
+                self.popcount(a, len, wide)
             }
             op => self.unsupported(format!("{op:?} of {ty}"), VEC),
         }
     }
 
     /// Looks up the population count of each four bits, and adds the counts.
-    fn popcount(&mut self, a: VReg, len: u8, long: bool) -> VReg {
+    fn popcount(&mut self, a: VReg, len: u8, wide: bool) -> VReg {
         let nibbles = self.repeated([15; 16], len);
         let nibbles = self.v2(t::MOVU, len, false, nibbles);
         let counts = self.repeated(COUNTS, len);
@@ -52,7 +52,7 @@ impl Lower<'_> {
         let high = self.v3(t::PAND, len, false, high, nibbles);
         let (low, high) = (self.v3(t::PSHUFB, len, false, counts, low), self.v3(t::PSHUFB, len, false, counts, high));
         let bytes = self.v3(t::PADDB, len, false, low, high);
-        if long {
+        if wide {
             let zero = self.zero();
             return self.v3(t::PSADBW, len, false, bytes, zero);
         }
@@ -91,7 +91,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn vector_bin(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         if self.avx512()
             && is_logic(&Op::Bin(op, a, b))
             && let Some(reg) = self.logic(op, a, b, ty)
@@ -99,7 +99,7 @@ impl Lower<'_> {
             return reg;
         }
         if let Some((opcode, first, second)) = self.int_parts(op, a, b, ty) {
-            return self.v3(opcode, len, long, first, second);
+            return self.v3(opcode, len, wide, first, second);
         }
         match op {
             BinOp::SMin | BinOp::SMax | BinOp::UMin | BinOp::UMax => self.extremum64(op, a, b, ty),
@@ -109,7 +109,7 @@ impl Lower<'_> {
                 self.multiply64(a, b, len)
             }
             BinOp::MulBytes => self.multiply_bytes(a, b, ty),
-            BinOp::MulHiU | BinOp::MulHiS if !long => {
+            BinOp::MulHiU | BinOp::MulHiS if !wide => {
                 let (a, b) = (self.reg(a), self.reg(b));
                 self.multiply_high32(op == BinOp::MulHiS, a, b, len)
             }
@@ -119,19 +119,19 @@ impl Lower<'_> {
 
     /// The opcode and operands of an operation, or `None` if no single instruction implements it.
     pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
-        let long = wide(ty);
+        let wide = wide(ty);
         // AVX2 has only the 32-bit form. W, which VEX ignores, selects the 64-bit form of AVX-512.
-        let either = |opcode: Opcode| if long { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
+        let either = |opcode: Opcode| if wide { self.avx512().then(|| opcode.evex()) } else { Some(opcode) };
         let opcode = match op {
             BinOp::Add => {
-                if long {
+                if wide {
                     t::PADDQ
                 } else {
                     t::PADDD
                 }
             }
             BinOp::Sub => {
-                if long {
+                if wide {
                     t::PSUBQ
                 } else {
                     t::PSUBD
@@ -224,16 +224,16 @@ impl Lower<'_> {
     }
 
     fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         if let Some(amount) = self.splat_bits(b) {
             let a = self.reg(a);
-            return self.shift_by(op, a, amount as u8 & if long { 63 } else { 31 }, ty);
+            return self.shift_by(op, a, amount as u8 & if wide { 63 } else { 31 }, ty);
         }
         let new = self.avx512();
         let opcode = match op {
             BinOp::Shl => t::PSLLV,
             BinOp::LShr => t::PSRLV,
-            BinOp::AShr if !long => t::PSRAV,
+            BinOp::AShr if !wide => t::PSRAV,
             BinOp::AShr if new => t::PSRAV.evex(),
             BinOp::AShr => {
                 let (a, b) = (self.reg(a), self.reg(b));
@@ -247,23 +247,23 @@ impl Lower<'_> {
         };
         let b = self.source(b, true);
         let a = self.reg(a);
-        self.v3(opcode, len, long, a, b)
+        self.v3(opcode, len, wide, a, b)
     }
 
     fn shift_by(&mut self, op: BinOp, a: VReg, amount: u8, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let (left, right) = if long { (t::PSLLQ_IMM, t::PSRLQ_IMM) } else { (t::PSLLD_IMM, t::PSRLD_IMM) };
+        let (len, wide) = (length(ty), wide(ty));
+        let (left, right) = if wide { (t::PSLLQ_IMM, t::PSRLQ_IMM) } else { (t::PSLLD_IMM, t::PSRLD_IMM) };
         match op {
-            BinOp::Shl => self.shift_imm(left, len, long, a, amount),
-            BinOp::LShr => self.shift_imm(right, len, long, a, amount),
-            BinOp::AShr if !long => self.shift_imm(t::PSRAD_IMM, len, false, a, amount),
+            BinOp::Shl => self.shift_imm(left, len, wide, a, amount),
+            BinOp::LShr => self.shift_imm(right, len, wide, a, amount),
+            BinOp::AShr if !wide => self.shift_imm(t::PSRAD_IMM, len, false, a, amount),
             BinOp::AShr if self.avx512() => self.shift_imm(t::PSRAD_IMM.evex(), len, true, a, amount),
             BinOp::AShr => self.arithmetic64(a, ty, |this, x| this.shift_imm(t::PSRLQ_IMM, len, true, x, amount)),
-            _ if self.avx512() => self.shift_imm(t::PROL_IMM, len, long, a, amount),
+            _ if self.avx512() => self.shift_imm(t::PROL_IMM, len, wide, a, amount),
             _ if amount == 0 => a,
             _ => {
-                let high = self.shift_imm(left, len, long, a, amount);
-                let low = self.shift_imm(right, len, long, a, if long { 64 } else { 32 } - amount);
+                let high = self.shift_imm(left, len, wide, a, amount);
+                let low = self.shift_imm(right, len, wide, a, if wide { 64 } else { 32 } - amount);
                 self.v3(t::POR, len, false, high, low)
             }
         }
@@ -281,38 +281,38 @@ impl Lower<'_> {
 
     /// Rotates with two shifts. A shift by the lane size gives 0.
     fn rotate(&mut self, a: VReg, b: VReg, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
-        let width = if long { 64 } else { 32 };
+        let (len, wide) = (length(ty), wide(ty));
+        let width = if wide { 64 } else { 32 };
         let last = self.splat_source(width - 1, ty);
         let left = self.v3(t::PAND, len, false, b, last);
         let all = self.splat_constant(width, ty);
-        let right = self.v3(if long { t::PSUBQ } else { t::PSUBD }, len, false, all, left);
-        let (high, low) = (self.v3(t::PSLLV, len, long, a, left), self.v3(t::PSRLV, len, long, a, right));
+        let right = self.v3(if wide { t::PSUBQ } else { t::PSUBD }, len, false, all, left);
+        let (high, low) = (self.v3(t::PSLLV, len, wide, a, left), self.v3(t::PSRLV, len, wide, a, right));
         self.v3(t::POR, len, false, high, low)
     }
 
     pub(super) fn splat(&mut self, a: Value, ty: Type) -> VReg {
-        let (len, long) = (length(ty), wide(ty));
+        let (len, wide) = (length(ty), wide(ty));
         let from = self.source(a, false);
         let to = self.vec();
-        let opcode = if long { t::PBROADCASTQ } else { t::PBROADCASTD };
+        let opcode = if wide { t::PBROADCASTQ } else { t::PBROADCASTD };
         let RegMem::Reg(reg) = from else {
-            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(from));
+            self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(from));
             return to;
         };
         if !self.ty(a).is_general() {
-            let opcode = match (long, len) {
+            let opcode = match (wide, len) {
                 (true, 0) => t::PBROADCASTQ,
                 (true, _) => t::BROADCASTSD,
                 (false, _) => t::BROADCASTSS,
             };
-            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(reg));
+            self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(reg));
         } else if self.avx512() {
-            self.push(InstBuilder::new(t::BROADCAST_GPR).len(len).wide(long).def(to).rm_reg(reg));
+            self.push(InstBuilder::new(t::BROADCAST_GPR).len(len).wide(wide).def(to).rm_reg(reg));
         } else {
             let low = self.vec();
-            self.push(InstBuilder::new(t::MOVD_TO).wide(long).def(low).rm(reg));
-            self.push(InstBuilder::new(opcode).len(len).wide(long).def(to).rm(low));
+            self.push(InstBuilder::new(t::MOVD_TO).wide(wide).def(low).rm(reg));
+            self.push(InstBuilder::new(opcode).len(len).wide(wide).def(to).rm(low));
         }
         to
     }
