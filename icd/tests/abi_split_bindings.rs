@@ -540,6 +540,9 @@ fn too_many_bindings_are_an_error() {
         // Only one word of each is touched.
         assert_eq!(most, 1 << 30);
         let large: Vec<Mem> = (0..4).map(|_| context.buffer(1 << 30)).collect();
+        for (mem, value) in large.iter().zip([0u32, 1, 2, 3]) {
+            write_at(&queue, mem, 0, &value.to_le_bytes());
+        }
         let kernel = program.kernel("four");
         for (index, mem) in (0..).zip(&large) {
             kernel.set_mem(index, mem);
@@ -549,12 +552,16 @@ fn too_many_bindings_are_an_error() {
         let status = target.cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &size, null(), 0, null(), &mut event);
         if status == CL_SUCCESS {
             let event = Event(event);
-            assert_ne!(target.cl.clWaitForEvents(1, &event.0), CL_SUCCESS);
-            let state: cl_int =
-                info(|size, value, ret| target.cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS, size, value, ret))
-                    .unwrap_or(0);
-            assert_eq!(state, CL_OUT_OF_RESOURCES);
-            assert_ne!(target.cl.clFinish(queue.0), CL_SUCCESS, "reported once");
+            if target.cl.clWaitForEvents(1, &event.0) == CL_SUCCESS {
+                // Lavapipe of Mesa 25.0 has enough bindings, lavapipe of Mesa 22.3 does not.
+                assert_eq!(read_at(&queue, &large[0], 0, 4), [6, 0, 0, 0]);
+            } else {
+                let state: cl_int =
+                    info(|size, value, ret| target.cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_EXECUTION_STATUS, size, value, ret))
+                        .unwrap_or(0);
+                assert_eq!(state, CL_OUT_OF_RESOURCES);
+                assert_ne!(target.cl.clFinish(queue.0), CL_SUCCESS, "reported once");
+            }
         } else {
             assert_eq!(status, CL_OUT_OF_RESOURCES);
         }
