@@ -310,7 +310,7 @@ pub enum Intrinsic {
         sub: bool,
     },
 
-    // 6.13.9 address spaces.
+    // 6.15.10 address spaces.
     ToGlobal,
     ToLocal,
     ToPrivate,
