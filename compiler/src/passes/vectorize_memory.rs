@@ -294,7 +294,7 @@ fn may_alias(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> 
 struct Part {
     /// The index of the merged access.
     group: usize,
-    /// The position among its members.
+    /// The position of the load or store among the members of the merged access.
     lane: usize,
 }
 

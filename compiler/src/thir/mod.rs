@@ -201,7 +201,7 @@ pub enum StmtKind {
 pub enum Init {
     Expr(Expr),
     /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation. If `zero_rest`, all other
-    /// bytes are zero; otherwise there are none.
+    /// bytes are zero. Otherwise the parts cover all bytes.
     Parts {
         zero_rest: bool,
         parts: Vec<(u32, Expr)>,

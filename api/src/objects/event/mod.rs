@@ -201,7 +201,7 @@ impl Event {
             command,
             position,
             number: AtomicU64::new(position.number),
-            // One for the creator of the event, until all of its dependencies are registered.
+            // One for the creator of the event, until all dependencies of the event are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,

@@ -46,7 +46,7 @@ pub(super) const BARE: u16 = 256;
 /// The properties of an instruction, except for its operands, vector length and W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
-    /// A prefix of its mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
+    /// A prefix of the instruction's mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
     pub(super) name: &'static str,
     /// The mandatory prefix: none, `66`, `F3`, `F2`.
     pub(super) pp: u8,
