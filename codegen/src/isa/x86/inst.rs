@@ -57,7 +57,7 @@ pub(super) struct Opcode {
     pub(super) ext: u8,
     /// The available encodings, and exceptions.
     pub(super) flags: u16,
-    /// The size of its memory operand.
+    /// The size of the instruction's memory operand.
     pub(super) tuple: Tuple,
 }
 
