@@ -4,8 +4,8 @@
 //! for longer than 6 seconds (`CONTEXT_LOCK_TIMEOUT_SECS` in its `gles/egl.rs`). Drivers may compile a shader, or
 //! execute a kernel, for longer. Threads therefore first take this lock, which waits without limit.
 //!
-//! The destruction of objects also uses the context: [`Guarded`] objects take the lock. While a thread has the lock,
-//! it takes no other lock of this crate that is held during a call into wgpu.
+//! The destruction of objects also uses the context: [`Guarded`] objects take the lock. To prevent deadlocks, a thread
+//! that has it takes no other lock under which this crate calls wgpu.
 
 use std::ops::Deref;
 

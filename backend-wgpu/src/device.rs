@@ -141,8 +141,8 @@ impl WgpuDevice {
     /// Opens the device on the first call, and returns it.
     ///
     /// # Errors
-    /// If the device cannot be opened, or in a forked child if its parent opened the device: the driver's threads do
-    /// not exist in the child.
+    /// If the device cannot be opened. Also in a forked child if its parent opened the device, or only listed it on
+    /// OpenGL ES: the driver's threads do not exist in the child.
     fn open(&self) -> BackendResult<&Open> {
         let generation = process::generation();
         // Mesa's OpenGL ES driver starts threads when its devices are listed.
@@ -183,7 +183,8 @@ impl WgpuDevice {
             max_groups: self.properties.max_groups,
             busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
-        // On a CPU, submissions take time from kernels, and the drivers block the next submission.
+        // On a CPU, a submission takes processor time from kernels, and the driver makes the next one wait. So small
+        // batches are not submitted early.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);

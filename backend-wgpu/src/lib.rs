@@ -14,7 +14,7 @@
 //! * [`memory`] of a device that shares the host's memory stays mapped. The host copies to it directly once the
 //!   device does not use it. Other devices use rings of staging memory.
 //! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
-//! * [`vendor`] queries the kernel driver for facts that Vulkan does not report, and for high clocks.
+//! * [`vendor`] queries the operating system's driver for facts that Vulkan does not report, and requests high clocks.
 //!
 //! Modules depend on each other in one direction: `vendor`, `vulkan`, `adapter`, `gpu`, `memory`, `readback`,
 //! `submit`, then `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks it. ARCHITECTURE.md lists

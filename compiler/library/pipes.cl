@@ -1,4 +1,4 @@
-// Pipes (OpenCL C 6.15.14). The layout must agree with `src/pipe.rs`, where the host creates pipes.
+// Pipes (OpenCL C 6.15.17). The layout must agree with `src/pipe.rs`, where the host creates pipes.
 //
 // A pipe is a ring of packet slots with two sides, writers and readers. A side has two positions: the end of the
 // reserved slots, and the end of the contiguously committed slots. Writers may reserve up to the position that readers

@@ -6,8 +6,9 @@
 //! requested kernels.
 //!
 //! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]). The first
-//! argument of the block's kernel is their offset in it. Images and samplers cannot be in memory, so they are
-//! parameters of the kernel. The record has one word for each of them, and one for each pointer to local memory.
+//! argument of the block's kernel is the offset of the captures in this variable. Images and samplers cannot be in
+//! memory, so they are parameters of the kernel. The record has one word for each of them, and one for each pointer to
+//! local memory.
 //!
 //! | words | contents |
 //! |---|---|
@@ -19,9 +20,9 @@
 //! The words of an event are: the number of references, the status, whether it is a user event, an unused word, and the
 //! two 64-bit times of CLK_PROFILING_COMMAND_EXEC_TIME.
 //!
-//! A record consists of a header of [`HEAD_WORDS`] words (see [`Record::read`]), the events that it waits for, and the
-//! words of the parameters. The captures of the block start at the next even word. A record of 0 words marks the end of
-//! the records if the next record did not fit.
+//! A record consists of a header of [`HEAD_WORDS`] words (see [`Record::read`]), the events that the requested command
+//! waits for, and the words of the parameters. The captures of the block start at the next even word. A record of 0
+//! words marks the end of the records if the next record did not fit.
 
 use crate::ir::{Module, Op};
 use crate::layout::ProgramLayout;

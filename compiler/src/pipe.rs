@@ -1,4 +1,4 @@
-//! The memory layout of a pipe (OpenCL C 6.15.14). Host and kernels share it. `compiler/library/pipes.cl` uses the same
+//! The memory layout of a pipe (OpenCL C 6.15.17). Host and kernels share it. `compiler/library/pipes.cl` uses the same
 //! offsets and explains them.
 
 /// Size in bytes of the header: the constants, and the positions of readers and writers, each in a separate cache line.

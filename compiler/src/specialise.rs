@@ -153,7 +153,8 @@ pub fn has_pass(name: &str) -> bool {
 /// passes there.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
-/// The passes that emulate doubles. They are here for the same reason: library functions emulate doubles.
+/// The passes that emulate doubles. They are not in [`passes`] for the same reason: they build the library functions
+/// that emulate operations.
 const DOUBLES: &[Step] = &[Step::If(
     Target::emulates_doubles,
     &[Step::IfChanged(

@@ -3,8 +3,8 @@
 //! A handle is the address of a [`Cell`], which contains only the data that the ICD loader reads: the pointer to the
 //! dispatch table, and a pointer that the loader owns. Cells are never freed, so that the loader may read the handle
 //! of a destroyed object without a crash. A cell is reused after [`QUARANTINE`] others. A registry maps the address
-//! of a handle to its object. Null, foreign and released handles are not in the registry, and the type of its object is
-//! checked. So no invalid handle is dereferenced.
+//! of a handle to its object. Null, foreign and released handles are not in the registry. The type of a handle's object
+//! is also checked. So no invalid handle is dereferenced.
 //!
 //! The registry has a strong reference to an object while the application has one. Other objects may refer to it for
 //! longer: a released context with a live queue still has its handle, which queries of the queue return. When the

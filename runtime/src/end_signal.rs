@@ -2,7 +2,7 @@
 
 use parking_lot::{Condvar, Mutex};
 
-/// Signals the end of some work. It does not use `std::thread::park`, which requires `std::thread::current`. This
+/// Signals the end of some work. It does not use `std::thread::park`, which calls `std::thread::current`. That function
 /// panics in a thread of the application whose thread-local values are already destroyed.
 #[derive(Debug, Default)]
 pub struct EndSignal {

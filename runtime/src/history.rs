@@ -12,7 +12,8 @@ pub struct Launched<K> {
     pub kernel: String,
     /// Key of the variant.
     pub key: K,
-    /// Whether its artifact can run work-groups of any size. The disk cache then has it under the common key.
+    /// Whether the variant's artifact can run work-groups of any size. If so, the disk cache has the artifact under the
+    /// common key.
     pub any_group_size: bool,
 }
 

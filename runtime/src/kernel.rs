@@ -25,11 +25,11 @@ pub struct KernelFacts {
     pub params: Vec<KernelParam>,
     /// The attribute `reqd_work_group_size`, if the kernel has it.
     pub required_group_size: Option<[u32; 3]>,
-    /// Whether its results are independent of the work-group size.
+    /// Whether the kernel's results are independent of the work-group size.
     pub group_independent: bool,
-    /// Whether its buffers must be accessed by address.
+    /// Whether the kernel's buffers must be accessed by address.
     pub by_address: bool,
-    /// Number of its instructions, including those of the functions that it calls.
+    /// Number of instructions of the kernel, including those of the functions that it calls.
     pub instructions: usize,
 }
 
@@ -145,7 +145,7 @@ impl<M: Machine> Kernel<M> {
         &self.facts.params
     }
 
-    /// Whether its buffers must be accessed by address.
+    /// Whether the kernel's buffers must be accessed by address.
     pub const fn by_address(&self) -> bool {
         self.facts.by_address
     }
@@ -155,12 +155,12 @@ impl<M: Machine> Kernel<M> {
         self.facts.required_group_size
     }
 
-    /// Whether its results are independent of the work-group size.
+    /// Whether the kernel's results are independent of the work-group size.
     pub const fn group_independent(&self) -> bool {
         self.facts.group_independent
     }
 
-    /// Whether a driver may need seconds to compile it.
+    /// Whether a driver may need seconds to compile the kernel.
     pub const fn is_long(&self) -> bool {
         self.facts.instructions >= LONG
     }

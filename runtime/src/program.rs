@@ -191,8 +191,8 @@ impl<M: Machine> Program<M> {
         Ok(artifact)
     }
 
-    /// Returns an artifact from the disk cache, or else compiles one and stores it there. If it can run work-groups of
-    /// any size, the disk cache has it under the common key.
+    /// Returns an artifact from the disk cache, or else compiles one and stores it there. An artifact that can run
+    /// work-groups of any size is in the disk cache under the common key.
     fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         let common = kernel.group_independent().then(|| M::Artifact::any_group_size(key));
         let find = |cache: &Arc<ProgramCache<M::Artifact>>| {

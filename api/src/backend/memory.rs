@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Memory of the application, read by a command. Implemented by the C ABI (over a raw pointer) and by owned vectors.
+/// Host memory that a command reads. Implemented for memory of the application (in the C ABI), pinned and staging
+/// memory, and vectors.
 pub trait HostSource: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
     fn with(&self, f: &mut dyn FnMut(&[u8]));

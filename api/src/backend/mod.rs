@@ -223,7 +223,7 @@ pub struct DeviceProperties {
     pub pci: Option<[u32; 4]>,
 }
 
-/// Facts that only the kernel driver of a device reports. A query may take milliseconds.
+/// Facts that only the device's driver in the operating system's kernel reports. A query may take milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HardwareFacts {
     /// CL_DEVICE_MAX_CLOCK_FREQUENCY; an estimate where unknown.
@@ -475,9 +475,9 @@ pub struct Times {
     pub end: u64,
 }
 
-/// Receives the progress of a command. The device's threads call it, and threads that enqueue, flush or wait. An
-/// implementation may call `enqueue` and `flush`, so the caller must not hold locks that these need. An implementation
-/// must not wait.
+/// Receives the progress of a command. The callers are the device's threads, and threads that enqueue, flush or wait.
+/// An implementation may call `enqueue` and `flush`, so the caller must not hold locks that these need. An
+/// implementation must not wait.
 pub trait Progress: Send + Sync {
     /// Records that the command was submitted to the driver.
     fn submitted(&self, now: u64);
@@ -631,8 +631,8 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn affinity_divisions(&self) -> Vec<Division> {
         Vec::new()
     }
-    /// Creates a device with the compute units of these numbers, which count from 0. Both devices can use the same
-    /// memory and programs. Returns `None` if the device cannot be partitioned.
+    /// Creates a device with the compute units of these numbers, which count from 0. The new device and this device can
+    /// use the same memory and programs. Returns `None` if the device cannot be partitioned.
     fn sub_device(&self, units: &[u32]) -> Option<Arc<dyn Device>> {
         let _ = units;
         None

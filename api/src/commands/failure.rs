@@ -23,8 +23,8 @@
 //!
 //! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: after
 //! CL_OUT_OF_RESOURCES programs such as pyopencl free memory and call again, which would succeed with wrong contents.
-//! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify,
-//! once: calls that return them only set a flag ([`take_returned`]).
+//! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify.
+//! So that each is reported there only once, a call that returns one only sets a flag ([`take_returned`]).
 
 use std::cell::Cell;
 use std::fmt;

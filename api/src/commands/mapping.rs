@@ -43,8 +43,8 @@ impl MemObject {
         let store = self.buffer().store();
         let start = usize::try_from(span.start).map_err(|_| Error::MapFailure("the offset does not fit an address".into()))?;
         let memory = store.memory(device_index)?;
-        // With CL_MEM_USE_HOST_PTR a map must return the application's own memory. The device's memory is used only
-        // if it is that memory.
+        // With CL_MEM_USE_HOST_PTR a map must return the application's own memory. So the device's memory is returned
+        // only if it is the application's memory.
         let direct = memory.host_address().filter(|_| store.host.is_none() || store.is_imported_host_memory(device_index));
         let (address, backing) = match direct {
             Some(address) => (address + start, MapBacking::Device(device_index)),

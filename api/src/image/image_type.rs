@@ -45,7 +45,7 @@ impl ImageType {
         matches!(self, Self::Image1dArray | Self::Image2dArray)
     }
 
-    /// Whether it has slices or is an array, so that its slice pitch is used.
+    /// Whether an image of this type has slices or is an array, so that the slice pitch is used.
     pub const fn has_slices(self) -> bool {
         matches!(self, Self::Image3d | Self::Image1dArray | Self::Image2dArray)
     }

@@ -20,8 +20,8 @@ pub(crate) fn check_blocking_call() {
     }
 }
 
-/// Reports a buffer that loses its last reference while commands use it. Commands that use it keep it alive, but not
-/// the application's memory that it may wrap (CL_MEM_USE_HOST_PTR).
+/// Reports a buffer that loses its last reference before the commands that use it are complete. They keep it alive, but
+/// not the application's memory that it may wrap (CL_MEM_USE_HOST_PTR).
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
     if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {

@@ -141,7 +141,7 @@ pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
     vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
 }
 
-/// Returns the hardware facts that the kernel driver reports.
+/// Returns the hardware facts that only the driver in the operating system's kernel reports.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
     vendor::hardware(kind(info.device_type), info.vendor, pci_address(&info), DeviceFacts::of(adapter).copy_queues)
@@ -188,8 +188,8 @@ fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> 
 
 /// Returns the maximum allocation size. `by_address` is the maximum size of a buffer accessed by address, and is used
 /// if it is at least 1 GiB. Otherwise the limit is the largest binding. It is raised to at most 1 GiB (OpenCL's
-/// minimum) if a kernel has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. That limit is below 2
-/// GiB, because offsets within an allocation are then signed 32-bit integers.
+/// minimum) if a kernel has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. Without access by
+/// address, the limit is below 2 GiB, because offsets within an allocation are then signed 32-bit integers.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     if let Some(largest) = by_address.filter(|largest| *largest >= REQUIRED_MAX_ALLOCATION) {
         return largest;
@@ -293,8 +293,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the
     // two.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
-    // In shaders that naga writes, lavapipe's fence is also a work-group barrier. In the compiler's SPIR-V, atomic
-    // writes order all accesses on lavapipe, so no fence is needed.
+    // In shaders that naga writes, lavapipe's fence is also a work-group barrier, so fences cannot be used. The
+    // compiler's SPIR-V emits no fence there, because atomic read-modify-write operations order all accesses.
     let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
     // Lock-based 64-bit atomics are used only on request: no device guarantees forward progress of the work-item that
@@ -316,7 +316,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         subgroups,
         subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
         subgroup_sizes: subgroup_sizes(&info, &facts, capabilities),
-        // The HLSL compiler may split an fma.
+        // Other shaders may be written as HLSL, whose compiler may split an fma.
         fused_fma: info.vendor == NVIDIA && capabilities.spirv,
         denormals: llvmpipe || facts.float_controls.denorm_preserve & 2 != 0,
         // Tested on NVIDIA only.

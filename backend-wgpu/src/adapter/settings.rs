@@ -3,8 +3,8 @@
 /// Settings of a [`WgpuBackend`](crate::WgpuBackend).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Whether to use only wgpu's portable interface: no host addresses, no SPIR-V passthrough, staged transfers. Metal
-    /// and DX12 always work this way. The setting tests this path on Vulkan.
+    /// Whether to use only wgpu's portable interface: no host addresses, no SPIR-V passthrough, staged transfers.
+    /// OpenGL ES, Metal and DX12 always work this way. The setting tests this path on Vulkan.
     pub portable: bool,
     /// Whether to treat every device as a discrete GPU: staged transfers even where the device shares the host's
     /// memory.

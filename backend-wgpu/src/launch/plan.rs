@@ -18,7 +18,7 @@ pub(crate) struct LaunchPlan {
     pub(crate) groups: [u32; 3],
     /// Regions of a launch without coarsening.
     regions: SmallVec<[Region; 1]>,
-    /// The dimensions in which groups extend beyond the NDRange.
+    /// The dimensions in which groups may extend beyond the NDRange.
     guard: [bool; 3],
     /// The key without the fields that differ between regions.
     common: LaunchKey,

@@ -62,10 +62,10 @@ pub(crate) struct CachedLaunch {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) span: GroupSpan,
     pub(crate) group: BindGroup,
-    /// ID of the ring segment with its arguments. `None` if the shader reads no arguments.
+    /// ID of the ring segment with the arguments of the launch. `None` if the shader reads no arguments.
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
-    /// The memory objects that it uses, and whether it writes them.
+    /// The memory objects that the launch uses, and whether it writes each of them.
     pub(crate) memory: SmallVec<[(MemorySource, bool); 8]>,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct RecordedDispatch {
     pub(crate) group: BindGroup,
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
-    /// `None` if it uses a buffer of the engine, which the next launch may not share.
+    /// `None` if the dispatch uses a buffer of the engine, which the next launch may not share.
     pub(crate) memory: Option<SmallVec<[(MemorySource, bool); 8]>>,
 }
 

@@ -33,7 +33,7 @@ impl Default for Arguments {
 }
 
 impl Arguments {
-    /// Returns the slot of the last arguments if they equal `bytes`, for a further use by batch `serial`.
+    /// Returns the slot of the last arguments if they equal `bytes`, and records that batch `serial` also uses it.
     pub(crate) fn find(&mut self, bytes: &ArgumentBytes, serial: u64) -> Option<Slot> {
         let last = self.last.as_ref().filter(|last| last.generation == self.ring.generation() && last.bytes == *bytes)?;
         self.ring.touch(&last.slot, serial);

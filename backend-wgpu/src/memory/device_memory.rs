@@ -49,19 +49,19 @@ pub(crate) struct WgpuMemory {
     /// Size of the buffer in bytes.
     pub(crate) allocated: u64,
     buffer: ManuallyDrop<Buffer>,
-    /// Whether a bind group was created for it.
+    /// Whether a bind group was created for the buffer.
     bound: AtomicBool,
-    /// Where the host reads and writes it, if it can.
+    /// The address at which the host reads and writes the buffer. `None` if the host cannot access it in place.
     mapping: Option<Mapping>,
-    /// Where the host writes it across the bus, if it can. Reads would be slow.
+    /// The address at which the host writes the buffer across the bus. `None` if it cannot. Reads would be slow.
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
     /// Receives the message that bind groups with this buffer are stale.
     thread: Option<Sender<Message>>,
-    /// Serial number of the last batch that reads or writes it.
+    /// Serial number of the last batch that reads or writes the buffer.
     last_use: AtomicU64,
-    /// Serial number of the last batch that writes it.
+    /// Serial number of the last batch that writes the buffer.
     last_write: AtomicU64,
 }
 

@@ -13,7 +13,7 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 #[derive(Debug)]
 struct Segment {
     memory: Arc<HostBuffer>,
-    /// Serial number of the last batch that uses it.
+    /// Serial number of the last batch that uses the segment.
     last_use: u64,
 }
 

@@ -48,8 +48,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` sends to the completion thread. `eager`: whether to submit the first command after a wait at once if
-    /// the device is idle.
+    /// `batches` sends to the completion thread. `eager`: whether to submit small batches if the device is idle.
     pub(crate) fn new(completions: Arc<CompletionQueue>, batches: Sender<u64>, limits: LaunchLimits, eager: bool) -> Self {
         Self {
             batch: OpenBatch::new(Arc::clone(&limits.gpu), completions, batches, eager),

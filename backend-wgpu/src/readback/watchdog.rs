@@ -3,8 +3,8 @@
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
 //! Kernels report this in one word, which all launches share. If the host reads the word in place, it does not know
-//! which of the launches in flight wrote it. All of them fail. Otherwise each launch clears the word before it
-//! begins, and copies it to staging memory at its end.
+//! which launch in flight wrote the word. So all launches in flight fail. Otherwise each launch clears the word before
+//! it begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;
 

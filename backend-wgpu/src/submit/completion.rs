@@ -113,7 +113,7 @@ pub(crate) struct PendingCommand {
     pub(crate) first_batch: u64,
     /// Serial number of the batch that must be complete.
     pub(crate) last_batch: u64,
-    /// Host time in nanoseconds at which it was dequeued. The device cannot have started it earlier.
+    /// Host time in nanoseconds at which the command was dequeued. The device cannot have started the command earlier.
     pub(crate) recorded: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) completion: BackendResult<Completion>,

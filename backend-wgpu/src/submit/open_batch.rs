@@ -22,7 +22,7 @@ use crate::vulkan::semaphores;
 
 /// The open batch is submitted to an idle device once it has this many commands.
 const EAGER_BATCH: u32 = 64;
-/// The open batch is submitted to an idle Vulkan device once it has this many commands. The number doubles each time,
+/// The open batch is submitted to an idle Vulkan GPU once it has this many commands. The number doubles each time,
 /// up to [`EAGER_BATCH`], because submissions take longer than short kernels. A wait for the device resets it.
 const EARLY_BATCH: u32 = 4;
 /// Maximum number of commands in a batch.
@@ -38,8 +38,8 @@ pub(crate) struct OpenBatch {
     serial: u64,
     /// The last serial number that was sent to the completion thread.
     notified_serial: u64,
-    /// Whether to submit the first command after a wait at once if the device is idle. On such devices a submission is
-    /// quick.
+    /// Whether to submit small batches if the device is idle: the first command after a wait, reads, and batches of
+    /// `early_batch` commands. On such devices a submission is quick.
     eager: bool,
     /// Whether a thread has waited for the device, and no command has followed.
     awaited: bool,
@@ -230,8 +230,8 @@ impl OpenBatch {
         Ok(slot)
     }
 
-    /// Writes parameters of a built-in kernel to the argument ring. If the ring is full, this waits for a batch, and
-    /// may submit the open one.
+    /// Writes arguments, or the parameters of a built-in kernel, to the argument ring. If the ring is full, this waits
+    /// for a batch, and may submit the open one.
     pub(crate) fn place_parameters(&mut self, bytes: &[u8]) -> BackendResult<Slot> {
         let align = u64::from(self.gpu.limits.min_uniform_buffer_offset_alignment);
         loop {
@@ -325,7 +325,8 @@ impl OpenBatch {
         if let Ok(completion) = &completion {
             self.count(completion);
         }
-        // A command is reported as submitted either now or together with the open batch.
+        // A command is reported as submitted now, or together with the open batch. Commands that the host executed have
+        // already been reported.
         let (now, later) = match &completion {
             Ok(Completion::Batch { .. }) => (false, true),
             Ok(Completion::List(_) | Completion::Marker) => (self.encoder.is_empty(), !self.encoder.is_empty()),

@@ -1,4 +1,5 @@
-//! Facts and controls of a GPU's kernel driver that Vulkan does not have: clocks, and the attributes of NVIDIA's GPUs.
+//! Facts and controls of a GPU's driver in the operating system's kernel that Vulkan does not have: clocks, and the
+//! attributes of NVIDIA's GPUs.
 //!
 //! Everything here is optional. Without the driver's library or file, [`hardware`] returns estimates and
 //! [`clock_boost::ClockBoost`] does nothing.

@@ -57,7 +57,7 @@ impl Nvml {
         (status == SUCCESS).then_some(Self { library })
     }
 
-    /// Returns `None` if the library does not have the function.
+    /// Returns the function `name` of the library, or `None` if the library does not have it.
     ///
     /// # Safety
     /// `T` must be the type of the function with that name.

@@ -7,11 +7,11 @@ use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PR
 
 /// A machine instruction with virtual registers.
 pub(crate) trait MachineInst: Copy {
-    /// Whether it returns from the function.
+    /// Whether the instruction returns from the function.
     fn is_return(&self) -> bool;
-    /// Whether it ends a block and has successors.
+    /// Whether the instruction ends a block that has successors.
     fn is_branch(&self) -> bool;
-    /// The registers that it overwrites in addition to its operands. `defines` is true if an operand is a def.
+    /// The registers that the instruction overwrites in addition to its operands. `defines` is true if an operand is a def.
     fn clobbers(&self, defines: bool) -> PRegSet;
 }
 

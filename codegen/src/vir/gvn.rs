@@ -46,7 +46,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
     function
 }
 
-/// Whether equal operations have equal results.
+/// Whether an operation can be replaced by an earlier, equal one.
 const fn is_candidate(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Undef | Op::Param(_))
 }

@@ -2,7 +2,8 @@
 //!
 //! Several analyses use [`Range`]; each decides whether the bounds are signed. [`Ranges`] uses signed bounds for 64-bit
 //! integers, and unsigned bounds for narrower integers, whose zero extension they describe.
-//! [`loops::trips`](super::loops::trips) uses signed bounds for all. Example: `and %x, 63` has the range 0 to 63.
+//! [`loops::trips`](super::loops::trips) uses signed bounds for integers of every width. Example: `and %x, 63` has the
+//! range 0 to 63.
 
 use super::definitions::Definitions;
 use super::loops::guards::guards;

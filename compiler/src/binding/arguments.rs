@@ -51,11 +51,11 @@ pub struct ArgLayout {
     /// For each parameter: byte offset of the words of `ImageDescriptor::words` if the kernel queries them. Empty if
     /// the kernel queries none.
     pub images: Vec<Option<u32>>,
-    /// For each parameter: byte offset of the word with its offset in the common buffer if it is merged. Empty if none
-    /// is.
+    /// For each merged parameter: byte offset of the word that contains the parameter's offset in the common buffer.
+    /// `None` for other parameters. Empty if no parameter is merged.
     pub merged_offsets: Vec<Option<u32>>,
-    /// For each parameter: byte offset of its eight-byte address if its memory is accessed by address. Empty if none
-    /// is.
+    /// For each parameter whose memory is accessed by address: byte offset of the eight-byte address. `None` for other
+    /// parameters. Empty if there is no such parameter.
     pub addresses: Vec<Option<u32>>,
     /// Size of the whole buffer in bytes, a multiple of 16.
     pub size: u32,

@@ -85,7 +85,7 @@ pub struct SplitBindings {
     /// Base-2 logarithm of the size of a binding in bytes.
     pub shift: u32,
     /// Number of bytes that a binding shares with the next one: a multiple of the binding alignment, at least
-    /// [`SplitBindings::WIDEST`]. The product of it and the number of bindings is less than the size of a binding.
+    /// [`SplitBindings::WIDEST`]. All overlaps together have fewer bytes than a binding.
     pub overlap: u32,
 }
 

@@ -1,6 +1,6 @@
 //! Known attributes (OpenCL C 6.13, GNU C).
 
-/// Attributes that are implemented, or that can be ignored without effect on the meaning of a program.
+/// Attributes that are implemented, or that can be ignored without effect on the meaning of a valid program.
 pub(crate) const KNOWN: &[&str] = &[
     "aligned",
     "always_inline",
@@ -40,6 +40,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "vec_type_hint",
     "visibility",
     "warn_unused_result",
+    // Ignored. A second definition of the symbol is a link error.
     "weak",
     "work_group_size_hint",
 ];

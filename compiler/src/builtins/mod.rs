@@ -34,7 +34,7 @@ pub(crate) fn is_known(name: &str) -> bool {
     gnu::is_known(name) || !table::find(name).is_empty() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }
 
-/// An image query (6.15.15.6).
+/// An image query (6.15.15.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ImageQuery {
     Width,
@@ -310,7 +310,7 @@ pub enum Intrinsic {
         sub: bool,
     },
 
-    // 6.13.9 address spaces.
+    // 6.15.10 address spaces.
     ToGlobal,
     ToLocal,
     ToPrivate,

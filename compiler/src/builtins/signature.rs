@@ -14,7 +14,7 @@
 //! | `N`, `M` | the generic type, an integer of at least 32 bits; `N` also a float; smaller integers become `int` |
 //! | `A` | the generic type, integers with atomic operations in the device |
 //! | `H` | the generic type, `ushort` only |
-//! | `e` | one lane of the generic type; as the type of a parameter, only if the generic type is a vector |
+//! | `e` | one lane of the generic type. A signature with such a parameter is only for vectors. |
 //! | `S`, `U` | signed and unsigned integers of the generic type's lane size |
 //! | `R` | the result of a comparison: `int` for a scalar, else `S` |
 //! | `W` | integers of twice the size and of the generic type's sign |

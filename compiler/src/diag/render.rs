@@ -108,7 +108,8 @@ impl Renderer<'_> {
         let indent = source_indent(&location.text, at, &source);
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
-            // The number of bytes before and after the operator. The expression may start on an earlier line.
+            // The bytes of the expression before the operator, and from the operator on. It may start on an earlier
+            // line.
             let (before, after) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
             underline(&mut marks, &source, indent, display_columns(&location.text, at, before, after));
         }
@@ -158,7 +159,8 @@ fn display_column(line: &str, byte: usize) -> usize {
     column
 }
 
-/// Returns the first display column that is printed of a line of `columns` columns with the caret at `column`.
+/// Returns the first printed display column of a source line. The line has `columns` columns, and its caret is at
+/// `column`.
 fn window_start(columns: usize, column: usize) -> usize {
     if columns <= MAX_COLUMNS { 0 } else { column.saturating_sub(LEAD) }
 }
@@ -191,8 +193,8 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     (shown, format!("^{}", "~".repeat(tail)))
 }
 
-/// Returns the numbers of display columns of an expression before and after its operator. The operator is at byte `at`
-/// of the line, and the expression has `before` and `after` bytes.
+/// Returns the display columns of an expression before its operator, and from the operator on. The operator is at byte
+/// `at` of the line. `before` and `after` are the same two lengths in bytes.
 fn display_columns(line: &str, at: usize, before: usize, after: usize) -> (usize, usize) {
     let column = display_column(line, at);
     (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(after)) - column)

@@ -1,8 +1,8 @@
 //! Finds names with a similar spelling.
 
-/// Returns the most similar of some names, or `None` if no name is similar. Similar names have a distance of at most 1,
-/// 2 or 3, for up to 5, up to 8, or more characters. Names that differ only in case and underscores have the distance 1
-/// (`getGlobalID` and `get_global_id`).
+/// Returns the most similar of some names, or `None` if no name is similar. The distance of similar names is at most 1
+/// for up to 5 characters, 2 for up to 8, and 3 for more. Names that differ only in case and underscores have the
+/// distance 1 (`getGlobalID` and `get_global_id`).
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {

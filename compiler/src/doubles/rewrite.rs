@@ -58,7 +58,8 @@ impl Rewriter<'_, '_> {
         let outer = std::mem::take(&mut self.out);
         for mut inst in std::mem::take(&mut region.insts) {
             self.span = inst.span;
-            // Tests the original operands: the replacement of a double may be an integer that did not replace a double.
+            // This tests the original operands. After their replacement, it is unknown whether a 64-bit integer
+            // represents a double.
             let needs_rewrite = self.needs_rewrite(&inst);
             if let Op::Printf { args, .. } = &mut inst.op {
                 self.print(args);

@@ -18,7 +18,8 @@ use crate::target::{Defects, Limits};
 use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// Maximum absolute value in bytes of the factors and constants of sums without a mask, see [`Emitter::object_index`].
+/// An index needs no mask if its factors in bytes have at most this absolute value. Its constant must be at least the
+/// negative of this value. See [`Emitter::object_index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
 /// The target of an access: an object, and the byte offset in the object.
@@ -27,7 +28,7 @@ pub(super) struct Address {
     linear: Linear,
     /// The address of the object, if it is accessed by address.
     begin: Option<Expr>,
-    /// The part of the byte offset from the root that is not constant. It is one value.
+    /// The whole byte offset from the root, as one value. `None` if it is constant.
     offset: Option<Value>,
     /// Byte offset of the root in its object.
     base: u32,
@@ -181,8 +182,9 @@ impl<'a> Emitter<'a, '_> {
             Some(total) => self.add_constant(total, ((linear.constant as i32) >> shift) as u32),
             None => return Ok(Index::Const(linear.constant / stride)),
         };
-        // The index is correct modulo 2^(32 - shift). If all factors are at most MAX_PLAIN_SCALE, no term overflows for
-        // accesses within the buffer, so the mask is unnecessary. Without it, drivers recognise neighbouring accesses.
+        // The index is correct modulo 2^(32 - shift). The mask is unnecessary if no term overflows for accesses within
+        // the buffer. This holds if all factors have at most the absolute value MAX_PLAIN_SCALE, and the constant is at
+        // least -MAX_PLAIN_SCALE. Without the mask, drivers recognise neighbouring accesses.
         let plain = linear.constant as i32 >= -(MAX_PLAIN_SCALE as i32)
             && linear.terms.iter().all(|&(_, scale)| (scale as i32).unsigned_abs() <= MAX_PLAIN_SCALE);
         if shift == 0 || plain {
@@ -388,8 +390,8 @@ impl<'a> Emitter<'a, '_> {
             }
         } else {
             let mut known: Option<(u32, Expr)> = None;
-            // An access of three bytes reads its last piece, of two bytes, with one extra byte. Both bytes are in the
-            // same word.
+            // If an access has three bytes in pieces of two, the last piece reads one byte too many. That byte is in
+            // the same word.
             for i in 0..bytes.div_ceil(piece) {
                 let part = match self.byte_offset(address, i * piece)? {
                     Index::Const(offset) => {

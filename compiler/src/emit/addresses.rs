@@ -36,7 +36,7 @@ const ALIGNED: u32 = 2;
 struct View {
     is_bytes: bool,
     is_volatile: bool,
-    /// The type of its elements. 0 until the variable is processed.
+    /// The id of the type of the view's elements. 0 until the variable is processed.
     element: u32,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! In naga, `if` and `switch` have no results, and loops have no parameters. These become variables of the function
 //! that are stored at the end of a region and loaded after it. In the IR, a `break` leaves the innermost loop, even
-//! from within a `switch`. In naga it leaves the `switch`. So it sets a flag, and a test after the `switch` leaves the
-//! loop.
+//! from within a `switch`. In naga, a `break` in a `switch` leaves the `switch`. The emitted code therefore sets a
+//! flag, and a test after the `switch` leaves the loop.
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
@@ -385,7 +385,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
     }
 
     /// Returns the flag for the `continue`s in a `switch`, reset before the outermost `switch`. `None` if the driver
-    /// executes them correctly.
+    /// executes `continue` in a `switch` correctly.
     fn continue_flag(&mut self, switch: &'a Op) -> Option<Handle<LocalVariable>> {
         let has_defect = self.cx.target.shaders.defects.switch_continues;
         if !has_defect || !switch.regions().into_iter().any(contains_continue) {

@@ -186,8 +186,8 @@ impl Planner<'_> {
     }
 
     fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        // Numbers have no gaps: on Vulkan, wgpu renumbers the bindings of a layout, but not those in SPIR-V from other
-        // sources.
+        // The binding numbers have no gaps. On Vulkan, wgpu renumbers the bindings of a layout without gaps, but not
+        // those in SPIR-V from other sources. So other numbers would not match.
         let binding = self.next_binding;
         self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });

@@ -5,8 +5,9 @@
 use super::views::{Backing, Object, Rule, ViewKey};
 use crate::target::Target;
 
-/// Moves private arrays to scratch memory until the others fit the limit. Returns whether any was moved. Small arrays
-/// are not moved, because they are most likely to be indexed often, or to be promoted to registers.
+/// Moves the largest private arrays to scratch memory, so that the others fit the limit. Returns true if an array was
+/// moved. Small arrays are moved last, because they are most likely to be indexed often, or to be promoted to
+/// registers.
 pub(super) fn place(objects: &mut [Object], target: &Target) -> bool {
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()

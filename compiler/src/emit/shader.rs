@@ -20,8 +20,8 @@ pub enum BindingSource {
     /// before the launch.
     Printf,
     /// A buffer of [`crate::passes::locks::TABLE_BYTES`] bytes that all launches share. It is zero initially. A
-    /// work-item that waits too long for a lock changes the first word. So does a work-item of which the driver stopped
-    /// a loop ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)).
+    /// work-item that waits too long for a lock changes the first word. So does a work-item whose loop the driver
+    /// stopped ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)).
     Failures,
     /// Scratch memory for private variables that do not fit function variables, `bytes_per_item` for each work-item of
     /// a dispatch.
@@ -65,7 +65,8 @@ pub struct Shader {
     pub local_memory: u32,
     /// Size of the private arrays of a work-item in bytes. Registers of the driver are not included.
     pub private_memory: u32,
-    /// Number of work-items of dimension 0 per invocation. A dispatch has fewer invocations by this factor.
+    /// Number of work-items of dimension 0 per invocation. The number of invocations of a dispatch is smaller by this
+    /// factor.
     pub coarse: u32,
     /// The subgroup size that the kernel requires, one of the device's sizes. `None` if the kernel requires none.
     pub subgroup_size: Option<u32>,

@@ -69,8 +69,8 @@ pub(super) struct Failure {
     pub(super) taint: Taint,
 }
 
-/// Returns a barrier or subgroup operation of the entry point in control flow with the highest level of taint. `None`
-/// if control flow is uniform at all of them.
+/// Returns the barrier or subgroup operation of the entry point whose control flow has the highest level of taint.
+/// Returns `None` if control flow is uniform at all such operations.
 pub(super) fn failure(module: &Module) -> Option<Failure> {
     let entry = module.entry_points.first()?;
     let mut returned: Vec<Taint> = Vec::new();

@@ -3,10 +3,10 @@
 //!
 //! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
 //!   uses an array whose elements have its width and lanes. All other accesses use words.
-//! * If aliasing is not allowed (Metal, DX12, WebGPU), and in work-group and private memory, an object has one view. If
-//!   all accesses consist of the same element, it is an array of this element, otherwise of words. In work-group and
-//!   private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then stores need not
-//!   preserve other elements, and programs cannot observe the layout.
+//! * If aliasing is not allowed (OpenGL ES, Metal, DX12, WebGPU), and in work-group and private memory, an object has
+//!   one view. If all accesses consist of the same element, it is an array of this element, otherwise of words. In
+//!   work-group and private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then
+//!   stores need not preserve other elements, and programs cannot observe the layout.
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;
@@ -341,7 +341,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
-        // Caches hold little private memory, and half words need half as much of it as words.
+        // Caches hold little private memory. With half words instead of words, a private array needs half of it.
         1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),

@@ -133,8 +133,8 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// Replaces samplers in operations other than image calls with constants. Only languages other than OpenCL C select
-    /// samplers.
+    /// Replaces samplers with constants, except in image calls. Such other uses (selections) come only from SPIR-V of
+    /// languages other than OpenCL C.
     fn replace_selected_samplers(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
         let mut constants: FxHashMap<Value, Value> = FxHashMap::default();
         body.walk_mut(&mut |inst| {

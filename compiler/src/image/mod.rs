@@ -1,7 +1,7 @@
 //! Images (OpenCL C 6.15.15, OpenCL API 5.3).
 //!
 //! The elements of an image are in a buffer, line by line and slice by slice, in the format of the image. Kernels
-//! compute their addresses and convert them. So reads and writes are exact on every device, and an image can be read
+//! compute addresses and convert elements. So reads and writes are exact on every device, and an image can be read
 //! and written in one launch. There is no limit for texture bindings. The format of each image and the value of each
 //! sampler are part of the launch key. A kernel thus contains only the conversion that it needs. Sizes and pitches
 //! are words of the argument buffer. The levels of a mipmapped image are consecutive in the buffer. Their offsets

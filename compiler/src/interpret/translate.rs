@@ -100,7 +100,7 @@ impl Translator<'_> {
         self.code.insts.len() as u32
     }
 
-    /// Sets the target of a jump to the next instruction.
+    /// Makes the next instruction the target of a jump.
     fn set_target(&mut self, hole: Hole) {
         let here = self.here();
         if let Some(Inst::Jump { to } | Inst::JumpUnless { to, .. }) = self.code.insts.get_mut(hole) {

@@ -29,7 +29,7 @@
 //! above.
 //!
 //! # Semantics
-//! Shift amounts are taken modulo the width (OpenCL C 6.3.j). Integer division by zero and `INT_MIN / -1` give an
+//! Shift amounts are taken modulo the width (OpenCL C 6.5.10). Integer division by zero and `INT_MIN / -1` give an
 //! unspecified value and never trap. Pointers are byte addresses; [`Op::PtrAdd`] wraps. Loads from private variables
 //! without a previous store give unspecified values.
 

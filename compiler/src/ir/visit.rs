@@ -235,7 +235,7 @@ impl Region {
         matches!(self.terminator(), Some(Op::Yield(_)))
     }
 
-    /// Calls `f` with every instruction. The instructions in its regions follow an instruction.
+    /// Calls `f` with every instruction. An instruction precedes the instructions in its regions.
     pub fn walk(&self, f: &mut dyn FnMut(&Inst)) {
         for inst in &self.insts {
             f(inst);
@@ -245,7 +245,7 @@ impl Region {
         }
     }
 
-    /// Calls `f` with every instruction. The instructions in its regions follow an instruction.
+    /// Calls `f` with every instruction. An instruction precedes the instructions in its regions.
     pub fn walk_mut(&mut self, f: &mut dyn FnMut(&mut Inst)) {
         for inst in &mut self.insts {
             f(inst);

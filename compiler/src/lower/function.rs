@@ -33,7 +33,8 @@ pub(super) struct Lowering<'p, 's> {
     result: Option<Value>,
     /// Nesting depth of the current expression.
     pub(super) depth: u32,
-    /// The flags of labels outside of the enclosing statement expressions, innermost last.
+    /// The flags of labels outside of the enclosing statement expressions, innermost last. A `goto` to such a label
+    /// sets its flag and leaves the expression.
     pub(super) label_flags: Vec<(LabelId, Var)>,
     /// Targets of jumps out of a statement expression.
     pub(super) outer: Jumps<'p>,

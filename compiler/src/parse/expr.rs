@@ -220,7 +220,7 @@ impl Parser<'_> {
         Some(Box::new(ty))
     }
 
-    /// Parses the rest of `(float4)(a, b, c, d)` after the type (OpenCL C 6.4.1). With one expression it is a cast.
+    /// Parses the rest of `(float4)(a, b, c, d)` after the type (OpenCL C 6.3.6). With one expression it is a cast.
     fn vector_literal(&mut self, ty: Box<TypeName>, start: Span) -> Expr {
         let open = self.span();
         self.advance();

@@ -5,9 +5,9 @@
 //! %1 = ptr_add $t, %0                   %2 = load.i32 %1
 //! %2 = load.i32 %1
 //! ```
-//! The front end copies a long initialiser from a program-scope constant, the table. If nothing else is stored to the
-//! variable and only loads use its address, the loads can read the table, and the copy is removed. Loads before the
-//! copy return unspecified values, so they can read the table as well.
+//! The front end copies a long initialiser from a program-scope constant, the table. The loads can read the table if
+//! nothing else is stored to the variable, and if only loads and copies use its address. Then the copy is removed.
+//! Loads before the copy return unspecified values, so they can read the table as well.
 
 use super::pass::Pass;
 use crate::ir::{Function, Global, GlobalVar, Op, Region, Space, Type, Value, Var};

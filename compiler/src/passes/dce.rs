@@ -1,5 +1,5 @@
 //! Dead code elimination: removes unused operations, stores to variables that are never read, and regions without
-//! effect. Also removes parameters and results of control flow that only each other use.
+//! effect. Also removes parameters and results of control flow that are used only by each other.
 //!
 //! ```text
 //! loop (%1 = %0, %2 = %0) {              loop (%1 = %0) {

@@ -20,8 +20,7 @@
 //!
 //! Constants without a portable literal are also created from bits: WGSL has neither infinities nor NaN, and Tint
 //! reads -0 as 0. Loads from buffers without stores are already opaque. `a * b + c` that may be contracted
-//! ([`MathOp::FMulAdd`]) stays one operation. Operands of type `half` do not change, because some drivers compute in
-//! `float` and round each result.
+//! ([`MathOp::FMulAdd`]) stays one operation. Operands of type `half` do not change.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -107,7 +106,8 @@ fn is_protected(ty: Type) -> bool {
     matches!(ty.scalar(), Some(Scalar::F32 | Scalar::F64))
 }
 
-/// Whether the operands of a mathematical function must not be simplified, because its result has to be accurate.
+/// Whether the operands of a mathematical function must not be simplified, because its result has to be accurate. The
+/// native functions are included because the library computes `pow` with `native_recip`.
 const fn is_accurate(op: MathOp) -> bool {
     matches!(
         op,

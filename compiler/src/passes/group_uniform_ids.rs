@@ -9,9 +9,9 @@
 //! %5 = ult %4, 64               =>    %6 = urem %3, 4; %5 = ult %6, 2
 //! ```
 //! A global id is the group id times the group size, plus a remainder smaller than the group size. A value that only
-//! depends on the first term can be computed from the group id. This also holds for signed operations on numbers that
-//! are known to be non-negative, because a dispatch has at most [`Limits::groups`](crate::target::Limits::groups)
-//! groups.
+//! depends on the first term can be computed from the group id. This also holds for signed operations if the numbers
+//! are known to be non-negative. The maximum number of groups of a dispatch
+//! ([`Limits::groups`](crate::target::Limits::groups)) bounds the numbers.
 
 use super::pass::{Cx, Pass};
 use crate::analysis::definitions::Definitions;

@@ -16,8 +16,9 @@
 //!   [`super::resolve_pointers`] replaces the pointers by addresses.
 //!
 //! Machine code can call all functions except those with barriers, collective operations and images. Functions that
-//! shaders could not call are inlined there unless the copies would be too much code. All other functions are inlined
-//! if they are small or called once. A callee must have a single `return` at its end (`unify_returns`) or none.
+//! shaders could not call are inlined in machine code as well, unless the copies would be too much code. All other
+//! functions are inlined if they are small or called once. A callee must have a single `return` at its end
+//! (`unify_returns`) or none.
 
 use super::PassError;
 use super::argument_promotion::{has_pointer_params, is_closed};

@@ -22,8 +22,8 @@
 //!   iteration ends for all of them together, and the owner has released the lock by then.
 //! * A compiler that knows that the branch of the owner leaves the loop could move the operation after the loop. The
 //!   owner would then hold the lock while other work-items are still in the loop. The loop therefore exits on the
-//!   result of the release, which no compiler knows. It is 1, or 0 in lanes without a work-item: lavapipe executes no
-//!   atomic operation for these lanes, but the loop waits for them.
+//!   result of the release, which no compiler knows. The result is 1, or 0 in lanes without a work-item: lavapipe
+//!   executes no atomic operation for these lanes, but the loop waits for them.
 //! * The fences order the accesses to the two words, which are atomic. The target language needs a fence that is not a
 //!   barrier: SPIR-V, GLSL and HLSL have one; WGSL, and MSL as naga writes it, do not.
 //! * The owner of a lock must make progress independently of other work-items, which no language guarantees. Without
@@ -66,8 +66,8 @@ pub const GAVE_UP: u32 = 2;
 /// The value of `%given` if the lock was not acquired. The words of locks are 0 or 1.
 const NOT_ACQUIRED: u32 = 2;
 
-/// Iterations after which a work-item gives up. They take a second or more, because the operating system may suspend
-/// the thread that owns the lock on a CPU.
+/// Iterations after which a work-item gives up. They take a second or more. On a CPU, the operating system may suspend
+/// the thread that owns the lock, and the work-item must not give up before the thread continues.
 const MAX_TRIES: u64 = 1 << 26;
 
 /// Whether a variable is the table.
@@ -184,8 +184,8 @@ fn method(module: &Module, locations: &[FxHashMap<Value, Location>], memory: Mem
             sums &= is_sum && inst.results.iter().all(|&result| uses.count(result) == 0);
         });
     }
-    // `distinct` is false for merged and split bindings, which have several offsets for one address. A device address
-    // is not an offset.
+    // An offset can select the lock only if each address has one offset. This may not hold for several buffers without
+    // `distinct`, for example merged and split bindings. A device address has no offset.
     let several = roots.len() > 1 && memory == Memory::Global && !distinct || roots.iter().any(|root| matches!(root, Root::Address(_)));
     match (sums, several) {
         (true, _) => Method::LockFree,

@@ -7,7 +7,7 @@
 //!                                      store %1, $s + 4
 //! ```
 //! Copies from or to a private variable use the types of its other accesses, so that `sroa` can split the variable.
-//! Large blocks become loops.
+//! Operations on many bytes become loops.
 
 use super::pass::Pass;
 use crate::analysis::addresses::Addresses;
@@ -20,10 +20,10 @@ pub(crate) const PASS: Pass = Pass::function("lower_memory", |function, cx| {
     Ok(true)
 });
 
-/// Blocks with a private variable become loops above this size in bytes.
+/// Copies and zeroings of private variables become loops above this size in bytes.
 const MAX_INLINE_PRIVATE: u32 = 512;
 
-/// Other blocks become loops above this size in bytes.
+/// Other copies and zeroings become loops above this size in bytes.
 const MAX_INLINE_OTHER: u32 = 64;
 
 /// The types of a variable's accesses, by byte offset. Fields do not overlap.
@@ -235,7 +235,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The largest integer type that is aligned at offset `at` and has at most `left` bytes. It does not split pointers.
+/// The largest integer type that is aligned at offset `at` and has at most `left` bytes. It is not larger than a
+/// pointer. So an aligned pointer is copied as one integer.
 const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     let align = align_at(align, at);
     let scalar = if align >= 8 && left >= 8 && ptr_size == 8 {

@@ -1,8 +1,8 @@
 //! Rewrites the bitwise majority of three numbers as `x & y | x & z | y & z`.
 //!
 //! Common hash functions compute it in every round, usually as `x & y | z & (x ^ y)`, which has one operation less.
-//! GPUs have an instruction for bitwise functions of three operands (`LOP3`). NVIDIA's Vulkan driver (580.159) only
-//! uses a single one for the majority if it is a disjunction of conjunctions.
+//! GPUs have an instruction for bitwise functions of three operands (`LOP3`). NVIDIA's Vulkan driver (580.159) uses a
+//! single `LOP3` for the majority only if the majority is written as a disjunction of conjunctions.
 
 use rustc_hash::FxHashMap;
 

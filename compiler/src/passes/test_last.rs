@@ -10,8 +10,8 @@
 //!   unreachable                                        continue %b
 //! }                                                  }
 //! ```
-//! Optimising SPIR-V compilers rotate all loops, but `unroll` needs a loop with one latch. Identical
-//! instructions at the end of both regions of an `if`, especially updates of counters, move after the `if`.
+//! Optimising SPIR-V compilers rotate all loops, but `unroll` needs a single `continue` at the end of the body.
+//! Identical instructions at the end of both regions of an `if`, especially updates of counters, move after the `if`.
 
 use super::pass::Pass;
 use super::sink_common;

@@ -186,8 +186,9 @@ impl Finder<'_> {
         self.close(&mut stores, |_, _| true);
     }
 
-    /// The size in bytes of an access that may be merged. `None` if it may not: its lanes are smaller than a word, or
-    /// the whole access if vectors are deinterleaved.
+    /// The size in bytes of an access that may be merged. `None` if it may not be merged: if it has three lanes, or if
+    /// its lanes are smaller than a word. For deinterleaved vectors, the size of the whole access counts instead of the
+    /// lane size.
     fn bytes(&self, ty: Type) -> Option<u32> {
         let size = ty.scalar()?.size();
         let whole = size * u32::from(ty.lanes());
@@ -236,8 +237,8 @@ impl Finder<'_> {
         }
     }
 
-    /// The stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider, because
-    /// they would overlap, and contiguous loads are better. `u32::MAX` if the stride is unknown, or for GPUs.
+    /// The stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider than this
+    /// stride. They would overlap, and contiguous loads are faster. `u32::MAX` if the stride is unknown, or for GPUs.
     fn stride(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),
@@ -293,7 +294,7 @@ fn may_alias(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> 
 struct Part {
     /// The index of the merged access.
     group: usize,
-    /// The position among its members.
+    /// The position of the load or store among the members of the merged access.
     lane: usize,
 }
 

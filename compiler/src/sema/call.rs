@@ -1,5 +1,5 @@
-//! Calls: user functions and their overloads (OpenCL C 6.5.10; C99 6.5.2.2). The module `overloads` resolves calls of
-//! the built-in functions in the table.
+//! Calls: user functions and their overloads (C99 6.5.2.2). The module `overloads` resolves calls of the built-in
+//! functions in the table.
 
 use super::convert::{PointerFit, Purpose, promoted};
 use super::{Operand, Sema};

@@ -1,4 +1,4 @@
-//! Explicit casts, vector literals, `as_type` (OpenCL C 6.3.4 to 6.4.4, 6.7.5).
+//! Explicit casts, vector literals, `as_type` (OpenCL C 6.3.6, 6.4.2, 6.4.4, 6.7.5).
 
 use super::{Operand, Sema};
 use crate::ast::{self, ScalarKind};
@@ -53,7 +53,7 @@ impl Sema<'_> {
                 }
             }
             (TyKind::Scalar(ScalarKind::Bool), TyKind::Vector(kind, _)) if !super::is_float(*kind) => {
-                // In a vector, true has all bits set (6.4.3).
+                // In a vector, true has all bits set (6.4.2).
                 let lane = self.scalar(*kind);
                 let value = self.cast(CastKind::Arith, value, lane);
                 let value = Expr { kind: ExprKind::Unary(crate::thir::UnaryOp::Neg, Box::new(value)), ty: lane, span };

@@ -1,5 +1,5 @@
 //! Built-in functions that the table cannot express: the name contains a type, or the argument types depend on a pipe
-//! or a format string (OpenCL C 6.4.3, 6.4.4, 6.15.14, 6.15.15).
+//! or a format string (OpenCL C 6.4.3, 6.4.4, 6.15.14, 6.15.17).
 
 use super::convert::Purpose;
 use super::pipes::PipeCall;

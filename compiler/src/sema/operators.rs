@@ -156,7 +156,7 @@ impl Sema<'_> {
             },
             _ => 0,
         };
-        // Floating-point vectors have no increment and decrement (6.4.4).
+        // Floating-point vectors have no increment and decrement (6.5.3).
         let wrong = match self.arith(ty) {
             Some((kind, lanes)) => lanes > 1 && is_float(kind),
             None => stride == 0,
@@ -541,7 +541,7 @@ impl Sema<'_> {
         None
     }
 
-    /// Checks `c ? a : b` with a vector condition. The result is that of `select(b, a, c)` (OpenCL C 6.4.7.1).
+    /// Checks `c ? a : b` with a vector condition. The result is that of `select(b, a, c)` (OpenCL C 6.5.9).
     fn vector_select(&mut self, cond: Expr, kind: ScalarKind, lanes: u8, then: Expr, els: Expr, span: Span) -> Expr {
         let (then, els) = (self.narrowed(then), self.narrowed(els));
         if is_float(kind) {

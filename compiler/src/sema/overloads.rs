@@ -1,8 +1,8 @@
 //! Overload resolution for the built-in functions of the table, and their calls (OpenCL C 6.15).
 //!
 //! The cost of an argument is 0 if it has the type of the parameter, and greater for a conversion. The call uses the
-//! signature with the smallest sum of costs, and the first of them if several have this sum. clang rejects some of the
-//! ambiguous calls.
+//! signature with the smallest sum of costs. If several signatures have this sum, it uses the first one, where clang
+//! reports some calls as ambiguous.
 
 use std::ops::RangeInclusive;
 

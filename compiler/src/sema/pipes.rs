@@ -1,4 +1,4 @@
-//! Pipes (OpenCL C 6.15.14): their type, and the functions that read and write them.
+//! Pipes (OpenCL C 6.15.17): their type, and the functions that read and write them.
 //!
 //! A pipe is a memory object. The library (`compiler/library/pipes.cl`) implements reservation, commit and counting,
 //! and computes the address of a packet. Sema checks the types and copies packets by assignment.

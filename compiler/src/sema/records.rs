@@ -1,4 +1,4 @@
-//! Structs and unions: layout, attributes, `#pragma pack` (OpenCL C 6.9.t, 6.13.1; C99 6.7.2.1).
+//! Structs and unions: layout, attributes, `#pragma pack` (OpenCL C 6.11, 6.13.1; C99 6.7.2.1).
 
 use super::scope::Tag;
 use super::specifiers::MAX_OBJECT_SIZE;
@@ -186,7 +186,7 @@ impl Sema<'_> {
     }
 
     /// Returns the name of the member's type if its size depends on the device. A struct with such a member cannot be a
-    /// kernel parameter (6.11.1). Returns `None` for other types.
+    /// kernel parameter (6.11). Returns `None` for other types.
     fn device_sized_member(&self, written: &TypeSpec, ty: QualTy) -> Option<&'static str> {
         match self.kind(self.innermost(ty)) {
             TyKind::Scalar(ScalarKind::Bool) => return Some("bool"),

@@ -249,7 +249,7 @@ impl Lowering<'_, '_, '_> {
         let first = self.range_sizes(0)?;
         let dimensions = self.b.int(Type::I32, i64::try_from(first.len()).unwrap_or(1));
         self.b.store(address, dimensions, 4, false);
-        // Copies include the padding between members, so it must be defined.
+        // Copies include the padding between members, so the padding must be defined.
         let (zero, padding) = (self.b.int(Type::I32, 0), self.b.offset(address, 4));
         self.b.store(padding, zero, 4, false);
         let int = self.module.types.pointer_int();
@@ -295,8 +295,9 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Reads a range operand, which translators pass by value or by pointer. Returns its address, the type of its
-    /// parameter, and its value in OpenCL C.
+    /// Reads a range operand, which translators pass by value or by pointer. Returns the address of the range, the
+    /// OpenCL C type of a parameter for the address, and the OpenCL C expression that loads the range from the
+    /// parameter `name`.
     fn range(&mut self, index: usize, name: &str) -> Checked<(Value, String, String)> {
         let id = self.current.operand(index)?;
         let ty = self.type_id(id)?;

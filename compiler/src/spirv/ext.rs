@@ -241,7 +241,8 @@ impl Lowering<'_, '_, '_> {
         Ok(None)
     }
 
-    /// Returns a constant with the string at an offset in a constant. It is the constant itself if the offset is 0.
+    /// Returns a constant that contains the string at `offset` in the constant `global`. Returns `global` itself if the
+    /// offset is 0.
     fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
         let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the address of the format is out of range"))?;
         if data.space != Space::Constant {

@@ -63,7 +63,8 @@ pub(super) struct Lowering<'m, 'w, 's> {
     /// Four-lane vectors with an undefined last lane, and the original three-lane vectors. clang stores three-lane
     /// vectors this way.
     pub(super) widened: FxHashMap<Value, Value>,
-    /// Vectors of built-in variables with one query per dimension: their components.
+    /// Vectors that were loaded from built-in variables such as `GlobalInvocationId`: the query of each dimension, and
+    /// the variable.
     pub(super) queries: FxHashMap<Value, (Vec<Value>, rspirv::spirv::BuiltIn)>,
     /// The address to which the function writes a returned aggregate.
     pub(super) result: Option<Value>,
@@ -82,7 +83,7 @@ pub(super) fn lower<'m, 'w>(
     let refuse = |problem| def.inst.refuse(problem);
     let mut data = ir::Function::new(name, Type::Void);
     let dont_inline = def.inst.word(0).map_err(refuse)? & FunctionControl::DONT_INLINE.bits() != 0;
-    // Without optimisation, clang sets DontInline on all functions.
+    // Functions of one block may be inlined: without optimisation, clang sets DontInline on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
     if def.blocks.is_empty() {

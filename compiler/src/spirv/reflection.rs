@@ -15,8 +15,8 @@ use crate::options::BuildOptions;
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::Target;
 
-/// The function with the code of a kernel. Translators emit entry points that only forward their arguments to another
-/// function. In that case it is the other function.
+/// The function with the code of a kernel: the entry point, or the function to which the entry point only forwards its
+/// arguments. Translators emit such entry points.
 pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Option<&'m FunctionDef<'w>> {
     let def = &module.functions[*module.function_numbers.get(&entry.function)?];
     let [block] = def.blocks.as_slice() else { return Some(def) };

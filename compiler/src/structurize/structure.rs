@@ -83,7 +83,7 @@ pub(crate) fn parts(list: &[Piece]) -> impl Iterator<Item = &[Piece]> {
 /// The IR form of a jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JumpKind {
-    /// The jump falls through to the end of the region. If the target has a flag, it tests it.
+    /// The jump falls through to the end of the region. A target with a flag tests this flag.
     Fall,
     Break,
     Continue,

@@ -218,8 +218,8 @@ impl Target {
         self.with_extensions()
     }
 
-    /// The same device with the restrictions of wgpu's portable interface, as for Metal, DX12 and WebGPU. The naga
-    /// module must pass full validation, and only barriers order atomics.
+    /// The same device with the restrictions of wgpu's portable interface, as for OpenGL ES, Metal, DX12 and WebGPU.
+    /// The naga module must pass full validation, and only barriers order atomics.
     #[must_use]
     pub fn without_spirv(mut self) -> Self {
         self.shaders.spirv = false;
@@ -273,8 +273,8 @@ impl Language {
     }
 
     /// Whether sequentially consistent atomics and fences have one total order that every work-item observes. This is
-    /// impossible with Vulkan: its memory model has no sequential consistency, and it has no other way to order a store
-    /// before a load of other memory.
+    /// impossible with Vulkan: its memory model has no sequential consistency, and Vulkan has no other way to order a
+    /// store before a load of other memory.
     pub fn has_sequential_atomics(&self) -> bool {
         self.atomic_order == AtomicOrder::Total
     }

@@ -153,8 +153,8 @@ impl Target {
         Self { language, shaders, ..full }.with_extensions()
     }
 
-    /// A device with every type that OpenCL has, which wgpu accesses through its portable interface (Metal, DX12,
-    /// WebGPU). The naga module must pass full validation, and only barriers order atomics.
+    /// A device with every type that OpenCL has, which wgpu accesses through its portable interface (OpenGL ES, Metal,
+    /// DX12, WebGPU). The naga module must pass full validation, and only barriers order atomics.
     pub fn portable() -> Self {
         Self::full().without_spirv()
     }

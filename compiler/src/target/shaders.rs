@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Shaders {
     /// Whether this compiler writes and post-processes SPIR-V (Vulkan). Otherwise it creates a naga module that passes
-    /// naga's full validation, for Metal, DX12 or WebGPU.
+    /// naga's full validation, for wgpu's portable interface (OpenGL ES, Metal, DX12, WebGPU, or `WGCL_PORTABLE`).
     pub spirv: bool,
     /// Whether the target language can forbid contraction and reassociation, so that float arithmetic is compiled as
     /// written. If not, `passes::fp_barriers` prevents both.

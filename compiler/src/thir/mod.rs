@@ -11,7 +11,7 @@
 //! Only programs without errors become typed trees. Rules for expressions:
 //!
 //! * A scalar comparison, `!`, `&&` or `||` has type `int` and is 0 or 1. A vector comparison is a vector of signed
-//!   integers with the lane size of the operand, with 0 or -1 per lane (OpenCL C 6.4.d).
+//!   integers with the lane size of the operand, with 0 or -1 per lane (OpenCL C 6.5.4).
 //! * Struct values ([`TyKind::Record`]) are `Load`s of an lvalue, calls, conditionals, assignments and compound
 //!   literals. `lower` keeps them in memory.
 
@@ -201,7 +201,7 @@ pub enum StmtKind {
 pub enum Init {
     Expr(Expr),
     /// Scalars, vectors, pointers and whole records at byte offsets, in order of evaluation. If `zero_rest`, all other
-    /// bytes are zero; otherwise there are none.
+    /// bytes are zero. Otherwise the parts cover all bytes.
     Parts {
         zero_rest: bool,
         parts: Vec<(u32, Expr)>,

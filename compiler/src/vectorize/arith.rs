@@ -259,8 +259,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The high half of 64-bit products, from four products of 32-bit halves. A signed product subtracts each operand
-    /// if the other one is negative.
+    /// The high half of 64-bit products, from four products of 32-bit halves. For a signed product, each operand is
+    /// subtracted from the high half if the other operand is negative.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
         let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
@@ -315,7 +315,7 @@ impl Vectorizer<'_> {
             return self.select_regs(of, mode, &wraps, &limit, &sum);
         }
         // A sum overflows if its sign differs from the signs of both operands. A difference overflows if the operands'
-        // signs differ, and its own sign differs from that of the first.
+        // signs differ, and the sign of the difference differs from that of the first operand.
         let by_a = self.bin_regs(VBin::Xor, of, mode, a, &sum);
         let other = if adds { self.bin_regs(VBin::Xor, of, mode, b, &sum) } else { self.bin_regs(VBin::Xor, of, mode, a, b) };
         let both = self.bin_regs(VBin::And, of, mode, &by_a, &other);

@@ -2,8 +2,8 @@
 //! The vectors share uniform loads, counters and branches.
 //!
 //! Interleaving is profitable if all live values fit in registers, and if work-items leave each loop at nearly the same
-//! time. They do if the condition is uniform, or if they count to the same bound. Otherwise, more lanes would wait for
-//! the last one.
+//! time. They leave it at the same time if the loop's condition is uniform, or if all work-items count to the same
+//! bound. Otherwise, more lanes would wait for the last lane.
 
 use rustc_hash::FxHashMap;
 

@@ -30,7 +30,7 @@ struct Words {
 }
 
 /// The words of `count` components for work-items that are `stride` bytes apart. `None` unless the stride is a power of
-/// two from 2 to [`MAX_WORDS`] words, and the components are whole words within it.
+/// two from 2 to [`MAX_WORDS`] words, and the components are whole words that fit in the stride.
 fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };

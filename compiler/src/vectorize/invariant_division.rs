@@ -1,9 +1,9 @@
 //! Vector divisions by a uniform divisor that is unknown at compile time, such as a matrix or image width, or a table
 //! size.
 //!
-//! The division becomes a multiplication with a factor and two shifts. They are computed once, at the definition of the
-//! divisor. The method is that of Granlund and Montgomery, "Division by Invariant Integers using Multiplication", 1994,
-//! figure 4.1:
+//! The division becomes a multiplication with a factor and two shifts. The factor and the shift amounts are computed
+//! once, at the definition of the divisor. The method is that of Granlund and Montgomery, "Division by Invariant
+//! Integers using Multiplication", 1994, figure 4.1:
 //!
 //! ```text
 //! l = ceil(log2 d)    m = floor(2^32 * (2^l - d) / d) + 1    s = min(l, 1)    t = l - s

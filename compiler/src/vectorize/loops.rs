@@ -2,8 +2,7 @@
 //!
 //! If all lanes leave a loop together, only its parameters are block parameters. The header of a loop that splits also
 //! has block parameters for three kinds of slots: the mask of the active lanes, the results of the lanes that have
-//! left, and the slots that returns in its body change. [`control`](super::control) describes masks and
-//! slots.
+//! left, and all slots that a `return` in its body changes. [`control`](super::control) describes masks and slots.
 
 use std::ops::Range;
 
@@ -74,7 +73,7 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// The arguments of a jump to the header of the innermost loop, which must split: parameters, masks, results of the
-    /// lanes that have left, and the slots that returns change.
+    /// lanes that have left, and the slots that a `return` changes.
     fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
         let mut args = params.to_vec();
         let Some(state) = self.masks.loops.last() else { return args };

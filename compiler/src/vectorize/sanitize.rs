@@ -66,12 +66,12 @@ pub enum Access {
 }
 
 impl Access {
-    /// Whether it accesses memory.
+    /// Whether the access or event reads or writes memory. False for all events.
     pub const fn accesses_memory(self) -> bool {
         matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
     }
 
-    /// Whether it changes memory.
+    /// Whether the access changes memory. False for events.
     pub const fn writes(self) -> bool {
         matches!(self, Self::Store | Self::Atomic)
     }
@@ -99,7 +99,7 @@ pub struct AccessSite {
     pub size: u32,
     /// The alignment that the address must have, a power of two.
     pub align: u32,
-    /// Whether it is `volatile`: programs use such accesses to communicate.
+    /// Whether the access is `volatile`: programs use such accesses to communicate.
     pub volatile: bool,
     pub object: Object,
     pub span: Span,

@@ -94,7 +94,7 @@ pub(super) struct Vectorizer<'a> {
     pub(super) sanitizer: Option<super::sanitize::Sanitizer<'a>>,
     /// The format strings of `printf`.
     pub(super) printed: &'a crate::printf::Table,
-    /// The call frames of the functions that it may call, indexed by function.
+    /// The call frames of the functions that this function may call, indexed by function.
     pub(super) calls: &'a [super::calls::CallFrame],
     /// The call frame of this function; `None` for the kernel.
     pub(super) own_call: Option<super::calls::CallFrame>,

@@ -1,7 +1,7 @@
 //! The memory of the host, for devices that use it. Their drivers would allocate more memory than the machine has, and
 //! the system would then kill the process.
 //!
-//! Only Linux reports it.
+//! Only Linux reports the available memory.
 
 use std::fs::read_to_string;
 

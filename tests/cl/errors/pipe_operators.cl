@@ -1,4 +1,4 @@
-// C operators do not apply to pipes, and only assignment applies to reservations (OpenCL C 6.15.14).
+// C operators do not apply to pipes, and only assignment applies to reservations (OpenCL C 6.15.17).
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes wgcl
 

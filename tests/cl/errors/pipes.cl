@@ -1,4 +1,4 @@
-// Invalid uses of pipes (OpenCL C 6.15.14).
+// Invalid uses of pipes (OpenCL C 6.15.17).
 // build: -cl-std=CL3.0
 // requires: __opencl_c_pipes wgcl
 

@@ -261,7 +261,7 @@ impl CommandBuffer {
         self.options.property_list.as_deref()
     }
 
-    /// Whether its launches may be changed.
+    /// Whether the launches of the command buffer may be changed.
     pub fn is_mutable(&self) -> bool {
         self.options.flags.contains(CommandBufferFlags::MUTABLE)
     }

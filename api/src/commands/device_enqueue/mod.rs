@@ -58,7 +58,7 @@ struct Request {
 /// A node of the tree: the host's launch, or a kernel or marker that a kernel enqueued.
 #[derive(Debug)]
 struct Node {
-    /// The index of the launch that enqueued it. The host's launch is its own parent.
+    /// The index of the launch that enqueued this node. The host's launch is its own parent.
     parent: usize,
     /// The request, until the kernel is launched. `None` for the host's launch and for markers.
     record: Option<Request>,
@@ -85,7 +85,7 @@ impl Node {
 
 #[derive(Debug)]
 struct TreeState {
-    /// The launch of the host, until it is launched.
+    /// The launch by the host. `None` once a round has launched it.
     root: Option<Launch>,
     nodes: Vec<Node>,
     /// The nodes that can be launched, in launch order.

@@ -14,8 +14,8 @@
 //! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
 //! This goes through a work list and never by recursion, so that chains of any length need no deep stack.
 //!
-//! A command of a parent process fails in a forked child, when the child first observes it: the threads that would end
-//! it do not exist there ([`process`]).
+//! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
+//! complete it do not exist in the child ([`process`]).
 //!
 //! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
 //! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
@@ -89,7 +89,7 @@ struct EventState {
     /// The reason why the command fails. Until the command is done, this is the failure of an event of its wait list or
     /// of a migration.
     failure: Option<Arc<Failure>>,
-    /// Whether the failure is that of an event of its wait list.
+    /// Whether the failure is that of an event of the command's wait list.
     in_wait_list: bool,
     dependents: Vec<Dependent>,
     /// Events of the wait list that were submitted, but not done, when they stopped blocking.
@@ -201,7 +201,7 @@ impl Event {
             command,
             position,
             number: AtomicU64::new(position.number),
-            // One for the creator of the event, until all of its dependencies are registered.
+            // One for the creator of the event, until all dependencies of the event are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,
@@ -358,7 +358,7 @@ impl Event {
         Some((failure, state.in_wait_list))
     }
 
-    /// Records that the application has observed its failure and the earlier failures in the queue.
+    /// Records that the application has observed the failure of this command, and the earlier failures in its queue.
     pub(crate) fn mark_reported(&self, via: ReportedVia) {
         if let Some((failure, _)) = self.failure() {
             failure.mark_reported(self.context.next_number(), via);

@@ -52,7 +52,7 @@ pub struct Unit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpirvModule {
     pub words: Arc<[u32]>,
-    /// The values of its specialisation constants that were set.
+    /// The values that were set for specialisation constants of the module.
     pub specialisation: Specialisation,
 }
 

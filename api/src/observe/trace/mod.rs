@@ -238,7 +238,7 @@ pub(crate) struct Traced {
     amount: u64,
     args: Value,
     enqueued: (u64, Instant),
-    /// The commands of its wait list.
+    /// The commands of the command's wait list.
     after: Mutex<Vec<Arc<Self>>>,
     /// The row of the command and the time of its end, once it is done.
     ended: OnceLock<(u64, f64)>,

@@ -161,7 +161,8 @@ mod tests {
         let regs = [Some(1), Some(2), Some(3), Some(4)];
         let mut wrong = Vec::new();
         for &opcode in t::all() {
-            // These have this text only with the stack pointer, with two equal registers, or with the bits of a lane.
+            // The decoder prints the text of these opcodes only with the stack pointer, with two equal registers, or
+            // with the bits of a lane.
             let special = [t::MOV_STACK, t::ADD_EXTENDED, t::SUB_EXTENDED, t::MOV_VECTOR, t::DUP_GPR].contains(&opcode);
             if special || has_immediates(&opcode) {
                 continue;

@@ -46,7 +46,7 @@ pub(super) const BARE: u16 = 256;
 /// The properties of an instruction, except for its operands, vector length and W.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Opcode {
-    /// A prefix of its mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
+    /// A prefix of the instruction's mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
     pub(super) name: &'static str,
     /// The mandatory prefix: none, `66`, `F3`, `F2`.
     pub(super) pp: u8,
@@ -57,7 +57,7 @@ pub(super) struct Opcode {
     pub(super) ext: u8,
     /// The available encodings, and exceptions.
     pub(super) flags: u16,
-    /// The size of its memory operand.
+    /// The size of the instruction's memory operand.
     pub(super) tuple: Tuple,
 }
 

@@ -191,7 +191,7 @@ fn add(a: Option<u64>, b: Option<u64>) -> Option<u64> {
 }
 
 /// An upper bound for the iterations of a loop, and the range of its counter. The loop continues while
-/// `kind(counter, bound)`. If `is_next`, it compares the next value of the counter instead.
+/// `kind(counter, bound)`. If `is_next`, the loop compares the next value of the counter instead.
 fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is_next: bool) -> Option<(u64, Range)> {
     let whole = Range::signed(scalar);
     let unsigned = matches!(kind, CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe);

@@ -90,7 +90,7 @@ pub(super) static ROWS: &[Row] = &[
     // 6.15.13
     intrinsic("shuffle", Intrinsic::Shuffle, &["G~(G,U~)|2348g"]),
     intrinsic("shuffle2", Intrinsic::Shuffle2, &["G~(G,G,U~)|2348g"]),
-    // 6.13.9
+    // 6.15.10
     when(has_generic, intrinsic("to_global", Intrinsic::ToGlobal, &["g*void(n*const void)"])),
     when(has_generic, intrinsic("to_local", Intrinsic::ToLocal, &["l*void(n*const void)"])),
     when(has_generic, intrinsic("to_private", Intrinsic::ToPrivate, &["p*void(n*const void)"])),

@@ -45,7 +45,8 @@ impl Emitter<'_, '_> {
             let same = this.b.binary(BinaryOperator::Equal, half, expected);
             let kept = this.b.and(raw, keep);
             let changed = this.b.or(kept, bits);
-            // If the half differs, the word is exchanged without a change, because the exchange orders other accesses.
+            // If the half is not the expected one, the exchange writes the unchanged word. It must be executed, because
+            // it orders other accesses.
             this.b.select(same, changed, raw)
         })?;
         Ok(self.extract_half(found, shift))

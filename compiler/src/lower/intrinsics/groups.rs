@@ -179,7 +179,7 @@ impl<'p> Lowering<'p, '_> {
         let mut args = vec![x];
         match function {
             GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
-            // One cluster that contains every subgroup.
+            // The cluster size. No subgroup is larger, so all of its work-items are in one cluster.
             GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
                 args.push(self.b.i32(MOST_LANES));
             }
@@ -201,7 +201,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
     }
 
-    /// The linear local index of the work-item whose local ids follow the first argument.
+    /// The linear local index of the work-item whose local ids are the arguments after the first one.
     fn group_index(&mut self, call: &Call<'p>) -> Value {
         let mut index: Option<Value> = None;
         for (dimension, argument) in (0_u8..3).zip(1..call.values.len()).rev() {

@@ -27,7 +27,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::Abs if signed => self.b.math(MathOp::SAbs, &[x]),
             Intrinsic::Abs => x,
             Intrinsic::AbsDiff => {
-                // The difference wraps to the unsigned difference.
+                // If the signed difference overflows, its bits are still the correct unsigned difference.
                 let (high, low) = (self.b.bin(max, x, y), self.b.bin(min, x, y));
                 self.b.sub(high, low)
             }

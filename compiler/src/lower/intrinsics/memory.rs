@@ -1,4 +1,4 @@
-//! Vector data loads and stores (6.15.8), also of halves.
+//! Vector data loads and stores (6.15.7), also of halves.
 
 use super::super::function::Lowering;
 use super::super::lvalue::lane_size;

@@ -42,12 +42,12 @@ impl Footprint {
     }
 }
 
-/// Limit for the parameters of a function: one bit of a mask each.
+/// Limit for the parameters of a function. Each has one bit in a mask.
 const MAX_PARAMS: usize = 64;
 
 /// Whether a function only accesses constants, its own variables, and private memory through its parameters, and does
-/// not let a pointer escape. If `buffers`, it may also access global memory through its parameters, and contain those
-/// operations of kernels that do not involve other work-items.
+/// not let a pointer escape. If `buffers`, it may also access global memory through its parameters, and contain the
+/// operations that [`is_supported_in_functions`] accepts.
 pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers: bool) -> bool {
     let reached = |space: Space| matches!(space, Space::Private | Space::Generic) || (buffers && space == Space::Global);
     let is_reached = |value: Value| function.ty(value).space().is_some_and(reached);

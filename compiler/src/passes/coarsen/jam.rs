@@ -207,9 +207,9 @@ impl Jam<'_> {
         out.push(Inst::effect(Op::Store { ptr, value: stored, align, volatile: false }, span));
     }
 
-    /// Rewrites an `if` or `switch` with a divergent condition. If a branch of an `if` has accesses to merge, there is
-    /// a version of it for all work-items together. It is executed if all of them take the branch. Otherwise, one copy
-    /// of the instruction per work-item is executed in sequence.
+    /// Rewrites an `if` or `switch` with a divergent condition. If a branch of an `if` has accesses to merge, the pass
+    /// adds a version of the branch for all work-items together. That version is executed if all work-items take the
+    /// branch. Otherwise, one copy of the instruction per work-item is executed in sequence.
     fn divergent_branch(&mut self, inst: Inst, out: &mut Vec<Inst>) {
         let span = inst.span;
         let has_merges = |region: &Region| {

@@ -19,7 +19,8 @@ impl Lanes {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
     }
 
-    /// Whether the accesses of type `ty` through a pointer by all work-items of an invocation can be merged.
+    /// Whether the accesses through a pointer can be merged for all work-items of an invocation. `ty` is the type of
+    /// each access.
     pub(super) fn can_merge(&self, pointer: Value, ty: Type) -> bool {
         let Some(size) = element(ty) else { return false };
         self.variations.get(pointer.index()) == Some(&Variation::Stride(u64::from(size)))

@@ -35,9 +35,9 @@ impl Lower<'_> {
             && self.ty(value) == Type::Scalar(Scalar::F64)
     }
 
-    /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, it is a
-    /// denormal, which the device treats as zero. If the divisor is at least 2^126, both operands are therefore scaled.
-    /// `None` if the divisor is known to be smaller.
+    /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, the reciprocal
+    /// is a denormal, which the device treats as zero. If the divisor is at least 2^126, both operands are therefore
+    /// scaled. `None` if the divisor is known to be smaller.
     fn float_quotient(&mut self, a: Value, b: Value) -> Option<Value> {
         const LARGE: u64 = 0x7e80_0000;
         let ty = self.ty(b);

@@ -1,4 +1,4 @@
-//! Lowers operations that naga or some devices do not have to simpler ones.
+//! Lowers operations that naga or some devices lack. The result uses simpler operations.
 //!
 //! Runs after [`SHADER`](super::SHADER). Example for a 16-bit `mul_hi`:
 //!

@@ -85,7 +85,7 @@ impl Pairs<'_> {
         let exponent = self.bin_bits(BinOp::And, shifted, 0xff);
         let fraction = self.bin_bits(BinOp::And, bits, (1 << FRACTION) - 1);
         let significand = self.bin_bits(BinOp::Or, fraction, 1 << FRACTION);
-        // The significand is shifted left by `left` if it is not negative, and otherwise right by `-left`.
+        // If `left` is not negative, the significand is shifted left by `left`, otherwise right by `-left`.
         let left = self.bin_bits(BinOp::Sub, exponent, (BIAS + FRACTION).into());
         let zero = self.word_like(significand, 0);
         let whole = self.shift_left((significand, zero), left);

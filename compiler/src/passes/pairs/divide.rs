@@ -1,8 +1,8 @@
-//! Division of pairs by a function of the module, which is called per lane.
+//! Division of pairs. A function, which this pass adds to the module, is called for each lane.
 //!
 //! ```text
 //! divide(n, d):    n and d fit a word             division of words
-//!                  d fits a word                  divides n.high, then the remainder and n.low by two 16-bit digits
+//!                  d fits a word                  divides n.high, then its remainder and n.low in two 16-bit digits
 //!                  otherwise                      divides n / 2 by the upper bits of d; this is at most one too large
 //! ```
 //! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division

@@ -122,8 +122,8 @@ impl Build for Pairs<'_> {
         value
     }
 
-    /// Emits an operation, unless it can be folded. WGSL rejects shifts that lose bits of constants, and half of the
-    /// words of masks and exponents are zero.
+    /// Emits an operation, unless it can be folded. Folding is necessary because WGSL rejects shifts that lose bits of
+    /// constants. It is useful because half of the words of masks and exponents are zero.
     fn bin(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let ty = self.function.ty(a);
         let known = |value: Value| self.known.get(&value).map(|&bits| u64::from(bits));

@@ -328,7 +328,8 @@ impl Resolver<'_> {
         out.push(Inst { op: last, results: vec![result], span });
     }
 
-    /// Emits an access through a pointer in identity form, which compares its identity and offset with each candidate.
+    /// Emits an access through a pointer in identity form. The code compares the pointer's identity and offset with
+    /// those of each candidate.
     pub(super) fn access_by_identity(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
         let span = inst.span;
         let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();

@@ -1,6 +1,6 @@
 //! Pointers in identity form if a buffer has more than 2 GiB. Such a pointer is one 64-bit integer, called flat: the
-//! identity in the upper half plus the offset, which may carry into it. The offset in [`Parts`](super::Parts) is the
-//! flat pointer, and the tag is not used.
+//! identity in the upper half plus the offset, which may carry into the upper half. The offset in
+//! [`Parts`](super::Parts) is the flat pointer, and the tag is not used.
 
 use super::forms::Identity;
 use super::{Resolver, Tag};

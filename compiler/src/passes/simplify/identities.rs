@@ -286,7 +286,8 @@ fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let largest = (1_u64 << exponent_bits) - 1;
     let exponent = (bits >> fraction_bits) & largest;
     let sign = bits & (1 << (scalar.bits() - 1));
-    // The exponent of the reciprocal is twice the bias minus the exponent; denormals and infinities are excluded.
+    // The exponent of the reciprocal is twice the bias minus the exponent of `x`; denormals and infinities are
+    // excluded.
     let reciprocal = (largest - 1).checked_sub(exponent)?;
     (fraction == 0 && exponent > 0 && exponent < largest && reciprocal > 0).then(|| sign | reciprocal << fraction_bits)
 }

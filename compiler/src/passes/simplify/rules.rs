@@ -206,8 +206,8 @@ impl Walk<'_> {
             return Some(a);
         }
         if self.is_undefined(a) {
-            // The result of a widening cast is not undefined, because the cast cannot produce every value: the upper
-            // bits of `zext` are zero.
+            // A widening cast of an undefined value is not undefined, because the cast cannot produce every value: the
+            // upper bits of `zext` are zero.
             let widens = matches!(kind, CastOp::ZExt | CastOp::SExt | CastOp::SToF | CastOp::UToF);
             return Some(if widens { self.splat(at.ty, 0) } else { self.constant(at.ty, Const::Undef) });
         }
@@ -224,7 +224,8 @@ impl Walk<'_> {
         if kind == CastOp::Trunc
             && let Some(&Op::Bin(BinOp::Or | BinOp::Xor | BinOp::Add, x, y)) = self.def(a)
         {
-            // An operand that only has truncated bits is not needed. Example: a test of the alignment of a pointer.
+            // An operand whose nonzero bits are all truncated is not needed. Example: a test of the alignment of a
+            // pointer.
             let width = at.ty.scalar()?.bits();
             let is_above = |rules: &Self, value| {
                 matches!(rules.def(value), Some(&Op::Bin(BinOp::Shl, _, amount)) if rules.bits(amount).is_some_and(|amount| {

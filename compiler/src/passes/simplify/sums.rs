@@ -13,7 +13,7 @@ use crate::ir::{BinOp, Function, Op, Region, UnOp, Value};
 pub(super) struct Sums {
     /// Number of uses of each value.
     uses: Vec<u32>,
-    /// Whether each value is a part of an address, through sums, products and conversions.
+    /// Whether each value is a part of an address, through sums, products, conversions and joins of control flow.
     in_address: Vec<bool>,
 }
 

@@ -22,9 +22,9 @@
 //! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
 //!   buffer is written (and nothing else aliases it), all accesses to it are performed this way. They have one size,
 //!   and are aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the
-//!   work-item. Either no work-item performs any of these accesses individually, or all of them are in code with a
-//!   version for complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with
-//!   any of them, all accesses to written buffers stay unchanged.
+//!   work-item. If incomplete subgroups perform some of these accesses individually, all others are in code for
+//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with any of them,
+//!   all accesses to written buffers stay unchanged.
 
 mod rewrite;
 mod versions;
@@ -122,12 +122,12 @@ pub fn run(function: &mut Function, key: &LaunchKey, lanes: u32) -> bool {
     true
 }
 
-/// Whether a function has an access to a buffer that is wider than [`PART`].
+/// Whether a function has an access of more than [`PART`] bytes to a buffer.
 pub fn has_wide(function: &Function) -> bool {
     is_wide(function, &function.body.insts)
 }
 
-/// Whether some of the instructions access a buffer with more than [`PART`] bytes.
+/// Whether one of the instructions accesses more than [`PART`] bytes of a buffer.
 fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     let mut wide = false;
     let mut visit = |inst: &Inst| {

@@ -137,8 +137,8 @@ impl Writer<'_> {
         rows
     }
 
-    /// The pointers to this lane's parts of an access with `parts` parts. There is a list for each group of four parts,
-    /// or for both parts if there are two. It has one pointer per lane that works together.
+    /// The pointers to this lane's parts of an access with `parts` parts. Returns a list for each group of four parts,
+    /// or one list if there are two parts. A list has one pointer for each of the lanes that work together.
     fn pointers(&mut self, combined: &Combined, parts: u32) -> Vec<Vec<Value>> {
         let lanes = combined.lanes();
         let rows = self.rows(&combined.per_lane, lanes);

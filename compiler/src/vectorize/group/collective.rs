@@ -247,6 +247,8 @@ impl Vectorizer<'_> {
             // Lane 0 gets its value from `before`, which is equal in all lanes.
             self.permute_constant(of, sums, Some(before), &|lane| lane.checked_sub(1))?
         };
+        // The scan starts with `neutral`, an identity element that preserves NaNs and the sign of zeros. The specified
+        // result of the first work-item is `identity`.
         let identity = fold.op.identity(of);
         if fold.op.neutral(of) == identity {
             return Ok(shifted);

@@ -36,7 +36,7 @@ use segment::Slots;
 pub(super) struct State {
     slots: Slots,
     /// The offsets of the mask arrays of the enclosing divergent constructs, outermost first. An array has the mask of
-    /// the active lanes of each gang. All lanes are active if there is none.
+    /// the active lanes of each gang. If the list is empty, all lanes are active.
     masks: Vec<u32>,
     /// The offset of the masks of the lanes that have not returned. `None` if all lanes return together.
     live: Option<u32>,
@@ -88,7 +88,7 @@ impl<'a> Vectorizer<'a> {
         self.group.as_mut().ok_or_else(|| internal!("no group"))
     }
 
-    /// Vectorises a sequence of nodes. If the current block has ended, the code after them is unreachable.
+    /// Vectorises a sequence of nodes. If the current block has ended, the code after the nodes is unreachable.
     fn nodes(&mut self, nodes: &[Node<'a>]) -> Lowered<()> {
         for node in nodes {
             if self.b.is_ended() {

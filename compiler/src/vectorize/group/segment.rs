@@ -41,8 +41,8 @@ impl Slots {
         self.ifs.get(&cond).copied()
     }
 
-    /// Two mask arrays and a word: the work-items in a loop, the work-items in its current iteration, and nonzero if
-    /// any work-item is in the loop.
+    /// Two mask arrays and a word. The masks are those of the work-items in a loop, and in its current iteration. The
+    /// word is nonzero if any work-item is in the loop.
     pub(super) fn loop_masks(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
         self.loops.get(&node.number).copied()
     }

@@ -5,7 +5,8 @@
 //!   registers of that kind. `R` is `w` or `x`, and `F` is `s` or `d`, by the operand size. `A` is an `x` register or
 //!   `sp`. `P` is `R` or the stack pointer of that size.
 //! - `.T` is the arrangement `.4s` or `.2d`, and `.E` the element `.s` or `.d`, by the operand size.
-//! - `#` and `$` are the first and the second immediate, `@` and `&` the same without `#`. `#0` is literal text.
+//! - `#` and `$` are the first and the second immediate, printed after a `#`. `@` and `&` are the same two immediates,
+//!   printed without that sign. `#0` is literal text.
 //! - `%` is the first immediate as the bits of a double. `?` is the first immediate as a condition.
 //! - Text in `<` and `>` is omitted if all its immediates are 0.
 

@@ -8,7 +8,7 @@ use super::super::table::{self as t, alu, shift};
 use super::context::{Lower, length, wide};
 use crate::vir::{CastOp, Elem, Type, Value};
 
-/// The bits of 2^31, 2^52 and 2^63 as floats.
+/// The bits of 2^31 as `f32`, of 2^52 as `f64`, and of 2^63 as both.
 const TWO_31: u64 = 0x4F00_0000;
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 const TWO_63: [u64; 2] = [0x5F00_0000, 0x43E0_0000_0000_0000];
@@ -171,7 +171,7 @@ impl Lower<'_> {
         self.v3(t::ADD, len, false, high, low)
     }
 
-    /// Converts to unsigned 32-bit lanes: subtracts 2^31 from numbers that are not less, converts, and adds it again.
+    /// Converts to unsigned 32-bit lanes: subtracts 2^31 from numbers of at least 2^31, converts, and adds it again.
     fn floats_to_words(&mut self, a: VReg, ty: Type) -> VReg {
         const GREATER_OR_EQUAL: u8 = 29;
         let len = length(ty);
