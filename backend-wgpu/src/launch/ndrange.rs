@@ -18,7 +18,8 @@ impl GroupRange {
     }
 
     /// Returns two facts. The first is true if the range starts at group 0 and is a single dispatch within `limits`.
-    /// The second is true if the first is false and the range is one-dimensional. Its groups then need a layout in rows.
+    /// The second is true if the first is false and the range is one-dimensional. Its groups then need a layout in
+    /// rows.
     pub(crate) fn shape(&self, limits: [u32; 3]) -> (bool, bool) {
         let fits = self.fits(limits);
         (fits, !fits && self.groups[1..] == [1, 1])

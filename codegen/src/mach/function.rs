@@ -11,7 +11,8 @@ pub(crate) trait MachineInst: Copy {
     fn is_return(&self) -> bool;
     /// Whether the instruction ends a block that has successors.
     fn is_branch(&self) -> bool;
-    /// The registers that the instruction overwrites in addition to its operands. `defines` is true if an operand is a def.
+    /// The registers that the instruction overwrites in addition to its operands. `defines` is true if an operand is a
+    /// def.
     fn clobbers(&self, defines: bool) -> PRegSet;
 }
 

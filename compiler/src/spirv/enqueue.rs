@@ -295,8 +295,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Reads a range operand, which translators pass by value or by pointer. Returns the address of the range, the
-    /// OpenCL C type of a parameter for the address, and the OpenCL C expression that loads the range from the
+    /// Reads a range operand, which translators pass by value or by pointer. Returns the address of the range, and
+    /// two texts in OpenCL C: the type of a parameter for the address, and the expression that loads the range from the
     /// parameter `name`.
     fn range(&mut self, index: usize, name: &str) -> Checked<(Value, String, String)> {
         let id = self.current.operand(index)?;
