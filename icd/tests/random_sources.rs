@@ -41,13 +41,16 @@ const PREFIX: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
 /// Removes divisions and square roots of `float` from a program, for devices that do not round them correctly.
 const NO_DIVISIONS: &str = "#define ROUNDS_DIFFERENTLY\n";
 
+/// Replaces `double` in a program, for devices without cl_khr_fp64.
+const NO_DOUBLES: &str = "#define double float\n";
+
 /// The program with `float` instead of `double`, for devices without cl_khr_fp64.
 fn without_doubles(text: &str) -> String {
     let text = text
         .replace("#define divide_double(a, b) ((a) / (b))", "#define divide_double divide_float")
         .replace("#define sqrt_double(a) sqrt(a)", "#define sqrt_double sqrt_float")
         .replace("as_long(y0) >> 13", "as_int(y0)");
-    format!("#define double float\n{text}")
+    format!("{NO_DOUBLES}{text}")
 }
 
 /// The number in an environment variable.
@@ -70,17 +73,18 @@ fn name(device: cl_device_id) -> String {
 
 /// Whether a device rounds divisions and square roots of `float` correctly.
 fn rounds_correctly(device: cl_device_id) -> bool {
-    let mut config: cl_device_fp_config = 0;
-    let (size, value) = (size_of_val(&config), (&raw mut config).cast());
-    assert_eq!(target().cl.clGetDeviceInfo(device, CL_DEVICE_SINGLE_FP_CONFIG, size, value, null_mut()), CL_SUCCESS);
-    config & cl_device_fp_config::from(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0
+    fp_config(device, CL_DEVICE_SINGLE_FP_CONFIG) & cl_device_fp_config::from(CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0
 }
 
 fn has_doubles(device: cl_device_id) -> bool {
+    fp_config(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0
+}
+
+fn fp_config(device: cl_device_id, param: cl_uint) -> cl_device_fp_config {
     let mut config: cl_device_fp_config = 0;
     let (size, value) = (size_of_val(&config), (&raw mut config).cast());
-    assert_eq!(target().cl.clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, size, value, null_mut()), CL_SUCCESS);
-    config != 0
+    assert_eq!(target().cl.clGetDeviceInfo(device, param, size, value, null_mut()), CL_SUCCESS);
+    config
 }
 
 /// The contents of the buffers after a run on a device.
@@ -92,7 +96,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     let queue = Queue(cl.clCreateCommandQueue(context.0, device, 0, &mut status));
     assert_eq!(status, CL_SUCCESS, "clCreateCommandQueue");
     // Without doubles, constants are `float` on this device, and must be on the interpreter.
-    let options = if text.contains("#define double float") { c"-cl-std=CL3.0 -cl-single-precision-constant" } else { c"-cl-std=CL3.0" };
+    let options = if text.contains(NO_DOUBLES) { c"-cl-std=CL3.0 -cl-single-precision-constant" } else { c"-cl-std=CL3.0" };
     let text = format!("{PREFIX}{text}");
     let program = Program(cl.clCreateProgramWithSource(context.0, 1, &text.as_ptr().cast(), &text.len(), &mut status));
     assert_eq!(status, CL_SUCCESS, "clCreateProgramWithSource");

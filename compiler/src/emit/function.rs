@@ -232,8 +232,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 stored?;
                 self.leave_loop(number);
                 if let Some(flag) = flag {
-                    let yes = self.b.scalar(Scalar::BOOL, 1);
-                    self.b.store_local(flag, yes);
+                    self.set_flag(flag, true);
                 }
                 self.b.stmt(Statement::Break);
             }
@@ -244,8 +243,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.loops.push(innermost);
                 stored?;
                 if let Some(flag) = flag {
-                    let yes = self.b.scalar(Scalar::BOOL, 1);
-                    self.b.store_local(flag, yes);
+                    self.set_flag(flag, true);
                     self.b.stmt(Statement::Break);
                 } else {
                     self.b.stmt(Statement::Continue);
@@ -331,8 +329,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
         let breaks = inst.op.regions().into_iter().any(contains_break);
         let flag = if breaks { self.break_flag() } else { None };
         if let Some(flag) = flag {
-            let no = self.b.scalar(Scalar::BOOL, 0);
-            self.b.store_local(flag, no);
+            self.set_flag(flag, false);
         }
         let continue_flag = self.continue_flag(&inst.op);
         if let Some(innermost) = self.loops.last_mut() {
@@ -366,19 +363,11 @@ impl<'a, 'm> Emitter<'a, 'm> {
         self.b.span = Span::new(inst.span.lo, inst.span.hi);
         self.b.stmt(Statement::Switch { selector, cases: arms });
         if let Some(flag) = flag {
-            let condition = self.b.load_local(flag);
-            self.b.open();
-            self.b.stmt(Statement::Break);
-            let accept = self.b.close();
-            self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
+            self.jump_if(flag, Statement::Break);
         }
         if let Some(flag) = continue_flag {
             let is_nested = self.loops.last().is_some_and(|innermost| innermost.switches > 0);
-            let condition = self.b.load_local(flag);
-            self.b.open();
-            self.b.stmt(if is_nested { Statement::Break } else { Statement::Continue });
-            let accept = self.b.close();
-            self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
+            self.jump_if(flag, if is_nested { Statement::Break } else { Statement::Continue });
         }
         self.load_slots(&slots, &inst.results);
         Ok(())
@@ -391,16 +380,10 @@ impl<'a, 'm> Emitter<'a, 'm> {
         if !has_defect || !switch.regions().into_iter().any(contains_continue) {
             return None;
         }
-        let flag = match self.loops.last()?.continue_flag {
-            Some(flag) => flag,
-            None => {
-                let ty = self.b.shared.ty(Scalar::BOOL, 1);
-                self.b.local(None, ty)
-            }
-        };
+        let existing = self.loops.last()?.continue_flag;
+        let flag = existing.unwrap_or_else(|| self.new_flag());
         if self.loops.last()?.switches == 0 {
-            let no = self.b.scalar(Scalar::BOOL, 0);
-            self.b.store_local(flag, no);
+            self.set_flag(flag, false);
         }
         self.loops.last_mut()?.continue_flag = Some(flag);
         Some(flag)
@@ -409,15 +392,27 @@ impl<'a, 'm> Emitter<'a, 'm> {
     /// Returns the `break` flag of the innermost loop, and creates it if necessary.
     fn break_flag(&mut self) -> Option<Handle<LocalVariable>> {
         let existing = self.loops.last()?.flag;
-        let flag = match existing {
-            Some(flag) => flag,
-            None => {
-                let ty = self.b.shared.ty(Scalar::BOOL, 1);
-                self.b.local(None, ty)
-            }
-        };
+        let flag = existing.unwrap_or_else(|| self.new_flag());
         self.loops.last_mut()?.flag = Some(flag);
         Some(flag)
+    }
+
+    fn new_flag(&mut self) -> Handle<LocalVariable> {
+        let ty = self.b.shared.ty(Scalar::BOOL, 1);
+        self.b.local(None, ty)
+    }
+
+    fn set_flag(&mut self, flag: Handle<LocalVariable>, value: bool) {
+        let value = self.b.scalar(Scalar::BOOL, value.into());
+        self.b.store_local(flag, value);
+    }
+
+    fn jump_if(&mut self, flag: Handle<LocalVariable>, jump: Statement) {
+        let condition = self.b.load_local(flag);
+        self.b.open();
+        self.b.stmt(jump);
+        let accept = self.b.close();
+        self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
     }
 
     /// Returns a 32-bit selector: the value itself, or the number of the selected case for a 64-bit value.

@@ -124,14 +124,16 @@ fn is_or_contains_break(inst: &Inst) -> bool {
 
 /// Whether a region contains a `break` of the enclosing loop.
 pub(super) fn contains_break(region: &Region) -> bool {
-    let mut found = false;
-    region.for_each_jump(&mut |op| found |= matches!(op, Op::Break(_)));
-    found
+    contains_jump(region, |op| matches!(op, Op::Break(_)))
 }
 
-/// Whether a region has a `continue` of the enclosing loop.
+/// Whether a region contains a `continue` of the enclosing loop.
 pub(super) fn contains_continue(region: &Region) -> bool {
+    contains_jump(region, |op| matches!(op, Op::Continue(_)))
+}
+
+fn contains_jump(region: &Region, is_wanted: impl Fn(&Op) -> bool) -> bool {
     let mut found = false;
-    region.for_each_jump(&mut |op| found |= matches!(op, Op::Continue(_)));
+    region.for_each_jump(&mut |op| found |= is_wanted(op));
     found
 }
