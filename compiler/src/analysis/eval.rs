@@ -192,6 +192,8 @@ pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
         MathOp::Ceil => float_bits(scalar, float(scalar, a)?.ceil())?,
         MathOp::FTrunc => float_bits(scalar, float(scalar, a)?.trunc())?,
         MathOp::Rint => float_bits(scalar, float(scalar, a)?.round_ties_even())?,
+        // Drivers fold the root of zero as well. The rules for constant zeros must see that zero first.
+        MathOp::Sqrt => exact_root(float(scalar, a)?).and_then(|root| float_bits(scalar, root))?,
         MathOp::SAbs => scalar.sign_extend(a).unsigned_abs() & scalar.mask(),
         MathOp::Clz => u64::from(a.leading_zeros() - (64 - bits)),
         MathOp::Ctz => u64::from(a.trailing_zeros().min(bits)),
@@ -199,6 +201,14 @@ pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
         MathOp::ReverseBits => a.reverse_bits() >> (64 - bits),
         _ => return None,
     })
+}
+
+/// Returns the square root, or `None` if it is not exact. Devices round inexact roots differently.
+fn exact_root(value: f64) -> Option<f64> {
+    let root = value.sqrt();
+    // The error of the root of a smaller value can underflow to zero.
+    let is_large_enough = value == 0.0 || value > 1e-280;
+    (is_large_enough && root.mul_add(root, -value) == 0.0).then_some(root)
 }
 
 #[cfg(test)]
@@ -232,6 +242,10 @@ mod tests {
         assert_eq!(cast(CastOp::FToS, Scalar::F32, Scalar::I32, bits(3e9)), None);
         assert_eq!(cast(CastOp::UToF, Scalar::I32, Scalar::F32, 0xffff_ffff), Some(bits(4_294_967_296.0)));
         assert_eq!(math(MathOp::Rint, Scalar::F32, &[bits(2.5)]), Some(bits(2.0)));
+        assert_eq!(math(MathOp::Sqrt, Scalar::F32, &[bits(-0.0)]), Some(bits(-0.0)));
+        assert_eq!(math(MathOp::Sqrt, Scalar::F32, &[bits(6.25)]), Some(bits(2.5)));
+        assert_eq!(math(MathOp::Sqrt, Scalar::F32, &[bits(2.0)]), None);
+        assert_eq!(math(MathOp::Sqrt, Scalar::F32, &[bits(-1.0)]), None);
         assert_eq!(math(MathOp::Clz, Scalar::I16, &[1]), Some(15));
     }
 }

@@ -10,7 +10,7 @@ use crate::build;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{Function, Type};
 use crate::options::{BuildOptions, CStd, Source};
-use crate::target::Target;
+use crate::target::{Language, Target};
 
 static FORMAT: &str = include_str!("../../library/image/format.cl");
 static ACCESS: &str = include_str!("../../library/image/access.cl");
@@ -26,11 +26,10 @@ pub(super) struct Variant {
     pub(super) large: bool,
 }
 
-/// Compiled functions. The key contains all properties on which the code depends.
+/// Compiled functions. The key contains all properties on which the code depends. Devices of one process can differ.
 static FUNCTIONS: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
 
-/// The Boolean is true if addresses have 64 bits.
-type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
+type Cache = FxHashMap<(Variant, Language), Arc<Function>>;
 
 /// Returns the compiled library function for `variant`. All calls in it are inlined. Its parameters, in this order:
 /// - elements, width, height, depth, array size, row pitch and slice pitch of the image: 32-bit integers, except the
@@ -41,7 +40,7 @@ type Cache = FxHashMap<(Variant, bool), Arc<Function>>;
 /// - the level, if the call has one;
 /// - the colour, if the call writes.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
-    let key = (variant, target.pointer_size() == 8);
+    let key = (variant, target.language.clone());
     let functions = || FUNCTIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let cached = functions().get(&key).cloned();
     if let Some(function) = cached {
@@ -112,7 +111,7 @@ fn macros(variant: Variant) -> Vec<(String, Option<String>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Colour, Coordinates, ImageCall, ImageFormat, ImageShape, Variant, compile};
+    use super::{Colour, Coordinates, ImageCall, ImageFormat, ImageShape, Variant, compile, function};
     use crate::ir::image::Level;
     use crate::target::Target;
 
@@ -133,6 +132,20 @@ mod tests {
                 check(ImageCall { write, shape, colour, coordinates: Coordinates::Plain, level }, format, None);
             }
         }
+    }
+
+    /// The conversion of halves depends on the device.
+    #[test]
+    fn devices_have_their_own_functions() {
+        let call =
+            ImageCall { write: true, shape: ImageShape::D2, colour: Colour::Float, coordinates: Coordinates::Plain, level: Level::Base };
+        let variant = Variant { call, format: ImageFormat { order: RGBA, data_type: 0x10dd }, sampler: None, large: false };
+        let (full, mut other) = (Target::full(), Target::full());
+        other.language.fp16 = false;
+        other.language.rounds_to_half = false;
+        let made = [&full, &other, &full].map(|target| function(variant, target).expect("compiled function").body.size());
+        assert_ne!(made[0], made[1]);
+        assert_eq!(made[0], made[2]);
     }
 
     /// Tests every combination of order and type, including ones that no device reports: compilation must not fail at

@@ -70,3 +70,19 @@ kernel void same_lanes(global const T *a, global T *out)
 // expect out if i % 4 == 1: 0
 // expect out if i % 4 == 2: a[i / 4] + 0.0
 // expect out if i % 4 == 3: 1
+
+// A function of a constant is a constant zero as well.
+kernel void roots(global const T *a, global T *out)
+{
+    size_t i = get_global_id(0);
+    T x = a[i];
+    out[3 * i] = sqrt((T)0) / x;
+    out[3 * i + 1] = x * sqrt((T)0);
+    out[3 * i + 2] = sqrt((T)0) / ((T)0 / x);
+}
+// run: roots global=8
+// arg a: $T[8] = {0, -0.0, 2, -3, inf, -inf, nan, 1e-30}
+// arg out: $T[24]
+// expect out if i % 3 == 0: 0.0 / a[i / 3]
+// expect out if i % 3 == 1: a[i / 3] * 0.0
+// expect out if i % 3 == 2: 0.0 / (0.0 / a[i / 3])

@@ -35,7 +35,7 @@ use super::pass::Pass;
 use crate::analysis::alignment;
 use crate::analysis::definitions::{Definitions, Linear, Root};
 use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads, Together, Variation};
-use crate::ir::{Function, Inst, KernelParam, Op, Space, Type, Value};
+use crate::ir::{Function, Inst, KernelParam, Op, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
 
 pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
@@ -213,8 +213,13 @@ impl Accesses<'_> {
                     None => self.is_known &= !matches!(self.function.ty(*ptr), Type::Ptr(Space::Global | Space::Generic)),
                 }
             }
-            // Callees have no pointers to buffers, but they may contain fences.
-            Op::MemFence(_) | Op::Call(..) => self.is_ordered = true,
+            Op::MemFence(_) => self.is_ordered = true,
+            // A callee may contain fences. It may also access buffers at addresses that the call passes.
+            Op::Call(_, args) => {
+                self.is_ordered = true;
+                let may_be_address = |ty: Type| matches!(ty, Type::Ptr(_)) || ty.scalar() == Some(Scalar::I64);
+                self.is_known &= !args.iter().any(|&arg| may_be_address(self.function.ty(arg)));
+            }
             // `lower_memory` has expanded these operations.
             Op::Copy { .. } | Op::Zero { .. } => self.is_known = false,
             _ => {}
