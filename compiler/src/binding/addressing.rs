@@ -1,8 +1,8 @@
 //! Decides which memory a kernel accesses by address, and which through bindings. No other module decides this.
 //!
-//! All memory is accessed by address ([`BindingKey::addresses`]) if bindings do not suffice for the buffers, if
-//! functions have pointer parameters to them, or on request. These are the required addresses, which
-//! `passes::resolve_pointers` needs. Otherwise emission selects addresses where they are faster
+//! Access by address is required ([`BindingKey::addresses`]) if bindings do not suffice for the buffers, if functions
+//! have pointers to buffers as parameters, or on request. It then applies to all parameters that
+//! [`required_addresses`] returns. Otherwise emission selects addresses where they are faster
 //! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both
 //! loads from and stores to.
 //!

@@ -86,9 +86,9 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
 }
 
 /// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and the
-/// language or the device requires this. Some shader languages permit these queries only in such work-groups, and some
-/// devices answer them incorrectly in others. Each work-item has the same index in the work-group for both sizes, and
-/// thus the same position in its subgroup.
+/// language or the device requires this. Some shader languages permit subgroup queries only in one-dimensional
+/// work-groups, and some devices return wrong values for them in other work-groups. Each work-item has the same index
+/// in the work-group for both sizes, and thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let any_shape = target.shaders.spirv;

@@ -97,7 +97,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
     let limit = target.shaders.defects.nested_conditions;
-    // Drivers with a limit for the nesting inline calls.
+    // Drivers with a limit for the nesting inline all calls, so the nesting in callees counts.
     let depth = match limit {
         Some(_) => depth_with_calls(module),
         None => module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0),
@@ -193,8 +193,8 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
 
 /// The work-group size, and the size with which naga validates the module.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
-    // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines the members of a
-    // subgroup only there. OpenCL does not define them.
+    // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines only for these which
+    // work-items form a subgroup. OpenCL does not define it.
     let checked_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
@@ -222,7 +222,7 @@ fn unaliased_bindings(plan: &Plan) -> FxHashSet<u32> {
 struct Queries {
     /// The items of each function.
     of_function: Vec<Vec<Item>>,
-    /// Whether by-value arguments or hidden values may be read.
+    /// Whether the argument buffer may be read.
     arguments: bool,
     /// The work-group size that the shader declares.
     declared_size: [u32; 3],

@@ -59,7 +59,8 @@ pub struct Dispatch {
     pub guard: [bool; 3],
     /// The first group and the end (exclusive) in each dimension. `None` runs all groups.
     pub part: Option<[[u32; 3]; 2]>,
-    /// The byte offset of the pointer of each argument. Missing entries are 0.
+    /// For each argument, the byte offset from the start of its buffer range to the pointer that the host passed.
+    /// Missing entries are 0.
     pub starts: Vec<u32>,
     /// The byte offset of each argument in the first merged argument. Missing entries are 0.
     pub merged_offsets: Vec<u32>,

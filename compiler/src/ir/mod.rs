@@ -116,7 +116,7 @@ entity!(
 pub struct Module {
     /// Helper functions and kernels, indexed by [`Func`].
     pub functions: Vec<Function>,
-    /// Program-scope variables and `__local` variables, indexed by [`Global`].
+    /// Memory objects, indexed by [`Global`].
     pub globals: Vec<GlobalVar>,
 }
 
@@ -143,7 +143,7 @@ impl GlobalVar {
     pub const MIN_ALIGN: u32 = 16;
 
     /// Maximum alignment in bytes that an access may assume for a global's memory. A `Local` global is a separate
-    /// object.
+    /// object with the alignment of host-allocated memory.
     pub fn start_align(&self) -> u32 {
         match self.space {
             Space::Local => KernelParam::MEMORY,
@@ -490,7 +490,7 @@ pub enum WorkItem {
     },
 }
 
-/// Read-modify-write operations on 32- or 64-bit memory.
+/// Atomic operations. [`Op::Atomic`] specifies the type of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOp {
     Add,

@@ -5,9 +5,9 @@
 //! if (c) goto middle;                b0: branch c, b2, b1     b1: branch x > 0, b3, b4
 //! while (x > 0) { A; middle: B; }    b3: A; goto b2           b2: B; goto b1              b4: the end
 //! ```
-//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of it
-//! is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the loop tests
-//! the flag.
+//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of the
+//! expression is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the
+//! loop tests the flag.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -420,7 +420,7 @@ fn size(ty: Type) -> u32 {
     ty.scalar().map_or(8, Scalar::bits) / 8
 }
 
-/// Redirects jumps to empty blocks, and groups the cases of each switch by target.
+/// Replaces an empty block as a jump target by the target of its own jump. Groups the cases of each switch by target.
 fn thread_jumps(blocks: &mut [Block<'_>]) {
     let skip = |block: &Block<'_>| match block.end {
         Jumping::Goto(next) if block.items.is_empty() && block.unroll.is_none() => Some(next),

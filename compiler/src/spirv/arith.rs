@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
-/// The IR operation of a binary instruction. `None` if there is none.
+/// The IR operation of a binary instruction. `None` for other instructions.
 const fn binary(op: Opcode) -> Option<BinOp> {
     Some(match op {
         Opcode::IAdd => BinOp::Add,
@@ -30,7 +30,7 @@ const fn binary(op: Opcode) -> Option<BinOp> {
 }
 
 /// The IR comparison of an instruction. If the flag is set, the result must be negated: an unordered comparison of
-/// floats is the negation of the opposite ordered comparison.
+/// floats is the negation of the opposite ordered comparison. `None` for other instructions.
 const fn comparison(op: Opcode) -> Option<(CmpOp, bool)> {
     Some(match op {
         Opcode::IEqual | Opcode::LogicalEqual => (CmpOp::Eq, false),

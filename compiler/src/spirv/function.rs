@@ -433,11 +433,12 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
     pub(super) fn value(&mut self, id: Id) -> Checked<Value> {
         match self.get(id)? {
             Val::One(value) => Ok(value),
-            _ => Err(invalid!("{id} is a structure or an array, which is not valid here")),
+            Val::Memory(_) => Err(invalid!("{id} is a structure or an array, which is not valid here")),
+            Val::Sampled(..) => Err(invalid!("{id} is a sampled image, which is not valid here")),
         }
     }
 
-    /// Returns operand `index` of the current instruction. Fails if it is an aggregate.
+    /// Returns operand `index` of the current instruction. Fails if it is an aggregate or a sampled image.
     pub(super) fn arg(&mut self, index: usize) -> Checked<Value> {
         self.value(self.current.operand(index)?)
     }
