@@ -6,8 +6,8 @@
 //! requested kernels.
 //!
 //! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]). The first
-//! argument of the block's kernel is the offset of the captures in this variable. Images and samplers cannot be in
-//! memory, so they are parameters of the kernel. The record has one word for each of them, and one for each pointer to
+//! argument of the block's kernel is the offset of the captures in this variable, in words. Images and samplers cannot
+//! be in memory, so they are parameters of the kernel. The record has one word for each image, sampler and pointer to
 //! local memory.
 //!
 //! | words | contents |

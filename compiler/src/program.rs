@@ -20,7 +20,8 @@ pub struct Program {
     pub kernels: Vec<KernelInfo>,
     /// Size in bytes of the program-scope `__global` variables that the program declares.
     pub global_variable_size: u64,
-    /// The sources that the spans of instructions refer to. `None` unless this process built the program from source.
+    /// The sources that the spans of instructions refer to. `None` for a program that was linked or deserialised, and
+    /// for a SPIR-V module without source locations.
     pub sources: Option<Arc<SourceMap>>,
 }
 
@@ -42,7 +43,7 @@ impl Program {
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 
-    /// Fails if the variables exceed the maximum size of a device.
+    /// Fails if the `__global` variables exceed [`MAX_GLOBAL_VARIABLES`].
     pub(crate) fn check_variables(&self) -> Result<(), String> {
         let size = self.global_variable_size.max(ProgramLayout::of(&self.module.globals).global_size.into());
         if size <= MAX_GLOBAL_VARIABLES {

@@ -203,8 +203,8 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
 }
 
 /// Whether the shader may depend on the work-group size: because of `subgroup_coalesce`, because the NDRange has
-/// several dispatches, or because the kernel depends on its work-group. `before` is the module before the passes,
-/// `module` the module after them.
+/// several dispatches or a two-dimensional one, or because the kernel depends on its work-group. `before` is the module
+/// before the passes, `module` the module after them.
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

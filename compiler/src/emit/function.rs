@@ -51,7 +51,7 @@ struct Loop {
     results: Vec<Slots>,
     /// Number of `switch`es in this loop that enclose the current position.
     switches: u32,
-    /// The variable that a `break` in a `switch` sets. `None` until there is one.
+    /// The variable that a `break` in a `switch` sets. `None` until a `switch` with a `break` is emitted.
     flag: Option<Handle<LocalVariable>>,
     /// The variable that a `continue` in a `switch` sets, if the driver has
     /// [`crate::target::Defects::switch_continues`].

@@ -39,7 +39,7 @@ struct Frame {
     base: u32,
     /// The first register of the caller that receives the results.
     result: u32,
-    /// The mark of private memory before the call.
+    /// The result of [`Private::mark`] before the call.
     mark: (u32, u32),
 }
 

@@ -312,7 +312,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.cmp_int(CmpOp::Ne, result, 0)
     }
 
-    /// Converts the result of a comparison to its type in the tree: `int` 0 or 1, or a vector of 0 or -1.
+    /// Converts the result of a comparison to its type in the tree: `bool`, `int` 0 or 1, or a vector of 0 or -1.
     pub(super) fn flag_value(&mut self, flag: Value, ty: Ty) -> Value {
         let ir = self.value_type(ty);
         if ir.scalar() == Some(Scalar::Bool) {

@@ -65,7 +65,8 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
 
 // ---- sizes ----
 
-/// Estimated number of instructions of an expression, at most `limit`. A call counts more, because it may be inlined.
+/// Estimated number of instructions of an expression. Stops when the number exceeds `limit`. A call counts more,
+/// because it may be inlined.
 pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     let mut total = 0;
     let mut stack = vec![expr];

@@ -1,11 +1,11 @@
 //! Statements.
 //!
 //! # Jumps
-//! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
-//! is duplicated before each `continue`. The targets of other jumps are *ends* of statements. A `break` may go to the
-//! end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to the end of a
-//! `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of statements
-//! is rewritten while it is lowered:
+//! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue`, after a copy of the loop's step or of
+//! the condition of a `do` loop if the copies are short. The targets of other jumps are *ends* of statements. A `break`
+//! may go to the end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to
+//! the end of a `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of
+//! statements is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
@@ -20,7 +20,7 @@ use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
-/// Maximum number of expression nodes of a loop step that is duplicated before each `continue`.
+/// Maximum total number of expression nodes of the copies of a loop's step and condition, one for each `continue`.
 const REPEATED_STEP: u32 = 48;
 
 /// Maximum nesting of `else if`s. Longer chains are split into consecutive statements, which a flag guards.
@@ -48,7 +48,7 @@ pub(super) enum Jump<'p> {
     FlagAndBreak(Var),
     /// To the end of an enclosing statement that is not an IR loop.
     End {
-        /// Set by a jump that has code between it and the end. `None` if all such jumps are at the end.
+        /// Set by a jump that has code between it and the end. `None` if there is no such jump.
         flag: Option<Var>,
         /// Whether no code is between this point and the end.
         tail: bool,

@@ -13,7 +13,8 @@ use super::stmt::Jumps;
 use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
 use crate::thir::{Expr, Stmt, StmtKind};
 
-/// Maximum size of a range whose values become labels of the IR's `switch`. Larger ranges are compared.
+/// Maximum size of a range whose values become labels of the IR's `switch`. If a range is larger, comparisons select
+/// the segment.
 const LISTED_RANGE: u64 = 256;
 
 /// Maximum total number of labels of an IR `switch`.

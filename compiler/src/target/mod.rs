@@ -157,7 +157,7 @@ pub enum AtomicOrder {
     /// Each atomic read-modify-write operation orders accesses. No fences are emitted, because on these devices a fence
     /// would wait for the other work-items of the work-group.
     ReadModifyWrite,
-    /// All memory accesses are sequentially consistent.
+    /// Memory fences before and after the operation. All atomic operations and fences have one total order.
     Total,
 }
 

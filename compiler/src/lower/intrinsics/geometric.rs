@@ -1,7 +1,9 @@
 //! Geometric functions (6.15.5).
 //!
 //! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are first
-//! scaled by a power of two. Halves are computed in `float`, which needs no scaling.
+//! scaled by a power of two. With `-cl-fast-relaxed-math` they are not scaled. Halves are computed in `float`, except
+//! in
+//! `cross`. `float` needs no scaling for them.
 
 use super::super::function::Lowering;
 use super::Call;
