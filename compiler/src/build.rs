@@ -23,7 +23,7 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
 
 /// Like [`build`], but calls `watch` with the IR after each pass.
 pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
-    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
+    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::failed(vec![*error]))
 }
 
 /// Compiles a translation unit (clCompileProgram). [`crate::link::link`] later resolves functions and variables that

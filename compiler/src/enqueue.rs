@@ -170,14 +170,14 @@ impl Record {
 
 /// Offsets in bytes of both variables in the memory of a program's `__global` variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct VariableOffsets {
     /// Offset of [`VARIABLE`].
     pub queue: u64,
     /// Offset of [`PARAMETERS`], or `None` if no block has captures.
     pub parameters: Option<u64>,
 }
 
-impl Places {
+impl VariableOffsets {
     /// Returns the offsets in a module, or `None` if no kernel enqueues.
     pub fn of(module: &Module) -> Option<Self> {
         let layout = ProgramLayout::of(&module.globals);

@@ -88,7 +88,7 @@ pub struct BuildResult {
 
 impl BuildResult {
     /// Creates the result of a failed build.
-    pub fn refused(messages: Vec<Message>) -> Self {
+    pub fn failed(messages: Vec<Message>) -> Self {
         let log = messages.iter().filter_map(|message| message.rendered.as_deref()).collect();
         Self { program: None, log, messages, files: Vec::new() }
     }

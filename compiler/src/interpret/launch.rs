@@ -168,11 +168,11 @@ impl Program {
         output: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let (func, code, kernel) = self.kernel(kernel)?;
-        let coarse = kernel.coarse;
+        let coarsening_log2 = kernel.coarsening_log2;
         let begin = if kernel.zeroed { 0 } else { self.settings.undefined };
         let (mut group, registers, locals) = self.prepare(instance, code, Some(kernel), arguments, range, memory)?;
         (group.starts, group.merged_offsets) = (dispatch.starts.clone(), dispatch.merged_offsets.clone());
-        let result = self.groups(&mut group, (func, coarse, begin), &registers, &locals, dispatch);
+        let result = self.groups(&mut group, (func, coarsening_log2, begin), &registers, &locals, dispatch);
         let words = [group.printed.len() as u32].into_iter().chain(group.printed);
         output.extend(self.printf.text(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()));
         result
@@ -181,14 +181,14 @@ impl Program {
     fn groups(
         &self,
         group: &mut Group<'_>,
-        (func, coarse, begin): (usize, u8, u8),
+        (func, coarsening_log2, begin): (usize, u8, u8),
         registers: &[u64],
         locals: &[u32],
         dispatch: &Dispatch,
     ) -> Result<(), Fault> {
         let mut items = Items::default();
         let mut invocations = group.global_size;
-        invocations[0] >>= coarse;
+        invocations[0] >>= coarsening_log2;
         group.num_groups = std::array::from_fn(|d| invocations[d].div_ceil(group.enqueued_local_size[d]));
         let [first, end] = dispatch.part.unwrap_or([[0; 3], group.num_groups]);
         for id in steps(std::array::from_fn(|d| end[d].saturating_sub(first[d]))) {

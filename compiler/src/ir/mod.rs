@@ -191,7 +191,7 @@ pub struct Kernel {
     /// `__attribute__((intel_reqd_sub_group_size))`. The device supports the size.
     pub reqd_subgroup_size: Option<u32>,
     /// Base-2 logarithm of the number of work-items of dimension 0 per invocation. It is 0 before `passes::coarsen`.
-    pub coarse: u8,
+    pub coarsening_log2: u8,
     /// Whether the kernel zeroes its work-group memory at its start (`passes::zeroed`).
     pub zeroed: bool,
     /// Whether the kernel calls functions with pointers to global memory. Shaders pass such pointers as addresses, so

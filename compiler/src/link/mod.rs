@@ -135,7 +135,7 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
 
 /// Links units. For a library, the result has no program, and the log is empty if linking succeeds.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
+    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::failed(vec![*error]))
 }
 
 /// Like [`link()`], but on the current thread. Calls `watch` after every pass.
@@ -168,7 +168,7 @@ pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, wat
             }
         }
     }
-    BuildResult { program, ..BuildResult::refused(linker.errors.into_iter().map(Message::error).collect()) }
+    BuildResult { program, ..BuildResult::failed(linker.errors.into_iter().map(Message::error).collect()) }
 }
 
 /// A function or variable of a unit.

@@ -107,9 +107,9 @@ impl Policy {
         } else if !must {
             (is_small, true)
         } else if limits.takes_addresses && is_callable(function) {
-            (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), true)
+            (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), true)
         } else if limits.takes_buffer_addresses && is_closed(function, module, true) {
-            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), false)
+            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), false)
         } else {
             (true, false)
         };

@@ -229,7 +229,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Declares a variable with static storage and a constant initialiser.
+    /// Declares a variable with static storage. Its initialiser, if there is one, must be constant.
     fn static_variable(&mut self, variable: &Variable<'_>, space: Space) {
         let name = variable.name;
         let linkage = match self.at_program_scope() {

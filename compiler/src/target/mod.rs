@@ -82,7 +82,7 @@ impl Inlining {
     }
 
     /// Whether only the functions that cannot be called are inlined.
-    pub const fn is_none(self) -> bool {
+    pub const fn inlines_only_required(self) -> bool {
         self.max_copied_instructions == 0
     }
 }

@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
+use wgcl_compiler::enqueue::{Kind, Record, VariableOffsets, kernel_name};
 use wgcl_compiler::ir::KernelParam;
 
 use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Progress, Times};
@@ -111,7 +111,7 @@ pub(crate) struct KernelTree {
     executable: Arc<Executable>,
     /// The memory of the program's variables, and the offsets of the queue in it (`layout`).
     memory: Arc<dyn Memory>,
-    layout: Places,
+    layout: VariableOffsets,
     /// The buffers that pointers captured by blocks may refer to.
     accessible: Vec<MemoryRange>,
     /// The number of the default queue, and its size in words.
@@ -172,7 +172,7 @@ impl KernelTree {
             device.backend().flush();
             return;
         };
-        let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
+        let found = executable.loaded.variables().zip(VariableOffsets::of(&executable.compiled.module));
         let Some((memory, layout)) = found else {
             handle.complete_with(Err(BackendError::Other("the program has no memory for enqueued kernels".into())), 0);
             return;

@@ -98,7 +98,7 @@ fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
         (Ok(options), None) => wgcl_compiler::build::build(&source(unit), &options, target),
-        (Err(error), _) => BuildResult::refused(vec![*error]),
+        (Err(error), _) => BuildResult::failed(vec![*error]),
     }
 }
 

@@ -46,7 +46,7 @@ pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     let Some(function) = module.functions.first_mut().filter(|_| cx.key.binding.coarsen > 1) else { return Ok(false) };
     let count = run(function, cx.key.binding.coarsen);
     let Some(kernel) = function.kernel.as_mut().filter(|_| count > 1) else { return Ok(false) };
-    kernel.coarse = count.trailing_zeros() as u8;
+    kernel.coarsening_log2 = count.trailing_zeros() as u8;
     Ok(true)
 });
 
