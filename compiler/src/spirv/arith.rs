@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
-    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers.
+    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers or bools.
     fn same_type_operands(&mut self, float: bool) -> Checked<(Value, Value)> {
         let (a, b) = (self.number(0)?, self.number(1)?);
         self.same_shape(a, b, Some(float))?;

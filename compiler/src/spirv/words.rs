@@ -36,7 +36,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// Bytes that are not SPIR-V. clCreateProgramWithIL returns CL_INVALID_VALUE.
+/// Bytes that are not a module of a supported SPIR-V version. clCreateProgramWithIL returns CL_INVALID_VALUE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
     /// The size is not a multiple of four bytes, or too small.
@@ -157,7 +157,8 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// All instructions of a module, in order.
 ///
 /// # Errors
-/// Fails at an unknown opcode, a word count that exceeds the module, or an id that is not below the bound.
+/// Fails at an unknown opcode, a word count that is too small or exceeds the module, or a result type or result id that
+/// is 0 or not below the bound.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());

@@ -64,7 +64,7 @@ pub struct Inlining {
 
 impl Default for Inlining {
     /// If everything is inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
-    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are inlined as before.
+    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are still inlined.
     fn default() -> Self {
         Self { max_copied_instructions: 20_000, min_call_instructions: 300, takes_addresses: false, takes_buffer_addresses: true }
     }
