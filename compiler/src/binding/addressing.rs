@@ -22,12 +22,12 @@ pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Ve
         return Vec::new();
     }
     let mut constants = key.constant_args.iter();
-    let is_reached = |param: &KernelParam| match param {
+    let is_by_address = |param: &KernelParam| match param {
         KernelParam::Buffer { space: Space::Constant, .. } => constants.next() == Some(&ConstantBinding::Storage),
         KernelParam::Buffer { .. } | KernelParam::Image => true,
         _ => false,
     };
-    params.iter().map(is_reached).collect()
+    params.iter().map(is_by_address).collect()
 }
 
 /// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty if no

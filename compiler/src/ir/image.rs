@@ -112,7 +112,8 @@ pub struct SamplerWord {
     pub linear: bool,
     /// Whether CL_SAMPLER_MIP_FILTER_MODE_KHR is CL_FILTER_LINEAR.
     pub mip_linear: bool,
-    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR, in 256ths of a level, the precision of texture units.
+    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR, in levels. [`Self::bits`] rounds them to 256ths of a level,
+    /// the precision of texture units.
     pub lods: (f32, f32),
 }
 
