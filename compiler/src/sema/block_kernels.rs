@@ -123,7 +123,7 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Creates the kernel with this number. Its parameters are the address of its captures, followed by parameters of
+    /// Creates the kernel with this number. Its parameters are the offset of its captures, followed by parameters of
     /// `types`. `body` receives these parameters and returns the statements. Returns `None` if `body` fails.
     pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where
