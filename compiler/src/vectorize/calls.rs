@@ -1,5 +1,6 @@
-//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. An
-//! argument has the lane shape that all calls have in common. Results are varying, or uniform if the gang has one lane.
+//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. If
+//! a function has pointer parameters, each parameter has the lane shape that the arguments of all calls have in common.
+//! Parameters of other functions, and results, are varying, or uniform if the gang has one lane.
 //!
 //! Functions are not recursive, so each has a fixed frame in the arena. The frame contains the mask of the calling
 //! lanes, the group ids, the linear local id of lane 0, the parameters, and the results.

@@ -1,5 +1,5 @@
-//! Interleaving: a gang consists of two or four vectors, so that one computes while others wait for results or memory.
-//! The vectors share uniform loads, counters and branches.
+//! Interleaving: a gang consists of two or four vectors, so that one vector computes while the others wait for results
+//! or memory. The vectors share uniform loads, counters and branches.
 //!
 //! Interleaving is profitable if all live values fit in registers, and if work-items leave each loop at nearly the same
 //! time. They leave it at the same time if the loop's condition is uniform, or if all work-items count to the same
@@ -56,7 +56,7 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
 /// Whether a loop counts to a uniform bound in uniform steps.
 fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool {
     let is_uniform = |value: Value| matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
-    let counted = SingleLatchLoop::of(op).and_then(|plain| Counted::of(function, &plain));
+    let counted = SingleLatchLoop::of(op).and_then(|latch_loop| Counted::of(function, &latch_loop));
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 
@@ -96,7 +96,7 @@ fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
 struct LiveRanges {
     at: usize,
     spans: FxHashMap<Value, (usize, usize)>,
-    /// Values that are used before a definition in the body: values from outside of it.
+    /// Values that are used before a definition in the body: values from outside of the loop, and loop parameters.
     before: Vec<Value>,
 }
 

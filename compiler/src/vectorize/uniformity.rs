@@ -274,7 +274,7 @@ impl<'f> Uniformity<'f> {
     fn operation(&self, op: &Op, ty: Type) -> LaneShape {
         let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
-            Op::WorkItem(question) => self.work_item(question),
+            Op::WorkItem(query) => self.work_item(query),
             // The elements of neighbouring lanes are interleaved, so the address is not linear.
             Op::VarAddr(var) if self.private.is_element_major(var) => LaneShape::Varying,
             Op::VarAddr(_) => LaneShape::of_stride(i64::from(self.private.stride)),
@@ -357,8 +357,8 @@ impl<'f> Uniformity<'f> {
         matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::SubgroupLocalId)))
     }
 
-    fn work_item(&self, question: WorkItem) -> LaneShape {
-        match question {
+    fn work_item(&self, query: WorkItem) -> LaneShape {
+        match query {
             WorkItem::GlobalId(dimension) | WorkItem::LocalId(dimension) if dimension < 3 => {
                 if self.shape.group[usize::from(dimension)] == 1 {
                     LaneShape::Uniform

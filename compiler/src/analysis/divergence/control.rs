@@ -64,7 +64,7 @@ impl Divergence<'_> {
             for nested in inst.op.regions() {
                 self.show(nested, (inside, complete), show);
             }
-            if self.leaves(inst) {
+            if self.may_skip_rest(inst) {
                 here = here.without_some();
             }
         }
@@ -89,7 +89,7 @@ impl Divergence<'_> {
 
     /// Whether some work-items of a group may skip the code after an instruction, because they return, or jump out of
     /// the enclosing loop iteration. That loop then [splits](Self::splits) as a whole.
-    pub(crate) fn leaves(&self, inst: &Inst) -> bool {
+    pub(crate) fn may_skip_rest(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);
         inst.op.regions().iter().any(|nested| {

@@ -30,7 +30,7 @@ enum Step {
     Add(i128),
     /// The counter at least doubles. Its bit width grows by at most the given number.
     Double(u32),
-    /// The magnitude at least halves. True for unsigned division and logical shifts.
+    /// The magnitude at least halves. The field is true for unsigned division and logical shifts.
     Halve(bool),
 }
 
@@ -164,7 +164,7 @@ impl<'f> Trips<'f> {
         }
     }
 
-    /// The range of a result, given those of the operands if they are known.
+    /// The range of a result, given the known ranges of the operands. `None` if the range of the result is not known.
     fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
         let whole = Range::signed(scalar);
         // One operand alone can bound the results of these operations.

@@ -74,8 +74,8 @@ pub(super) struct Roots {
     /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// For each value: whether it is a pointer that may come from memory that the host or another kernel may write. It
-    /// then has identity form: the object's [identity](crate::pointer::identity) and an offset.
+    /// For each value: whether it is a pointer in identity form: the object's [identity](crate::pointer::identity) and
+    /// an offset. Such a pointer may come from an integer, or from a root with unknown contents.
     identity_form: Vec<bool>,
     /// For each root: whether pointers stored in it have identity form.
     identity_memory: Vec<bool>,
@@ -173,7 +173,7 @@ impl Roots {
         &self.sets[ptr.index()]
     }
 
-    /// Whether a pointer has identity form, because it may come from memory that the host or another kernel may write.
+    /// Whether a pointer has identity form.
     pub(super) fn has_identity(&self, ptr: Value) -> bool {
         self.identity_form[ptr.index()]
     }
