@@ -379,7 +379,7 @@ impl Planner<'_> {
                 _ => {}
             }
         }
-        if super::private::place(&mut self.plan.objects, self.inputs.target) {
+        if super::private::move_to_scratch(&mut self.plan.objects, self.inputs.target) {
             self.place_scratch();
         }
         self.add_slack();

@@ -45,7 +45,7 @@ pub struct Zeroed {
     pub private: bool,
 }
 
-/// Limits for inlining. Calls are slower than inlined code. A function is not inlined if its copies would have too many
+/// Limits for inlining. Calls are slower than inlined code. A function is called only if its copies would have too many
 /// instructions, and if the device's language permits the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
