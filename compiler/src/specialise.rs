@@ -79,13 +79,14 @@ impl<'a> Specialised<'a> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Converts the module to the form that [`crate::vectorize`] reads. If `apart`, memory accesses are not combined.
+    /// Converts the module to the form that [`crate::vectorize`] reads. If `instrumented`, memory accesses are not
+    /// combined.
     ///
     /// # Errors
     ///
     /// Fails if the compiler has a defect.
-    pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
-        self.driver.run(&mut self.module, if apart { NATIVE_INSTRUMENTED } else { NATIVE }).map(drop)
+    pub fn prepare(&mut self, instrumented: bool) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, if instrumented { NATIVE_INSTRUMENTED } else { NATIVE }).map(drop)
     }
 
     /// Converts the module to the form that [`crate::emit`] reads.
@@ -115,7 +116,7 @@ pub fn launched(
     Ok(made.module)
 }
 
-/// Returns the module that [`crate::vectorize`] reads. For `apart`, see [`Specialised::prepare`].
+/// Returns the module that [`crate::vectorize`] reads. For `instrumented`, see [`Specialised::prepare`].
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -124,11 +125,11 @@ pub fn prepared(
     kernel: &str,
     key: &LaunchKey,
     target: &Target,
-    apart: bool,
+    instrumented: bool,
     watch: Option<&Watch<'_>>,
 ) -> LaunchResult<ir::Module> {
     let mut made = Specialised::new(module, kernel, key, target, watch)?;
-    made.prepare(apart).map_err(|error| error.for_launch(kernel))?;
+    made.prepare(instrumented).map_err(|error| error.for_launch(kernel))?;
     Ok(made.module)
 }
 
@@ -209,9 +210,9 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
     let Some(index) = before.functions.iter().position(is_same) else { return true };
-    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
+    let is_independent = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
     let exchanges = target.shaders.costs.subgroup_coalescing && passes::subgroup_coalesce::has_wide(kernel);
-    exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_blind(before, index) || !is_blind(module, 0)
+    exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_independent(before, index) || !is_independent(module, 0)
 }
 
 #[cfg(test)]
