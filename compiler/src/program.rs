@@ -31,10 +31,10 @@ impl Program {
         mark_written_pointees(&mut module, &mut kernels);
         let enqueuing = crate::enqueue::enqueuing(&module);
         for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
-            let blind = crate::passes::group_independent(&module, func);
+            let is_independent = crate::passes::group_independent(&module, func);
             let enqueues = enqueuing.get(func.index()).copied().unwrap_or(false);
             for kernel in kernels.iter_mut().filter(|kernel| kernel.name == function.name) {
-                kernel.group_independent = blind;
+                kernel.group_independent = is_independent;
                 kernel.enqueues = enqueues;
             }
         }

@@ -212,7 +212,11 @@ fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, 
     let Some(index) = before.functions.iter().position(is_same) else { return true };
     let is_independent = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
     let exchanges = target.shaders.costs.subgroup_coalescing && passes::subgroup_coalesce::has_wide(kernel);
-    exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_independent(before, index) || !is_independent(module, 0)
+    exchanges
+        || !key.binding.single_dispatch
+        || key.binding.two_dimensional_dispatch
+        || !is_independent(before, index)
+        || !is_independent(module, 0)
 }
 
 #[cfg(test)]
@@ -228,7 +232,7 @@ mod tests {
     fn a_shader_can_be_changed_to_another_work_group_size() {
         let source = "
             constant int table[5] = {3, 1, 4, 1, 5};
-            kernel void blind(global const float *a, global float *out, constant float *c, uint n) {
+            kernel void independent(global const float *a, global float *out, constant float *c, uint n) {
                 size_t i = get_global_id(0), j = get_global_id(1);
                 float sum = table[i % 5] + a[i * n] * c[n & 7];
                 if (i + j < get_global_size(0)) out[j * get_global_size(0) + i] = sin(sum);
@@ -245,7 +249,7 @@ mod tests {
                         key.kernel.guard = [guard, false, guard];
                         key.binding.distinct = true;
                     });
-                    specialise(&program.module, "blind", &key, &target).expect("a shader")
+                    specialise(&program.module, "independent", &key, &target).expect("a shader")
                 };
                 let (mut one, other) = (make([64, 1, 1]), make([8, 4, 2]));
                 assert!(one.any_local_size);
