@@ -49,7 +49,7 @@ impl UnitError {
     /// The error messages for the build log.
     pub(super) fn into_messages(self, words: &[u32]) -> Vec<Message> {
         match self {
-            Self::InvalidModule(refused) => vec![super::lines::message(&refused, words)],
+            Self::InvalidModule(error) => vec![super::lines::message(&error, words)],
             Self::Library(ref details) => std::iter::once(Message::error(self.to_string())).chain(details.iter().cloned()).collect(),
             Self::Internal(_) => vec![Message::error(self.to_string())],
         }
