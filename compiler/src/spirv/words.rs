@@ -168,7 +168,7 @@ pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
         let op = Op::from_u32(opcode).ok_or_else(|| reject(invalid!("{opcode} is not a known opcode")))?;
         let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
-        let body = body.ok_or_else(|| reject(invalid!("the word count {count} of Op{op:?} exceeds the module")))?;
+        let body = body.ok_or_else(|| reject(invalid!("the word count {count} of Op{op:?} is 0 or exceeds the module")))?;
         let (typed, named) = RESULTS.get(&opcode).copied().unwrap_or_default();
         let mut rest = body;
         let mut take = |wanted: bool| -> Result<Option<Id>, InvalidModule> {
