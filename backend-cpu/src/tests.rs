@@ -144,7 +144,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
                 params: params.clone(),
                 required_group_size: None,
                 group_independent,
-                by_address: false,
+                requires_addresses: false,
                 instructions: 0,
             };
             Arc::new(CpuProgram::of_kernels(

@@ -230,7 +230,7 @@ impl WgpuDevice {
             params,
             required_group_size: None,
             group_independent: false,
-            by_address: false,
+            requires_addresses: false,
             instructions: 0,
         };
         let make = move |kernel: &str, key: &LaunchKey| specialise(kernel, key).map(KernelShader::new);

@@ -147,7 +147,7 @@ fn source_for_shaders(levels: u32) -> String {
 fn shaders_grow_with_the_source() {
     let words = |levels, target: &Target| {
         let program = program_of(source_for_shaders(levels), target);
-        assert!(program.module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.by_address));
+        assert!(program.module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.requires_addresses));
         let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
         specialise(&program.module, "k", &key, target).expect("a shader").spirv.expect("SPIR-V").len()
     };

@@ -28,7 +28,7 @@ pub struct KernelFacts {
     /// Whether the kernel's results are independent of the work-group size.
     pub group_independent: bool,
     /// Whether the kernel's buffers must be accessed by address.
-    pub by_address: bool,
+    pub requires_addresses: bool,
     /// Number of instructions of the kernel, including those of the functions that it calls.
     pub instructions: usize,
 }
@@ -43,7 +43,7 @@ impl KernelFacts {
                 params: kernel.params.clone(),
                 required_group_size: kernel.reqd_work_group_size,
                 group_independent: group_independent(module, func),
-                by_address: kernel.by_address,
+                requires_addresses: kernel.requires_addresses,
                 instructions: reached_instructions(module, func),
             })
         });
@@ -146,8 +146,8 @@ impl<M: Machine> Kernel<M> {
     }
 
     /// Whether the kernel's buffers must be accessed by address.
-    pub const fn by_address(&self) -> bool {
-        self.facts.by_address
+    pub const fn requires_addresses(&self) -> bool {
+        self.facts.requires_addresses
     }
 
     /// The attribute `reqd_work_group_size`, if the kernel has it.

@@ -68,7 +68,7 @@ fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
         params: Vec::new(),
         required_group_size: None,
         group_independent: true,
-        by_address: false,
+        requires_addresses: false,
         instructions: 0,
     };
     let compiled = Arc::new(AtomicUsize::new(0));

@@ -69,7 +69,7 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel {
                 params: kernel.params().to_vec(),
                 reqd_work_group_size: kernel.required_group_size(),
-                by_address: kernel.by_address(),
+                requires_addresses: kernel.requires_addresses(),
                 ..ir::Kernel::default()
             }),
             ..ir::Function::new("", ir::Type::Void)

@@ -196,7 +196,7 @@ pub struct Kernel {
     pub zeroed: bool,
     /// Whether the kernel calls functions with pointers to global memory. Shaders pass such pointers as addresses, so
     /// buffers must be accessed by address.
-    pub by_address: bool,
+    pub requires_addresses: bool,
     /// Whether no load or store assumes more alignment than its base object has. True after `passes::infer_alignment`;
     /// the verifier checks it.
     pub aligned: bool,

@@ -337,7 +337,7 @@ fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
         let reached = call_order(module, std::iter::once(func))?;
         let by_address = reached.iter().any(|func| takes_buffers(&module.functions[func.index()]));
         if let Some(kernel) = &mut module.functions[func.index()].kernel {
-            kernel.by_address = by_address;
+            kernel.requires_addresses = by_address;
         }
     }
     Ok(())

@@ -90,7 +90,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
             reqd_subgroup_size: info.reqd_subgroup_size,
             coarsening_log2: 0,
             zeroed: false,
-            by_address: false,
+            requires_addresses: false,
             aligned: false,
         };
         functions.push(function::lower(&mut shared, def, Some(kernel), &entry.name)?);
