@@ -30,7 +30,7 @@ struct Number {
     dimension: u8,
     size: u32,
     modulus: Option<u32>,
-    /// An upper bound (exclusive).
+    /// Exclusive upper bound.
     limit: u64,
 }
 

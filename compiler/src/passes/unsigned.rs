@@ -1,4 +1,4 @@
-//! Replaces signed operations on non-negative values by unsigned ones. With a power of two as divisor these become
+//! Replaces signed operations on non-negative values by unsigned ones. If the divisor is a power of two, these become
 //! shifts and masks.
 //!
 //! ```text
