@@ -50,12 +50,12 @@ use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum nesting that is emitted on the caller's stack. Deeper kernels use a separate thread.
-const DEEP: usize = 48;
+const MAX_CALLER_NESTING: usize = 48;
 /// Stack size of that thread in bytes.
-const DEEP_STACK: usize = 256 << 20;
+const EMISSION_STACK: usize = 256 << 20;
 
 /// naga's limit for the number of work-items in one dimension of a work-group. Devices have lower limits.
-const MOST_ITEMS: u32 = 1 << 14;
+const MAX_ITEMS: u32 = 1 << 14;
 
 /// The reason for which emission failed. It is converted to a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
         Some(_) => depth_with_calls(module),
         None => module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0),
     };
-    if depth <= DEEP {
+    if depth <= MAX_CALLER_NESTING {
         return make();
     }
     if let Some(limit) = limit.filter(|&limit| depth > limit as usize) {
@@ -110,7 +110,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {
-        let spawned = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, make);
+        let spawned = std::thread::Builder::new().stack_size(EMISSION_STACK).spawn_scoped(scope, make);
         let joined = spawned.map_err(|error| error.to_string()).and_then(|thread| thread.join().map_err(|_| "panicked".to_owned()));
         joined.unwrap_or_else(|message| Err(EmitError::Internal(message).into_launch(&kernel.name, "emission")))
     })
@@ -200,9 +200,9 @@ fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 
     if items > most {
         return Err(EmitError::Limit { what: "work-items in a work-group", needed: items, limit: most });
     }
-    match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
+    match checked_size.iter().find(|&&size| size > MAX_ITEMS) {
         Some(&size) => {
-            Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MOST_ITEMS})")))
+            Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MAX_ITEMS})")))
         }
         None => Ok((local_size, checked_size)),
     }

@@ -26,7 +26,7 @@ use crate::structurize::structure::Structure;
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 
 /// Preferred maximum nesting on devices that limit the nesting of conditions.
-const FEW_LEVELS: usize = 12;
+const REDUCED_NESTING: usize = 12;
 
 #[derive(Clone, Copy)]
 enum Item<'p> {
@@ -152,7 +152,7 @@ fn lower<'p>(
     outside: Jumps<'p>,
     split: impl FnOnce(&mut Splitter<'_, 'p, '_>),
 ) {
-    let preferred = if irregular.limits_nesting() { FEW_LEVELS } else { PREFERRED_NESTING };
+    let preferred = if irregular.limits_nesting() { REDUCED_NESTING } else { PREFERRED_NESTING };
     let mut splitter = Splitter {
         lowering,
         irregular,

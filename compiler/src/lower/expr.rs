@@ -3,7 +3,7 @@
 use super::function::Lowering;
 use super::lvalue::{Located, ObjectAddress};
 use super::scan;
-use super::stmt::CHAIN;
+use super::stmt::MAX_CHAIN;
 use super::types::{self, ArithType};
 use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
@@ -359,12 +359,12 @@ impl<'p> Lowering<'p, '_> {
             links.push((&**cond, &**then));
             expr = els;
         }
-        if links.len() <= CHAIN {
+        if links.len() <= MAX_CHAIN {
             self.nested_choices(&links, result, ty, |this| this.choose(expr, result, ty));
             return;
         }
         let rest = self.b.temporary(1, 1);
-        for (index, piece) in links.chunks(CHAIN).enumerate() {
+        for (index, piece) in links.chunks(MAX_CHAIN).enumerate() {
             let write = |this: &mut Self| {
                 this.set_flag(rest, 0);
                 this.nested_choices(piece, result, ty, |this| this.set_flag(rest, 1));

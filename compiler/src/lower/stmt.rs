@@ -21,10 +21,10 @@ use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
 /// Maximum total number of expression nodes of the copies of a loop's step and condition, one for each `continue`.
-const REPEATED_STEP: u32 = 48;
+const MAX_REPEATED_STEP: u32 = 48;
 
 /// Maximum nesting of `else if`s. Longer chains are split into consecutive statements, which a flag guards.
-pub(super) const CHAIN: usize = 16;
+pub(super) const MAX_CHAIN: usize = 16;
 
 /// The code at the end of a loop iteration.
 #[derive(Clone, Copy)]
@@ -385,7 +385,7 @@ impl<'p> Lowering<'p, '_> {
     /// ```
     fn else_ifs(&mut self, links: &[Link<'_, 'p>], jumps: Jumps<'p>) {
         let rest = self.b.function.new_var("", 1, 1);
-        let mut pieces = links.chunks(CHAIN).peekable();
+        let mut pieces = links.chunks(MAX_CHAIN).peekable();
         let mut first = true;
         while let Some(piece) = pieces.next() {
             let jumps = if pieces.peek().is_some() { jumps.before_more() } else { jumps };
@@ -432,9 +432,9 @@ impl<'p> Lowering<'p, '_> {
             self.break_unless(cond);
         }
         let parts = [end.step, end.cond];
-        let once: u32 = parts.iter().flatten().map(|expr| scan::cost(expr, REPEATED_STEP)).sum();
+        let once: u32 = parts.iter().flatten().map(|expr| scan::cost(expr, MAX_REPEATED_STEP)).sum();
         let repeats = scan::continues(body);
-        let on_continue = if once.saturating_mul(repeats) <= REPEATED_STEP {
+        let on_continue = if once.saturating_mul(repeats) <= MAX_REPEATED_STEP {
             Jump::Continue(end)
         } else {
             let nested = nested_jumps(scan::statements(body), self.function.expression_jumps).by_continue;
@@ -517,7 +517,7 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
         links.push(Link { cond: Some(cond), then: Remaining::only(scan::statements(then)) });
         rest = Remaining::only(els.as_deref().map_or(&[], scan::statements));
     }
-    if links.len() <= CHAIN {
+    if links.len() <= MAX_CHAIN {
         return None;
     }
     if !rest.is_empty() {

@@ -21,7 +21,7 @@ use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// Maximum alignment in bytes of captured values. The captures start at an even 32-bit word.
-const CAPTURE_ALIGN: u32 = 8;
+const MAX_CAPTURE_ALIGN: u32 = 8;
 
 /// The location of a captured value in a block's kernel.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl Sema<'_> {
                 continue;
             }
             let (size, align) = self.types.layout(local.ty.ty).unwrap_or((0, 1));
-            let at = end.next_multiple_of(align.clamp(1, CAPTURE_ALIGN));
+            let at = end.next_multiple_of(align.clamp(1, MAX_CAPTURE_ALIGN));
             slots.push((local.ty.ty, CaptureSlot::Memory(at)));
             end = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
         }
@@ -56,7 +56,7 @@ impl Sema<'_> {
 
     /// Creates the lvalue of a capture at `offset` bytes from the pointer `base`.
     pub(super) fn captured_lvalue(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Lvalue {
-        let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
+        let align = self.align_of(ty).clamp(1, MAX_CAPTURE_ALIGN);
         let base_ty = base.ty;
         let index = self.int_const(offset.into(), ScalarKind::UInt, span);
         let kind = ExprKind::PointerAdd { pointer: Box::new(base), index: Box::new(index), stride: 1, negate: false };

@@ -18,7 +18,7 @@ const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
 /// Locations with this column or a larger one are ignored as implausible.
-const WIDEST: u32 = 4096;
+const COLUMN_LIMIT: u32 = 4096;
 
 /// A source location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ impl SourceLocations {
     pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
         let mut text = String::new();
         let mut made = Vec::with_capacity(lines.len());
-        for line in lines.iter().filter(|line| line.column < WIDEST) {
+        for line in lines.iter().filter(|line| line.column < COLUMN_LIMIT) {
             // Each location has its own line. A `#line` directive before it sets the line number.
             let before = text.len();
             text.push('\n');
