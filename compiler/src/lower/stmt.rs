@@ -131,7 +131,7 @@ impl<'p> Lowering<'p, '_> {
                 self.statement(stmt, jumps);
                 return;
             }
-            let leaves = self.to_ends(stmt, jumps);
+            let leaves = self.jumps_to_ends(stmt, jumps);
             if !leaves.any() {
                 self.statement(stmt, jumps.before_more());
                 rest = after;
@@ -189,7 +189,7 @@ impl<'p> Lowering<'p, '_> {
             }
             after = rest;
             let falls_through = self.no_jump(&leaves, jumps);
-            leaves.add(self.to_ends(stmt, jumps));
+            leaves.add(self.jumps_to_ends(stmt, jumps));
             let Some(falls_through) = falls_through else {
                 self.statement(stmt, jumps.before_more());
                 continue;
@@ -202,7 +202,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The jumps in a statement whose target is an end.
-    fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
+    fn jumps_to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() {
             return Leaves::default();
         }
