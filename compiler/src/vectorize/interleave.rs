@@ -44,7 +44,7 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
                 if contains_loop(body) {
                     is_profitable(function, body, uniformity, registers)
                 } else {
-                    fits(params, body, uniformity, registers)
+                    fits_registers(params, body, uniformity, registers)
                 }
             };
             (!has_divergent_exit(body, uniformity) || is_counted(function, &inst.op, uniformity)) && inside()
@@ -61,7 +61,7 @@ fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool
 }
 
 /// Whether the live values of one vector fit in this number of registers.
-fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
+fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
     // Values from outside of the loop and loop parameters are live in the whole body.

@@ -314,7 +314,7 @@ impl<'f> Uniformity<'f> {
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
             // If lanes only differ in low bits, the value does not wrap around between lanes.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
-                self.range(a).filter(|range| range.lies_in(range.zeros.min(31))).map(|range| range.stride)?
+                self.range(a).filter(|range| range.fits_in(range.zeros.min(31))).map(|range| range.stride)?
             }
             // Other casts may return null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
@@ -331,7 +331,7 @@ impl<'f> Uniformity<'f> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
         let bits = if low.is_power_of_two() { low } else { high }.trailing_zeros();
-        let stays = (low.is_power_of_two() || high.is_power_of_two()) && range.lies_in(range.zeros.min(bits).min(32));
+        let stays = (low.is_power_of_two() || high.is_power_of_two()) && range.fits_in(range.zeros.min(bits).min(32));
         stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
@@ -387,7 +387,7 @@ struct LaneRange {
 
 impl LaneRange {
     /// Whether the difference between lanes fits `bits` bits.
-    fn lies_in(&self, bits: u32) -> bool {
+    fn fits_in(&self, bits: u32) -> bool {
         (0..1_i64 << bits).contains(&self.reach)
     }
 }

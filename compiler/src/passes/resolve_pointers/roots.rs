@@ -23,6 +23,7 @@ pub(super) enum Root {
 pub(super) struct Set(SmallVec<[u64; 2]>);
 
 impl Set {
+    /// Adds the element of a bit. Returns whether the set changed.
     fn add(&mut self, bit: usize) -> bool {
         let word = bit / 64;
         if self.0.len() <= word {
@@ -33,6 +34,7 @@ impl Set {
         old != self.0[word]
     }
 
+    /// Adds the elements of `other` that `filter` contains. Returns whether the set changed.
     fn add_all(&mut self, other: &Self, filter: &Self) -> bool {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -226,6 +228,7 @@ impl Roots {
         self.identity_memory = memory.known.iter().map(Option::is_none).collect();
     }
 
+    /// Applies [`Rule::Flow`]. Returns whether anything changed.
     fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
         let changed = self.identity_form[from.index()] && !std::mem::replace(&mut self.identity_form[to.index()], true);
         let set = self.sets[from.index()].clone();
