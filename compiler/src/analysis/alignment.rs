@@ -30,6 +30,7 @@ pub(crate) struct Ids {
     pub local: u32,
 }
 
+/// As [`zeros`], for ids that are multiples of `ids`.
 fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
     let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, function };

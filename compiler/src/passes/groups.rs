@@ -234,6 +234,7 @@ impl Expander<'_> {
 
     // Work-groups
 
+    /// Emits the result of an operation of the work-group. `None` if the operation stays.
     fn work_group(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         if self.items == 1 {
@@ -398,6 +399,7 @@ impl Expander<'_> {
         self.push(ty, Op::Group { sub: true, op, args })
     }
 
+    /// Emits the result of a subgroup operation. `None` if the operation stays.
     fn subgroup(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         let ty = self.function.ty(value);

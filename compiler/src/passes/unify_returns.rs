@@ -263,6 +263,7 @@ impl Structuring<'_> {
         types.iter().map(|&ty| self.function.emit(out, span, ty, Op::Const(Const::Undef))).collect()
     }
 
+    /// Emits a load of the returned value. `None` for functions without result.
     fn load_result(&mut self, out: &mut Vec<Inst>, span: Span) -> Option<Value> {
         let slot = self.slot?;
         let (memory, ret) = (memory_type(self.function.returned()), self.function.returned());

@@ -107,6 +107,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, wide
     true
 }
 
+/// The merged accesses of a kernel; `None` for other functions.
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Merged>> {
     let definitions = Definitions::of(function);
     let zeros = alignment::zeros(function, &function.body, 1)?;

@@ -167,6 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
+    /// A binary operation in packed form. `None` if the operation or an operand has no packed form, or if users need
+    /// more bits than a packed number has.
     fn bin_packed(&mut self, op: BinOp, a: Value, b: Value, wanted: u32) -> Option<Packed> {
         let like = self.forms.packed.get(&a).or_else(|| self.forms.packed.get(&b)).filter(|packed| wanted <= packed.bits)?.clone();
         let bytes = like.bits == 8;

@@ -301,6 +301,7 @@ impl<'f> Uniformity<'f> {
         }
     }
 
+    /// The lane shape of an operation whose operands are uniform or linear. `None` if the result is varying.
     fn linear(&self, op: &Op, ty: Type) -> Option<LaneShape> {
         let of = |value: Value| self.lane_shapes[value.index()].stride();
         let counts = matches!(ty, Type::I32 | Type::I64);

@@ -64,6 +64,7 @@ impl<'f> Trips<'f> {
         self.iterations
     }
 
+    /// An upper bound for the iterations of all loops in a region. `None` if a loop has no known bound.
     fn region(&mut self, region: &Region) -> Option<u64> {
         let mut sum = Some(0_u64);
         for inst in &region.insts {
@@ -107,6 +108,7 @@ impl<'f> Trips<'f> {
         least
     }
 
+    /// The step from a parameter to its next value. `None` if it is 0 or not known.
     fn step(&self, next: Value, param: Value) -> Option<Step> {
         let constant = |value: Value| self.range(value, 0).and_then(Range::number);
         if let Some(&Op::Bin(op, a, b)) = self.defs.get(next)
@@ -141,6 +143,7 @@ impl<'f> Trips<'f> {
         None
     }
 
+    /// The range of an integer; `None` if it is not known.
     fn range(&self, value: Value, depth: usize) -> Option<Range> {
         if let Some(&range) = self.ranges.get(&value) {
             return Some(range);

@@ -54,6 +54,7 @@ impl Lower<'_> {
         }
     }
 
+    /// Lowers a compare-and-exchange of floats to one of integers. `None` for integers.
     pub(super) fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, ty: Scalar) -> Option<Value> {
         let integer = match ty {
             Scalar::F16 => Scalar::I16,

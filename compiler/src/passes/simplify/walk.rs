@@ -93,6 +93,7 @@ pub(super) struct Walk<'a> {
     pub changed: bool,
 }
 
+/// The private variable that the result of an operation points into; `None` if it is not known.
 fn root_of(op: &Op, roots: &[Option<Var>]) -> Option<Var> {
     match op {
         Op::VarAddr(var) => Some(*var),
