@@ -30,7 +30,7 @@ use wgcl_opencl_headers::{
     cl_properties, cl_sync_point_khr, cl_uint,
 };
 
-/// This value is newer than the headers of the bindings.
+// These values are newer than the headers of the bindings.
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;

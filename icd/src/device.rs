@@ -87,8 +87,7 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
-/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR and this value are not in these headers
-/// either.
+/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, which these headers do not have, either.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
 /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, which these headers do not have, either.

@@ -310,7 +310,7 @@ fn errors_of_the_application_are_reported() {
         rest.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
     let expected = "wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined\n\
-                    wgcl: a buffer of 16 bytes was released while commands that use it are running\n\
+                    wgcl: a buffer of 16 bytes was released before the commands that use it were complete\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
                     wgcl: the application did not wait for the last commands of 1 queue\n";
     assert_eq!(report("1"), expected);

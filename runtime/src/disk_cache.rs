@@ -82,7 +82,7 @@ impl<A: Artifact> ProgramCache<A> {
         if let Some((cache, key)) = self.artifact_entry(kernel, key)
             && let Some(bytes) = artifact.encode()
         {
-            cache.keep(&key, &bytes);
+            cache.store(&key, &bytes);
         }
     }
 
@@ -97,7 +97,7 @@ impl<A: Artifact> ProgramCache<A> {
         if let Some((cache, key)) = self.entry("history", &[]).filter(|_| self.is_named)
             && let Some(bytes) = encode(history)
         {
-            cache.keep(&key, &bytes);
+            cache.store(&key, &bytes);
         }
     }
 }

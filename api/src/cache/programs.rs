@@ -61,7 +61,7 @@ pub(crate) fn store_program(
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
         .collect::<Option<Vec<IncludeProbe>>>()?;
     let contents = encode(&probes, log, &stored::encode_program(program)?);
-    cache.keep(&key(unit, target), &contents);
+    cache.store(&key(unit, target), &contents);
     Some(Key::of_contents(&contents))
 }
 

@@ -21,10 +21,11 @@
 //! * a negative status that clGetEventInfo returns, or that an event's callback receives. Many programs ignore both, so
 //!   blocking calls and clFinish still return a failure that no call has returned ([`ReportedVia`]).
 //!
-//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: after
-//! CL_OUT_OF_RESOURCES programs such as pyopencl free memory and call again, which would succeed with wrong contents.
-//! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify.
-//! So that each is reported there only once, a call that returns one only sets a flag ([`take_returned`]).
+//! A blocking call whose own command did not fail returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, not
+//! CL_OUT_OF_RESOURCES. After CL_OUT_OF_RESOURCES, programs such as pyopencl free memory and repeat the call. The
+//! repeated call would succeed with wrong contents. clFinish returns CL_OUT_OF_RESOURCES if the device failed.
+//! Failures of the device are also reported to pfn_notify. So that pfn_notify receives each failure only once, a call
+//! that returns a failure only sets a flag ([`take_returned`]).
 
 use std::cell::Cell;
 use std::fmt;

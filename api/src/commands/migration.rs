@@ -196,8 +196,8 @@ enum TransferPath {
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
-    // All commands that use the old contents on the target device precede the command that wrote the new contents. So
-    // no command uses the old contents.
+    // Another device has written the new contents. All commands that use the old contents on the target device precede
+    // that write, and it waited for them.
     if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
         return Ok(TransferPath::Read { src, dst, staging: None });
     }

@@ -46,7 +46,7 @@ impl MemObject {
         }
     }
 
-    /// The memory of its elements.
+    /// The buffer that contains the data of the object.
     pub fn buffer(&self) -> &Arc<Buffer> {
         match self {
             Self::Buffer(buffer) => buffer,
@@ -82,7 +82,7 @@ impl MemObject {
         }
     }
 
-    /// Whether its destruction calls a callback.
+    /// Whether the destruction of the object calls a callback.
     fn has_destructors(&self) -> bool {
         match self {
             Self::Buffer(buffer) => buffer.has_destructors(),

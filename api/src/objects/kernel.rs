@@ -32,7 +32,7 @@ pub enum ArgValue {
     Null,
     /// A buffer, as long as the application holds it.
     Buffer(Weak<Buffer>),
-    /// Bytes of workgroup memory.
+    /// Bytes of local memory.
     Local(u32),
     /// A pointer to a byte of shared virtual memory.
     Svm(Weak<Buffer>, u64),
@@ -181,7 +181,11 @@ impl Kernel {
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
         let executables = program.executables();
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
-        ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+        ensure!(
+            executables.iter().any(Option::is_some),
+            InvalidProgramExecutable,
+            "the program has no executable: it was not built, or the build failed"
+        );
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
         let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("no kernel is named `{name}`").into()))?;
@@ -251,7 +255,9 @@ impl Kernel {
         let args = &self.info()?.args;
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
         args.get(index as usize).ok_or_else(|| {
-            Error::InvalidArgIndex(format!("kernel `{}` has no argument {index}: it has {} arguments", self.name, args.len()).into())
+            Error::InvalidArgIndex(
+                format!("kernel `{}` has no argument {index}: the number of arguments is {}", self.name, args.len()).into(),
+            )
         })
     }
 
@@ -472,9 +478,10 @@ impl Kernel {
             let context = self.program.context();
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
-                // If the device can access all host memory, the pointers need not be listed.
+                // If a device can access all host memory, the pointers need not be listed.
                 let supports_system_svm = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
-                ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in shared virtual memory");
+                let memory = if set == PointerSet::Device { "a buffer that has a device address" } else { "shared virtual memory" };
+                ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in {memory}");
                 continue;
             };
             if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
@@ -583,7 +590,7 @@ impl Kernel {
     pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
-        ensure!(device.target().language.subgroups, InvalidOperation, "the device does not support sub-groups");
+        ensure!(device.target().language.subgroups, InvalidOperation, "{} does not support sub-groups", device.name());
         let (_, kernel) = self.definition_on(device)?;
         Ok(SubGroupInfo {
             size: GroupLimits::of(device.properties(), kernel).subgroup.into(),

@@ -96,7 +96,7 @@ impl MemFlags {
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
             InvalidValue,
-            "{flags}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
+            "{flags}: CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
         );
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
         // CL_MEM_HOST_WRITE_ONLY is set in flags."
@@ -261,8 +261,8 @@ pub struct Store {
     pub(crate) users: BufferUsers,
     /// Active maps of the buffer and its sub-buffers.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
-    /// Host memory that maps share, allocated by the first map. It is kept, because an allocation takes longer than a
-    /// copy.
+    /// Host memory that maps share, allocated by the first map. An unmap does not free it, because an allocation takes
+    /// longer than a copy.
     map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
@@ -644,7 +644,7 @@ impl Buffer {
         ensure!(
             self.context.devices().iter().any(|device| origin.is_multiple_of(device.base_alignment().into())),
             MisalignedSubBufferOffset,
-            "origin {origin} is not aligned for any device"
+            "origin {origin} is not a multiple of the base address alignment of any device"
         );
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
@@ -708,7 +708,7 @@ impl Buffer {
         lint::check_release(&self.store.users, self.size);
     }
 
-    /// Whether its destruction calls a callback.
+    /// Whether the destruction of the buffer calls a callback.
     pub(crate) fn has_destructors(&self) -> bool {
         !self.destructors.is_empty() || self.parent.as_ref().is_some_and(|parent| parent.has_destructors())
     }
@@ -741,9 +741,10 @@ impl Buffer {
         ensure!(
             self.store.is_svm() || self.origin.is_multiple_of(device.base_alignment().into()),
             MisalignedSubBufferOffset,
-            "the sub-buffer's origin {} is not aligned for {}",
+            "the sub-buffer's origin {} is not a multiple of the base address alignment of {}, {} bytes",
             self.origin,
-            device.name()
+            device.name(),
+            device.base_alignment()
         );
         Ok(())
     }

@@ -441,7 +441,7 @@ impl Queue {
         event.wait();
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
-            // An earlier failure may exist whose status the application has not read.
+            // An earlier command may have a failure that no call has returned.
             None => match self.failures(|failures| failures.not_returned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),

@@ -243,7 +243,7 @@ impl Queue {
             // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain
             // a device associated with command_queue."
             let has_device = semaphore.context.device_index(self.device()).is_some();
-            ensure!(has_device, InvalidCommandQueue, "the context of a semaphore does not have the device of the queue");
+            ensure!(has_device, InvalidCommandQueue, "the queue's device does not belong to the context of a semaphore");
             ensure!(Arc::ptr_eq(&semaphore.context, self.context()), InvalidContext, "a semaphore belongs to another context");
             let supports_device = semaphore.devices.iter().any(|device| Arc::ptr_eq(device, self.device()));
             ensure!(supports_device, InvalidCommandQueue, "a semaphore is not associated with the device of the queue");

@@ -116,7 +116,7 @@ pub struct Event {
     awaiting: Option<usize>,
     /// The commands that this event waits for, if it represents a command buffer with several segments: one event per
     /// segment.
-    parts: OnceLock<Vec<Arc<Self>>>,
+    segment_events: OnceLock<Vec<Arc<Self>>>,
 }
 
 impl fmt::Debug for Event {
@@ -135,7 +135,7 @@ impl Object for Event {
     }
 }
 
-impl lint::RunningCommand for Event {
+impl lint::TrackedCommand for Event {
     fn is_done(&self) -> bool {
         self.status().is_done()
     }
@@ -179,7 +179,7 @@ enum BlockerStatus {
     Blocked,
     /// The blocker was submitted to the device of the dependent, so it does not block.
     Issued,
-    /// The event is complete or has failed.
+    /// The blocker is complete (`None`), or has failed.
     Done(Option<Arc<Failure>>),
 }
 
@@ -223,7 +223,7 @@ impl Event {
             traced,
             generation: process::generation(),
             awaiting,
-            parts: OnceLock::new(),
+            segment_events: OnceLock::new(),
         })
     }
 
@@ -505,8 +505,8 @@ impl Event {
         // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // object."
         let is_profiled = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.is_profiled());
-        let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
-        let profiling = is_profiled(self) || parts.iter().any(|part| is_profiled(part));
+        let segments = self.segment_events.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
+        let profiling = is_profiled(self) || segments.iter().any(|segment| is_profiled(segment));
         ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue was created without CL_QUEUE_PROFILING_ENABLE");
         let times = |event: &Self| {
             let state = event.state.lock();
@@ -517,17 +517,17 @@ impl Event {
             self.observe();
         }
         ensure!(status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
-        Ok(parts.iter().map(|part| times(part).1).fold(whole, |whole, part| Profile {
-            queued: whole.queued.min(part.queued),
-            submit: whole.submit.min(part.submit),
-            start: whole.start.min(part.start),
+        Ok(segments.iter().map(|segment| times(segment).1).fold(whole, |whole, segment| Profile {
+            queued: whole.queued.min(segment.queued),
+            submit: whole.submit.min(segment.submit),
+            start: whole.start.min(segment.start),
             ..whole
         }))
     }
 
     /// Sets the events of the segments that this event represents. The application does not have this event yet.
-    pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
-        let _ = self.parts.set(parts);
+    pub(crate) fn set_segment_events(&self, events: Vec<Arc<Self>>) {
+        let _ = self.segment_events.set(events);
     }
 
     /// Changes to an intermediate status and schedules its callbacks.
