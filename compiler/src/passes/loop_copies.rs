@@ -88,11 +88,11 @@ impl LoopBound {
 /// Copies an instruction. All definitions get new values, which are recorded in `map`.
 pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
     let mut copy = inst.clone();
-    renew(function, &mut copy, map);
+    rename_values(function, &mut copy, map);
     copy
 }
 
-fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
+fn rename_values(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
     inst.op.map_operands(|value| {
         if let Some(&new) = map.get(value) {
             *value = new;
@@ -109,7 +109,7 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
     inst.results.iter_mut().for_each(define);
     for region in inst.op.regions_mut() {
         for inst in &mut region.insts {
-            renew(function, inst, map);
+            rename_values(function, inst, map);
         }
     }
 }

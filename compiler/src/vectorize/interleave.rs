@@ -65,7 +65,7 @@ fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, 
     let mut ranges = LiveRanges::default();
     ranges.region(body);
     // Values from outside of the loop and loop parameters are live in the whole body.
-    for value in params.iter().chain(&ranges.outer(params)) {
+    for value in params.iter().chain(&ranges.defined_outside(params)) {
         ranges.spans.insert(*value, (0, ranges.at));
     }
     let mut changes = vec![0_isize; ranges.at + 2];
@@ -118,7 +118,7 @@ impl LiveRanges {
         }
     }
 
-    fn outer(&self, params: &[Value]) -> Vec<Value> {
+    fn defined_outside(&self, params: &[Value]) -> Vec<Value> {
         self.before.iter().copied().filter(|value| !params.contains(value)).collect()
     }
 }

@@ -42,6 +42,7 @@ impl LaneShape {
         }
     }
 
+    /// The stride, 0 for a uniform value; `None` for other lane shapes.
     const fn stride(self) -> Option<i64> {
         match self {
             Self::Uniform => Some(0),
@@ -117,7 +118,7 @@ impl<'f> Uniformity<'f> {
             changed: true,
         };
         for (index, &param) in function.params.iter().enumerate() {
-            this.lower(
+            this.join_lane_shape(
                 param,
                 match entry {
                     Entry::Kernel { .. } => LaneShape::Uniform,
@@ -184,20 +185,20 @@ impl<'f> Uniformity<'f> {
         &self.definitions
     }
 
-    fn lower(&mut self, value: Value, lane_shape: LaneShape) {
+    fn join_lane_shape(&mut self, value: Value, lane_shape: LaneShape) {
         let old = self.lane_shapes[value.index()];
         let new = if self.shape.lanes == 1 { LaneShape::Uniform } else { old.join(lane_shape) };
         self.changed |= new != old;
         self.lane_shapes[value.index()] = new;
     }
 
-    fn split(&mut self, inst: &Inst) {
+    fn mark_split(&mut self, inst: &Inst) {
         self.changed |= self.splits.insert(std::ptr::from_ref(inst));
     }
 
     fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.lower(to, self.lane_shapes[from.index()]);
+            self.join_lane_shape(to, self.lane_shapes[from.index()]);
         }
     }
 
@@ -207,7 +208,7 @@ impl<'f> Uniformity<'f> {
             match &inst.op {
                 Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
                     if !matches!(self.lane_shapes[selector.index()], LaneShape::Uniform | LaneShape::Unknown) {
-                        self.split(inst);
+                        self.mark_split(inst);
                     }
                     let inner = self.if_or_switch(inst, targets, around);
                     exits.parts |= inner.parts;
@@ -220,12 +221,12 @@ impl<'f> Uniformity<'f> {
                     let splits = self.splits(inst);
                     let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
                     if inner.parts || (inner.returns && around.anywhere) {
-                        self.split(inst);
+                        self.mark_split(inst);
                     }
                     if self.splits(inst) {
-                        inst.results.iter().for_each(|&result| self.lower(result, LaneShape::Varying));
+                        inst.results.iter().for_each(|&result| self.join_lane_shape(result, LaneShape::Varying));
                         if inner.continues > 1 {
-                            params.iter().for_each(|&param| self.lower(param, LaneShape::Varying));
+                            params.iter().for_each(|&param| self.join_lane_shape(param, LaneShape::Varying));
                         }
                     }
                     exits.returns |= inner.returns;
@@ -239,7 +240,7 @@ impl<'f> Uniformity<'f> {
                     exits.returns |= matches!(op, Op::Return(_));
                     for &result in &inst.results {
                         let lane_shape = self.operation(op, self.function.ty(result));
-                        self.lower(result, lane_shape);
+                        self.join_lane_shape(result, lane_shape);
                     }
                 }
             }
@@ -263,7 +264,7 @@ impl<'f> Uniformity<'f> {
                 let mut values = yields.iter().filter_map(|values| values.get(index));
                 let first = values.next();
                 if values.any(|value| Some(value) != first) {
-                    self.lower(result, LaneShape::Varying);
+                    self.join_lane_shape(result, LaneShape::Varying);
                 }
             }
         }

@@ -137,7 +137,7 @@ impl<'f> Divergence<'f> {
         };
         let known = if function.kernel.is_some() { (Variation::Uniform, Scope::Launch) } else { (Variation::Varying, Scope::Item) };
         for &param in &function.params {
-            this.lower(param, known);
+            this.join(param, known);
         }
         while std::mem::take(&mut this.changed) {
             this.region(body, Targets::NONE);
@@ -166,7 +166,7 @@ impl<'f> Divergence<'f> {
     }
 
     /// Joins a variation and a scope into those of a value.
-    fn lower(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
+    fn join(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
         let (old, known) = (self.variation(value), self.scope(value));
         let new = (old.join(variation), known.min(scope));
         self.changed |= new != (old, known);
@@ -175,14 +175,14 @@ impl<'f> Divergence<'f> {
 
     fn join_all(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.lower(to, (self.variation(from), self.scope(from)));
+            self.join(to, (self.variation(from), self.scope(from)));
         }
     }
 
-    /// Lowers the results of control flow that is uniform in `scope`.
-    fn lower_results(&mut self, results: &[Value], scope: Scope) {
+    /// Joins the scope in which control flow is uniform into its results.
+    fn join_scope(&mut self, results: &[Value], scope: Scope) {
         let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
-        results.iter().for_each(|&result| self.lower(result, (variation, scope)));
+        results.iter().for_each(|&result| self.join(result, (variation, scope)));
     }
 
     fn region(&mut self, region: &Region, targets: Targets<'_>) {
@@ -192,14 +192,14 @@ impl<'f> Divergence<'f> {
                     for nested in inst.op.regions() {
                         self.region(nested, targets.in_branch(&inst.results));
                     }
-                    self.lower_results(&inst.results, self.scope(*selector));
+                    self.join_scope(&inst.results, self.scope(*selector));
                 }
                 Op::Loop { init, params, body, .. } => {
                     self.join_all(init, params);
                     self.region(body, Targets::in_loop(params, &inst.results));
                     let scope = self.split_scope(inst);
-                    self.lower_results(&inst.results, scope);
-                    params.iter().for_each(|&param| self.lower(param, (Variation::Unknown, scope)));
+                    self.join_scope(&inst.results, scope);
+                    params.iter().for_each(|&param| self.join(param, (Variation::Unknown, scope)));
                 }
                 op => {
                     if let Some((from, to)) = targets.of(op) {
@@ -207,7 +207,7 @@ impl<'f> Divergence<'f> {
                     }
                     for &result in &inst.results {
                         let variation = self.operation(op, result, &|value| self.variation(value));
-                        self.lower(result, (variation, self.scope_of(op)));
+                        self.join(result, (variation, self.scope_of(op)));
                     }
                 }
             }

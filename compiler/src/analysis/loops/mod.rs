@@ -82,17 +82,18 @@ impl<'a> Counted<'a> {
     /// Recognises a loop that tests its counter at the start of each iteration.
     pub(crate) fn of(function: &Function, latch_loop: &SingleLatchLoop<'a>) -> Option<Self> {
         let test = latch_loop.body.insts.iter().position(|inst| !inst.op.is_pure())?;
-        Self::tested(function, latch_loop, test).filter(|counted| !counted.tests_next)
+        Self::with_test(function, latch_loop, test).filter(|counted| !counted.tests_next)
     }
 
     /// Recognises a loop with the test anywhere: code before the test executes once more than code after it.
     pub(crate) fn anywhere(function: &Function, latch_loop: &SingleLatchLoop<'a>) -> Option<Self> {
         let breaks = |inst: &Inst| inst.op.regions().into_iter().any(|region| matches!(region.terminator(), Some(Op::Break(_))));
         let test = latch_loop.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
-        Self::tested(function, latch_loop, test)
+        Self::with_test(function, latch_loop, test)
     }
 
-    fn tested(function: &Function, latch_loop: &SingleLatchLoop<'a>, test: usize) -> Option<Self> {
+    /// Recognises a loop whose test is the instruction with index `test` of its body.
+    fn with_test(function: &Function, latch_loop: &SingleLatchLoop<'a>, test: usize) -> Option<Self> {
         let inst = &latch_loop.body.insts[test];
         let Op::If { cond, then, els } = &inst.op else { return None };
         let only = |region: &'a Region| match &region.insts[..] {
