@@ -1,8 +1,9 @@
 //! Memory objects: buffers, sub-buffers, and the devices that hold their contents (OpenCL API 5.2).
 //!
-//! A [`Store`] is the memory of a buffer and its sub-buffers. It has one allocation for each device that uses it, which
-//! is created on first use. In contexts with several devices it also records, for each byte range, which devices hold
-//! the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
+//! A [`Store`] is the memory of a buffer and its sub-buffers. The first use on a device creates an allocation there.
+//! Devices with the same memory share an allocation. In contexts with several devices, the store also records, for
+//! each byte range, which devices hold the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range
+//! of the store.
 
 use std::fmt;
 use std::ops::Range;
@@ -247,7 +248,7 @@ pub struct Store {
     /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Unused
     /// in contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
-    /// Whether `failure` is set. It avoids the lock, because most memory has no failure.
+    /// Whether `failure` is set. Most memory has no failure, so this flag usually avoids the lock.
     has_failure: AtomicBool,
     /// The failure that made the contents invalid: the last command that would have written them failed.
     failure: Mutex<Option<Arc<Failure>>>,

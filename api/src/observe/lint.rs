@@ -104,8 +104,8 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     }
 }
 
-/// Called at process exit: reports queues with commands that the application did not wait for. Their results
-/// are unknown.
+/// Called at process exit: reports queues with commands that the application did not wait for. The
+/// results of these commands are unknown.
 pub fn report_unawaited_queues() {
     let queues_without_wait = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);

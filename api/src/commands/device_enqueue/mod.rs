@@ -3,10 +3,10 @@
 //!
 //! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]).
 //! The host runs the tree in *rounds*. A round is a list of commands for the device: write the queue's memory, launch
-//! kernels, read the memory. The records that were read determine the next round. It begins when the last command of
-//! the previous round completes: no thread waits. A round launches ready kernels in order. The first kernel that may
-//! enqueue kernels is the last of its round, so that all records belong to that kernel. The number of launches and the
-//! size of the captures also limit a round.
+//! kernels, read the memory. The records that were read determine the next round. The completion of the last command
+//! of a round starts the next round, so no thread waits. A round launches ready kernels in order. The first kernel that
+//! may enqueue kernels is the last of its round, so that all records belong to that kernel. The number of launches and
+//! the size of the captures also limit a round.
 //!
 //! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
 //! device-side event completes when its command and the command's children have ended. The host's event completes

@@ -12,7 +12,7 @@
 //! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
 //! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
 //! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
-//! This goes through a work list and never by recursion, so that chains of any length need no deep stack.
+//! The submission uses a work list instead of recursion, so that chains of any length need no deep stack.
 //!
 //! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
 //! complete it do not exist in the child ([`process`]).
@@ -643,7 +643,7 @@ impl Event {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
-            // The application has observed the failure, but waits for this command: report a new failure.
+            // The application has observed the failure of the wait list, so this command begins a new failure.
             Some(failure) if !failure.affects(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),

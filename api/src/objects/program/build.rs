@@ -193,8 +193,8 @@ fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Devic
     }
 }
 
-/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This takes
-/// about as long as the build itself, and saves time only if the launches match.
+/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This
+/// takes about as long as the build itself, and saves time only if later launches match the typical launch.
 const MAX_TRIAL_INSTRUCTIONS: usize = 20_000;
 
 /// Returns a warning for each kernel that the device cannot run with any work-group size. A launch would report this
