@@ -69,7 +69,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     check!(
         alignment == 0 || alignment.is_power_of_two(),
         InvalidValue,
-        "alignment {alignment}: it must be 0 or a power of two, at most 128"
+        "alignment {alignment}: it must be 0 or a power of two"
     );
     context.svm_alloc(flags, wanted, (size as u64, alignment)).map(std::ptr::with_exposed_provenance_mut)
 }

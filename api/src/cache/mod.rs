@@ -93,7 +93,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The user's cache, or `None` if it is disabled.
+    /// The user's cache, or `None` if the cache is disabled or no cache directory is known.
     pub fn get() -> Option<&'static Self> {
         if cfg!(test) {
             return None;

@@ -1,8 +1,8 @@
 //! Image formats: the legal ones, the supported ones by use, and their element sizes (OpenCL API 5.3.1.1, 5.3.2).
 //!
-//! Kernels convert elements themselves, so support does not depend on the device: every format that the compiler's
-//! library converts is supported. `CL_Rx` and `CL_RGx` are excluded: older versions of the specification do not store
-//! their ignored channel, newer ones store it in memory.
+//! Kernels convert elements themselves, so support does not depend on the hardware. Every format that the compiler's
+//! library converts is supported if the device has the extension that the format requires. `CL_Rx` and `CL_RGx` are
+//! excluded: older versions of the specification do not store their ignored channel, newer ones store it in memory.
 
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
@@ -121,7 +121,8 @@ const SUPPORTED: &[Group] = &[
     Group { orders: &[order::DEPTH], types: &[ty::UNORM_INT16, ty::FLOAT], needs: Needs::Depth },
 ];
 
-/// The number of channels that an element of an order stores, if each is a number of the channel type.
+/// The number of channels in memory of an element with this order, if the format is not packed. `None` for unsupported
+/// orders.
 const fn channels(order: u16) -> Option<u32> {
     Some(match order {
         order::R | order::A | order::R_X | order::INTENSITY | order::LUMINANCE | order::DEPTH => 1,

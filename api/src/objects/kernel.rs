@@ -146,9 +146,9 @@ impl SubGroupInfo {
     }
 }
 
-/// Compiles a kernel in the background if the source determines how it will be launched: the source requires a
-/// work-group size, and nothing else depends on the arguments. A kernel that does not depend on its work-group size
-/// runs in groups that the device chooses, regardless of the requirements in its source.
+/// Compiles a kernel in the background if the source determines how it will be launched. All parameters must be values
+/// or global pointers, and the source must require a work-group size or be independent of it. An independent kernel runs
+/// in groups that the device chooses, regardless of the requirements in its source.
 fn precompile(executable: &Executable, name: &str) {
     let is_plain = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
@@ -494,7 +494,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The buffers of all pointer sets that still exist. Buffers that share a store are listed once.
+    /// The buffers of all pointer sets, without released ones. Buffers that share a store are listed once.
     pub(crate) fn indirect_buffers(&self) -> Vec<Arc<Buffer>> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {

@@ -1,4 +1,4 @@
-//! Events: the state of a command, its dependents, and the graph that orders commands (OpenCL API 5.9 to 5.14).
+//! Events: the state of a command, its dependents, and the graph that orders commands (OpenCL API 5.11 to 5.14).
 //!
 //! # States
 //! ```text
