@@ -147,15 +147,15 @@ impl SubGroupInfo {
 }
 
 /// Compiles a kernel in the background if the source determines how it will be launched. All parameters must be values
-/// or global pointers, and the source must require a work-group size or be independent of it. An independent kernel runs
-/// in groups that the device chooses, regardless of the requirements in its source.
+/// or global pointers, and the source must require a work-group size or be independent of it. An independent kernel
+/// runs in groups that the device chooses, regardless of the requirements in its source.
 fn precompile(executable: &Executable, name: &str) {
-    let is_plain = |arg: &ArgInfo| {
+    let is_value_or_global = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
     };
     if let Some(info) = find_kernel(executable, name)
         && (info.group_independent || info.reqd_work_group_size.is_some())
-        && info.args.iter().all(is_plain)
+        && info.args.iter().all(is_value_or_global)
     {
         executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_independent));
     }
