@@ -20,14 +20,16 @@
 //! kernels need no bindings, and pointers in memory need no translation.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs it and its
-//! predecessors. A thread of the device runs commands that no thread waits for. A launch becomes one dispatch per
-//! region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's work-groups to threads
-//! ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread runs on one thread.
+//! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs this command and
+//! its predecessors. A thread that flushes runs a few quick commands. A thread of the device runs other commands. A
+//! launch becomes one dispatch per region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's
+//! work-groups to threads ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread
+//! runs on one thread.
 //!
 //! # Sub-devices
 //! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors
-//! ([`threads::affinity`]). Its commands never run on a thread of the application.
+//! ([`threads::affinity`]). Commands of a sub-device run on a thread of the application only if the system refuses to
+//! create a thread.
 //!
 //! # Soundness
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few

@@ -62,8 +62,7 @@ pub(crate) enum ThreadKind {
 pub(crate) struct Engine {
     pool: ThreadPool,
     memory: Arc<MemoryTracker>,
-    /// The compute units of a sub-device, to which all threads that run commands are bound. `None` for the whole
-    /// device.
+    /// The compute units of a sub-device, to which its threads are bound. `None` for the whole device.
     units: Option<ComputeUnits>,
     /// The printf buffer, allocated by the first launch that needs it.
     printf: Mutex<Option<HostAllocation>>,
@@ -103,8 +102,8 @@ impl Engine {
         Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
 
-    /// The compute units of a sub-device; `None` for the whole device. Threads of the application never run commands of
-    /// a sub-device.
+    /// The compute units of a sub-device; `None` for the whole device. Threads of the application run commands of a
+    /// sub-device only if the system refuses to create its thread.
     pub(crate) fn units(&self) -> Option<&ComputeUnits> {
         self.units.as_ref()
     }
@@ -139,7 +138,7 @@ impl Engine {
             && !kernel.is_ready()
             && kernel.claim_background_compilation()
         {
-            code.begin(kernel, key.clone(), Urgency::Awaited);
+            code.compile_in_background(kernel, key.clone(), Urgency::Awaited);
         }
         Some(plan)
     }

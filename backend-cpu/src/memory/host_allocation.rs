@@ -19,8 +19,8 @@ pub(crate) const PADDING: usize = 128;
 const HUGE_PAGE: usize = 2 << 20;
 /// Minimum size of an allocation with its own pages, in bytes.
 const LARGE: usize = HUGE_PAGE;
-/// Difference between the start offsets of consecutive large allocations, in bytes. It is 1 KiB modulo 4 KiB:
-/// a store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
+/// Difference between the start offsets of consecutive large allocations, in bytes. It is not a multiple of 4 KiB,
+/// because a store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
 const OFFSET_STEP: usize = 5 << 10;
 /// Exclusive limit of start offsets, in bytes.
 const OFFSET_LIMIT: usize = 64 << 10;

@@ -321,7 +321,7 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
     facts.iter().map(|facts| (facts.name.clone(), KernelTiming::default())).collect()
 }
 
-/// Starts to load the variants of a program that earlier processes have launched, from the disk cache.
+/// Starts to load variants of a program from the disk cache: those that earlier processes launched.
 pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> PrefetchedProgram<Cpu> {
     PrefetchedProgram::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }
@@ -382,7 +382,7 @@ impl LoadedProgram for CpuProgram {
     /// Starts the compilation only if the local size is known, because it takes about a millisecond per variant.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
-            self.code.begin(found, self.probable_key(found, size), Urgency::Hint);
+            self.code.compile_in_background(found, self.probable_key(found, size), Urgency::Hint);
         }
     }
 

@@ -94,7 +94,7 @@ impl LoadedProgram for WgpuProgram {
         let Some(size) = local_size.or_else(default_size) else { return };
         let guards = local_size.is_none() && found.is_long();
         let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
-        self.code.begin(found, key, Urgency::Hint);
+        self.code.compile_in_background(found, key, Urgency::Hint);
     }
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {

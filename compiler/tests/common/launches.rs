@@ -181,11 +181,11 @@ pub fn run_parts(case: &Case, parts: &[SpecialisedPart], undefined: u8) -> Resul
         let range = NdRange { local_size: made.key.kernel.enqueued_local_size, ..case.range };
         if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
             memory.insert(common, vec![undefined; case.common as usize], false);
-            copy_folded(case, made, &objects, common, &mut memory, true);
+            copy_merged(case, made, &objects, common, &mut memory, true);
         }
         program.dispatch(&instance, &case.kernel, &arguments, (&range, &dispatch), &mut memory, &mut Vec::new())?;
         if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
-            copy_folded(case, made, &objects, common, &mut memory, false);
+            copy_merged(case, made, &objects, common, &mut memory, false);
         }
         for (object, _) in instance.objects() {
             memory.remove(object);
@@ -234,7 +234,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
 }
 
 /// Copies the contents of merged arguments into the common buffer, or back.
-fn copy_folded(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
+fn copy_merged(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
     for &index in made.key.binding.merged.iter() {
         if let ArgValue::Buffer(Some((object, _))) = case.args[index as usize] {
