@@ -9,7 +9,7 @@ use crate::devices::Device;
 use crate::element::Element;
 use crate::error::ClientError;
 use crate::expression::{Input, Scope};
-use crate::image::Form;
+use crate::image::ImageProperties;
 use crate::notation::{Argument, ArgumentKind, Launch};
 use crate::objects::{Context, Kernel, Object, Parameter, Program, Sampler};
 
@@ -57,7 +57,7 @@ pub struct Buffer {
 struct Memory {
     object: Object,
     /// The properties of an image, or `None` for a buffer or pipe.
-    image: Option<Form>,
+    image: Option<ImageProperties>,
     element: Element,
     /// Number of readable bytes, or 0 for a pipe.
     size: usize,

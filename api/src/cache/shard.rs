@@ -83,7 +83,7 @@ impl Shard<'_> {
                 }
                 true
             }
-            // The new file itself is among the examined files.
+            // The recount includes the temporary file of this entry.
             _ => self.recount()?.is_some_and(|total| total <= self.capacity),
         };
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }

@@ -8,7 +8,7 @@ use wgcl_client::contents::{fill, layout};
 use wgcl_client::element::Element;
 use wgcl_client::error::NotationError;
 use wgcl_client::expression::{Input, Scope};
-use wgcl_client::image::Form;
+use wgcl_client::image::ImageProperties;
 use wgcl_client::notation::ArgumentKind;
 
 use super::compare::{Records, compare};
@@ -110,7 +110,7 @@ struct Kept {
     /// Its parent must live as long.
     _whole: Option<Rc<Kept>>,
     /// Set for an image.
-    image: Option<Form>,
+    image: Option<ImageProperties>,
     element: Element,
     /// 0 for a pipe, which the host cannot read.
     bytes: usize,

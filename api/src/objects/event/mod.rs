@@ -694,7 +694,7 @@ impl Event {
         let dependents = std::mem::take(&mut state.dependents);
         let work = state.work.take();
         let callbacks = take_callbacks(&mut state);
-        // In a forked child, only threads of the parent can wait for a command of the parent.
+        // Only threads of the process that enqueued the command wait for it. A forked child has none of these threads.
         if self.generation == process::generation() {
             self.done.notify_all();
         }
