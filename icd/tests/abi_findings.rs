@@ -1,5 +1,5 @@
-//! `WGCL_CHECK` reports exactly the errors of kernels within the bounds of their memory, fails the launch on request,
-//! and reports nothing for correct kernels.
+//! `WGCL_CHECK` reports each error of a kernel once, also if all accesses are within bounds (for example a data race).
+//! It fails the launch on request, and reports nothing for correct kernels.
 //!
 //! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 

@@ -114,7 +114,7 @@ pub(crate) struct PendingCommand {
     /// Serial number of the batch that must be complete.
     pub(crate) last_batch: u64,
     /// Host time in nanoseconds at which the command was dequeued. The device cannot have started the command earlier.
-    pub(crate) recorded: u64,
+    pub(crate) dequeued: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) completion: BackendResult<Completion>,
 }
@@ -140,7 +140,7 @@ impl PostWork {
         self.pending_reads.append(&mut other.pending_reads);
     }
 
-    /// Fails if the results of the command are wrong.
+    /// Fails if a loop of a launch ended early, which makes the results wrong.
     fn check(&self) -> BackendResult<()> {
         self.watched_launches.iter().try_for_each(WatchedLaunch::check)
     }
@@ -259,9 +259,9 @@ impl CompletionQueue {
                 let failure = (entry.first_batch..=entry.last_batch).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let PendingCommand { recorded, progress, mut completion, .. } = entry;
+            let PendingCommand { dequeued, progress, mut completion, .. } = entry;
             let post_work = completion.as_mut().map(Completion::take_post_work).unwrap_or_default();
-            let ran = self.times(completion, failure, recorded, last_end);
+            let ran = self.times(completion, failure, dequeued, last_end);
             let has_run = ran.is_ok();
             let mut result = ran.and_then(|times| post_work.check().map(|()| times));
             if let Ok(times) = &result {
@@ -301,7 +301,7 @@ impl CompletionQueue {
         &self,
         completion: BackendResult<Completion>,
         failure: Option<BackendError>,
-        recorded: u64,
+        dequeued: u64,
         last_end: u64,
     ) -> BackendResult<Times> {
         match (completion?, failure) {
@@ -313,22 +313,22 @@ impl CompletionQueue {
                 let now = clock::now();
                 let times = |timing: Option<&Timing>| timing.map_or(Ok(None), |timing| timing.times(&self.gpu));
                 let (first, last) = (times(list.first.as_ref())?, times(list.last.as_ref().or(list.first.as_ref()))?);
-                let end = last.map_or(now, |times| times.end).clamp(recorded, now.max(recorded));
-                let start = first.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
+                let end = last.map_or(now, |times| times.end).clamp(dequeued, now.max(dequeued));
+                let start = first.map_or(dequeued.max(last_end), |times| times.start).clamp(dequeued, end);
                 Ok(Times { start, end })
             }
             (Completion::Batch { timestamps: None, .. }, None) => {
                 let end = clock::now();
-                Ok(Times { start: recorded.max(last_end).min(end), end })
+                Ok(Times { start: dequeued.max(last_end).min(end), end })
             }
             (Completion::Batch { timestamps: Some(timestamps), .. }, None) => {
                 let now = clock::now();
                 let times = timestamps.times(&self.gpu)?;
-                let end = times.end.clamp(recorded, now);
-                Ok(Times { start: times.start.clamp(recorded, end), end })
+                let end = times.end.clamp(dequeued, now);
+                Ok(Times { start: times.start.clamp(dequeued, end), end })
             }
             (Completion::Marker, _) => {
-                let time = last_end.max(recorded);
+                let time = last_end.max(dequeued);
                 Ok(Times { start: time, end: time })
             }
         }

@@ -112,8 +112,8 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
     if good { Ok(error) } else { Err(error) }
 }
 
-/// Judges a result for unchanged arguments. `None` if the specification leaves the result open.
-fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
+/// Judges a result for arguments that the device did not flush to zero.
+fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
     // The specification, or C, defines results at zeros and infinities that a format has.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
@@ -167,7 +167,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
             return None;
         }
     }
-    let verdict = plain(function, bound, format, mode, case, answer, got);
+    let verdict = unflushed(function, bound, format, mode, case, answer, got);
     if verdict.is_ok() || !mode.flush {
         return Some(verdict);
     }
@@ -178,7 +178,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
             for z in flushed(case.x[2]) {
                 let other = Case { x: [x, y, z], n: case.n };
                 let answer = reference(function.base(), &other, format)?;
-                if plain(function, bound, format, mode, &other, &answer, got).is_ok() {
+                if unflushed(function, bound, format, mode, &other, &answer, got).is_ok() {
                     return Some(Ok(0.0));
                 }
             }

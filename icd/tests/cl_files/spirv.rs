@@ -79,7 +79,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done =
         run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
-            // This translator does not support `freeze`, which only keeps an optimiser from using two values.
+            // llvm-spirv does not support `freeze`. Only optimisers need it, so a copy replaces it.
             let lines = std::fs::read_to_string(&ir).ok()?;
             let frozen = |line: &str| match line.split_once(" = freeze ") {
                 Some((result, value)) => {
