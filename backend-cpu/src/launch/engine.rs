@@ -127,8 +127,9 @@ impl Engine {
         PlanContext { threads: self.pool.threads(), objects: self.memory.object_sizes() }
     }
 
-    /// Plans a launch, and starts the background compilation of its kernel. Returns `None` for other commands, and if
-    /// the planning fails. In this case, the execution repeats the planning and reports the error.
+    /// Plans a launch. If the kernel has no compiled variant, starts the background compilation for the first region.
+    /// Returns `None` for other commands, and if the planning fails. The execution then repeats the planning and reports
+    /// the error.
     pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
         let Command::Once(Action::Launch(launch)) = command else { return None };
         let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;
@@ -150,7 +151,7 @@ impl Engine {
         progress.running();
         let execute = || {
             host_commands::run::<CpuMemory>(command, |launch| {
-                // The launches of a command buffer are planned here.
+                // Plan the launches of a command buffer, and launches whose planning failed.
                 let plan = plan.take().map_or_else(|| LaunchPlan::new(launch, self.plan_context()), Ok)?;
                 self.launch(launch, &plan, progress, thread)
             })

@@ -73,8 +73,8 @@ impl HostAllocation {
         Some(Self { start, size, origin: Origin::Heap(layout) })
     }
 
-    /// Allocates `size` zero bytes. Returns `None` if there is not enough memory. Other devices return zeros to
-    /// programs that read uninitialised buffers.
+    /// Allocates `size` zero bytes. Returns `None` if there is not enough memory. Programs that read uninitialised
+    /// buffers get zeros, as on other devices.
     pub(crate) fn zeroed(size: u64) -> Option<Self> {
         let mut allocation = Self::new(size)?;
         if let Origin::Heap(_) = allocation.origin {
