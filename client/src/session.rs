@@ -189,7 +189,7 @@ impl Session {
 
 /// Assigns arguments to parameters. An argument with the name of a parameter is assigned to that parameter. The other
 /// arguments are assigned to the remaining parameters in order. Returns the index of the parameter, the name and the
-/// kind of each argument, in the order of the arguments, because values may refer to earlier arguments.
+/// kind of each argument. The arguments keep their order, because values may refer to earlier arguments.
 fn assign_parameters<'a>(
     kernel: &str,
     parameters: &[Parameter],

@@ -62,8 +62,8 @@ struct Config {
     local_size: List<usize>,
 }
 
-/// Returns the elements of a list in a structure. Fails if the pointer is null and the count is not 0, or if the pointer
-/// is not null and the count is 0.
+/// Returns the elements of a list in a structure. Fails if the pointer is null and the count is not 0, or if the
+/// pointer is not null and the count is 0.
 fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T>> {
     check!((count == 0) == list.is_null(), InvalidValue, "the list of {what} does not match the count {count}");
     Ok(list.get(count as usize))

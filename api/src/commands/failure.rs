@@ -11,9 +11,9 @@
 //! 2. A command that follows in the order of the queue ("implicit dependencies", 3.2.1) depends on the failed command
 //!    too. In an in-order queue these are all later commands. In an out-of-order queue they are markers and barriers
 //!    without a wait list, and the commands after such a barrier. A command of any queue that reads memory which the
-//!    failed command should have written depends on it as well. If such a command is not yet submitted to the device, it
-//!    is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If it is already submitted, it runs
-//!    and then fails.
+//!    failed command should have written depends on it as well. If such a command is not yet submitted to the device,
+//!    it is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If it is already submitted, it
+//!    runs and then fails.
 //!
 //! The second rule ends when the failure is reported to the application ([`Failure::mark_reported`]): commands that are
 //! enqueued later are not affected, so that programs can continue after an error. A failure is reported by

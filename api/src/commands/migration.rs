@@ -70,7 +70,7 @@ impl Chunk {
         let context = self.migration.queue.context().clone();
         let mappings = self.source_memory().and_then(|src| {
             let dst = staging.mapping(self.transfer.from).cloned();
-            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?))
+            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?))
         });
         let (src, dst) = match mappings {
             Ok(mappings) => mappings,
@@ -111,7 +111,7 @@ impl Progress for CopyToStaging {
         let index = queue.device_index();
         let mappings = result.map_err(Error::from).and_then(|_| {
             let src = shared_staging.mapping(index).cloned();
-            Ok((src.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?, store.memory(index)?))
+            Ok((src.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?, store.memory(index)?))
         });
         let outcome = mappings.map(|(src, dst)| {
             let size = chunk.range.end - chunk.range.start;
