@@ -111,7 +111,10 @@ impl Progress for CopyToStaging {
         let index = queue.device_index();
         let mappings = result.map_err(Error::from).and_then(|_| {
             let src = shared_staging.mapping(index).cloned();
-            Ok((src.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?, store.memory(index)?))
+            Ok((
+                src.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?,
+                store.memory(index)?,
+            ))
         });
         let outcome = mappings.map(|(src, dst)| {
             let size = chunk.range.end - chunk.range.start;
