@@ -101,7 +101,7 @@ pub struct Kernel<M: Machine> {
     /// The last artifact that was compiled only for an inspection or its memory usage, or that can run work-groups of
     /// any size. The next variant uses it if the keys match.
     spare: Mutex<Option<Spare<M::Artifact>>>,
-    /// Whether the compilation of a variant has ended. Similar variants then take little time.
+    /// Whether the compilation of a variant has ended. Similar variants then compile quickly.
     is_ready: AtomicBool,
     /// Whether the background compilation for a launch was started.
     begun: AtomicBool,
@@ -165,7 +165,7 @@ impl<M: Machine> Kernel<M> {
         self.facts.instructions >= LONG
     }
 
-    /// Whether the compilation of a variant has ended, possibly with an error. Similar variants then take little time.
+    /// Whether the compilation of a variant has ended, possibly with an error. Similar variants then compile quickly.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
         if !is_ready() && self.variants().values().any(|variant| variant.loaded.get().is_some()) {

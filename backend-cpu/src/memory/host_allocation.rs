@@ -49,7 +49,7 @@ pub(crate) struct HostAllocation {
 
 // SAFETY: the value is an address. The code that accesses the memory at the address states why the access is sound.
 unsafe impl Send for HostAllocation {}
-// SAFETY: the value is an address, for which `Send` gives the reason.
+// SAFETY: the reason for `Send` also applies to `Sync`.
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {

@@ -129,7 +129,7 @@ pub(crate) struct CpuMemory {
 // SAFETY: the value is an address and the owner of the bytes. The code that accesses the bytes states why the access is
 // sound.
 unsafe impl Send for CpuMemory {}
-// SAFETY: the value is an address and its owner, for which `Send` gives the reason.
+// SAFETY: the reason for `Send` also applies to `Sync`.
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {

@@ -99,7 +99,7 @@ impl Type {
         }
     }
 
-    /// The same shape with another element.
+    /// The scalar or vector with the same number of lanes and this element. A mask becomes a vector.
     pub const fn with_elem(self, elem: Elem) -> Self {
         match self {
             Self::Scalar(_) => Self::Scalar(elem),

@@ -57,8 +57,8 @@ impl Case {
         format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
     }
 
-    /// Divides the groups into parts of one size in one dispatch. Returns the key and the groups of each part. `count`:
-    /// the number of work-items per invocation.
+    /// Divides the groups into parts of one size in one dispatch. Returns the key and the groups of each part. `count`
+    /// is the number of work-items per invocation.
     pub fn parts(&self, count: u32) -> Vec<(LaunchKey, Part)> {
         let local = self.range.local_size;
         let mut invocations = self.range.global_size;
@@ -204,7 +204,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
         {
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
-        if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
+        if let Some(position) = made.key.binding.merged.iter().position(|&merged| merged == index) {
             // Only the first merged argument is bound, to the common buffer.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }

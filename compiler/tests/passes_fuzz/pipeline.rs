@@ -44,7 +44,7 @@ fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, L
     specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
 }
 
-/// The modules that machine code would be generated from for a launch.
+/// The module that machine code would be generated from for a launch.
 pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
     counted(module, changes, |watch| prepared(module, case, watch))
 }
