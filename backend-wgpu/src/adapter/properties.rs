@@ -141,7 +141,7 @@ pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
     vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
 }
 
-/// Returns the hardware facts that only the driver in the operating system's kernel reports.
+/// Returns the hardware facts that the operating system's driver reports, or estimates.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
     vendor::hardware(kind(info.device_type), info.vendor, pci_address(&info), DeviceFacts::of(adapter).copy_queues)

@@ -17,7 +17,7 @@ use crate::transfer::transfers::{TransferRequest, Transfers};
 /// How a command is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandPath {
-    /// A command that records nothing and completes after all earlier commands.
+    /// A marker, or a wait for or signal of semaphores. It records nothing, and completes after all earlier commands.
     Marker,
     /// A launch, or the launches of a command buffer.
     Launches(Effort),

@@ -40,7 +40,8 @@ impl Completion {
         matches!(self, Self::Batch { .. })
     }
 
-    /// Returns the first batch with commands of a command buffer, or `None` for other commands.
+    /// Returns the first batch with commands of a command buffer. Returns `None` for other commands, and if the host
+    /// executed all commands of the command buffer.
     pub(crate) fn first_batch(&self) -> Option<u64> {
         match self {
             Self::List(list) => list.first_batch,
@@ -63,7 +64,7 @@ pub(crate) struct CommandList {
     /// The first batch that contains one of the commands. `None` if the host executed all of them.
     first_batch: Option<u64>,
     first: Option<Timing>,
-    /// `None` if there is only one command.
+    /// `None` if there are fewer than two commands.
     last: Option<Timing>,
     post_work: PostWork,
 }
@@ -155,7 +156,7 @@ struct State {
     submissions: VecDeque<(u64, Submission)>,
     /// Batches that failed and whose commands are not all reported.
     failed: FxHashMap<u64, BackendError>,
-    /// The end time of the last reported command, for estimated times.
+    /// The end time of the last command that was reported without an error, for estimated times.
     last_end: u64,
 }
 

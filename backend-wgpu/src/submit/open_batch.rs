@@ -113,8 +113,8 @@ impl OpenBatch {
         self.early_batch = EARLY_BATCH;
     }
 
-    /// Completes submitted work at the end of the submission thread. At the end of the process it leaks `self` and
-    /// `rest`.
+    /// Submits the open batch, unless the process is ending, and waits for all submitted work. The submission thread
+    /// calls this at its end. At the end of the process, this leaks `self` and `rest`.
     pub(crate) fn end<T: Send + 'static>(mut self, rest: T) {
         if !shutdown::is_ending() {
             self.submit();
@@ -308,7 +308,7 @@ impl OpenBatch {
         now
     }
 
-    /// Counts a command of the open batch. Does nothing for commands that the host executed.
+    /// Counts a command of the open batch. Does nothing for commands that are not recorded in it.
     pub(crate) fn count(&mut self, completion: &Completion) {
         if let Completion::Batch { timestamps, .. } = completion {
             if timestamps.is_none() {

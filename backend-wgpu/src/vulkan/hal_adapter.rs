@@ -322,9 +322,8 @@ fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) ->
     }
 }
 
-/// Opens a device with one queue, and with features that wgpu does not enable: 8-bit storage buffers, comparable
-/// clocks, queries that the host resets, buffer addresses, and sharing. Returns `None` if the adapter is not a Vulkan
-/// adapter.
+/// Opens a device with one queue, with the features of `descriptor`, and with the extensions and features of `facts`
+/// that wgpu does not enable. Returns `None` if the adapter is not a Vulkan adapter.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
