@@ -402,7 +402,8 @@ impl Store {
         if self.is_imported_host_memory(device_index) { self.context.devices().len() } else { self.context.memory_owner(device_index) }
     }
 
-    /// The parts of `range` that are not valid on a device, each with the index of a device that holds them.
+    /// The parts of `range` that are valid on other devices only, each with the index of a device that holds them.
+    /// Undefined parts are omitted.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
         let own = self.holder(device_index);
         let valid = self.valid.lock();
@@ -567,8 +568,8 @@ impl Buffer {
             HostData::Use(region) => (None, Some(region)),
         };
         let store = Store::new(context, size, Identity::new(size), host);
-        // In a context with several devices the first user of the buffer is unknown. The first device that is large
-        // enough holds it until then.
+        // In a context with several devices, the first user of the buffer is unknown. Until its first use, the first
+        // device that is large enough holds the contents.
         let first_device = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(first_device)?;
         let bytes = match &store.host {

@@ -749,7 +749,7 @@ fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitio
 }
 
 /// Runs a transition and all transitions that follow from it. If `late` is true, the enqueuing call did not cause the
-/// transition, so this function flushes the devices.
+/// transition, so this function flushes the devices of the submitted commands.
 fn run(transition: Transition, late: bool) {
     let mut transitions = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();
