@@ -353,7 +353,7 @@ impl Queue {
         ensure!(
             offset.is_multiple_of(width) && size.is_multiple_of(width),
             InvalidValue,
-            "offset {offset} and size {size} are not multiples of the pattern's {width} bytes"
+            "offset {offset} and size {size} must be multiples of the pattern's {width} bytes"
         );
         buffer.check_alignment(self.device())?;
         buffer.flags().check_write()?;

@@ -551,7 +551,7 @@ impl Kernel {
     /// clGetKernelWorkGroupInfo
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the device is not associated with the program, or if the program was not built for the device.
     pub fn work_group_info(&self, device: &Arc<Device>) -> Result<WorkGroupInfo> {
         // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
         ensure!(
@@ -573,7 +573,7 @@ impl Kernel {
     /// with fewer registers.
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the program was not built for the device.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, info) = self.definition_on(device)?;
         let max_items = GroupLimits::of(device.properties(), info).max_items;
@@ -586,7 +586,7 @@ impl Kernel {
     /// clGetKernelSubGroupInfo
     ///
     /// # Errors
-    /// If the device is not associated with the program, or has no subgroups.
+    /// The errors of [`Self::work_group_info`]. Also fails if the device has no subgroups.
     pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
@@ -604,7 +604,7 @@ impl Kernel {
     /// CL_KERNEL_PRIVATE_MEM_SIZE, or 0 if the backend cannot compile the kernel. The query may compile the kernel.
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the program was not built for the device.
     pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, _) = self.definition_on(device)?;
         match executable.loaded.kernel_usage(&self.name) {

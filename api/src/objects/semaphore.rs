@@ -84,7 +84,7 @@ impl Semaphore {
     pub fn new(context: &Arc<Context>, properties: SemaphoreProperties) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties
         // (i.e. CL_SEMAPHORE_TYPE_KHR)".
-        let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the semaphore has no type".into()))?;
+        let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the property CL_SEMAPHORE_TYPE_KHR is missing".into()))?;
         ensure!(kind == u64::from(TYPE_BINARY), InvalidProperty, "semaphore type {kind:#x} is unknown");
         let devices = match properties.devices {
             Some(devices) => {
@@ -101,7 +101,11 @@ impl Semaphore {
             // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify
             // CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
             None => {
-                ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is specified");
+                ensure!(
+                    context.devices().len() == 1,
+                    InvalidProperty,
+                    "the context has several devices: CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is required"
+                );
                 context.devices().to_vec()
             }
         };
