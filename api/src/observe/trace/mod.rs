@@ -60,7 +60,8 @@ pub fn is_on() -> bool {
     recorder().is_some()
 }
 
-/// Starts the trace if the options request it. An error on creating the file is printed on standard error.
+/// Starts the trace and the summary that the options request. An error on creating the file is printed on standard
+/// error.
 pub fn begin(options: &Options) {
     let file = options
         .trace
