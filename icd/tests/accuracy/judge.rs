@@ -115,7 +115,7 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
 /// Judges a result for arguments that the device did not flush to zero.
 fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
-    // The specification, or C, defines results at zeros and infinities that a format has.
+    // The specification or C defines exact results for arguments that are zero or infinite.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
     let prescribed = !mode.relaxed && bound != Bound::Ulp(8192.0) && case.x.iter().take(function.arguments()).any(|&x| edge(x));
     if function.shape == Shape::ToInt {
@@ -130,7 +130,7 @@ fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, cas
             best = verdict(other);
         }
     }
-    // Permitted results of a function with a denormal result if denormals are flushed.
+    // A device that flushes denormals may return zero for a denormal result.
     if best.is_err() && mode.flush && got.value == 0.0 && answer.value.is_finite() && answer.value.to_f64().abs() < format.min_normal() {
         best = Ok(0.0);
     }

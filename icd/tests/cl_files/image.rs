@@ -46,7 +46,7 @@ pub fn create(context: &Context, queue: &Queue, form: &ImageProperties, bytes: &
     Ok(image)
 }
 
-/// The contents of an image of this form.
+/// The contents of an image with these properties.
 pub fn read_form(queue: &Queue, image: &Mem, form: &ImageProperties) -> Vec<u8> {
     let mut bytes = vec![0; form.count() * form.element.size()];
     let mut rest = &mut bytes[..];
@@ -60,7 +60,7 @@ pub fn read_form(queue: &Queue, image: &Mem, form: &ImageProperties) -> Vec<u8> 
     bytes
 }
 
-/// A sampler of this form.
+/// A sampler with these properties.
 pub fn sampler(context: &Context, form: SamplerProperties) -> Result<Sampler, String> {
     let mut status = 1;
     let sampler = match form.levels {

@@ -33,12 +33,13 @@ pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
     translate(source, &variant.options, &level()?).is_none().then_some("translator")
 }
 
-/// The module of a variant.
+/// Returns the module of a variant, or `None` if the source is used directly or the translators reject it.
 pub fn module(source: &str, variant: &Variant) -> Option<Vec<u8>> {
     translate(source, &variant.options, &level()?)
 }
 
-/// Build options for a program created from a module: without those of the preprocessor, which have been applied.
+/// Returns the build options for a program created from a module: the `-cl-` options except `-cl-std`. The translators
+/// have applied the others.
 pub fn build_options(options: &str) -> String {
     let mut words = options.split_whitespace();
     let mut kept = Vec::new();
