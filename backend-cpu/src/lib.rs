@@ -64,7 +64,7 @@ use wgcl_codegen::Isa;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
     /// The processor lacks instructions that all generated code uses.
-    #[error("the processor lacks instructions that wgcl's machine code requires (on x86-64: SSE4.2)")]
+    #[error("the processor lacks instructions that wgcl's machine code requires (on x86-64: SSE4.2 and POPCNT)")]
     Processor,
     /// The system refuses to map executable memory.
     #[error("cannot map executable memory: {0}")]
@@ -78,7 +78,8 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// The backend for this machine. Uses the best instruction set that is not above `limit`.
+    /// The backend for this machine. Generates code for `limit` if the processor supports it, otherwise for the best
+    /// supported instruction set.
     ///
     /// # Errors
     /// See [`Unavailable`].

@@ -30,7 +30,8 @@ fn source(levels: u32) -> String {
     text
 }
 
-/// Like [`source`], but the functions also use global and local memory, query the work-item, print, and return pointers.
+/// Like [`source`], but the functions also use global and local memory, query the work-item, print, and return
+/// pointers.
 fn source_for_machine_code(levels: u32) -> String {
     let params = "uint *a, global uint *g, local uint *l, uint k";
     let mut text = format!(

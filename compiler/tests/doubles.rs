@@ -1,7 +1,7 @@
 //! Software doubles (`compiler/src/doubles`). Each operation is specialised for a launch, and run by the interpreter on
 //! random numbers and edge cases. The results must equal those of the host's doubles. The tests use 64-bit integers,
-//! and their emulation with 32-bit integers. `WGCL_DOUBLES_COUNT` is the number of operand sets, `WGCL_DOUBLES_SEED` the
-//! seed.
+//! and their emulation with 32-bit integers. `WGCL_DOUBLES_COUNT` is the number of operand sets, `WGCL_DOUBLES_SEED`
+//! the seed.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 

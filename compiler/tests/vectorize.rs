@@ -62,8 +62,8 @@ impl Input {
     }
 }
 
-/// The number of memory accesses of each kind in a module, and of shuffles. Scalar loads and kinds that do not occur are
-/// omitted.
+/// The number of memory accesses of each kind in a module, and of shuffles. Omits scalar loads and kinds that do not
+/// occur.
 fn summary(module: &Module) -> String {
     let ops = || module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts).map(|inst| &inst.op);
     let count = |is: &dyn Fn(&Op) -> bool| ops().filter(|op| is(op)).count();

@@ -187,7 +187,7 @@ impl Shared {
     }
 }
 
-/// The workers of a process.
+/// The workers of a pool in one process.
 struct Team {
     shared: Arc<Shared>,
     /// Number of workers.
