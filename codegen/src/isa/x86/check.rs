@@ -25,9 +25,7 @@ pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(),
     let instruction = decoder.decode();
     let wrong = || {
         let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-        let name = inst.opcode.name;
-        let message = format!("{name} was encoded as {text}, which decodes to {instruction:?}; intended: {inst:?} with {regs:?}");
-        Err(CodegenError::Decoded(message))
+        Err(CodegenError::Decoded(format!("{inst:?} with {regs:?} was encoded as {text}, which decodes to {instruction:?}")))
     };
     if instruction.mnemonic() == Mnemonic::INVALID || decoder.position() != bytes.len() {
         return wrong();
