@@ -79,7 +79,8 @@ impl WgpuBackend {
         Some(list_by_wgpu(descriptor))
     }
 
-    /// Returns the instance and its adapters, or `None` if there is no driver. Only Vulkan and OpenGL ES exist on these systems.
+    /// Returns the instance and its adapters, or `None` if there is no driver.
+    /// Only Vulkan and OpenGL ES exist on these systems.
     #[cfg(not(any(windows, target_vendor = "apple")))]
     fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
         if self.gl {
