@@ -5,11 +5,10 @@ fn main() {
     if std::env::var("CARGO_CFG_TARGET_FAMILY").is_ok_and(|family| family == "unix")
         && std::env::var("CARGO_CFG_TARGET_VENDOR").is_ok_and(|vendor| vendor != "apple")
     {
-        // Our functions have the same names as the loader's, which are found first by the dynamic linker: our own
-        // references to them, as in the dispatch table, must not go there.
+        // The loader exports functions with the same names, and the dynamic linker finds the loader's functions first.
+        // -Bsymbolic binds references in this library, such as the dispatch table, to this library's functions.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-Bsymbolic");
-        // Once loaded it stays: its threads, and those of the drivers below, must not lose their code when a loader
-        // unloads it.
+        // The library stays loaded when a loader closes it, because its threads and those of its drivers still run.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
 }

@@ -20,14 +20,16 @@
 //! kernels need no bindings, and pointers in memory need no translation.
 //!
 //! # Commands
-//! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs it and its
-//! predecessors. A thread of the device runs commands that no thread waits for. A launch becomes one dispatch per
-//! region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's work-groups to threads
-//! ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread runs on one thread.
+//! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs this command and
+//! its predecessors. A thread that flushes runs a few quick commands. A thread of the device runs other commands. A
+//! launch becomes one dispatch per region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's
+//! work-groups to threads ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread
+//! runs on one thread.
 //!
 //! # Sub-devices
 //! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors
-//! ([`threads::affinity`]). Its commands never run on a thread of the application.
+//! ([`threads::affinity`]). Commands of a sub-device run on a thread of the application only if the system refuses to
+//! create a thread.
 //!
 //! # Soundness
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
@@ -62,7 +64,7 @@ use wgcl_codegen::Isa;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Unavailable {
     /// The processor lacks instructions that all generated code uses.
-    #[error("the processor lacks instructions that wgcl's machine code requires (on x86-64: SSE4.2)")]
+    #[error("the processor lacks instructions that wgcl's machine code requires (on x86-64: SSE4.2 and POPCNT)")]
     Processor,
     /// The system refuses to map executable memory.
     #[error("cannot map executable memory: {0}")]
@@ -76,7 +78,8 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// The backend for this machine. Uses the best instruction set that is not above `limit`.
+    /// The backend for this machine. Generates code for `limit` if the processor supports it, otherwise for the best
+    /// supported instruction set.
     ///
     /// # Errors
     /// See [`Unavailable`].

@@ -1,9 +1,9 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
 //! Work-groups at the upper edges of an NDRange may be smaller than the others. If a kernel cannot observe its
-//! work-groups, this module regroups the work-items. The new groups are contiguous in dimension 0 and fill vectors, and
-//! every thread has several groups. There are few distinct group sizes, so that launches of many sizes share few kernel
-//! variants.
+//! work-groups, this module regroups the work-items, unless the requested groups are tiles. The new groups are
+//! contiguous in dimension 0 and fill vectors. In a large launch, every thread has several groups. There are few
+//! distinct group sizes, so that launches of many sizes share few kernel variants.
 //!
 //! Example: 65 work-items in groups of 16 have two regions. The first has four groups of 16, the second one group of 1.
 
@@ -33,7 +33,7 @@ pub(crate) struct Region {
     pub(crate) group_count: [u32; 3],
 }
 
-/// The regions of an NDRange: at most eight, or at most 27 if the launch is regrouped.
+/// The regions of an NDRange, at most eight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RegionList {
     /// The result of `get_num_groups`.
@@ -47,7 +47,7 @@ pub(crate) struct RegionList {
 pub(crate) enum Grouping {
     /// The requested work-group size.
     Requested,
-    /// Regrouped for this number of threads: the kernel cannot observe its work-groups.
+    /// Regrouped for this number of threads, except for tiles. The kernel cannot observe its work-groups.
     Regrouped { threads: usize },
 }
 
@@ -106,8 +106,8 @@ pub(crate) fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
     Ok(narrow)
 }
 
-/// Whether the requested groups have several rows, fill vectors and divide the NDRange. Such a group often covers a
-/// tile of memory that fits a cache, so such a launch is not regrouped.
+/// Whether the requested groups have several rows, fill vectors and divide the NDRange. A group of this kind often
+/// covers a tile of memory that fits a cache. Therefore, the launch is not regrouped.
 fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
     const WIDTH: u32 = 8;
     let several_rows = local[1] > 1 || local[2] > 1;

@@ -144,7 +144,7 @@ fn device(threads: usize) -> (Arc<CpuDevice>, impl Fn(bool) -> Arc<dyn LoadedPro
                 params: params.clone(),
                 required_group_size: None,
                 group_independent,
-                by_address: false,
+                requires_addresses: false,
                 instructions: 0,
             };
             Arc::new(CpuProgram::of_kernels(
@@ -252,7 +252,7 @@ fn every_work_item_runs_once_for_all_groupings() {
     }
 }
 
-/// Without FMA, built-in functions use another argument reduction, so `fused_fma` must be exact.
+/// Without FMA, built-in functions use another argument reduction. Therefore, the target must report FMA correctly.
 #[test]
 fn fused_fma_is_reported_for_instruction_sets_with_fma() {
     for (isa, fused) in [(Isa::SSE42, false), (Isa::AVX2, true), (Isa::AVX512, true)] {

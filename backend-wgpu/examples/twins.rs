@@ -1,4 +1,4 @@
-//! Runs WGSL shaders on plain wgpu for `scripts/bench`, as the baseline of a program without OpenCL.
+//! Runs WGSL shaders on wgpu alone for `scripts/bench`, as the baseline of a program without OpenCL.
 //!
 //! `twins` compiles as wgpu does by default: with bounds checks, bounded loops and zeroed work-group memory. `twins
 //! unchecked` disables these. Commands are lines on stdin. Answers are lines on stdout: `ok ...` or `error ...`. Tabs

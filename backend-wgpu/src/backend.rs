@@ -73,13 +73,14 @@ impl WgpuBackend {
 }
 
 impl WgpuBackend {
-    /// The instance and its adapters. `None` if there is no driver.
+    /// Returns the instance and its adapters, or `None` if there is no driver.
     #[cfg(any(windows, target_vendor = "apple"))]
     fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
         Some(list_by_wgpu(descriptor))
     }
 
-    /// The instance and its adapters. `None` if there is no driver. Only Vulkan and OpenGL ES exist on these systems.
+    /// Returns the instance and its adapters, or `None` if there is no driver.
+    /// Only Vulkan and OpenGL ES exist on these systems.
     #[cfg(not(any(windows, target_vendor = "apple")))]
     fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
         if self.gl {

@@ -109,7 +109,8 @@ impl Progress for Unobserved {
 
 impl Drop for Open {
     fn drop(&mut self) {
-        // The submission thread completes submitted work and ends. It may itself run this, so it is not joined here.
+        // The submission thread completes submitted work and ends. It is not joined, because it may itself run this
+        // destructor.
         let _ = self.thread.send(Message::Quit);
     }
 }
@@ -230,7 +231,7 @@ impl WgpuDevice {
             params,
             required_group_size: None,
             group_independent: false,
-            by_address: false,
+            requires_addresses: false,
             instructions: 0,
         };
         let make = move |kernel: &str, key: &LaunchKey| specialise(kernel, key).map(KernelShader::new);

@@ -12,7 +12,7 @@
 //! * On Vulkan, commands go directly to the driver ([`vulkan::queue`]). wgpu tracks the state of every buffer through
 //!   every command, which takes longer than many kernels run.
 //! * [`memory`] of a device that shares the host's memory stays mapped. The host copies to it directly once the
-//!   device does not use it. Other devices use rings of staging memory.
+//!   device does not use it. On other devices, transfers use the PCIe BAR, pinned memory or staging memory.
 //! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
 //! * [`vendor`] queries the operating system's driver for facts that Vulkan does not report, and requests high clocks.
 //!

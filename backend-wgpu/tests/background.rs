@@ -71,8 +71,8 @@ fn kernels_of_queued_launches_are_compiled_in_parallel() {
 
 #[test]
 fn the_driver_compiles_only_shaders_that_run() {
-    // An invocation moves at most as many bytes as 16 work-items of one kernel and 2 of the other have. The third
-    // kernel cannot be coarsened.
+    // An invocation runs at most 16 work-items of `bytes` or 2 of `doubles`: their elements have 16 bytes in total.
+    // `apart` cannot be coarsened.
     let source = "
         kernel void bytes(global const uchar *a, global uchar *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }
         kernel void doubles(global const long *a, global long *b) { b[get_global_id(0)] = a[get_global_id(0)] + 1; }

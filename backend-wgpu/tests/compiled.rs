@@ -155,8 +155,8 @@ fn constants_and_variables_of_a_program() {
     }
 }
 
-/// lavapipe stops loops after 65,535 iterations of a work-item. Such a launch fails, however the host reads the
-/// watchdog's word, and the next launch does not.
+/// lavapipe stops loops after 65,535 iterations of a work-item. Such a launch fails, and the next launch does not. The
+/// settings cover both ways in which the host reads the watchdog's word.
 #[test]
 fn launches_with_stopped_loops_fail() {
     const UNTIL: &str = "kernel void until(global float *a, uint n) {

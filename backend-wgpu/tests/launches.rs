@@ -186,7 +186,7 @@ fn constants_are_uniforms_where_they_can_be() {
         run(&*device, launch(&program, "sum", vec![buffer(&out), buffer(&small), buffer(&large)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &out, 0, 32)), [19, 28, 37, 46, 55, 64, 73, 82], "{settings:?}");
         assert_eq!(seen.lock().unwrap()[0].binding.constant_args, [ConstantBinding::Uniform(256), ConstantBinding::Storage]);
-        // Written, and read as a constant in the same launch: storage.
+        // A constant buffer that the same launch writes is bound as storage.
         run(&*device, launch(&program, "sum", vec![buffer(&small), buffer(&small), buffer(&out)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &small, 0, 32))[..2], [29, 48]);
         assert_eq!(seen.lock().unwrap()[1].binding.constant_args, [ConstantBinding::Storage, ConstantBinding::Uniform(256)]);

@@ -12,7 +12,7 @@ type Result<T> = std::result::Result<T, NotationError>;
 
 /// The properties of an image: `image2d 8x4 RGBA UNORM_INT8`, or `image2d 8x4 RGBA UNORM_INT8 levels 3`.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub struct ImageProperties {
     /// cl_mem_object_type
     pub kind: u32,
     /// The width, the height (for a 1D array the array size), and the depth (for a 2D array the array size). 1 for a
@@ -35,7 +35,7 @@ pub struct Form {
 pub struct Level {
     /// The `origin` argument of commands on this level.
     pub origin: [usize; 4],
-    /// The sizes of the level, in the order of [`Form::sizes`].
+    /// The sizes of the level, in the order of [`ImageProperties::sizes`].
     pub sizes: [usize; 3],
 }
 
@@ -85,7 +85,7 @@ const TYPES: [(&str, Element, bool); 15] = [
 /// Further packed channel types, and their values.
 const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
 
-impl Form {
+impl ImageProperties {
     /// Parses the properties of an image, such as `image2d 8x4 RGBA UNORM_INT8`.
     ///
     /// # Errors
@@ -165,7 +165,7 @@ impl Form {
 
 /// The properties of a sampler.
 #[derive(Clone, Copy, Debug)]
-pub struct SamplerForm {
+pub struct SamplerProperties {
     /// Whether coordinates are normalised, as a cl_bool.
     pub normalized: u32,
     /// cl_addressing_mode
@@ -177,7 +177,7 @@ pub struct SamplerForm {
     pub levels: Option<(u32, f32, f32)>,
 }
 
-impl SamplerForm {
+impl SamplerProperties {
     /// Parses the properties of a sampler, such as `normalized repeat linear` or
     /// `normalized repeat linear mip_linear 0.5..2`.
     ///

@@ -1,7 +1,8 @@
 //! A client of the OpenCL API: a notation for launches and their arguments, and their execution on any OpenCL device.
 //!
-//! `wgclc run` uses the crate. The `.cl` tests use its notation in their comments. The OpenCL headers are the only
-//! crate of the driver that it depends on. It therefore runs on the devices of every vendor.
+//! `wgclc run` uses the crate. The `.cl` tests use its notation in their comments. The crate
+//! uses only the OpenCL C API, and `wgcl-opencl-headers` is the only crate of the driver that it depends on. It
+//! therefore runs on the devices of every vendor.
 //!
 //! Example: the launch `sum global=64 local=16` with the argument `data: float[64] = i`.
 

@@ -71,11 +71,11 @@ pub enum ArgumentKind {
     },
     /// An image. Its contents are scalars: channels, or whole elements in a packed format.
     Image {
-        form: image::Form,
+        form: image::ImageProperties,
         /// The contents before the launch.
         init: Init,
     },
-    Sampler(image::SamplerForm),
+    Sampler(image::SamplerProperties),
     /// An empty pipe.
     Pipe {
         /// Packet size in bytes.
@@ -179,7 +179,7 @@ impl ArgumentKind {
             return Ok(Self::Null);
         }
         if let Some(text) = body.strip_prefix("sampler ") {
-            return image::SamplerForm::parse(text).map(Self::Sampler);
+            return image::SamplerProperties::parse(text).map(Self::Sampler);
         }
         if let Some(name) = body.strip_prefix("same ") {
             return same(name);
@@ -204,7 +204,7 @@ impl ArgumentKind {
             None => (body, None),
         };
         if kind.starts_with("image") {
-            return Ok(Self::Image { form: image::Form::parse(kind)?, init: value.unwrap_or_else(zero) });
+            return Ok(Self::Image { form: image::ImageProperties::parse(kind)?, init: value.unwrap_or_else(zero) });
         }
         if let Some((name, count)) = kind.strip_suffix(']').and_then(|kind| kind.split_once('[')) {
             let (element, width) = Element::vector_from_name(name.trim()).ok_or_else(|| format!("unknown type `{}`", name.trim()))?;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::api::{Api, notify, take_error_texts};
 use crate::error::ClientError;
-use crate::image::{Form, SamplerForm};
+use crate::image::{ImageProperties, SamplerProperties};
 use crate::notation::Launch;
 use wgcl_opencl_headers::{
     _cl_command_queue, _cl_context, _cl_kernel, _cl_mem, _cl_program, _cl_sampler, CL_BUFFER_CREATE_TYPE_REGION, CL_DEVICE_NOT_FOUND,
@@ -196,7 +196,7 @@ impl Context {
     }
 
     /// Creates an image with these contents. Rows, slices and levels have no padding.
-    pub fn image(&self, form: &Form, bytes: &[u8]) -> Result<Object> {
+    pub fn image(&self, form: &ImageProperties, bytes: &[u8]) -> Result<Object> {
         let [width, height, depth] = form.sizes;
         let array_size = if form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { height } else { depth };
         let mut desc = cl_image_desc {
@@ -234,7 +234,7 @@ impl Context {
     }
 
     /// Writes the mip levels of an image.
-    fn write_levels(&self, image: &Object, form: &Form, bytes: &[u8]) -> Result<()> {
+    fn write_levels(&self, image: &Object, form: &ImageProperties, bytes: &[u8]) -> Result<()> {
         let mut rest = bytes;
         for level in form.levels() {
             let (here, next) = rest.split_at(form.scalars(level.sizes) * form.element.size());
@@ -268,9 +268,9 @@ impl Context {
         self.object(handle, code, || format!("clCreatePipe of {packets} packets of {packet} bytes"))
     }
 
-    pub fn sampler(&self, form: &SamplerForm) -> Result<Sampler> {
+    pub fn sampler(&self, form: &SamplerProperties) -> Result<Sampler> {
         let mut code = CL_SUCCESS;
-        let SamplerForm { normalized, addressing, filter, levels } = *form;
+        let SamplerProperties { normalized, addressing, filter, levels } = *form;
         let Some((mip_filter, least, most)) = levels else {
             // SAFETY: `code` is writable.
             let handle = unsafe { (self.api.create_sampler)(self.context.handle, normalized, addressing, filter, &mut code) };
@@ -441,7 +441,7 @@ impl Context {
     }
 
     /// Reads the contents of an image. Rows, slices and levels have no padding.
-    pub fn read_image(&self, image: &Object, form: &Form) -> Result<Vec<u8>> {
+    pub fn read_image(&self, image: &Object, form: &ImageProperties) -> Result<Vec<u8>> {
         let mut bytes = vec![0u8; form.count() * form.element.size()];
         let mut rest = &mut bytes[..];
         for level in form.levels() {

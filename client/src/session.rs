@@ -9,7 +9,7 @@ use crate::devices::Device;
 use crate::element::Element;
 use crate::error::ClientError;
 use crate::expression::{Input, Scope};
-use crate::image::Form;
+use crate::image::ImageProperties;
 use crate::notation::{Argument, ArgumentKind, Launch};
 use crate::objects::{Context, Kernel, Object, Parameter, Program, Sampler};
 
@@ -57,7 +57,7 @@ pub struct Buffer {
 struct Memory {
     object: Object,
     /// The properties of an image, or `None` for a buffer or pipe.
-    image: Option<Form>,
+    image: Option<ImageProperties>,
     element: Element,
     /// Number of readable bytes, or 0 for a pipe.
     size: usize,
@@ -187,9 +187,9 @@ impl Session {
     }
 }
 
-/// Assigns arguments to parameters. An argument with the name of a parameter is assigned to it. The others are assigned
-/// to the remaining parameters in order. Returns the index of the parameter, the name and the kind of each argument.
-/// The order is that of the arguments, because values may refer to earlier arguments.
+/// Assigns arguments to parameters. An argument with the name of a parameter is assigned to that parameter. The other
+/// arguments are assigned to the remaining parameters in order. Returns the index of the parameter, the name and the
+/// kind of each argument. The arguments keep their order, because values may refer to earlier arguments.
 fn assign_parameters<'a>(
     kernel: &str,
     parameters: &[Parameter],

@@ -44,7 +44,7 @@ pub struct IsaCaps {
     /// Whether the instruction set has [`Op::Scatter`](crate::vir::Op::Scatter).
     pub has_scatter: bool,
     /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions. If not, only patterns
-    /// that move whole 16-byte blocks, or that repeat in each 16-byte block, are that cheap.
+    /// that move aligned 16-byte units, or that repeat in each 16-byte unit, are that cheap.
     pub has_cheap_shuffles: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub has_i64_conversions: bool,

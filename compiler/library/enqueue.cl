@@ -108,7 +108,7 @@ bool __wgcl_is_valid_queue(queue_t queue) {
     return ((ulong)queue >> 32) != 0;
 }
 
-// CLK_INVALID_EVENT_WAIT_LIST, or 0.
+// Returns CLK_INVALID_EVENT_WAIT_LIST if a wait list is invalid, else 0.
 int __wgcl_check_waits(uint count, __generic const clk_event_t *waits) {
     if ((waits == 0) != (count == 0))
         return -57;
@@ -118,7 +118,7 @@ int __wgcl_check_waits(uint count, __generic const clk_event_t *waits) {
     return 0;
 }
 
-// CLK_INVALID_NDRANGE, or 0.
+// Returns CLK_INVALID_NDRANGE if a range is invalid, else 0.
 int __wgcl_check_range(ndrange_t range) {
     if (range.__dimensions < 1 || range.__dimensions > 3)
         return -160;
@@ -137,7 +137,8 @@ int __wgcl_check_range(ndrange_t range) {
     return items > *__wgcl_queue_word(WGCL_GROUP_ITEMS) ? -160 : 0;
 }
 
-// Allocates a record with this many words after its header. Returns its first word, or an error.
+// Allocates a record with `count` events and `words` other words after its header. Returns the index of its first word,
+// or an error.
 int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, uint words) {
     uint capacity = min(*__wgcl_queue_word(WGCL_CAPACITY), (uint)(ulong)queue);
     uint size = (WGCL_HEAD_WORDS + count + words + 1) & ~1u;
@@ -151,7 +152,8 @@ int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk
     }
     uint at = atomic_add(__wgcl_queue_word(WGCL_USED), size);
     if (at > capacity - size) {
-        // Its slot stays empty. If not even a header fits, nothing follows it.
+        // The record does not fit the queue. Mark its words as a record without a request, or, if they do not fit the
+        // memory, as the end of the records.
         uint most = *__wgcl_queue_word(WGCL_CAPACITY);
         volatile __global uint *place = __wgcl_queue_word(WGCL_RECORDS + at);
         if (at <= most - size) {
@@ -176,8 +178,8 @@ int __wgcl_take_record(queue_t queue, uint kind, uint count, __generic const clk
     return (int)at;
 }
 
-// A record of a kernel to run: its first word, or an error. The events are followed by a word for each parameter, and
-// the captures of the block in memory.
+// Writes the record of a kernel to run. Returns the index of its first word, or an error. A word for each parameter and
+// the block's captures in memory follow the events.
 int __wgcl_enqueue(queue_t queue, int flags, ndrange_t range, uint count, __generic const clk_event_t *waits, __generic clk_event_t *returned, ulong kernel_number, uint parameters, uint captures) {
     if (!__wgcl_is_valid_queue(queue))
         return -102;
@@ -282,8 +284,8 @@ bool __wgcl_has_ended(clk_event_t event) {
     return (int)__wgcl_event(event)[1] <= 0;
 }
 
-// capture_event_profiling_info of an event that has not completed. The kernel with that number runs after the event and
-// refers to it until then.
+// The function capture_event_profiling_info. If the event has not completed, enqueues the kernel `kernel_number`, which
+// waits for the event. The reference to the event is released by that kernel.
 void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel_number) {
     if (__wgcl_has_ended(event)) {
         __wgcl_report_times(event, value);
@@ -303,7 +305,7 @@ void __wgcl_capture_times(clk_event_t event, __global ulong *value, ulong kernel
     *(__global ulong *__global *)(captures + 8) = value;
 }
 
-// The body of that kernel.
+// The body of the kernel that __wgcl_capture_times enqueues.
 void __wgcl_captured_times(uint at) {
     __global char *captures = __wgcl_captured(at);
     clk_event_t event = (clk_event_t)*(__global ulong *)captures;

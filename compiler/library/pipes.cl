@@ -6,10 +6,11 @@
 // count beyond the capacity, so that an old one is never mistaken for a new one. They wrap at a multiple of the
 // capacity (WRAP, below 2^31). A reservation is its first position plus one; 0 is invalid.
 //
-// Each side has one word per slot, its record. The first slot's record of a reservation is its number of slots (OPEN).
-// After the commit it is the position after them plus one. Commits may happen in any order. A commit advances the
-// committed position over all committed records. The algorithm is lock-free: a step fails only if another work-item's
-// step succeeded. So work-items of a vector, or of groups that have not started, cannot block others.
+// Each side has one word per slot, the record of the slot. The record of the first reserved slot contains the number of
+// reserved slots, with the bit OPEN. After the commit it contains the position after the reserved slots, plus one.
+// Commits may happen in any order. A commit advances the committed position over all contiguous committed records. The
+// algorithm is lock-free: a step fails only if another work-item's step succeeded. So work-items of a vector, or of
+// groups that have not started, cannot block others.
 
 #define CAPACITY 0
 #define WRAP 1
@@ -24,7 +25,8 @@
 // devices abort long loops.
 #define MOST_RECORDS 4096u
 
-// OpenCL C 2.0 has this scope as the device supports it; 3.0 if the device reports it, together with the orders.
+// OpenCL C 2.0 always defines this macro. Later versions define it if the device reports this scope. Such a device also
+// reports the memory orders.
 #ifdef memory_scope_device
 #define LOAD(place) atomic_load_explicit((volatile __global atomic_uint *)(place), memory_order_acquire, memory_scope_device)
 #define STORE(place, value) atomic_exchange_explicit((volatile __global atomic_uint *)(place), value, memory_order_acq_rel, memory_scope_device)

@@ -12,7 +12,7 @@ uint __wgcl_reduce_large(float t, float *lo, float *hi) {
     // quadrants.
     uint m = (bits & 0x007fffffu) | 0x00800000u;
     uint first = (bits >> 23) - 121u;
-    // Four words of 2/pi from bit `first` on: 32 zeros, then the bits after the binary point. In the last case these
+    // Four words of 2/pi from bit `first` on: 32 zeros, then the bits after the binary point. If `four` is not 0, these
     // are the last four words.
     uint odd = first & 32u;
     uint two = first & 64u;

@@ -16,7 +16,7 @@ const DATA: u64 = 192 << 20;
 const PER_BYTE: u64 = 4096;
 
 /// Returns the number of bytes that the process can still map, or `None` if there is no limit or it is not known.
-pub fn left() -> Option<u64> {
+pub fn mappable_bytes() -> Option<u64> {
     let limits = read_to_string("/proc/self/limits").ok()?;
     let (space, data) = (limit(&limits, "Max address space"), limit(&limits, "Max data size"));
     if space.is_none() && data.is_none() {
@@ -31,7 +31,7 @@ pub fn left() -> Option<u64> {
 /// Whether the address space suffices to compile `source` bytes on a thread with a stack of `stack` bytes.
 pub fn has_room_to_compile(source: usize, stack: usize) -> bool {
     let needed = DATA + stack as u64 + (source as u64).saturating_mul(PER_BYTE);
-    left().is_none_or(|left| left >= needed)
+    mappable_bytes().is_none_or(|left| left >= needed)
 }
 
 /// Returns the soft limit `name` in the text of /proc/self/limits, or `None` if it is unlimited or missing.

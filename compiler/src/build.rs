@@ -23,7 +23,7 @@ pub fn build(source: &Source, options: &BuildOptions, target: &Target) -> BuildR
 
 /// Like [`build`], but calls `watch` with the IR after each pass.
 pub fn build_watched(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
-    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
+    on_thread(|| run(source, options, target, watch)).unwrap_or_else(|error| BuildResult::failed(vec![*error]))
 }
 
 /// Compiles a translation unit (clCompileProgram). [`crate::link::link`] later resolves functions and variables that
@@ -63,10 +63,10 @@ pub(crate) fn function(source: &Source, options: &BuildOptions, target: &Target,
 fn run(source: &Source, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let mut front = FrontEnd::new(source, options, target);
     let program = front.check().and_then(|checked| finish(&mut front, checked, target, watch));
-    let (log, messages, refused) = (front.log(), front.messages(), front.is_rejected());
+    let (log, messages, is_rejected) = (front.log(), front.messages(), front.is_rejected());
     let files = front.map.take_searched_files();
     let sources = Some(Arc::new(front.map));
-    let program = program.filter(|_| !refused).map(|program| Program { sources, ..program });
+    let program = program.filter(|_| !is_rejected).map(|program| Program { sources, ..program });
     BuildResult { program, log, messages, files }
 }
 

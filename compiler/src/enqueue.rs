@@ -6,8 +6,8 @@
 //! requested kernels.
 //!
 //! A record contains the captures of its block. The host copies them to a second variable ([`PARAMETERS`]). The first
-//! argument of the block's kernel is the offset of the captures in this variable. Images and samplers cannot be in
-//! memory, so they are parameters of the kernel. The record has one word for each of them, and one for each pointer to
+//! argument of the block's kernel is the offset of the captures in this variable, in words. Images and samplers cannot
+//! be in memory, so they are parameters of the kernel. The record has one word for each image, sampler and pointer to
 //! local memory.
 //!
 //! | words | contents |
@@ -170,14 +170,14 @@ impl Record {
 
 /// Offsets in bytes of both variables in the memory of a program's `__global` variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct VariableOffsets {
     /// Offset of [`VARIABLE`].
     pub queue: u64,
     /// Offset of [`PARAMETERS`], or `None` if no block has captures.
     pub parameters: Option<u64>,
 }
 
-impl Places {
+impl VariableOffsets {
     /// Returns the offsets in a module, or `None` if no kernel enqueues.
     pub fn of(module: &Module) -> Option<Self> {
         let layout = ProgramLayout::of(&module.globals);

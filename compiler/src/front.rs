@@ -10,7 +10,7 @@ pub use crate::thir::Program as TypedProgram;
 use crate::timing::stage;
 use crate::{ast, ir, lower, parse, preprocess, sema};
 
-/// The compilation of one source. Each method also runs the stages that precede it.
+/// The compilation of one source. A method that returns the output of a stage also runs the preceding stages.
 #[derive(Debug)]
 pub struct FrontEnd<'a> {
     source: &'a Source,

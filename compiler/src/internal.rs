@@ -1,5 +1,5 @@
-//! Internal compiler errors. Code for an impossible case returns an error with its source location in the compiler. A
-//! plausible value would hide the defect.
+//! Internal compiler errors. Code for an impossible case returns an error with its source location in the compiler. If
+//! it returned a plausible value instead, it would hide the defect.
 
 /// An error about a defect of the compiler.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]

@@ -81,7 +81,7 @@ impl LaunchKey {
         let kernel = KernelKey { local_size, enqueued_local_size: local_size, zero_offset: true, ..KernelKey::default() };
         let mut key = Self { kernel, binding: BindingKey::default() };
         if let Some(kernel) = &function.kernel {
-            key.binding.addresses = kernel.by_address;
+            key.binding.addresses = kernel.requires_addresses;
             if let Some(size) = kernel.reqd_work_group_size {
                 key.kernel.local_size = size;
                 key.kernel.enqueued_local_size = size;

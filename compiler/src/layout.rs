@@ -30,7 +30,7 @@ impl ProgramLayout {
                     continue;
                 }
             };
-            // Programs with more than 4 GiB were rejected before.
+            // Sizes saturate. `Program::check_variables` rejects programs with too large variables.
             let offset = end.checked_next_multiple_of(global.align.max(GlobalVar::MIN_ALIGN)).unwrap_or(0);
             *end = offset.saturating_add(global.size);
             layout.offsets.push(offset);

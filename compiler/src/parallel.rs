@@ -28,7 +28,7 @@ pub fn cores() -> usize {
 /// including the current thread. Panics if a call panics.
 pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     // If the address space is limited, do not start threads, because their stacks would need it.
-    let helpers = if address_space::left().is_some() { 0 } else { cores().min(count).saturating_sub(1) };
+    let helpers = if address_space::mappable_bytes().is_some() { 0 } else { cores().min(count).saturating_sub(1) };
     if helpers == 0 {
         return (0..count).map(f).collect();
     }

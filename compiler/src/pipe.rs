@@ -10,7 +10,7 @@ const ALIGN: u64 = 128;
 /// Size in bytes of the records of a slot: one for writers and one for readers.
 const RECORDS: u64 = 8;
 
-/// Maximum position. The highest bit of a record has another use.
+/// Maximum number of positions. The highest bit of a record marks an open reservation, so positions have 31 bits.
 const MAX_POSITIONS: u32 = (1 << 31) - 1;
 
 /// The memory layout of a pipe.

@@ -20,7 +20,8 @@ pub struct Program {
     pub kernels: Vec<KernelInfo>,
     /// Size in bytes of the program-scope `__global` variables that the program declares.
     pub global_variable_size: u64,
-    /// The sources that the spans of instructions refer to. `None` unless this process built the program from source.
+    /// The sources that the spans of instructions refer to. `None` for a program that was linked or deserialised, and
+    /// for a SPIR-V module without source locations.
     pub sources: Option<Arc<SourceMap>>,
 }
 
@@ -30,10 +31,10 @@ impl Program {
         mark_written_pointees(&mut module, &mut kernels);
         let enqueuing = crate::enqueue::enqueuing(&module);
         for (func, function) in (0..).map(ir::Func).zip(&module.functions).filter(|(_, function)| function.kernel.is_some()) {
-            let blind = crate::passes::group_independent(&module, func);
+            let is_independent = crate::passes::group_independent(&module, func);
             let enqueues = enqueuing.get(func.index()).copied().unwrap_or(false);
             for kernel in kernels.iter_mut().filter(|kernel| kernel.name == function.name) {
-                kernel.group_independent = blind;
+                kernel.group_independent = is_independent;
                 kernel.enqueues = enqueues;
             }
         }
@@ -42,7 +43,7 @@ impl Program {
         Self { module: Arc::new(module), kernels, global_variable_size, sources: None }
     }
 
-    /// Fails if the variables exceed the maximum size of a device.
+    /// Fails if the `__global` variables exceed [`MAX_GLOBAL_VARIABLES`].
     pub(crate) fn check_variables(&self) -> Result<(), String> {
         let size = self.global_variable_size.max(ProgramLayout::of(&self.module.globals).global_size.into());
         if size <= MAX_GLOBAL_VARIABLES {
@@ -87,7 +88,7 @@ pub struct BuildResult {
 
 impl BuildResult {
     /// Creates the result of a failed build.
-    pub fn refused(messages: Vec<Message>) -> Self {
+    pub fn failed(messages: Vec<Message>) -> Self {
         let log = messages.iter().filter_map(|message| message.rendered.as_deref()).collect();
         Self { program: None, log, messages, files: Vec::new() }
     }

@@ -56,7 +56,8 @@ pub struct KernelInfo {
     pub attributes: String,
     /// Size in bytes of the kernel's `__local` variables.
     pub local_memory: u32,
-    /// Whether clGetKernelArgInfo is available: `-cl-kernel-arg-info`.
+    /// Whether clGetKernelArgInfo is available: `-cl-kernel-arg-info`, or a SPIR-V module with the names of the
+    /// parameter types.
     pub has_arg_info: bool,
     /// Whether the last work-groups may be smaller than the others. True if every unit of the program has OpenCL C 2.0
     /// or newer and does not use `-cl-uniform-work-group-size`.

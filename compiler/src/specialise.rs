@@ -79,13 +79,14 @@ impl<'a> Specialised<'a> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
-    /// Converts the module to the form that [`crate::vectorize`] reads. If `apart`, memory accesses are not combined.
+    /// Converts the module to the form that [`crate::vectorize`] reads. If `instrumented`, memory accesses are not
+    /// combined.
     ///
     /// # Errors
     ///
     /// Fails if the compiler has a defect.
-    pub fn prepare(&mut self, apart: bool) -> Result<(), PassError> {
-        self.driver.run(&mut self.module, if apart { NATIVE_INSTRUMENTED } else { NATIVE }).map(drop)
+    pub fn prepare(&mut self, instrumented: bool) -> Result<(), PassError> {
+        self.driver.run(&mut self.module, if instrumented { NATIVE_INSTRUMENTED } else { NATIVE }).map(drop)
     }
 
     /// Converts the module to the form that [`crate::emit`] reads.
@@ -115,7 +116,7 @@ pub fn launched(
     Ok(made.module)
 }
 
-/// Returns the module that [`crate::vectorize`] reads. For `apart`, see [`Specialised::prepare`].
+/// Returns the module that [`crate::vectorize`] reads. For `instrumented`, see [`Specialised::prepare`].
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -124,11 +125,11 @@ pub fn prepared(
     kernel: &str,
     key: &LaunchKey,
     target: &Target,
-    apart: bool,
+    instrumented: bool,
     watch: Option<&Watch<'_>>,
 ) -> LaunchResult<ir::Module> {
     let mut made = Specialised::new(module, kernel, key, target, watch)?;
-    made.prepare(apart).map_err(|error| error.for_launch(kernel))?;
+    made.prepare(instrumented).map_err(|error| error.for_launch(kernel))?;
     Ok(made.module)
 }
 
@@ -203,15 +204,19 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
 }
 
 /// Whether the shader may depend on the work-group size: because of `subgroup_coalesce`, because the NDRange has
-/// several dispatches, or because the kernel depends on its work-group. `before` is the module before the passes,
-/// `module` the module after them.
+/// several dispatches or a two-dimensional one, or because the kernel depends on its work-group. `before` is the module
+/// before the passes, `module` the module after them.
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;
     let Some(index) = before.functions.iter().position(is_same) else { return true };
-    let is_blind = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
+    let is_independent = |module, index: usize| u32::try_from(index).is_ok_and(|index| passes::group_independent(module, Func(index)));
     let exchanges = target.shaders.costs.subgroup_coalescing && passes::subgroup_coalesce::has_wide(kernel);
-    exchanges || !key.binding.single_dispatch || key.binding.two_dimensional_dispatch || !is_blind(before, index) || !is_blind(module, 0)
+    exchanges
+        || !key.binding.single_dispatch
+        || key.binding.two_dimensional_dispatch
+        || !is_independent(before, index)
+        || !is_independent(module, 0)
 }
 
 #[cfg(test)]
@@ -227,7 +232,7 @@ mod tests {
     fn a_shader_can_be_changed_to_another_work_group_size() {
         let source = "
             constant int table[5] = {3, 1, 4, 1, 5};
-            kernel void blind(global const float *a, global float *out, constant float *c, uint n) {
+            kernel void independent(global const float *a, global float *out, constant float *c, uint n) {
                 size_t i = get_global_id(0), j = get_global_id(1);
                 float sum = table[i % 5] + a[i * n] * c[n & 7];
                 if (i + j < get_global_size(0)) out[j * get_global_size(0) + i] = sin(sum);
@@ -244,7 +249,7 @@ mod tests {
                         key.kernel.guard = [guard, false, guard];
                         key.binding.distinct = true;
                     });
-                    specialise(&program.module, "blind", &key, &target).expect("a shader")
+                    specialise(&program.module, "independent", &key, &target).expect("a shader")
                 };
                 let (mut one, other) = (make([64, 1, 1]), make([8, 4, 2]));
                 assert!(one.any_local_size);

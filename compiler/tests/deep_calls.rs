@@ -30,7 +30,8 @@ fn source(levels: u32) -> String {
     text
 }
 
-/// Like [`source`], but the functions use every kind of memory, query the work-item, print, and return pointers.
+/// Like [`source`], but the functions also use global and local memory, query the work-item, print, and return
+/// pointers.
 fn source_for_machine_code(levels: u32) -> String {
     let params = "uint *a, global uint *g, local uint *l, uint k";
     let mut text = format!(
@@ -78,7 +79,7 @@ fn size(program: &Program) -> usize {
 fn code_grows_with_the_source() {
     let target = Target::full();
     let (four, eight) = (size(&program(4, &target)), size(&program(8, &target)));
-    // With inlining, the code would be 4,096 times as large.
+    // With inlining, the code for eight levels would have 4,096 times the size of the code for four levels.
     assert!(eight < 8 * four, "{four} instructions for four levels, {eight} for eight");
 }
 
@@ -115,7 +116,8 @@ fn machine_code_grows_with_the_source() {
     assert!(eight.1 < 3 * four.1, "{four:?} instructions and bytes for four levels, {eight:?} for eight");
 }
 
-/// A program with functions that access buffers and query the work-item: a tree of 6,561 calls.
+/// A program with functions that access buffers and query the work-item. Each function calls the one of the level below
+/// three times, so eight levels have 6,561 calls of `f0`.
 fn source_for_shaders(levels: u32) -> String {
     let mut text = "void f0(uint *a, global uint *g, uint k) {
             for (uint i = 0; i < 9; i++) {
@@ -147,7 +149,7 @@ fn source_for_shaders(levels: u32) -> String {
 fn shaders_grow_with_the_source() {
     let words = |levels, target: &Target| {
         let program = program_of(source_for_shaders(levels), target);
-        assert!(program.module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.by_address));
+        assert!(program.module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.requires_addresses));
         let key = LaunchKey::example(&program.module.functions[0], [64, 1, 1]);
         specialise(&program.module, "k", &key, target).expect("a shader").spirv.expect("SPIR-V").len()
     };

@@ -1,7 +1,7 @@
 //! Software doubles (`compiler/src/doubles`). Each operation is specialised for a launch, and run by the interpreter on
 //! random numbers and edge cases. The results must equal those of the host's doubles. The tests use 64-bit integers,
-//! and their emulation with 32-bit integers. `WGCL_DOUBLES_COUNT` is the number of operands, `WGCL_DOUBLES_SEED` the
-//! seed.
+//! and their emulation with 32-bit integers. `WGCL_DOUBLES_COUNT` is the number of operand sets, `WGCL_DOUBLES_SEED`
+//! the seed.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -59,7 +59,7 @@ fn truncated(x: f64) -> Option<u64> {
     directed(x, x < 0.0, x > 0.0)
 }
 
-/// A double as a half, rounded once: through a float that is rounded to odd.
+/// A double as a half, rounded once: through a float that is rounded to odd. `None` for a NaN.
 fn half_of(x: f64) -> Option<u64> {
     let towards_zero = f32::from_bits(truncated(x)? as u32);
     let odd = towards_zero.to_bits() | u32::from(f64::from(towards_zero) != x);

@@ -127,7 +127,8 @@ fn arguments() -> Vec<[f32; 2]> {
     pairs
 }
 
-/// The error of a result in units in the last place. It is infinite if only one of the numbers is a NaN or an infinity.
+/// The error of a result in units in the last place. It is infinite if a NaN, an infinity or a zero is expected and the
+/// result is another number.
 fn error(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if exact.is_nan() {

@@ -2,9 +2,9 @@
 //! validation, and print in MSL, HLSL and WGSL. `portable.txt` in this folder lists the exceptions with reasons. The
 //! test also fails if an entry no longer applies.
 //!
-//! The same kernels are compiled for the types, limits and language of each of these devices. A device may reject a
-//! kernel. An accepted shader must print, and be within the limits of buffers and local memory. In WGSL, it must pass
-//! naga's parser and validator.
+//! The same kernels are compiled for the types, limits and language of each of these devices, and of OpenGL ES. A
+//! device may reject a kernel. An accepted shader must print, and be within the limits of buffers and local memory. In
+//! WGSL, it must pass naga's parser and validator.
 //!
 //! No test machine has these devices. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
 

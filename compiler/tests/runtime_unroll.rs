@@ -96,7 +96,7 @@ fn loops(module: &Module) -> usize {
     count(module, |op| matches!(op, Op::Loop { .. }))
 }
 
-/// Runs a kernel in both forms. Returns the number of launches that ended.
+/// Runs a kernel as built, and as specialised for each target. Returns the number of launches that ended.
 fn check(source: &str, launches: &[Launch]) -> usize {
     let module = build(source);
     let mut ended = 0;

@@ -30,7 +30,7 @@ use wgcl_opencl_headers::{
     cl_properties, cl_sync_point_khr, cl_uint,
 };
 
-/// This value is newer than the headers of the bindings.
+// These values are newer than the headers of the bindings.
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
@@ -125,7 +125,7 @@ crate::entry! {
     ) {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
         let is_executable = command_buffer.state() == CommandBufferState::Executable;
-        check!(is_executable, InvalidOperation, "the command buffer is not finalised, or kernel arguments are missing");
+        check!(is_executable, InvalidOperation, "the command buffer is not finalised, or a kernel lacks arguments");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
         check!((num_queues == 0) == queues.is_null(), InvalidValue, "the list of queues does not match the count {num_queues}");
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer

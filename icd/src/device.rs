@@ -87,8 +87,7 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
-/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR and this value are not in these headers
-/// either.
+/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, which these headers do not have, either.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
 /// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, which these headers do not have, either.
@@ -124,7 +123,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => query.put(3u32),
         CL_DEVICE_MAX_WORK_ITEM_SIZES => query.put(properties.max_group_size.map(|n| n as usize)),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => query.put(properties.max_group_invocations as usize),
-        // wgpu's shaders are scalar, so vectors are not faster.
+        // On every device, one lane executes one work-item, so vectors are not faster.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT

@@ -257,10 +257,10 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 
 /// The dispatch table. Its address is the first word of every handle.
 ///
-/// Loaders never call clGetPlatformIDs and clUnloadCompiler through the table, because these have no handle. The
-/// entries of these two functions are the mark of cl_khr_icd 2: every handle has a second word for the loader
-/// ([`crate::handles::set_dispatch_data`]). The loader stores a pointer to its own table there, and fills that table
-/// from [`function`]. Older loaders call through this table.
+/// Loaders never call clGetPlatformIDs and clUnloadCompiler through the table, because these functions have no handle
+/// argument. The entries of these two functions are the mark of cl_khr_icd 2: every handle has a second word for the
+/// loader ([`crate::handles::set_dispatch_data`]). The loader stores a pointer to its own table there, and fills that
+/// table from [`function`]. Older loaders call through this table.
 pub(crate) static TABLE: Table = Table::tagged();
 
 /// The entries of OpenCL 3.0, which the bindings declare, followed by the entry of OpenCL 3.1.

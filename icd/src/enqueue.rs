@@ -292,7 +292,7 @@ crate::entry! {
         let function = function.get().ok_or_else(|| Error::InvalidValue("the function is null".into()))?;
         // "CL_INVALID_VALUE if args is a NULL value and cb_args > 0, or if args is a NULL value and num_mem_objects >
         // 0", "if args is not NULL and cb_args is 0."
-        check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "args and cb_args do not match: {} pointer and {args_size} bytes", if args.is_null() { "a null" } else { "a valid" });
+        check!(args.is_null() == (args_size == 0) && (!args.is_null() || num_objects == 0), InvalidValue, "args, cb_args and num_mem_objects do not match: {} pointer, {args_size} bytes, {num_objects} memory objects", if args.is_null() { "a null" } else { "a valid" });
         // "CL_INVALID_VALUE if num_mem_objects > 0 and mem_list or args_mem_loc are NULL", "if num_mem_objects = 0
         // and mem_list or args_mem_loc are not NULL."
         let none = num_objects == 0;

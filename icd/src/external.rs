@@ -1,4 +1,4 @@
-//! Transfers the ownership of external memory (cl_khr_external_memory; OpenCL API 5.7.4).
+//! Transfers the ownership of external memory (cl_khr_external_memory).
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ pub(crate) trait FromC {
     unsafe fn from_c(raw: Self::Raw) -> Self;
 }
 
-macro_rules! plain {
+macro_rules! unchanged {
     ($($ty:ty)*) => {
         $(impl FromC for $ty {
             type Raw = Self;
@@ -44,7 +44,7 @@ macro_rules! plain {
     };
 }
 
-plain!(u32 i32 u64 i64 usize isize);
+unchanged!(u32 i32 u64 i64 usize isize);
 
 /// Handles, which are compared and not dereferenced.
 impl<T> FromC for *mut T {

@@ -143,7 +143,7 @@ fn take_cell() -> usize {
 }
 
 /// Sets the second word of all existing and future handles, for a loader that supports cl_khr_icd 2. Handles need no
-/// distinction by platform, because there is only one.
+/// distinction by platform, because there is only one platform.
 pub(crate) fn set_dispatch_data(data: *mut c_void) {
     let cells = CELLS.lock();
     cells.dispatch_data.store(data, Ordering::Relaxed);

@@ -87,9 +87,9 @@ fn create(
     Image::new(&context, list, flags, format, desc, host).map(handles::retained)
 }
 
-/// Creates an image for the functions of OpenCL 1.1. For them, an invalid pitch is an invalid size:
+/// Creates an image for the functions of OpenCL 1.1. In these functions, an invalid pitch is an invalid size:
 /// "CL_INVALID_IMAGE_SIZE if ... values specified by image_row_pitch do not follow rules".
-fn create_plain(
+fn create_opencl_11(
     context: cl_context,
     flags: cl_mem_flags,
     format: &List<cl_image_format>,
@@ -167,7 +167,7 @@ crate::entry! {
             row_pitch: row_pitch as u64,
             ..ImageDesc::default()
         };
-        create_plain(context, flags, &format, &desc, host_ptr)
+        create_opencl_11(context, flags, &format, &desc, host_ptr)
     }
 
     fn clCreateImage3D(
@@ -191,7 +191,7 @@ crate::entry! {
             slice_pitch: slice_pitch as u64,
             ..ImageDesc::default()
         };
-        create_plain(context, flags, &format, &desc, host_ptr)
+        create_opencl_11(context, flags, &format, &desc, host_ptr)
     }
 
     fn clGetSupportedImageFormats(
@@ -237,7 +237,7 @@ crate::entry! {
         let context = handles::get::<Context>(context)?;
         // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name": no name is
         // supported.
-        check!(properties.properties().is_none_or(|(pairs, _)| pairs.is_empty()), InvalidProperty, "images have no properties");
+        check!(properties.properties().is_none_or(|(pairs, _)| pairs.is_empty()), InvalidProperty, "the property list of an image must be empty");
         format_use(flags)?;
         let desc = desc.get(1).first().map(desc_of).transpose()?;
         let requirements = ImageRequirements::new(&context, format.get(1).first().map(format_of), desc.as_ref())?;

@@ -19,8 +19,8 @@ use crate::handles;
 use crate::image;
 use wgcl_opencl_headers::{cl_bool, cl_command_queue, cl_event, cl_int, cl_map_flags, cl_mem, cl_uint};
 
-/// Returns the origin of a command on an image. It has three elements, or four for mipmapped images of three
-/// dimensions.
+/// Returns the origin of a command on an image. The list has three elements, or four for mipmapped 3D images and 2D
+/// image arrays.
 pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, Error> {
     let [x, y, z] = triple(origin)?;
     let level = origin.get(image.origin_elements()).get(3).map_or(0, |&level| level as u64);

@@ -223,7 +223,7 @@ crate::entry! {
         // "CL_INVALID_VALUE if kernel_name is NULL."
         let name = name.get();
         if name.is_none() {
-            check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+            check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has no executable: it was not built, or the build failed");
         }
         let name = name.ok_or_else(|| Error::InvalidValue("the kernel name is null".into()))?;
         Kernel::new(&program, &name).map(handles::retained)

@@ -17,8 +17,8 @@ use wgcl_api::objects::semaphore::Semaphore;
 
 use crate::handles;
 
-/// Returns the name of an object in singular and plural, or `None` for platforms and devices, which applications do not
-/// release.
+/// Returns the name of an object in singular and plural. Returns `None` for platforms, devices and mutable commands,
+/// which applications do not release.
 fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     let plain = |name: &str| Some((name.to_owned(), format!("{name}s")));
     if let Some(buffer) = object.downcast_ref::<Buffer>() {

@@ -1,7 +1,8 @@
 //! The log on standard error (`WGCL_LOG`).
 //!
-//! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. It panics if a destructor of the
-//! application calls OpenCL after the thread-local values of the main thread are destroyed. This layer has no state.
+//! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. That layer panics if a destructor of the
+//! application calls OpenCL after the thread-local values of the main thread are destroyed. This layer has no
+//! thread-local state.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
@@ -59,9 +60,9 @@ pub(crate) fn start(options: &Options) {
         // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
         let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
     }
-    // Complaints are printed even without a log. Otherwise, users would not notice that an option has no effect.
-    for complaint in &options.messages {
-        let _ = writeln!(io::stderr(), "wgcl: {complaint}");
+    // These messages are printed even without a log. Otherwise, users would not notice that an option has no effect.
+    for message in &options.messages {
+        let _ = writeln!(io::stderr(), "wgcl: {message}");
     }
 }
 

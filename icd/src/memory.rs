@@ -97,7 +97,7 @@ fn create(
 ) -> Result<*mut _cl_mem> {
     let flags = MemFlags::parse(flags)?;
     if let Some(external) = external {
-        check!(host_ptr.is_null(), InvalidHostPtr, "the host pointer is not null, but the memory is imported");
+        check!(host_ptr.is_null(), InvalidHostPtr, "the host pointer must be null for external memory");
         return register(context, Buffer::import(context, flags, size as u64, &external, list)?);
     }
     flags.check_contents()?;

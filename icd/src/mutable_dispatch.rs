@@ -62,7 +62,8 @@ struct Config {
     local_size: List<usize>,
 }
 
-/// Returns the elements of a list in a structure. Fails unless the pointer is null exactly if the list is empty.
+/// Returns the elements of a list in a structure. Fails if the pointer is null and the count is not 0, or if the
+/// pointer is not null and the count is 0.
 fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T>> {
     check!((count == 0) == list.is_null(), InvalidValue, "the list of {what} does not match the count {count}");
     Ok(list.get(count as usize))
@@ -75,7 +76,7 @@ impl Config {
         let kernel = command.kernel();
         let context = kernel.program().context();
         let given = elements(self.num_args, &self.args, "arguments")?;
-        let svm_args = elements(self.num_svm_args, &self.svm_args, "arguments of shared memory")?;
+        let svm_args = elements(self.num_svm_args, &self.svm_args, "SVM arguments")?;
         let exec_infos = elements(self.num_exec_infos, &self.exec_infos, "execution infos")?;
         let args = given
             .iter()
@@ -90,7 +91,7 @@ impl Config {
                 pointers.push((set, addresses));
             }
         }
-        // An update cannot change the number of dimensions, so the arrays have one element for each.
+        // An update cannot change the number of dimensions, so the arrays have one element for each dimension.
         let count = command.work_dim() as usize;
         let [global_offset, global_size, local_size] =
             [&self.global_offset, &self.global_size, &self.local_size].map(|list| (!list.is_null()).then(|| list.get(count)));

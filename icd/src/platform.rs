@@ -37,7 +37,8 @@ const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
-/// Returns the platform of this process. The first call creates it, and starts the log that the options request.
+/// Returns the platform of this process. The first call creates it, and starts the log and the trace that the
+/// options request.
 pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
         let options = Options::get();

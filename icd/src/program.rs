@@ -276,7 +276,7 @@ fn link(
     let context = handles::get::<Context>(context)?;
     let devices = device_list(num_devices, devices)?;
     // "CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL, or [only one of both holds]."
-    check!(num_programs != 0 && !programs.is_null(), InvalidValue, "the list of programs is null or empty");
+    check!(num_programs != 0 && !programs.is_null(), InvalidValue, "the list of input programs is null or empty");
     check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
     let inputs = handles::get_all::<Program>(&programs.get(num_programs as usize))?;
     let done = callback.get().map(|callback| {

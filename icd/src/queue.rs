@@ -45,8 +45,8 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
             check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is specified twice");
             match u32::try_from(name) {
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
-                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise ignored, because the
-                // underlying driver has one queue.
+                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise ignored, because each
+                // device has one queue.
                 Ok(CL_QUEUE_PRIORITY_KHR) => {
                     check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?;
                     has_hint = true;

@@ -29,7 +29,8 @@ const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 /// Reads a list of properties.
 ///
 /// # Errors
-/// If the pointer is null, or if a name is unknown or specified twice.
+/// If the pointer is null, or if a name is unknown or specified twice. Also fails for several external handles and for
+/// invalid values.
 fn properties(list: &List<cl_semaphore_properties_khr>) -> Result<SemaphoreProperties> {
     // "CL_INVALID_VALUE if sema_props is NULL".
     check!(!list.is_null(), InvalidValue, "the list of properties is null");

@@ -181,7 +181,7 @@ fn damaged_cache_files_are_ignored() {
         fs::write(path, bytes).expect("a damaged file");
     }
     assert_eq!(folder.run(), 0);
-    assert!(folder.run() >= 2, "it was mended");
+    assert!(folder.run() >= 2, "the damaged files should have been replaced");
     for path in folder.files() {
         fs::remove_file(&path).and_then(|()| fs::create_dir(&path)).expect("a folder where a file should be");
     }

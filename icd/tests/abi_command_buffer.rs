@@ -95,7 +95,7 @@ fn a_recorded_command_buffer_runs_many_times() {
             assert_eq!(queue.read::<u32>(&c, 64), want);
         }
     }
-    // Interleaved with other commands of the queue.
+    // The command buffer runs between other commands of the queue.
     queue.write(&a, &[5u32; 64]);
     commands.enqueue();
     assert_eq!(queue.launch(&add, &[64], None), CL_SUCCESS);
@@ -285,7 +285,7 @@ fn a_command_buffer_retains_its_objects() {
     };
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&b, 4), [6; 4]);
-    // Released while it may still be running.
+    // The command buffer is released while it may still be running.
     queue.write(&a, &[4u32; 4]);
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     drop(commands);

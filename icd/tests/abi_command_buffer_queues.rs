@@ -80,7 +80,7 @@ fn barrier(commands: &Commands, queue: &Queue) -> Point {
     point
 }
 
-/// A context of these devices, and a queue for each.
+/// Creates a context of these devices, and a queue for each device.
 fn context(devices: &[cl_device_id], properties: u64) -> (Context, Vec<Queue>) {
     let cl = &target().cl;
     let mut status = 1;
@@ -193,7 +193,7 @@ fn invalid_arguments_are_rejected() {
     let record =
         |queue: cl_command_queue| commands_of.clCommandBarrierWithWaitListKHR(commands.0, queue, null(), 0, null(), null_mut(), null_mut());
     assert_eq!(record(null_mut()), CL_INVALID_COMMAND_QUEUE, "with two queues, one has to be named");
-    assert_eq!(record(third.0), CL_INVALID_COMMAND_QUEUE, "not one of them");
+    assert_eq!(record(third.0), CL_INVALID_COMMAND_QUEUE, "the queue does not belong to the command buffer");
     assert_eq!(record(outside.0), CL_INVALID_CONTEXT);
     assert_eq!(record(queues[1].0), CL_SUCCESS);
     commands.finalize();

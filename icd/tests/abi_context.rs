@@ -49,7 +49,7 @@ fn a_context_reports_its_devices_and_properties() {
     assert_eq!(status, CL_SUCCESS);
     let bytes = info_bytes(|size, value, ret| target.cl.clGetContextInfo(context.0, CL_CONTEXT_PROPERTIES, size, value, ret));
     let want: Vec<u8> = properties.iter().flat_map(|value| value.to_ne_bytes()).collect();
-    assert_eq!(bytes, Ok(want), "the properties come back as they were given");
+    assert_eq!(bytes, Ok(want), "the query returns the properties of the creation");
     let devices = info_bytes(|size, value, ret| target.cl.clGetContextInfo(context.0, CL_CONTEXT_DEVICES, size, value, ret));
     let count: u32 = context_info(&context, CL_CONTEXT_NUM_DEVICES).expect("the number of devices");
     assert_eq!(devices.map(|bytes| bytes.len()), Ok(count as usize * size_of::<usize>()));
@@ -68,8 +68,7 @@ fn invalid_arguments_of_context_creation_are_rejected() {
     assert_eq!(create(null(), 1, null()), CL_INVALID_VALUE);
     assert_eq!(create([0x7777, 0, 0].as_ptr(), 1, &target.device), CL_INVALID_PROPERTY);
     if target.is_wgcl() {
-        // The loader reads the dispatch table of the first device and crashes if that is null: put the null device
-        // second.
+        // The loader reads the dispatch table of the first device, so only the second device can be null.
         assert_eq!(create(null(), 2, [target.device, null_mut()].as_ptr()), CL_INVALID_DEVICE);
     }
     // User data without a callback.

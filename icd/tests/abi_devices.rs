@@ -44,7 +44,7 @@ fn a_slow_device_does_not_delay_another() {
     assert_eq!(cl.clGetDeviceIDs(target.platform, CL_DEVICE_TYPE_ALL, 8, devices.as_mut_ptr(), &mut count), CL_SUCCESS);
     // The interpreter is the last device.
     let last = count.min(8) as usize - 1;
-    assert!(last >= 1, "an interpreter after a device");
+    assert!(last >= 1, "the interpreter and another device");
     let both = [devices[0], devices[last]];
     let mut status_ret = 1;
     let context = Context(cl.clCreateContext(null(), 2, both.as_ptr(), None, null_mut(), &mut status_ret));

@@ -161,12 +161,12 @@ static OBJECTS: AtomicPtr<Objects> = AtomicPtr::new(null_mut());
 /// Makes all calls of a handler: with the objects of `before_end`, which it then releases, and with new ones.
 fn calls_again() -> Result<(), Failed> {
     let cl = &target().cl;
-    // Argument checks return the same errors as before the exit.
     let objects = OBJECTS.swap(null_mut(), Ordering::SeqCst);
     let mut result = Ok(());
     if !objects.is_null() {
         // SAFETY: leaked by `before_end`.
         let objects = unsafe { &*objects };
+        // Argument checks return the same errors as before the exit.
         let mut status = 1;
         cl.clCreateBuffer(objects.context, 0, 0, null_mut(), &mut status);
         if status != CL_INVALID_BUFFER_SIZE {

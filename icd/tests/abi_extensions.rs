@@ -257,7 +257,7 @@ fn native_kernels_wait_for_events_and_complete_events() {
     assert!(argument.is_null());
     assert_eq!(target.cl.clFlush(queue.0), CL_SUCCESS);
     std::thread::sleep(std::time::Duration::from_millis(20));
-    assert_eq!(word.load(std::sync::atomic::Ordering::SeqCst), 0, "it did not wait");
+    assert_eq!(word.load(std::sync::atomic::Ordering::SeqCst), 0, "the native kernel did not wait for the event");
     assert_eq!(target.cl.clSetUserEventStatus(gate.0, 0), CL_SUCCESS);
     assert_eq!(target.cl.clWaitForEvents(1, &event.0), CL_SUCCESS);
     assert_eq!(word.load(std::sync::atomic::Ordering::SeqCst), 1);

@@ -89,7 +89,7 @@ impl Semaphore {
         assert_eq!(self.0.clEnqueueWaitSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), null_mut()), CL_SUCCESS);
     }
 
-    /// Signals the semaphore. Returns once the driver has the signal, so that others may wait for it.
+    /// Signals the semaphore. Returns once the driver has the signal, so that Vulkan may wait for it.
     fn signal(&self, queue: &Queue) {
         let mut event = null_mut();
         assert_eq!(self.0.clEnqueueSignalSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), &mut event), CL_SUCCESS);
@@ -125,7 +125,7 @@ fn import(context: &Context, vulkan: &Vulkan) -> Mem {
 
 const SOURCE: &str = "kernel void step(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }";
 
-/// The contents of the memory after N rounds of both programs.
+/// The contents of the memory after this number of rounds of both programs.
 fn expected(rounds: usize) -> Vec<u32> {
     let after = |first: u32, i: usize| {
         (0..rounds).fold(first, |word, _| word.wrapping_mul(3).wrapping_add(1).wrapping_mul(2).wrapping_add(i as u32))
@@ -133,8 +133,8 @@ fn expected(rounds: usize) -> Vec<u32> {
     (0..COUNT).map(|i| after(5, i)).collect()
 }
 
-/// Two semaphores, each as an OpenCL and as a Vulkan object: Vulkan signals one, OpenCL the other. The signalling side
-/// creates it.
+/// Two semaphores, each as an OpenCL and as a Vulkan object. Vulkan creates and signals `stepped`; OpenCL creates and
+/// signals `launched`.
 struct Pair {
     stepped: Semaphore,
     launched: Semaphore,

@@ -37,7 +37,7 @@ fn works() {
     assert_eq!(queue.read::<u32>(&mem, 64), [4; 64]);
 }
 
-/// Runs `child` in a fork of this process, which then exits; returns its status. Kills it after a minute.
+/// Runs `child` in a forked process, and returns the status of that process. Kills the process after a minute.
 fn in_fork(child: impl FnOnce()) -> cl_int {
     // SAFETY: the child continues as the only thread of its process, which the test checks.
     let pid = unsafe { libc::fork() };
@@ -213,8 +213,8 @@ fn exhausted_memory_is_an_error() {
     assert!(status.success(), "{status}\n{out}");
 }
 
-/// Allocates buffers of the largest size until memory is exhausted: that returns an error code, and everything works
-/// again once some are released.
+/// Allocates buffers of the largest size until memory is exhausted. The failed call must return an error code. Commands
+/// must work again once the buffers are released.
 fn take_all_memory() {
     let cl = &target().cl;
     let largest: u64 = info(|size, value, ret| cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, ret))

@@ -1,5 +1,5 @@
-//! `WGCL_CHECK` reports exactly the errors of kernels within the bounds of their memory, fails the launch on request,
-//! and reports nothing for correct kernels.
+//! `WGCL_CHECK` reports each error of a kernel once, also if all accesses are within bounds (for example a data race).
+//! It fails the launch on request, and reports nothing for correct kernels.
 //!
 //! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 
@@ -310,7 +310,7 @@ fn errors_of_the_application_are_reported() {
         rest.lines().filter(|line| line.starts_with("wgcl: ")).map(|line| format!("{line}\n")).collect::<String>()
     };
     let expected = "wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined\n\
-                    wgcl: a buffer of 16 bytes was released while commands that use it are running\n\
+                    wgcl: a buffer of 16 bytes was released before the commands that use it were complete\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
                     wgcl: the application did not wait for the last commands of 1 queue\n";
     assert_eq!(report("1"), expected);

@@ -179,7 +179,7 @@ fn invalid_creation_is_rejected() {
     assert_eq!(creation_status(&context, 0, RGBA8, &flat, host), CL_INVALID_HOST_PTR);
     assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
     assert_eq!(creation_status(&context, CL_MEM_USE_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
-    // Legal, but ambiguous: CL_Rx.
+    // CL_Rx is a valid channel order that devices need not support.
     assert_eq!(creation_status(&context, 0, format(0x10BA, CL_UNORM_INT8), &flat, none), CL_IMAGE_FORMAT_NOT_SUPPORTED);
     // Images created from other objects.
     let buffer = context.buffer_with(CL_MEM_READ_ONLY, 256, null_mut());

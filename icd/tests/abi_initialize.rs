@@ -57,7 +57,7 @@ fn reported() -> bool {
     let target = target();
     let names = info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS, size, value, ret));
     let reported = names.is_ok_and(|names| names.split(' ').any(|name| name == "cl_khr_initialize_memory"));
-    assert!(reported || !target.is_wgcl(), "a wgcl device without");
+    assert!(reported || !target.is_wgcl(), "a wgcl device without cl_khr_initialize_memory");
     reported
 }
 

@@ -71,7 +71,7 @@ fn kernel_queries_are_answered() {
 #[test]
 fn a_kernel_takes_4096_bytes_of_arguments() {
     let context = Context::new();
-    // The pointer has 8 bytes, and 511 numbers the others.
+    // The pointer has 8 bytes, and the 511 numbers have the other 4,088.
     let parameters: String = (0..511).map(|index| format!(", long a{index}")).collect();
     let sum: String = (0..511).map(|index| format!(" + {} * a{index}", index % 7)).collect();
     let source = format!("kernel void many(global long *out{parameters}) {{ out[get_global_id(0)] = 0{sum}; }}");
@@ -484,7 +484,7 @@ fn large_and_structured_arguments_are_passed() {
     assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
 }
 
-/// A device may cache a launch: it must notice every change of the next one.
+/// A device may cache a launch. It must notice every difference of the next launch.
 #[test]
 fn cached_launches_use_the_new_arguments() {
     let context = Context::new();
@@ -500,7 +500,7 @@ fn cached_launches_use_the_new_arguments() {
         let program = context.build(source);
         let kernel = program.kernel("f");
         for round in 0..4 {
-            // Objects with the handles, and presumably at the addresses, of those of the previous round.
+            // These objects may get the handles and addresses of the released objects of the previous round.
             let (out, other, input) = (context.buffer(256), context.buffer(256), context.buffer(256));
             queue.write(&input, &[round * 100; 64]);
             assert_eq!(target().cl.clSetKernelArg(kernel.0, 2, 4 * 64, null()), CL_SUCCESS);

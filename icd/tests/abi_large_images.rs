@@ -13,7 +13,7 @@ use common::large::{SIZE, reserve};
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info, is_cpu, target};
 
-/// Work-items of a launch: each accesses the element this many elements before the one in question.
+/// Work-items of a launch. Each accesses the element whose distance before the tested element is the work-item's ID.
 const ITEMS: usize = 64;
 
 /// For each type: `paint` writes elements, and `look` reads them without a sampler, and with integer and float
@@ -63,7 +63,8 @@ impl Large {
         assert_eq!(self.queue.launch(kernel, &[ITEMS], None), CL_SUCCESS);
     }
 
-    /// A command reads what a kernel writes before an element, and a kernel reads what a command writes there.
+    /// A kernel writes the elements up to `at`, and a command reads them. Then a command writes them, and a kernel
+    /// reads them.
     fn access(&self, name: &str, image: &Mem, at: [usize; 3], first: f32) {
         let cl = &target().cl;
         let row =
@@ -98,7 +99,7 @@ impl Large {
         for (number, &at) in places.iter().enumerate() {
             self.access(name, image, at, (number * 1000) as f32);
         }
-        // Each is unaffected by the others.
+        // The accesses at one place did not change the elements at the other places.
         let look = self.program.kernel(&format!("look_{name}"));
         look.set_mem(2, &self.out);
         for (number, &at) in places.iter().enumerate() {

@@ -21,7 +21,7 @@ const TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 as usi
 /// The indices of clGetPlatformIDs and clUnloadCompiler in `struct _cl_icd_dispatch`.
 const TAGGED: [usize; 2] = [0, 31];
 /// The number of entries in the dispatch table of OpenCL 3.1.
-const PLACES: usize = 150;
+const ENTRIES: usize = 150;
 
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
 const CL_PLATFORM_UNLOADABLE: cl_uint = 0x0921;
@@ -88,13 +88,13 @@ fn the_platform_reports_version_two() {
     let driver = Driver::open();
     assert_eq!(driver.platform, target().platform, "loaders give out the driver's own handles");
     // SAFETY: the table has that many entries.
-    let table = unsafe { *words(driver.platform)[0].cast::<[*mut c_void; PLACES]>() };
+    let table = unsafe { *words(driver.platform)[0].cast::<[*mut c_void; ENTRIES]>() };
     for (place, function) in table.into_iter().enumerate() {
         assert_eq!(function.addr() == TAG, TAGGED.contains(&place), "place {place}");
     }
     let name = driver.function(driver.platform, c"clGetPlatformInfo");
     assert_eq!(name, table[1], "loaders of both versions call the same function");
-    assert_eq!(driver.function(driver.platform, c"clGetKernelSuggestedLocalWorkSize"), table[PLACES - 1]);
+    assert_eq!(driver.function(driver.platform, c"clGetKernelSuggestedLocalWorkSize"), table[ENTRIES - 1]);
     let versions = info_bytes(|size, value, ret| {
         target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)
     })

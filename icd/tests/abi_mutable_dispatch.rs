@@ -196,7 +196,7 @@ fn arguments_may_be_set_after_recording() {
     let Some(setup) = setup() else { return };
     let Setup { functions, context, queue, a, commands, .. } = &setup;
     let bare = context.build(SOURCE).kernel("add");
-    assert_eq!(commands.launch_mutable(&bare, 4, None, None).err(), Some(CL_INVALID_KERNEL_ARGS), "only if the property is given");
+    assert_eq!(commands.launch_mutable(&bare, 4, None, None).err(), Some(CL_INVALID_KERNEL_ARGS), "permitted only with the property");
     assert_eq!(commands.launch_mutable(&bare, 4, None, Some(&fields(GLOBAL))).err(), Some(CL_INVALID_KERNEL_ARGS));
     let later = fields(ARGUMENTS);
     assert_eq!(commands.launch_mutable(&bare, 5, Some(2), Some(&later)).err(), Some(CL_INVALID_WORK_GROUP_SIZE));
@@ -209,7 +209,7 @@ fn arguments_may_be_set_after_recording() {
     let enqueue = || functions.clEnqueueCommandBufferKHR(0, null(), commands.0, 0, null(), null_mut());
     assert_eq!(enqueue(), CL_INVALID_OPERATION);
     assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(1, &9u32)])]), CL_SUCCESS);
-    assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(2u32), "one is missing yet");
+    assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(2u32), "an argument is still missing");
     assert_eq!(enqueue(), CL_INVALID_OPERATION);
     assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(0, &a.0)])]), CL_SUCCESS);
     assert_eq!(commands.info(CL_COMMAND_BUFFER_STATE_KHR), Ok(1u32), "executable");
@@ -333,7 +333,7 @@ fn invalid_updates_are_rejected_and_change_nothing() {
     let fixed = Commands::new(functions, queue);
     let of_fixed = fixed.launch_mutable(add, 8, None, None).expect("handles are returned all the same");
     fixed.finalize();
-    assert_eq!(fixed.update(&[Config::new(of_fixed)]), CL_INVALID_OPERATION, "not a mutable one");
+    assert_eq!(fixed.update(&[Config::new(of_fixed)]), CL_INVALID_OPERATION, "the command buffer is not mutable");
     let other = Commands::with(functions, queue, &MUTABLE);
     let of_other = other.launch_mutable(add, 8, None, None).expect("recorded");
 
@@ -357,7 +357,7 @@ fn invalid_updates_are_rejected_and_change_nothing() {
     let value = [NewArg::new(1, &1000u32)];
     let dead = Config { num_args: 1, ..config };
     for (what, wrong, status) in [
-        ("an argument that is not there", config.with_args(&[NewArg::new(2, &1u32)]), CL_INVALID_ARG_INDEX),
+        ("an argument that does not exist", config.with_args(&[NewArg::new(2, &1u32)]), CL_INVALID_ARG_INDEX),
         ("an argument of another size", config.with_args(&[NewArg::new(1, &1u64)]), CL_INVALID_ARG_SIZE),
         ("no memory object", config.with_args(&[NewArg::new(0, &queue.0)]), CL_INVALID_MEM_OBJECT),
         ("no list", dead, CL_INVALID_VALUE),
@@ -376,7 +376,7 @@ fn invalid_updates_are_rejected_and_change_nothing() {
 
     let stiff = Config::new(rigid);
     for wrong in [stiff.with_args(&value), stiff.with_global(&8), stiff.with_local(&4), Config { global_offset: &1, ..stiff }] {
-        assert_eq!(commands.update(&[wrong]), CL_INVALID_OPERATION, "not among the fields");
+        assert_eq!(commands.update(&[wrong]), CL_INVALID_OPERATION, "the field cannot be updated");
     }
     assert_eq!(commands.update(&[stiff]), CL_SUCCESS);
 

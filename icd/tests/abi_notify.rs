@@ -57,7 +57,7 @@ fn heard() -> &'static Heard {
 
 /// Runs calls with the context.
 fn with<T>(heard: &Heard, calls: impl FnOnce(&Context) -> T) -> T {
-    // The callback locks the context itself, to call OpenCL: it is not locked here.
+    // The callback locks the same mutex, so it must be unlocked during the calls.
     let raw = heard.context.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(null_mut(), |context| context.0);
     let context = std::mem::ManuallyDrop::new(Context(raw));
     calls(&context)

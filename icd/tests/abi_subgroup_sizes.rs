@@ -70,8 +70,8 @@ fn subgroup_info(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
         .expect("an answer")
 }
 
-/// The expected results of the work-items of a subgroup, from the positions that they report: `own` has the id of each
-/// one, in the order of the lanes.
+/// The expected results of the work-items of a subgroup, from the positions that they report: `own` has the ID of each
+/// work-item, in the order of the lanes.
 fn expected(size: usize, group: usize, subgroup: u32, own: &[u32]) -> Vec<[u32; 12]> {
     let any = own.iter().any(|x| x % 13 == 0);
     let all = own.iter().all(|x| x % 7 != 0);
@@ -103,7 +103,7 @@ fn check(context: &Context, program: &Program, size: usize, local: [usize; 2]) {
     queue.write(&input, &words);
     kernel.set_mem(0, &out);
     kernel.set_mem(1, &input);
-    // Groups in dimension 1: their linear ids are consecutive, too, as each is as wide as the range.
+    // The groups follow each other in dimension 1. Each is as wide as the range, so linear IDs are consecutive, too.
     assert_eq!(queue.launch(&kernel, &[local[0], local[1] * groups], Some(&local)), CL_SUCCESS);
     let found: Vec<[u32; 12]> = queue.read::<u32>(&out, words.len() * 12).chunks_exact(12).map(|row| row.try_into().expect("12")).collect();
     for (found, words) in found.chunks(group).zip(words.chunks(group)) {

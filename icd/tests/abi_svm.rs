@@ -396,7 +396,7 @@ fn invalid_arguments_are_rejected() {
     assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 8, null()), CL_INVALID_VALUE);
     assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 7, (&raw const own).cast()), CL_INVALID_VALUE);
     assert_eq!(set_svm_pointers(&walk, &[memory.start]), CL_SUCCESS);
-    assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()), CL_SUCCESS, "the earlier ones are taken back");
+    assert_eq!(info(CL_KERNEL_EXEC_INFO_SVM_PTRS, 0, null()), CL_SUCCESS, "an empty list removes the earlier pointers");
     let mut status = 1;
     let larger = cl.clCreateBuffer(context.0, CL_MEM_USE_HOST_PTR, 65, memory.start, &mut status);
     assert!(larger.is_null());

@@ -88,7 +88,7 @@ impl<'a> Words<'a> {
     }
 
     fn get(&mut self) -> &mut [u32] {
-        // SAFETY: `words` words were allocated, and no command uses them while the test does.
+        // SAFETY: that many words were allocated, and no command uses them while the test does.
         unsafe { std::slice::from_raw_parts_mut(self.2, self.3) }
     }
 }
@@ -203,14 +203,14 @@ fn kernels_dereference_pointer_arguments() {
     let (mut words, mut out) = (Words::new(functions, &context, 64), Words::new(functions, &context, 4));
     words.get().copy_from_slice(&std::array::from_fn::<u32, 64, _>(|index| index as u32));
     let scale = program.kernel("scale");
-    // Starting in the middle, without a map or a command that transfers the memory.
+    // The pointer starts in the middle of the memory, which no command maps or transfers.
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, words.at(32)), CL_SUCCESS);
     assert_eq!(scale.set(1, &3_u32), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[32], None), CL_SUCCESS);
     queue.finish();
     let expected: Vec<u32> = (0..64).map(|index| if index < 32 { index } else { 3 * index }).collect();
     assert_eq!(words.get(), expected);
-    // Memory that the process allocated elsewhere, too.
+    // The memory may also be ordinary memory of the process.
     let mut local = vec![7_u32; 16];
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, local.as_mut_ptr().cast()), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[16], None), CL_SUCCESS);
@@ -320,7 +320,7 @@ fn a_blocking_free_waits_for_all_users_of_the_memory() {
         });
         assert_eq!(functions.clMemBlockingFreeINTEL(context.0, reached), CL_SUCCESS);
     });
-    assert!(begin.elapsed() >= wait, "it did not wait");
+    assert!(begin.elapsed() >= wait, "the free did not wait for the launch");
     assert_eq!(out.get()[0], 34);
     assert_eq!(functions.clMemBlockingFreeINTEL(context.0, reached), CL_INVALID_VALUE);
 }

@@ -55,7 +55,8 @@ enum Outcome {
     Passed,
     Skipped,
     Failed {
-        /// Set for a crash, a hang, and an error of the test itself. Such a failure is never expected.
+        /// Set for a crash, a hang, a difference between the devices, and an error of the test itself. Such a failure
+        /// is never expected.
         crashed: bool,
     },
 }
@@ -235,7 +236,7 @@ impl Lists {
 }
 
 /// Runs a file on the device and on the interpreter, checks both results, and compares them. A file that the device
-/// skips is skipped, whatever the result of the interpreter.
+/// skips is skipped, unless it fails on the interpreter.
 fn run_on_both(file: &Path, on_device: impl Fn(Ran) -> Ran, on_interpreter: impl Fn(Ran) -> Ran) -> Result<Ran, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no folder for outputs: {error}"))?;
     let (first, second) = (folder.path().join("device"), folder.path().join("interpreter"));

@@ -23,8 +23,7 @@ use common::target;
 const COUNT: u64 = 24;
 /// Kernels of one program.
 const KERNELS: u64 = 12;
-/// Bytes of all arguments of a kernel: wgcl's devices support 4,096. Few arguments are small, so that most kernels use
-/// less.
+/// Maximum bytes of the values that a kernel gets as arguments. wgcl's devices support 4,096 bytes for all arguments.
 const MAX_BYTES: usize = 3900;
 
 /// The scalar types: name in OpenCL C, bytes.

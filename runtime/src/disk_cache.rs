@@ -78,11 +78,11 @@ impl<A: Artifact> ProgramCache<A> {
     }
 
     /// Stores an artifact. Does nothing if it cannot be serialised, or if there is no disk cache.
-    pub(crate) fn keep(&self, kernel: &str, key: &A::Key, artifact: &A) {
+    pub(crate) fn store(&self, kernel: &str, key: &A::Key, artifact: &A) {
         if let Some((cache, key)) = self.artifact_entry(kernel, key)
             && let Some(bytes) = artifact.encode()
         {
-            cache.keep(&key, &bytes);
+            cache.store(&key, &bytes);
         }
     }
 
@@ -93,11 +93,11 @@ impl<A: Artifact> ProgramCache<A> {
     }
 
     /// Stores the launch history for later processes. Does nothing for programs without a given identity.
-    pub(crate) fn keep_history(&self, history: &History<A::Key>) {
+    pub(crate) fn store_history(&self, history: &History<A::Key>) {
         if let Some((cache, key)) = self.entry("history", &[]).filter(|_| self.is_named)
             && let Some(bytes) = encode(history)
         {
-            cache.keep(&key, &bytes);
+            cache.store(&key, &bytes);
         }
     }
 }

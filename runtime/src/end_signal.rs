@@ -11,7 +11,7 @@ pub struct EndSignal {
 }
 
 impl EndSignal {
-    /// Wakes the waiting thread. The caller must have made its condition true.
+    /// Wakes the waiting thread. The caller must have made the condition of [`Self::wait_until`] true.
     pub fn notify(&self) {
         // The waiting thread holds the lock between its last check and its sleep.
         drop(self.lock.lock());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of launches in a history, which contains the last ones.
+/// Maximum number of launches in a history. If there are more, the oldest ones are removed.
 const MAX_LAUNCHES: usize = 64;
 
 /// A variant that a launch requested.

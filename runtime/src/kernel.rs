@@ -28,7 +28,7 @@ pub struct KernelFacts {
     /// Whether the kernel's results are independent of the work-group size.
     pub group_independent: bool,
     /// Whether the kernel's buffers must be accessed by address.
-    pub by_address: bool,
+    pub requires_addresses: bool,
     /// Number of instructions of the kernel, including those of the functions that it calls.
     pub instructions: usize,
 }
@@ -43,7 +43,7 @@ impl KernelFacts {
                 params: kernel.params.clone(),
                 required_group_size: kernel.reqd_work_group_size,
                 group_independent: group_independent(module, func),
-                by_address: kernel.by_address,
+                requires_addresses: kernel.requires_addresses,
                 instructions: reached_instructions(module, func),
             })
         });
@@ -98,10 +98,10 @@ pub struct Kernel<M: Machine> {
     /// Fork generation of the process that compiles the variants.
     generation: AtomicU32,
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
-    /// The last artifact that was compiled only for an inspection, or that can run work-groups of any size. The next
-    /// variant uses it if the keys match.
+    /// The last artifact that was compiled only for an inspection or its memory usage, or that can run work-groups of
+    /// any size. The next variant uses it if the keys match.
     spare: Mutex<Option<Spare<M::Artifact>>>,
-    /// Whether a variant has been compiled. Similar variants then take little time.
+    /// Whether the compilation of a variant has ended. Similar variants then compile quickly.
     is_ready: AtomicBool,
     /// Whether the background compilation for a launch was started.
     begun: AtomicBool,
@@ -146,8 +146,8 @@ impl<M: Machine> Kernel<M> {
     }
 
     /// Whether the kernel's buffers must be accessed by address.
-    pub const fn by_address(&self) -> bool {
-        self.facts.by_address
+    pub const fn requires_addresses(&self) -> bool {
+        self.facts.requires_addresses
     }
 
     /// The attribute `reqd_work_group_size`, if the kernel has it.
@@ -165,7 +165,7 @@ impl<M: Machine> Kernel<M> {
         self.facts.instructions >= LONG
     }
 
-    /// Whether a variant has been compiled. Similar variants then take little time.
+    /// Whether the compilation of a variant has ended, possibly with an error. Similar variants then compile quickly.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
         if !is_ready() && self.variants().values().any(|variant| variant.loaded.get().is_some()) {
@@ -251,8 +251,8 @@ impl<M: Machine> Kernel<M> {
         *self.spare.lock() = Some(Spare { key: key.clone(), artifact });
     }
 
-    /// Returns the stored artifact if its key matches. If it can run work-groups of any size, returns an adapted copy.
-    /// Otherwise removes it.
+    /// Returns the stored artifact if it has this key, and removes it. If the artifact can run work-groups of any size,
+    /// the local size may differ: returns an adapted copy, and does not remove the artifact.
     pub(crate) fn take_spare(&self, key: &KeyOf<M>) -> Option<M::Artifact> {
         let mut spare = self.spare.lock();
         let Spare { key: its_key, artifact } = spare.as_ref()?;

@@ -117,7 +117,7 @@ impl<M: Machine> Program<M> {
     }
 
     /// Starts to compile a variant in the background, unless it has been requested before.
-    pub fn begin(self: &Arc<Self>, kernel: &Arc<Kernel<M>>, key: KeyOf<M>, urgency: Urgency) {
+    pub fn compile_in_background(self: &Arc<Self>, kernel: &Arc<Kernel<M>>, key: KeyOf<M>, urgency: Urgency) {
         let Some(variant) = kernel.new_variant(&key) else { return };
         let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
         workers::spawn(urgency, move || {
@@ -128,11 +128,11 @@ impl<M: Machine> Program<M> {
         });
     }
 
-    /// Inspects the executable of a variant, or its artifact if it is not loaded. The artifact is stored for the
+    /// Inspects the executable of a variant. If the variant is not loaded, inspects its artifact, and stores it for the
     /// variant.
     ///
     /// # Errors
-    /// The errors of the compiler.
+    /// The errors of the compiler, and of the machine if loading the variant has failed.
     pub fn inspect<T>(
         &self,
         kernel: &Kernel<M>,
@@ -149,8 +149,9 @@ impl<M: Machine> Program<M> {
         Ok(result)
     }
 
-    /// Returns the memory usage of a kernel, from any compiled variant. If no variant is compiled, compiles an artifact
-    /// for `probable_key`. Does not load it, because loading takes longer than compiling.
+    /// Returns the memory usage of a kernel, from any compiled variant. If no variant is compiled, uses an artifact for
+    /// `probable_key` from the disk cache or the compiler. Does not load this artifact, because loading takes longer
+    /// than compiling.
     ///
     /// # Errors
     /// The errors of the compiler.
@@ -211,7 +212,7 @@ impl<M: Machine> Program<M> {
         drop(span);
         artifact.dump(kernel.name(), key);
         if let Some(cache) = &self.cache {
-            cache.keep(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
+            cache.store(kernel.name(), common.as_ref().filter(|_| artifact.serves_any_group_size()).unwrap_or(key), &artifact);
         }
         Ok(artifact)
     }
@@ -234,7 +235,7 @@ impl<M: Machine> Program<M> {
             }
             history.clone()
         };
-        cache.keep_history(&history);
+        cache.store_history(&history);
     }
 }
 
@@ -245,8 +246,8 @@ fn load<M: Machine>(machine: &M, kernel: &str, artifact: M::Artifact, key: &KeyO
     machine.load(kernel, artifact, key).map(|executable| Loaded { executable: Arc::new(executable), usage, any_group_size })
 }
 
-/// The prefetch of a program that is being loaded: loads the variants that earlier processes launched from the disk
-/// cache.
+/// Loads variants from the disk cache while the program itself is being loaded. The variants are those that earlier
+/// processes launched.
 pub struct PrefetchedProgram<M: Machine> {
     cache: Arc<ProgramCache<M::Artifact>>,
     history: History<KeyOf<M>>,

@@ -68,7 +68,7 @@ fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
         params: Vec::new(),
         required_group_size: None,
         group_independent: true,
-        by_address: false,
+        requires_addresses: false,
         instructions: 0,
     };
     let compiled = Arc::new(AtomicUsize::new(0));
@@ -135,14 +135,14 @@ fn an_inspected_artifact_is_used() {
 }
 
 #[test]
-fn a_kept_artifact_is_only_used_for_its_key() {
+fn a_stored_artifact_is_only_used_for_its_key() {
     let (program, compiled) = program();
     let kernel = program.kernel("k").expect("it has one");
     for (looked_at, wanted) in [((3, 8), (5, 8)), ((3, 8), (3, 16)), ((4, 8), (6, 8))] {
         assert_eq!(program.inspect(kernel, &looked_at, |code| code.0, |code| code.0), Ok(looked_at));
         assert_eq!(program.executable(kernel, &wanted).map(|code| code.0), Ok(wanted));
     }
-    // At the second inspection of 3, its artifact is still kept.
+    // At the second inspection of 3, its artifact is still stored.
     assert_eq!(compiled.load(Ordering::SeqCst), 5);
 }
 
@@ -152,7 +152,7 @@ fn a_background_compilation_is_used_by_the_launch() {
     let program = Arc::new(program);
     let kernel = program.kernel("k").expect("it has one");
     for _ in 0..2 {
-        program.begin(kernel, (5, 8), Urgency::Awaited);
+        program.compile_in_background(kernel, (5, 8), Urgency::Awaited);
     }
     let begin = Instant::now();
     while program.loaded(kernel, &(5, 8)).is_none() && begin.elapsed() < Duration::from_secs(60) {

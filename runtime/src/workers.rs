@@ -62,7 +62,7 @@ impl Work {
 /// launch then compiles its variant itself.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     // The stacks of threads would use address space that the application's data needs.
-    if address_space::left().is_some() {
+    if address_space::mappable_bytes().is_some() {
         return;
     }
     let starts = {

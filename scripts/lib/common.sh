@@ -24,7 +24,7 @@ as_root() {
     fi
 }
 
-# Builds libwgcl.so and the given packages of the workspace, and prints the library's path. If WGCL_LIBRARY is set, prints that path instead.
+# Builds the library and the given packages of the workspace, and prints the library's path. If WGCL_LIBRARY is set, prints that path instead.
 library() { # [PACKAGE...]
     if [ -n "${WGCL_LIBRARY:-}" ]; then
         [ -e "$WGCL_LIBRARY" ] || die "WGCL_LIBRARY=$WGCL_LIBRARY: file not found"

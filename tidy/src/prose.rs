@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use crate::files::{File, Kind};
 use crate::syntax::{Comment, Parts, Style};
 
-/// Where a paragraph comes from.
+/// The origin of a paragraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The first paragraph of a documentation comment.

@@ -12,8 +12,8 @@ use wgcl_tidy::imports::{code, cycles, file_graph, graph, is_test, sources};
 /// The crates of the workspace, except for this one.
 const CRATES: [&str; 9] = ["api", "backend-cpu", "backend-host", "backend-wgpu", "client", "codegen", "compiler", "icd", "runtime"];
 
-/// Cycles among the modules of a crate that remain: modules of which some may import each other in a cycle.
-const CIRCLES: [(&str, &str); 2] = [
+/// For each crate, the modules that may import each other in cycles.
+const MODULES_IN_CYCLES: [(&str, &str); 2] = [
     ("api", "backend cache commands image objects observe types"),
     // Entry points refer to the dispatch table, which lists them all.
     (
@@ -23,9 +23,9 @@ const CIRCLES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The files of `api` that import each other in cycles: the graph of OpenCL's objects. An event has a queue, a queue
-/// its last event. Move plain types to a leaf file, or use a trait, instead of adding a file.
-const FILES_IN_CIRCLES: [&str; 9] = [
+/// The files of `api` that import each other in cycles: the graph of OpenCL's objects. An event has a queue, and
+/// a queue has its last event. Move plain types to a leaf file, or use a trait, instead of adding a file.
+const FILES_IN_CYCLES: [&str; 9] = [
     "commands/command.rs",
     "commands/command_buffer/mod.rs",
     "commands/command_buffer/mutable_dispatch.rs",
@@ -41,7 +41,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text of each pair of back-quotes.
+/// The text between each pair of back-quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -131,7 +131,7 @@ fn modules_import_in_one_direction() {
         let graph = graph(&root().join(name)).unwrap();
         assert!(!graph.is_empty(), "crate {name} has no modules");
         let permitted: Vec<BTreeSet<&str>> =
-            CIRCLES.iter().filter(|(owner, _)| *owner == name).map(|(_, modules)| modules.split_whitespace().collect()).collect();
+            MODULES_IN_CYCLES.iter().filter(|(owner, _)| *owner == name).map(|(_, modules)| modules.split_whitespace().collect()).collect();
         for cycle in cycles(&graph) {
             let edges = cycle.iter().map(|module| {
                 let imported: Vec<&str> = graph[module].intersection(&cycle).map(String::as_str).collect();
@@ -149,7 +149,7 @@ fn modules_import_in_one_direction() {
 
 #[test]
 fn files_import_in_one_direction() {
-    for (name, permitted) in [("api", &FILES_IN_CIRCLES[..]), ("codegen", &[]), ("backend-wgpu", &[])] {
+    for (name, permitted) in [("api", &FILES_IN_CYCLES[..]), ("codegen", &[]), ("backend-wgpu", &[])] {
         let graph = file_graph(&root().join(name)).unwrap();
         assert!(graph.values().map(BTreeSet::len).sum::<usize>() > 100, "the imports of {name} are found: {graph:#?}");
         let in_cycles: BTreeSet<String> = cycles(&graph).into_iter().flatten().collect();

@@ -1,4 +1,4 @@
-//! Holds every tracked file to the rules of language and size; see `wgcl_tidy::rules`.
+//! Checks every file against the rules of language and size; see `wgcl_tidy::rules`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

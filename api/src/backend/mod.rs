@@ -36,7 +36,8 @@ pub enum DeviceKind {
     IntegratedGpu,
     /// A GPU of a virtual machine.
     VirtualGpu,
-    /// The CPU (lavapipe, SwiftShader, WARP).
+    /// The host's CPU: the CPU device, the interpreter, or a GPU driver that runs on the CPU (lavapipe, SwiftShader,
+    /// WARP).
     Cpu,
     /// A device whose driver does not report its kind.
     Other,
@@ -174,13 +175,13 @@ pub struct DeviceProperties {
     pub vendor: String,
     /// The name and version of the underlying driver, for CL_DRIVER_VERSION and dumps.
     pub driver: String,
-    /// "Vulkan", "Metal", "DX12".
+    /// The graphics API, such as "Vulkan" or "OpenGL ES"; "CPU" or "interpreter" for a device that runs on the host.
     pub api: &'static str,
     /// Total bytes of memory.
     pub global_memory: u64,
     /// Bytes of the largest single allocation.
     pub max_allocation: u64,
-    /// Bytes of workgroup memory.
+    /// Bytes of local memory.
     pub local_memory: u32,
     /// Bytes of the largest uniform binding.
     pub max_constant_size: u32,
@@ -204,7 +205,7 @@ pub struct DeviceProperties {
     pub preferred_group: PreferredGroup,
     /// The cache between the device and global memory; `None` if the device has no such cache or it is unknown.
     pub cache: Option<CacheProperties>,
-    /// Whether work-group memory is dedicated memory, not global memory.
+    /// Whether local memory is dedicated memory, not global memory.
     pub dedicated_local_memory: bool,
     /// Whether host and device share memory: maps cost nothing.
     pub unified_memory: bool,
@@ -360,7 +361,7 @@ pub enum LaunchArg {
     Buffer(Option<MemoryRange>),
     /// An address of the host, on devices with fine-grained system SVM.
     Address(u64),
-    /// Bytes of workgroup memory.
+    /// Bytes of local memory.
     Local(u32),
     /// An image: the location of its first element, and its descriptor. A sampler is a by-value argument: its bits
     /// are the CLK_... constants of OpenCL C.
@@ -483,8 +484,8 @@ pub trait Progress: Send + Sync {
     fn submitted(&self, now: u64);
     /// Records that the command has begun. Called before `complete`.
     fn running(&self);
-    /// Whether the calling thread waits for the command as soon as it is enqueued. Then it may execute the command
-    /// itself.
+    /// Whether the calling thread waits for the command as soon as the command is enqueued. The device may then
+    /// execute the command on this thread.
     fn is_awaited_by_this_thread(&self) -> bool {
         false
     }
@@ -528,7 +529,7 @@ pub trait LoadedProgram: Send + Sync + fmt::Debug {
 /// The resource usage of a kernel on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelUsage {
-    /// Bytes of workgroup memory of the kernel's `__local` variables (without `__local` arguments).
+    /// Bytes of local memory of the kernel's `__local` variables (without `__local` arguments).
     pub local_memory: u32,
     /// Bytes of private memory per work-item; 0 if unknown.
     pub private_memory: u32,

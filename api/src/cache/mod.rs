@@ -93,7 +93,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The user's cache, or `None` if it is disabled.
+    /// The user's cache, or `None` if the cache is disabled or no cache directory is known.
     pub fn get() -> Option<&'static Self> {
         if cfg!(test) {
             return None;
@@ -102,12 +102,12 @@ impl Cache {
         CACHE.get_or_init(|| Self::of_options(Options::get(), dirs::cache_dir)).as_ref()
     }
 
-    fn of_options(options: &Options, usual: fn() -> Option<PathBuf>) -> Option<Self> {
+    fn of_options(options: &Options, user_cache_dir: fn() -> Option<PathBuf>) -> Option<Self> {
         // A cached program has no source locations.
         if options.is_checked() || options.cache.as_deref() == Some("0") {
             return None;
         }
-        let folder = options.cache_dir.clone().or_else(|| Some(usual()?.join("wgcl")))?;
+        let folder = options.cache_dir.clone().or_else(|| Some(user_cache_dir()?.join("wgcl")))?;
         let limit = options
             .cache_size
             .as_deref()
@@ -156,7 +156,7 @@ impl Cache {
     }
 
     /// Stores contents under a key, unless they are too large or the cache is disabled. Errors disable the cache.
-    pub fn keep(&self, key: &Key, contents: &[u8]) {
+    pub fn store(&self, key: &Key, contents: &[u8]) {
         let capacity = self.limit / u64::from(SHARDS) / shard::BLOCK;
         if shard::blocks((HEADER + contents.len()) as u64) > capacity || self.closed.load(Ordering::Relaxed) {
             return;

@@ -2,7 +2,7 @@
 //!
 //! A program depends on its source, options, headers and device, which are all part of the key. It also depends on the
 //! files for which its `#include` directives searched. Those are known only after the build: the entry lists them with
-//! a hash of their contents. It is valid as long as all files are unchanged.
+//! a hash of their contents. The entry is valid as long as all these files are unchanged.
 
 use std::path::PathBuf;
 
@@ -61,7 +61,7 @@ pub(crate) fn store_program(
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
         .collect::<Option<Vec<IncludeProbe>>>()?;
     let contents = encode(&probes, log, &stored::encode_program(program)?);
-    cache.keep(&key(unit, target), &contents);
+    cache.store(&key(unit, target), &contents);
     Some(Key::of_contents(&contents))
 }
 

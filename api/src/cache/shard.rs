@@ -11,8 +11,8 @@
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
 //! after the last recount. It counts their blocks. If these exceed the limit, it removes the least recently used files
 //! until a quarter of the limit is free. Then it sets the ledger's length to the remaining size. The next recount
-//! follows only after a quarter of the limit was written, so the cost per write is constant. The recounting process
-//! locks the file [`STAMP`]. The modification time of that file is the time of the last recount, or
+//! follows only after a quarter of the limit was written, so the amortised cost per write is constant. The recounting
+//! process locks the file [`STAMP`]. The modification time of that file is the time of the last recount, or
 //! [`SystemTime::UNIX_EPOCH`] during a recount.
 //!
 //! An entry is written to a temporary file before the ledger grows, and the recounting process also counts temporary
@@ -83,7 +83,7 @@ impl Shard<'_> {
                 }
                 true
             }
-            // The new file itself is among the examined files.
+            // The recount includes the temporary file of this entry.
             _ => self.recount()?.is_some_and(|total| total <= self.capacity),
         };
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
@@ -141,8 +141,8 @@ impl Shard<'_> {
         if content.blocks > self.capacity {
             content.shrink(self.capacity / 4 * 3);
         }
-        // The listing may lack entries that were added since `before` was read. So all of them are added, perhaps
-        // twice.
+        // The listing may lack entries that were written since `before` was read. The blocks of all these entries are
+        // added, so some may count twice.
         let meanwhile = ledger.metadata()?.len().saturating_sub(before);
         ledger.set_len(content.blocks + meanwhile)?;
         stamp.set_modified(SystemTime::now())?;

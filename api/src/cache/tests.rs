@@ -49,8 +49,8 @@ fn stored_entries_are_found() {
     let folder = folder();
     let cache = Cache::new(&folder.path().join("not/yet/there"), DEFAULT_LIMIT);
     assert_eq!(cache.find(&key(1)), None);
-    cache.keep(&key(1), b"contents");
-    cache.keep(&key(2), b"");
+    cache.store(&key(1), b"contents");
+    cache.store(&key(2), b"");
     // A second cache of the same folder finds the entries.
     let other = Cache::new(&folder.path().join("not/yet/there"), DEFAULT_LIMIT);
     assert_eq!(other.find(&key(1)).as_deref(), Some(b"contents".as_slice()));
@@ -80,7 +80,7 @@ fn damaged_entries_are_removed() {
         |bytes| bytes[20] ^= 1,
     ];
     for corrupt in corruptions {
-        cache.keep(&key(7), b"an entry with 24 letters");
+        cache.store(&key(7), b"an entry with 24 letters");
         let path = files(folder.path()).pop().expect("the file");
         let mut bytes = fs::read(&path).expect("its bytes");
         corrupt(&mut bytes);
@@ -88,7 +88,7 @@ fn damaged_entries_are_removed() {
         assert_eq!(cache.find(&key(7)), None);
         assert!(!path.exists(), "the entry is removed");
     }
-    cache.keep(&key(7), b"again");
+    cache.store(&key(7), b"again");
     assert_eq!(cache.find(&key(7)).as_deref(), Some(b"again".as_slice()));
 }
 
@@ -96,7 +96,7 @@ fn damaged_entries_are_removed() {
 fn misnamed_entries_are_not_found() {
     let folder = folder();
     let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
-    cache.keep(&key(1), b"one");
+    cache.store(&key(1), b"one");
     let path = files(folder.path()).pop().expect("the file");
     let wrong = cache.shard(&key(2)).join(key(2).to_string());
     fs::create_dir_all(wrong.parent().expect("a folder")).expect("a folder");
@@ -110,11 +110,11 @@ fn unusable_folders_disable_the_cache() {
     let file = folder.path().join("file");
     fs::write(&file, b"in the way").expect("a file");
     let cache = Cache::new(&file.join("cache"), DEFAULT_LIMIT);
-    cache.keep(&key(1), b"one");
+    cache.store(&key(1), b"one");
     assert_eq!(cache.find(&key(1)), None);
     // The cache does not try to write again.
     fs::remove_file(&file).expect("removed");
-    cache.keep(&key(1), b"one");
+    cache.store(&key(1), b"one");
     assert_eq!(cache.find(&key(1)), None);
 }
 
@@ -126,7 +126,7 @@ fn a_failed_write_leaves_no_file() {
     const VARIABLE: &str = "WGCL_CACHE_TEST_FULL";
     if let Some(path) = std::env::var_os(VARIABLE) {
         let cache = Cache::new(Path::new(&path), DEFAULT_LIMIT);
-        cache.keep(&key(1), &[7; 100_000]);
+        cache.store(&key(1), &[7; 100_000]);
         assert_eq!(cache.find(&key(1)), None, "nothing was written");
         return;
     }
@@ -150,7 +150,7 @@ fn a_failed_write_leaves_no_file() {
 fn a_read_only_folder_is_read() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = folder();
-    Cache::new(folder.path(), DEFAULT_LIMIT).keep(&key(1), b"one");
+    Cache::new(folder.path(), DEFAULT_LIMIT).store(&key(1), b"one");
     let set = |mode| {
         for path in [folder.path().join("v1"), Cache::new(folder.path(), DEFAULT_LIMIT).shard(&key(1))] {
             fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("permissions");
@@ -159,7 +159,7 @@ fn a_read_only_folder_is_read() {
     set(0o500);
     let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one".as_slice()));
-    cache.keep(&key(2), b"two");
+    cache.store(&key(2), b"two");
     // The superuser may write anywhere.
     let found = cache.find(&key(2));
     assert!(found.is_none() || found.as_deref() == Some(b"two"), "{found:?}");
@@ -176,7 +176,7 @@ fn writers_may_be_killed() {
         let cache = Cache::new(Path::new(&path), DEFAULT_LIMIT);
         // The parent kills this process; otherwise the loop ends at this limit.
         for round in 0..100_000 {
-            cache.keep(&key(round % 50), &contents(round % 50));
+            cache.store(&key(round % 50), &contents(round % 50));
         }
         return;
     }

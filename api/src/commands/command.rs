@@ -182,7 +182,7 @@ pub enum Argument {
     Value(ValueBytes),
     /// A buffer, or null.
     Buffer(Option<Arc<Buffer>>),
-    /// Bytes of workgroup memory.
+    /// Bytes of local memory.
     Local(u32),
     /// An image; its descriptor is passed to the kernel.
     Image(Arc<Image>),

@@ -5,14 +5,15 @@
 //! all other command-queues in the same context may no longer be available and their behavior is
 //! implementation-defined." Here queues stay usable, but commands that depend on a failed command fail:
 //!
-//! 1. A command whose wait list has a failed event is terminated, whenever it was enqueued. Its status is
-//!    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. Every command that depends on a failure gets this status.
+//! 1. A command whose wait list has a failed event is terminated, whenever it was enqueued. The status
+//!    of the command is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. Every command that depends on a failure gets this
+//!    status.
 //! 2. A command that follows in the order of the queue ("implicit dependencies", 3.2.1) depends on the failed command
 //!    too. In an in-order queue these are all later commands. In an out-of-order queue they are markers and barriers
 //!    without a wait list, and the commands after such a barrier. A command of any queue that reads memory which the
-//!    failed command should have written depends on it as well. If the device does not have such a command yet, the
-//!    command is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If the device has it, the
-//!    command runs and then fails.
+//!    failed command should have written depends on it as well. If such a command is not yet submitted to the device,
+//!    it is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If it is already submitted, it
+//!    runs and then fails.
 //!
 //! The second rule ends when the failure is reported to the application ([`Failure::mark_reported`]): commands that are
 //! enqueued later are not affected, so that programs can continue after an error. A failure is reported by
@@ -21,10 +22,11 @@
 //! * a negative status that clGetEventInfo returns, or that an event's callback receives. Many programs ignore both, so
 //!   blocking calls and clFinish still return a failure that no call has returned ([`ReportedVia`]).
 //!
-//! A blocking call returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST unless its own command failed: after
-//! CL_OUT_OF_RESOURCES programs such as pyopencl free memory and call again, which would succeed with wrong contents.
-//! clFinish returns CL_OUT_OF_RESOURCES if the device failed. Failures of the device are also reported to pfn_notify.
-//! So that each is reported there only once, a call that returns one only sets a flag ([`take_returned`]).
+//! A blocking call whose own command did not fail returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, not
+//! CL_OUT_OF_RESOURCES. After CL_OUT_OF_RESOURCES, programs such as pyopencl free memory and repeat the call. The
+//! repeated call would succeed with wrong contents. clFinish returns CL_OUT_OF_RESOURCES if the device failed.
+//! Failures of the device are also reported to pfn_notify. So that pfn_notify receives each failure only once, a call
+//! that returns a failure only sets a flag ([`take_returned`]).
 
 use std::cell::Cell;
 use std::fmt;

@@ -132,7 +132,8 @@ impl<'a> GroupLimits<'a> {
 /// A group that is smaller than the preferred size by more than this factor is slower than a launch with a remainder.
 const MAX_GROUP_REDUCTION: u64 = 4;
 
-/// The largest divisor of `n` that is at most `limit`, preferring multiples of `multiple`.
+/// Returns the largest divisor of `n` up to `limit` that is a multiple of `multiple`. If there is none, returns the
+/// largest divisor up to `limit`.
 fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
     let limit = limit.min(n).max(1);
     let divides = |d: &u64| n.is_multiple_of(*d);

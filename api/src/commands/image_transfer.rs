@@ -321,11 +321,11 @@ fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
 fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegion>) -> Result<PendingCommand> {
     // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
     // regions overlap". This also checks different objects that share memory.
-    let meets = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
+    let overlaps = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
         && source.range.start < target.range.end
         && target.range.start < source.range.end
         && mapping::overlap(pieces.iter().map(|p| (p.buffer, p.size)), pieces.iter().map(|p| (p.host, p.size)));
-    ensure!(!meets, MemCopyOverlap, "the source and the destination overlap");
+    ensure!(!overlaps, MemCopyOverlap, "the source and the destination overlap");
     let operation = Operation::Copy(source.buffer.clone(), target.buffer.clone(), pieces);
     Ok(PendingCommand::new(operation, vec![source, target]))
 }

@@ -56,14 +56,14 @@ impl MemObject {
         let record = MapRecord { owner: self.identity(), address, span, pieces, write, backing };
         let mut maps = store.maps.lock();
         // "CL_INVALID_OPERATION if mapping would lead to overlapping regions being mapped for writing."
-        let meets = |map: &MapRecord| {
+        let overlaps = |map: &MapRecord| {
             map.write
                 && map.span.start < record.span.end
                 && record.span.start < map.span.end
                 && overlap(ranges(&map.pieces), ranges(&record.pieces))
         };
         ensure!(
-            !write || !maps.iter().any(meets),
+            !write || !maps.iter().any(overlaps),
             InvalidOperation,
             "bytes {:?} overlap a region that is already mapped for writing",
             record.span

@@ -70,7 +70,7 @@ impl Chunk {
         let context = self.migration.queue.context().clone();
         let mappings = self.source_memory().and_then(|src| {
             let dst = staging.mapping(self.transfer.from).cloned();
-            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?))
+            Ok((src, dst.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?))
         });
         let (src, dst) = match mappings {
             Ok(mappings) => mappings,
@@ -111,7 +111,10 @@ impl Progress for CopyToStaging {
         let index = queue.device_index();
         let mappings = result.map_err(Error::from).and_then(|_| {
             let src = shared_staging.mapping(index).cloned();
-            Ok((src.ok_or_else(|| Error::InvalidDevice("the device cannot access host memory".into()))?, store.memory(index)?))
+            Ok((
+                src.ok_or_else(|| Error::InvalidDevice("the device cannot access the shared staging memory".into()))?,
+                store.memory(index)?,
+            ))
         });
         let outcome = mappings.map(|(src, dst)| {
             let size = chunk.range.end - chunk.range.start;
@@ -196,8 +199,8 @@ enum TransferPath {
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
-    // All commands that use the old contents on the target device precede the command that wrote the new contents. So
-    // no command uses the old contents.
+    // Another device has written the new contents. All commands that use the old contents on the target device precede
+    // that write, and it waited for them.
     if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
         return Ok(TransferPath::Read { src, dst, staging: None });
     }

@@ -1,6 +1,7 @@
 //! Native kernels: functions of the host that run in the order of a queue (OpenCL API 5.10.2).
 //!
-//! They receive the addresses of buffers. So only devices whose memory the host can always access support them.
+//! Native kernels receive the host addresses of buffers. Only devices whose memory the host can always access support
+//! native kernels.
 
 use std::sync::Arc;
 

@@ -72,8 +72,8 @@ impl Context {
     /// Allocates `size` bytes with an alignment, at an address that is the same on the host and on the devices of the
     /// context. Returns the address.
     pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
-        // Devices that can access all host memory do not need reserved addresses. Ordinary host memory also supports
-        // any alignment.
+        // Devices that can access all host memory do not need reserved addresses. Ordinary host memory is aligned for
+        // the largest type only.
         let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.accesses_host_memory());
         let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
         let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("cannot allocate {size} bytes of SVM").into()))?;

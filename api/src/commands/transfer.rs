@@ -1,4 +1,4 @@
-//! Commands that move bytes: read, write, copy, fill, map, unmap, migrate (OpenCL API 5.2.2 to 5.2.5, 5.4, 5.5).
+//! Commands that move bytes: read, write, copy, fill, map, unmap, migrate (OpenCL API 5.2.2 to 5.2.5, 5.5).
 //!
 //! Each command checks its arguments in the order in which the specification lists its errors. The C ABI has already
 //! checked handles and null pointers.
@@ -353,7 +353,7 @@ impl Queue {
         ensure!(
             offset.is_multiple_of(width) && size.is_multiple_of(width),
             InvalidValue,
-            "offset {offset} and size {size} are not multiples of the pattern's {width} bytes"
+            "offset {offset} and size {size} must be multiples of the pattern's {width} bytes"
         );
         buffer.check_alignment(self.device())?;
         buffer.flags().check_write()?;

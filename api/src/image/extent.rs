@@ -7,8 +7,8 @@
 //! ```text
 //! 4 x 2, R UNORM_INT8, 3 levels:   00 00 00 00  00 00 00 00   11 11   22
 //! ```
-//! Kernels compute the location of a level from the size of the first one (`wgcl_compiler::image`), so both must use
-//! the same formula.
+//! Kernels compute the location of a level from the size of the first one (`wgcl_compiler::image`), so kernels and this
+//! module must use the same formula.
 
 use crate::image::image_type::ImageType;
 use crate::types::error::{Result, ensure};

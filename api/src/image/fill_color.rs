@@ -70,8 +70,8 @@ fn half_bits(value: f32) -> u16 {
     if magnitude >= 0x4780_0000 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the half is denormal: the implicit one becomes explicit, and the mantissa is shifted right by one bit
-    // for each power of two.
+    // Below 2^-14 the half is denormal: the implicit leading bit becomes explicit, and the mantissa is shifted right by
+    // one bit for each power of two.
     let (kept, lost_bits) = if magnitude < 0x3880_0000 {
         let shift = (126 - (magnitude >> 23)).min(31);
         ((magnitude & 0x7f_ffff) | 0x80_0000, shift)

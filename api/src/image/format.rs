@@ -1,8 +1,8 @@
 //! Image formats: the legal ones, the supported ones by use, and their element sizes (OpenCL API 5.3.1.1, 5.3.2).
 //!
-//! Kernels convert elements themselves, so support does not depend on the device: every format that the compiler's
-//! library converts is supported. `CL_Rx` and `CL_RGx` are excluded: older versions of the specification do not store
-//! their ignored channel, newer ones store it in memory.
+//! Kernels convert elements themselves, so support does not depend on the hardware. Every format that the compiler's
+//! library converts is supported if the device has the extension that the format requires. `CL_Rx` and `CL_RGx` are
+//! excluded: older versions of the specification do not store their ignored channel, newer ones store it in memory.
 
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
@@ -73,17 +73,17 @@ pub enum FormatUse {
 }
 
 /// Formats with the same support.
-struct Group {
+struct FormatSet {
     orders: &'static [u16],
     types: &'static [u16],
-    needs: Needs,
+    requirement: Requirement,
 }
 
-/// The extension that a group of formats requires.
+/// The requirement of a set of formats, in addition to images.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Needs {
+enum Requirement {
     Nothing,
-    /// cl_khr_depth_images, and images that kernels can declare as depth images.
+    /// cl_khr_depth_images, and an image type that kernels can declare as a depth image.
     Depth,
     /// cl_khr_srgb_image_writes, if the image is written.
     Srgb,
@@ -108,20 +108,21 @@ const GREY: &[u16] = &[ty::UNORM_INT8, ty::UNORM_INT16, ty::SNORM_INT8, ty::SNOR
 const PACKED: &[u16] = &[ty::UNORM_SHORT_565, ty::UNORM_SHORT_555, ty::UNORM_INT_101010];
 
 /// The table of supported formats.
-const SUPPORTED: &[Group] = &[
-    Group { orders: &[order::RGBA], types: ALL_TYPES, needs: Needs::Nothing },
-    Group { orders: &[order::RGBA], types: &[ty::UNORM_INT_101010_2], needs: Needs::Nothing },
+const SUPPORTED: &[FormatSet] = &[
+    FormatSet { orders: &[order::RGBA], types: ALL_TYPES, requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::RGBA], types: &[ty::UNORM_INT_101010_2], requirement: Requirement::Nothing },
     // cl_ext_image_unorm_int_2_101010
-    Group { orders: &[order::ABGR], types: &[ty::UNORM_INT_2_101010], needs: Needs::Nothing },
-    Group { orders: &[order::BGRA, order::ARGB, order::ABGR], types: BYTES, needs: Needs::Nothing },
-    Group { orders: &[order::R, order::A, order::RG, order::RA], types: ALL_TYPES, needs: Needs::Nothing },
-    Group { orders: &[order::INTENSITY, order::LUMINANCE], types: GREY, needs: Needs::Nothing },
-    Group { orders: &[order::RGB, order::RGB_X], types: PACKED, needs: Needs::Nothing },
-    Group { orders: &[order::S_RGBA, order::S_BGRA, order::S_RGB_X], types: &[ty::UNORM_INT8], needs: Needs::Srgb },
-    Group { orders: &[order::DEPTH], types: &[ty::UNORM_INT16, ty::FLOAT], needs: Needs::Depth },
+    FormatSet { orders: &[order::ABGR], types: &[ty::UNORM_INT_2_101010], requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::BGRA, order::ARGB, order::ABGR], types: BYTES, requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::R, order::A, order::RG, order::RA], types: ALL_TYPES, requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::INTENSITY, order::LUMINANCE], types: GREY, requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::RGB, order::RGB_X], types: PACKED, requirement: Requirement::Nothing },
+    FormatSet { orders: &[order::S_RGBA, order::S_BGRA, order::S_RGB_X], types: &[ty::UNORM_INT8], requirement: Requirement::Srgb },
+    FormatSet { orders: &[order::DEPTH], types: &[ty::UNORM_INT16, ty::FLOAT], requirement: Requirement::Depth },
 ];
 
-/// The number of channels that an element of an order stores, if each is a number of the channel type.
+/// The number of channels in memory of an element with this order, if the format is not packed. `None` for unsupported
+/// orders.
 const fn channels(order: u16) -> Option<u32> {
     Some(match order {
         order::R | order::A | order::R_X | order::INTENSITY | order::LUMINANCE | order::DEPTH => 1,
@@ -173,14 +174,15 @@ pub fn supported(target: &Target, image: ImageType, purpose: FormatUse) -> Vec<I
     if !target.language.images || (purpose == FormatUse::ReadAndWrite && !target.has_feature("__opencl_c_read_write_images")) {
         return Vec::new();
     }
-    let available = |group: &&Group| match group.needs {
-        Needs::Nothing => true,
-        Needs::Depth => target.has_extension("cl_khr_depth_images") && matches!(image, ImageType::Image2d | ImageType::Image2dArray),
-        Needs::Srgb => purpose == FormatUse::Read || target.has_extension("cl_khr_srgb_image_writes"),
+    let available = |set: &&FormatSet| match set.requirement {
+        Requirement::Nothing => true,
+        Requirement::Depth => target.has_extension("cl_khr_depth_images") && matches!(image, ImageType::Image2d | ImageType::Image2dArray),
+        Requirement::Srgb => purpose == FormatUse::Read || target.has_extension("cl_khr_srgb_image_writes"),
     };
-    let formats = SUPPORTED.iter().filter(available).flat_map(|group| {
-        group.orders.iter().flat_map(|&order| group.types.iter().map(move |&data_type| ImageFormat { order, data_type }))
-    });
+    let formats = SUPPORTED
+        .iter()
+        .filter(available)
+        .flat_map(|set| set.orders.iter().flat_map(|&order| set.types.iter().map(move |&data_type| ImageFormat { order, data_type })));
     formats.collect()
 }
 

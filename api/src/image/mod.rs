@@ -46,7 +46,7 @@ impl MemObject {
         }
     }
 
-    /// The memory of its elements.
+    /// The buffer that contains the data of the object.
     pub fn buffer(&self) -> &Arc<Buffer> {
         match self {
             Self::Buffer(buffer) => buffer,
@@ -82,7 +82,7 @@ impl MemObject {
         }
     }
 
-    /// Whether its destruction calls a callback.
+    /// Whether the destruction of the object calls a callback.
     fn has_destructors(&self) -> bool {
         match self {
             Self::Buffer(buffer) => buffer.has_destructors(),
@@ -572,7 +572,12 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
             ensure!(shape.levels == 1, InvalidImageDescriptor, "a mipmapped image cannot be created from a buffer");
             ensure!(size <= buffer.size(), InvalidImageSize, "the image needs {size} bytes; the buffer has {}", buffer.size());
             let aligned = context.devices().iter().any(|device| buffer.origin().is_multiple_of(device.base_alignment().into()));
-            ensure!(aligned, InvalidImageFormatDescriptor, "the sub-buffer's origin {} is not aligned for any device", buffer.origin());
+            ensure!(
+                aligned,
+                InvalidImageFormatDescriptor,
+                "the sub-buffer's origin {} is not a multiple of the base address alignment of any device",
+                buffer.origin()
+            );
         }
         MemObject::Image(image) => {
             // "All of the values specified in image_desc must match the image descriptor information associated with

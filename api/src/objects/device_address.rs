@@ -3,7 +3,8 @@
 //!
 //! If kernels use host addresses (the CPU device), the device address is the host address. Otherwise it is the pointer
 //! that kernels store in memory: the buffer's identity in the high half, and the byte offset in the low half
-//! ([`wgcl_compiler::pointer`]). Both are constant during the buffer's lifetime, and both support addition.
+//! ([`wgcl_compiler::pointer`]). Device addresses are constant during the buffer's lifetime, and support
+//! addition.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ pub enum ArgValue {
     Null,
     /// A buffer, as long as the application holds it.
     Buffer(Weak<Buffer>),
-    /// Bytes of workgroup memory.
+    /// Bytes of local memory.
     Local(u32),
     /// A pointer to a byte of shared virtual memory.
     Svm(Weak<Buffer>, u64),
@@ -146,16 +146,16 @@ impl SubGroupInfo {
     }
 }
 
-/// Compiles a kernel in the background if the source determines how it will be launched: the source requires a
-/// work-group size, and nothing else depends on the arguments. A kernel that does not depend on its work-group size
+/// Compiles a kernel in the background if the source determines how it will be launched. All parameters must be values
+/// or global pointers, and the source must require a work-group size or be independent of it. An independent kernel
 /// runs in groups that the device chooses, regardless of the requirements in its source.
 fn precompile(executable: &Executable, name: &str) {
-    let is_plain = |arg: &ArgInfo| {
+    let is_value_or_global = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
     };
     if let Some(info) = find_kernel(executable, name)
         && (info.group_independent || info.reqd_work_group_size.is_some())
-        && info.args.iter().all(is_plain)
+        && info.args.iter().all(is_value_or_global)
     {
         executable.loaded.precompile(name, info.reqd_work_group_size.filter(|_| !info.group_independent));
     }
@@ -181,7 +181,11 @@ impl Kernel {
     pub fn new(program: &Arc<Program>, name: &str) -> Result<Arc<Self>> {
         let executables = program.executables();
         // "CL_INVALID_PROGRAM_EXECUTABLE if there is no successfully built executable for program."
-        ensure!(executables.iter().any(Option::is_some), InvalidProgramExecutable, "the program has not been built");
+        ensure!(
+            executables.iter().any(Option::is_some),
+            InvalidProgramExecutable,
+            "the program has no executable: it was not built, or the build failed"
+        );
         // "CL_INVALID_KERNEL_NAME if kernel_name is not found in program."
         let mut found = executables.iter().flatten().map(|executable| find_kernel(executable, name).filter(|_| !is_block(name)));
         let first = found.next().flatten().ok_or_else(|| Error::InvalidKernelName(format!("no kernel is named `{name}`").into()))?;
@@ -251,7 +255,9 @@ impl Kernel {
         let args = &self.info()?.args;
         // "CL_INVALID_ARG_INDEX if arg_index is not a valid argument index."
         args.get(index as usize).ok_or_else(|| {
-            Error::InvalidArgIndex(format!("kernel `{}` has no argument {index}: it has {} arguments", self.name, args.len()).into())
+            Error::InvalidArgIndex(
+                format!("kernel `{}` has no argument {index}: the number of arguments is {}", self.name, args.len()).into(),
+            )
         })
     }
 
@@ -472,9 +478,10 @@ impl Kernel {
             let context = self.program.context();
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
-                // If the device can access all host memory, the pointers need not be listed.
+                // If a device can access all host memory, the pointers need not be listed.
                 let supports_system_svm = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
-                ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in shared virtual memory");
+                let memory = if set == PointerSet::Device { "a buffer that has a device address" } else { "shared virtual memory" };
+                ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in {memory}");
                 continue;
             };
             if buffers.iter().all(|other| !Arc::ptr_eq(other, &buffer)) {
@@ -487,7 +494,7 @@ impl Kernel {
         Ok(())
     }
 
-    /// The buffers of all pointer sets that still exist. Buffers that share a store are listed once.
+    /// The buffers of all pointer sets, without released ones. Buffers that share a store are listed once.
     pub(crate) fn indirect_buffers(&self) -> Vec<Arc<Buffer>> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for buffer in self.pointers.lock().iter().flatten().filter_map(Weak::upgrade) {
@@ -544,7 +551,7 @@ impl Kernel {
     /// clGetKernelWorkGroupInfo
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the device is not associated with the program, or if the program was not built for the device.
     pub fn work_group_info(&self, device: &Arc<Device>) -> Result<WorkGroupInfo> {
         // "CL_INVALID_DEVICE if device is not in the list of devices associated with kernel."
         ensure!(
@@ -566,7 +573,7 @@ impl Kernel {
     /// with fewer registers.
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the program was not built for the device.
     pub fn work_group_size(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, info) = self.definition_on(device)?;
         let max_items = GroupLimits::of(device.properties(), info).max_items;
@@ -579,11 +586,11 @@ impl Kernel {
     /// clGetKernelSubGroupInfo
     ///
     /// # Errors
-    /// If the device is not associated with the program, or has no subgroups.
+    /// The errors of [`Self::work_group_info`]. Also fails if the device has no subgroups.
     pub fn sub_group_info(&self, device: &Arc<Device>) -> Result<SubGroupInfo> {
         let info = self.work_group_info(device)?;
         // "CL_INVALID_OPERATION if device does not support sub-groups."
-        ensure!(device.target().language.subgroups, InvalidOperation, "the device does not support sub-groups");
+        ensure!(device.target().language.subgroups, InvalidOperation, "{} does not support sub-groups", device.name());
         let (_, kernel) = self.definition_on(device)?;
         Ok(SubGroupInfo {
             size: GroupLimits::of(device.properties(), kernel).subgroup.into(),
@@ -597,7 +604,7 @@ impl Kernel {
     /// CL_KERNEL_PRIVATE_MEM_SIZE, or 0 if the backend cannot compile the kernel. The query may compile the kernel.
     ///
     /// # Errors
-    /// If the device is not associated with the program.
+    /// If the program was not built for the device.
     pub fn private_memory(&self, device: &Arc<Device>) -> Result<u64> {
         let (executable, _) = self.definition_on(device)?;
         match executable.loaded.kernel_usage(&self.name) {

@@ -1,8 +1,9 @@
 //! Memory objects: buffers, sub-buffers, and the devices that hold their contents (OpenCL API 5.2).
 //!
-//! A [`Store`] is the memory of a buffer and its sub-buffers. It has one allocation for each device that uses it, which
-//! is created on first use. In contexts with several devices it also records, for each byte range, which devices hold
-//! the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range of it.
+//! A [`Store`] is the memory of a buffer and its sub-buffers. The first use on a device creates an allocation there.
+//! Devices with the same memory share an allocation. In contexts with several devices, the store also records, for
+//! each byte range, which devices hold the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range
+//! of the store.
 
 use std::fmt;
 use std::ops::Range;
@@ -96,7 +97,7 @@ impl MemFlags {
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
             InvalidValue,
-            "{flags}: CL_MEM_USE_HOST_PTR excludes the other pointer modes"
+            "{flags}: CL_MEM_USE_HOST_PTR excludes CL_MEM_ALLOC_HOST_PTR and CL_MEM_COPY_HOST_PTR"
         );
         // "CL_INVALID_VALUE if CL_MEM_IMMUTABLE_EXT is set in flags and CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, or
         // CL_MEM_HOST_WRITE_ONLY is set in flags."
@@ -247,7 +248,7 @@ pub struct Store {
     /// The valid (newest) bytes of each device. The last element is for host memory that devices use in place. Unused
     /// in contexts with one device.
     valid: Mutex<Vec<RangeSet>>,
-    /// Whether `failure` is set. It avoids the lock, because most memory has no failure.
+    /// Whether `failure` is set. Most memory has no failure, so this flag usually avoids the lock.
     has_failure: AtomicBool,
     /// The failure that made the contents invalid: the last command that would have written them failed.
     failure: Mutex<Option<Arc<Failure>>>,
@@ -261,8 +262,8 @@ pub struct Store {
     pub(crate) users: BufferUsers,
     /// Active maps of the buffer and its sub-buffers.
     pub(crate) maps: Mutex<Vec<MapRecord>>,
-    /// Host memory that maps share, allocated by the first map. It is kept, because an allocation takes longer than a
-    /// copy.
+    /// Host memory that maps share, allocated by the first map. An unmap does not free it, because an allocation takes
+    /// longer than a copy.
     map_copy: Mutex<Option<Arc<dyn HostRegion>>>,
 }
 
@@ -401,7 +402,8 @@ impl Store {
         if self.is_imported_host_memory(device_index) { self.context.devices().len() } else { self.context.memory_owner(device_index) }
     }
 
-    /// The parts of `range` that are not valid on a device, each with the index of a device that holds them.
+    /// The parts of `range` that are valid on other devices only, each with the index of a device that holds them.
+    /// Undefined parts are omitted.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
         let own = self.holder(device_index);
         let valid = self.valid.lock();
@@ -566,8 +568,8 @@ impl Buffer {
             HostData::Use(region) => (None, Some(region)),
         };
         let store = Store::new(context, size, Identity::new(size), host);
-        // In a context with several devices the first user of the buffer is unknown. The first device that is large
-        // enough holds it until then.
+        // In a context with several devices, the first user of the buffer is unknown. Until its first use, the first
+        // device that is large enough holds the contents.
         let first_device = context.devices().iter().position(|device| device.properties().max_allocation >= size).unwrap_or(0);
         let memory = store.memory(first_device)?;
         let bytes = match &store.host {
@@ -644,7 +646,7 @@ impl Buffer {
         ensure!(
             self.context.devices().iter().any(|device| origin.is_multiple_of(device.base_alignment().into())),
             MisalignedSubBufferOffset,
-            "origin {origin} is not aligned for any device"
+            "origin {origin} is not a multiple of the base address alignment of any device"
         );
         Ok(Arc::new(Self {
             slot: HandleSlot::default(),
@@ -708,7 +710,7 @@ impl Buffer {
         lint::check_release(&self.store.users, self.size);
     }
 
-    /// Whether its destruction calls a callback.
+    /// Whether the destruction of the buffer calls a callback.
     pub(crate) fn has_destructors(&self) -> bool {
         !self.destructors.is_empty() || self.parent.as_ref().is_some_and(|parent| parent.has_destructors())
     }
@@ -741,9 +743,10 @@ impl Buffer {
         ensure!(
             self.store.is_svm() || self.origin.is_multiple_of(device.base_alignment().into()),
             MisalignedSubBufferOffset,
-            "the sub-buffer's origin {} is not aligned for {}",
+            "the sub-buffer's origin {} is not a multiple of the base address alignment of {}, {} bytes",
             self.origin,
-            device.name()
+            device.name(),
+            device.base_alignment()
         );
         Ok(())
     }

@@ -139,7 +139,7 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
             Err(_) => all.iter().filter(|d| name_contains(part, d.name())).collect(),
         };
         if found.is_empty() {
-            tracing::warn!("WGCL_DEVICE: no device has the name or index `{part}`");
+            tracing::warn!("WGCL_DEVICE: no device has the index `{part}` or a name that contains it");
         }
         for device in found {
             if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {

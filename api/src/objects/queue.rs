@@ -108,7 +108,7 @@ impl Context {
 /// How a command is ordered relative to the other commands of an out-of-order queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
-    /// An ordinary command.
+    /// A command that waits for its wait list and for the last barrier. Includes markers with a wait list.
     Command,
     /// A marker without a wait list, which waits for all earlier commands.
     Marker,
@@ -441,7 +441,7 @@ impl Queue {
         event.wait();
         let (failure, waited) = match event.failure() {
             Some((failure, waited)) => (failure, waited),
-            // An earlier failure may exist whose status the application has not read.
+            // An earlier command may have a failure that no call has returned.
             None => match self.failures(|failures| failures.not_returned(event.position())) {
                 Some(failure) => (failure, false),
                 None => return Ok(()),

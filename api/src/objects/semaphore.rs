@@ -84,7 +84,7 @@ impl Semaphore {
     pub fn new(context: &Arc<Context>, properties: SemaphoreProperties) -> Result<Arc<Self>> {
         // "CL_INVALID_VALUE ... if sema_props do not specify <property, value> pairs for minimum set of properties
         // (i.e. CL_SEMAPHORE_TYPE_KHR)".
-        let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the semaphore has no type".into()))?;
+        let kind = properties.kind.ok_or_else(|| Error::InvalidValue("the property CL_SEMAPHORE_TYPE_KHR is missing".into()))?;
         ensure!(kind == u64::from(TYPE_BINARY), InvalidProperty, "semaphore type {kind:#x} is unknown");
         let devices = match properties.devices {
             Some(devices) => {
@@ -101,7 +101,11 @@ impl Semaphore {
             // "CL_INVALID_PROPERTY ... if context is a multiple device context and sema_props does not specify
             // CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR."
             None => {
-                ensure!(context.devices().len() == 1, InvalidProperty, "the context has several devices, and none is specified");
+                ensure!(
+                    context.devices().len() == 1,
+                    InvalidProperty,
+                    "the context has several devices: CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR is required"
+                );
                 context.devices().to_vec()
             }
         };
@@ -243,7 +247,7 @@ impl Queue {
             // "CL_INVALID_COMMAND_QUEUE ... if one or more of sema_objects belong to a context that does not contain
             // a device associated with command_queue."
             let has_device = semaphore.context.device_index(self.device()).is_some();
-            ensure!(has_device, InvalidCommandQueue, "the context of a semaphore does not have the device of the queue");
+            ensure!(has_device, InvalidCommandQueue, "the queue's device does not belong to the context of a semaphore");
             ensure!(Arc::ptr_eq(&semaphore.context, self.context()), InvalidContext, "a semaphore belongs to another context");
             let supports_device = semaphore.devices.iter().any(|device| Arc::ptr_eq(device, self.device()));
             ensure!(supports_device, InvalidCommandQueue, "a semaphore is not associated with the device of the queue");

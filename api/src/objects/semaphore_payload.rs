@@ -84,7 +84,8 @@ impl DevicePayload {
         drop(previous);
     }
 
-    /// Whether an OpenCL command has signalled the semaphore. An imported sync file represents a signal.
+    /// Whether the last OpenCL command on the semaphore is a completed signal. An imported sync file represents a
+    /// signal.
     pub(crate) fn is_signalled(&self) -> bool {
         let signal = match &*self.last.lock() {
             LastOperation::Nothing => return self.imported == Some(ExternalSemaphore::SyncFd),

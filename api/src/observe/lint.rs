@@ -20,35 +20,35 @@ pub(crate) fn check_blocking_call() {
     }
 }
 
-/// Reports a buffer that loses its last reference before the commands that use it are complete. They keep it alive, but
-/// not the application's memory that it may wrap (CL_MEM_USE_HOST_PTR).
+/// Reports a buffer that loses its last reference before the commands that use it are complete. The commands keep the
+/// buffer alive, but not the application's memory that it may wrap (CL_MEM_USE_HOST_PTR).
 pub(crate) fn check_release(users: &BufferUsers, size: u64) {
     static REPORTED: AtomicBool = AtomicBool::new(false);
-    if Options::get().is_checked() && users.has_running_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
-        eprintln!("wgcl: a buffer of {} bytes was released while commands that use it are running", size);
+    if Options::get().is_checked() && users.has_incomplete_commands() && !REPORTED.swap(true, Ordering::Relaxed) {
+        eprintln!("wgcl: a buffer of {} bytes was released before the commands that use it were complete", size);
     }
 }
 
 /// A command that this module checks for completion. Events implement it.
-pub(crate) trait RunningCommand: std::fmt::Debug + Send + Sync {
+pub(crate) trait TrackedCommand: std::fmt::Debug + Send + Sync {
     fn is_done(&self) -> bool;
 }
 
 /// The commands that use a buffer's memory, if they are tracked.
 #[derive(Debug, Default)]
-pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn RunningCommand>>>);
+pub(crate) struct BufferUsers(Mutex<Vec<Weak<dyn TrackedCommand>>>);
 
 impl BufferUsers {
-    pub(crate) fn add(&self, event: &Arc<impl RunningCommand + 'static>) {
+    pub(crate) fn add(&self, event: &Arc<impl TrackedCommand + 'static>) {
         let mut events = self.0.lock();
         // Removes completed commands periodically, so that adding a command has constant amortised cost.
         if events.len().is_power_of_two() {
             events.retain(|event| event.upgrade().is_some_and(|event| !event.is_done()));
         }
-        events.push(Arc::downgrade(event) as Weak<dyn RunningCommand>);
+        events.push(Arc::downgrade(event) as Weak<dyn TrackedCommand>);
     }
 
-    fn has_running_commands(&self) -> bool {
+    fn has_incomplete_commands(&self) -> bool {
         self.0.lock().iter().any(|event| event.upgrade().is_some_and(|event| !event.is_done()))
     }
 }
@@ -104,8 +104,8 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
     }
 }
 
-/// Called at process exit: reports queues with commands that the application did not wait for. Their results
-/// are unknown.
+/// Called at process exit: reports queues with commands that the application did not wait for. The
+/// results of these commands are unknown.
 pub fn report_unawaited_queues() {
     let queues_without_wait = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);

@@ -111,8 +111,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1",
-        doc: "Whether wgcl asks NVIDIA's driver on Linux for the highest clocks while a program uses the GPU, and for \
-              5 seconds after. Without it the driver lowers the clocks of a GPU that is not always busy.",
+        doc: "Whether wgcl requests the highest clocks from NVIDIA's driver on Linux while a program uses the GPU, and for \
+              5 seconds after. Otherwise the driver lowers the clocks of a GPU that is not always busy.",
     },
     OptionInfo {
         name: "WGCL_EXTENSIONS",
@@ -155,10 +155,11 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         default: "0",
         doc: "Each of the words runs the kernel sanitizer on the CPU device, which reports errors on standard error, \
-              with the source line. It finds out-of-bounds and misaligned accesses, uninitialised reads, writes to read-only buffers, data \
-              races, divergent barriers and division by zero. `nan` also reports operations that create a NaN. \
-              `fatal` fails the launch on any error. Kernels are much slower, and the cache is not used. On every \
-              device, wgcl also warns about undefined uses of the API and reports objects that were not released.",
+              with the source line. The sanitizer finds out-of-bounds and misaligned accesses, uninitialised reads, \
+              writes to read-only buffers, data races, divergent barriers and division by zero. `nan` also reports \
+              operations that create a NaN. `fatal` fails the launch on any error. Kernels are much slower, and the \
+              cache is not used. On every device, wgcl also warns about undefined uses of the API and reports objects \
+              that were not released.",
     },
     OptionInfo {
         name: "WGCL_PERF_MAP",
@@ -216,8 +217,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::Testing,
         default: "0",
-        doc: "`1` uses only wgpu's portable interface, as on Metal and Direct3D 12: neither wgcl's own Vulkan \
-              commands nor its own SPIR-V. Slower.",
+        doc: "`1` uses only wgpu's portable interface, as on OpenGL ES, Metal and Direct3D 12: neither wgcl's \
+              own Vulkan commands nor its own SPIR-V. Slower.",
     },
     OptionInfo {
         name: "WGCL_ADDRESSES",

@@ -85,7 +85,7 @@ struct Failed {
     failed_barrier: bool,
 }
 
-/// Enqueues a random command. Returns its event, and whether it records its time in `at`.
+/// Enqueues a random command. Returns its event, and whether it records its position in `at`.
 fn enqueue(world: &World, queue: &Arc<Queue>, kind: usize, list: &[Arc<Event>], at: &Arc<AtomicU64>) -> (Arc<Event>, bool) {
     let stamped = kind >= 5;
     let event = match kind {
@@ -199,7 +199,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         }
         orders.push((node.clone(), earlier));
         if *ordered {
-            // The predecessor represents every earlier command that records its time.
+            // The predecessor represents every earlier command that records its position.
             if stamped && !may_fail {
                 before[chosen] = vec![node.clone()];
             }

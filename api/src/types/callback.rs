@@ -1,7 +1,9 @@
 //! The thread that runs the application's callbacks.
 //!
-//! Callbacks never run on a device's thread: a callback that blocks would stop the device that it waits for. The
-//! specification forbids that, but applications do it. One thread runs them in the order in which they were scheduled.
+//! Callbacks do not run on a device's thread, because a callback that blocks would stop the device that it waits for.
+//! The specification forbids blocking calls in callbacks, but applications make them. One thread runs all callbacks in
+//! the order in which they were scheduled. If that thread cannot be created, callbacks run on the threads that schedule
+//! them.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

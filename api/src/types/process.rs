@@ -2,7 +2,7 @@
 //!
 //! A forked child has the memory of its parent, but only the thread that called `fork`. Threads of the parent that run
 //! commands, compile or call callbacks do not exist in the child. Each module with threads compares the generation in
-//! which they were started with the current one. If the generations differ, the module starts the threads again.
+//! which its threads were started with the current one. If the generations differ, the module starts new threads.
 //! Commands of the parent that have not ended fail in the child ([`crate::objects::event`]).
 
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -123,13 +123,13 @@ pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let distance = second.start() - first.start();
     let [width, height, depth] = a.region;
     let (row, slice) = (a.row_pitch, a.slice_pitch);
-    let meets = |dx: i128, dy: i128, dz: i128| {
+    let overlaps = |dx: i128, dy: i128, dz: i128| {
         dx.unsigned_abs() < u128::from(width) && dy.unsigned_abs() < u128::from(height) && dz.unsigned_abs() < u128::from(depth)
     };
     let (dz, rest) = (i128::from(distance / slice), distance % slice);
     let (dy, dx) = (i128::from(rest / row), i128::from(rest % row));
     let (row, rows) = (i128::from(row), i128::from(slice / row));
-    (0..=1).any(|wrap_z| (0..=1).any(|wrap_y| meets(dx - wrap_y * row, dy + wrap_y - wrap_z * rows, dz + wrap_z)))
+    (0..=1).any(|wrap_z| (0..=1).any(|wrap_y| overlaps(dx - wrap_y * row, dy + wrap_y - wrap_z * rows, dz + wrap_z)))
 }
 
 #[cfg(test)]

@@ -14,8 +14,8 @@ use crate::memory::host_allocation;
 const UNKNOWN_MEMORY: u64 = 1 << 30;
 /// Maximum work-items per group.
 const MAX_GROUP: u32 = 4096;
-/// Reported maximum size of a `__constant` argument, in bytes. Constant memory is ordinary memory, but a program may
-/// allocate the whole reported size.
+/// Reported maximum size of a `__constant` argument, in bytes. Constant memory is ordinary memory. The limit is low,
+/// because a program may allocate the whole reported size.
 const MAX_CONSTANT: u32 = 64 << 20;
 /// Number of pointers that fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;

@@ -62,8 +62,7 @@ pub(crate) enum ThreadKind {
 pub(crate) struct Engine {
     pool: ThreadPool,
     memory: Arc<MemoryTracker>,
-    /// The compute units of a sub-device, to which all threads that run commands are bound. `None` for the whole
-    /// device.
+    /// The compute units of a sub-device, to which its threads are bound. `None` for the whole device.
     units: Option<ComputeUnits>,
     /// The printf buffer, allocated by the first launch that needs it.
     printf: Mutex<Option<HostAllocation>>,
@@ -103,8 +102,8 @@ impl Engine {
         Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
 
-    /// The compute units of a sub-device; `None` for the whole device. Threads of the application never run commands of
-    /// a sub-device.
+    /// The compute units of a sub-device; `None` for the whole device. Threads of the application run commands of a
+    /// sub-device only if the system refuses to create its thread.
     pub(crate) fn units(&self) -> Option<&ComputeUnits> {
         self.units.as_ref()
     }
@@ -128,8 +127,9 @@ impl Engine {
         PlanContext { threads: self.pool.threads(), objects: self.memory.object_sizes() }
     }
 
-    /// Plans a launch, and starts the background compilation of its kernel. Returns `None` for other commands, and if
-    /// the planning fails. In this case, the execution repeats the planning and reports the error.
+    /// Plans a launch. If the kernel has no compiled variant, starts the background compilation for the first region.
+    /// Returns `None` for other commands, and if the planning fails. The execution then repeats the planning and reports
+    /// the error.
     pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
         let Command::Once(Action::Launch(launch)) = command else { return None };
         let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;
@@ -139,7 +139,7 @@ impl Engine {
             && !kernel.is_ready()
             && kernel.claim_background_compilation()
         {
-            code.begin(kernel, key.clone(), Urgency::Awaited);
+            code.compile_in_background(kernel, key.clone(), Urgency::Awaited);
         }
         Some(plan)
     }
@@ -151,7 +151,7 @@ impl Engine {
         progress.running();
         let execute = || {
             host_commands::run::<CpuMemory>(command, |launch| {
-                // The launches of a command buffer are planned here.
+                // Plan the launches of a command buffer, and launches whose planning failed.
                 let plan = plan.take().map_or_else(|| LaunchPlan::new(launch, self.plan_context()), Ok)?;
                 self.launch(launch, &plan, progress, thread)
             })

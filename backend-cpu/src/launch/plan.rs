@@ -1,7 +1,7 @@
 //! The launch plan: regions and variant keys, computed once when a launch is enqueued.
 //!
 //! The command contains the plan. The background compilation (at enqueue) and the execution (afterwards) use the same
-//! plan, so they need the same code.
+//! plan, so both request the same variants.
 
 use smallvec::SmallVec;
 use wgcl_api::backend::{BackendError, BackendResult, Launch};

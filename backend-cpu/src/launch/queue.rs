@@ -6,7 +6,9 @@
 //! quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the queue.
 //! No thread holds a lock while it runs a command.
 //!
-//! The own thread of a sub-device, which is bound to the sub-device's processors, runs all of its commands.
+//! A sub-device's own thread is bound to the processors of the sub-device, and runs all commands of the sub-device.
+//!
+//! If the system refuses to create the own thread, the threads that enqueue or flush run the commands.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -87,7 +89,7 @@ impl Shared {
         state
     }
 
-    /// Whether only threads bound to the device's processors run its commands.
+    /// Whether only threads bound to the device's processors run its commands, unless its own thread was refused.
     fn is_bound(&self) -> bool {
         self.engine.units().is_some()
     }
@@ -132,7 +134,7 @@ impl Shared {
     }
 
     /// Requests the device's own thread to run the queued commands as soon as no other thread runs commands. Creates
-    /// that thread if necessary.
+    /// the own thread if necessary.
     fn request_own_thread(self: &Arc<Self>, state: &mut State) {
         state.requested = true;
         if state.own_thread == OwnThread::NotStarted {
@@ -216,7 +218,7 @@ impl CommandQueue {
     }
 
     /// Flushes for a thread that waits until `done` returns true. The waiting thread runs commands, unless another
-    /// thread does or the device is a sub-device.
+    /// thread runs commands or the device is a sub-device.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;

@@ -19,8 +19,8 @@ pub(crate) const PADDING: usize = 128;
 const HUGE_PAGE: usize = 2 << 20;
 /// Minimum size of an allocation with its own pages, in bytes.
 const LARGE: usize = HUGE_PAGE;
-/// Difference between the start offsets of consecutive large allocations, in bytes. It is 1 KiB modulo 4 KiB:
-/// a store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
+/// Difference between the start offsets of consecutive large allocations, in bytes. It is not a multiple of 4 KiB,
+/// because a store delays loads from addresses with equal or slightly higher low 12 bits (4K aliasing).
 const OFFSET_STEP: usize = 5 << 10;
 /// Exclusive limit of start offsets, in bytes.
 const OFFSET_LIMIT: usize = 64 << 10;
@@ -49,7 +49,7 @@ pub(crate) struct HostAllocation {
 
 // SAFETY: the value is an address. The code that accesses the memory at the address states why the access is sound.
 unsafe impl Send for HostAllocation {}
-// SAFETY: the value is an address, for which `Send` gives the reason.
+// SAFETY: the reason for `Send` also applies to `Sync`.
 unsafe impl Sync for HostAllocation {}
 
 impl HostAllocation {
@@ -73,8 +73,8 @@ impl HostAllocation {
         Some(Self { start, size, origin: Origin::Heap(layout) })
     }
 
-    /// Allocates `size` zero bytes. Returns `None` if there is not enough memory. Other devices return zeros to
-    /// programs that read uninitialised buffers.
+    /// Allocates `size` zero bytes. Returns `None` if there is not enough memory. Programs that read uninitialised
+    /// buffers get zeros, as on other devices.
     pub(crate) fn zeroed(size: u64) -> Option<Self> {
         let mut allocation = Self::new(size)?;
         if let Origin::Heap(_) = allocation.origin {

@@ -40,7 +40,7 @@ pub(crate) struct ObjectSizes {
     pub(crate) small_image: u64,
 }
 
-/// Counts the bytes of a device's memory and its large objects, and lists its objects for the sanitizer.
+/// Counts the allocated bytes and the large objects of a device. Lists the objects for the sanitizer.
 #[derive(Debug)]
 pub(crate) struct MemoryTracker {
     used: AtomicU64,
@@ -115,7 +115,7 @@ enum Owner {
     Host(#[expect(dead_code, reason = "it keeps the bytes")] Arc<dyn HostRegion>),
 }
 
-/// A memory object.
+/// A memory object, or the variables of a program.
 #[derive(Debug)]
 pub(crate) struct CpuMemory {
     start: NonNull<u8>,
@@ -129,7 +129,7 @@ pub(crate) struct CpuMemory {
 // SAFETY: the value is an address and the owner of the bytes. The code that accesses the bytes states why the access is
 // sound.
 unsafe impl Send for CpuMemory {}
-// SAFETY: the value is an address and its owner, for which `Send` gives the reason.
+// SAFETY: the reason for `Send` also applies to `Sync`.
 unsafe impl Sync for CpuMemory {}
 
 impl CpuMemory {
@@ -148,8 +148,8 @@ impl CpuMemory {
         Ok(Self::owned(allocation.start(), allocation.size(), Owner::Device(allocation), tracker))
     }
 
-    /// A memory object that uses the first `size` bytes of host memory in place. `None` if their alignment is less than
-    /// [`ADOPTED_ALIGN`].
+    /// A memory object that uses the first `size` bytes of host memory in place. `None` if the address is null, or not a
+    /// multiple of [`ADOPTED_ALIGN`].
     pub(crate) fn of_host(tracker: &Arc<MemoryTracker>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;

@@ -32,7 +32,8 @@ impl VariantKey {
         Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
-    /// The key of a launch, without the local size. Memory that the application allocated can have any size.
+    /// The key of a launch, without the local size. An argument that is an address requires 64-bit offsets, because the
+    /// size of its memory is unknown.
     ///
     /// # Errors
     /// Fails if the arguments do not match the parameters.

@@ -160,12 +160,12 @@ impl Machine for Cpu {
     }
 }
 
-/// The measured duration of a kernel's last launch, in picoseconds per work-item; 0 before the first launch.
+/// The measured duration of a kernel's last dispatch, in picoseconds per work-item; 0 before the first dispatch.
 #[derive(Debug, Default)]
 pub(crate) struct KernelTiming(AtomicU64);
 
 impl KernelTiming {
-    /// The estimated duration of `items` work-items on one thread, in nanoseconds. `None` before the first launch.
+    /// The estimated duration of `items` work-items on one thread, in nanoseconds. `None` before the first dispatch.
     pub(crate) fn estimate(&self, items: u64) -> Option<u64> {
         let picoseconds = self.0.load(Ordering::Relaxed);
         (picoseconds != 0).then(|| picoseconds.saturating_mul(items) / 1000)
@@ -273,13 +273,13 @@ impl CpuProgram {
         constants.into_iter().chain(variables).map(|(start, size)| AddressRange { start, end: start + size })
     }
 
-    /// The measured duration of the launches of a kernel. `None` if the kernel does not exist.
+    /// The measured duration of a kernel's last dispatch. `None` if the kernel does not exist.
     pub(crate) fn timing(&self, kernel: &str) -> Option<&KernelTiming> {
         self.timings.get(kernel)
     }
 
     /// The variant for a key. A new variant is compiled on another thread, because the application's thread may have a
-    /// small stack.
+    /// small stack. If the system refuses to create a thread, the calling thread compiles it.
     ///
     /// # Errors
     /// Returns the errors of the compiler.
@@ -321,7 +321,7 @@ fn timings(facts: &[KernelFacts]) -> FxHashMap<String, KernelTiming> {
     facts.iter().map(|facts| (facts.name.clone(), KernelTiming::default())).collect()
 }
 
-/// Starts to load the variants of a program that earlier processes have launched, from the disk cache.
+/// Starts to load variants of a program from the disk cache: those that earlier processes launched.
 pub(crate) fn prefetch_program(cpu: &Arc<Cpu>, name: wgcl_api::cache::Key, target: &Target) -> PrefetchedProgram<Cpu> {
     PrefetchedProgram::begin(cpu, Arc::new(ProgramCache::named(name, target)))
 }
@@ -379,10 +379,10 @@ impl Compiler {
 }
 
 impl LoadedProgram for CpuProgram {
-    /// Starts the compilation only if the local size is known, because it takes about a millisecond per variant.
+    /// Starts the compilation only if the local size is known, because each variant takes about a millisecond to compile.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         if let (Ok(found), Some(size)) = (self.code.kernel(kernel), local_size) {
-            self.code.begin(found, self.probable_key(found, size), Urgency::Hint);
+            self.code.compile_in_background(found, self.probable_key(found, size), Urgency::Hint);
         }
     }
 

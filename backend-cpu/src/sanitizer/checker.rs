@@ -1,8 +1,9 @@
 //! Checks the accesses of a dispatch.
 //!
 //! The bounds of an access are those of the argument or variable that its pointer was computed from. A pointer of
-//! unknown origin may point to any memory object. An access outside of its bounds is [reported](super::report) and
-//! redirected: loads read zeros; stores and atomic operations access scratch memory.
+//! unknown origin may point to any memory object or variable. If an argument is an address, a pointer of unknown origin
+//! may be any address. An access outside of its bounds is [reported](super::report) and redirected: loads read zeros;
+//! stores and atomic operations access scratch memory.
 //!
 //! An access within its bounds is also reported if it is misaligned, loads [uninitialised](crate::memory::initialized)
 //! bytes, stores to read-only memory, or is a data race. A data race consists of two accesses by different work-items
@@ -44,7 +45,7 @@ enum Bounds {
     Unknown,
 }
 
-/// Disjoint address ranges in ascending order. Adjacent ranges are not merged, because they are two objects.
+/// Disjoint address ranges in ascending order. Adjacent ranges are not merged, because they are different objects.
 #[derive(Debug)]
 struct RangeSet(Vec<AddressRange>);
 
@@ -136,7 +137,7 @@ pub(crate) struct Checker {
     args: Vec<Bounds>,
     /// For each argument, whether it is a buffer that kernels may only read.
     read_only: Vec<bool>,
-    /// All memory that the kernel may access.
+    /// All memory that the kernel may access, except for the arena.
     memory: RangeSet,
     /// The memory objects with a record of their initialised bytes, in ascending order of addresses.
     tracked: Vec<(AddressRange, Arc<InitializedBytes>)>,
@@ -412,7 +413,7 @@ impl Checker {
         } else {
             self.state.shadow.record(accessed, &now, &counters)
         };
-        // Without barriers, all work-items of a group have their private variables at one address.
+        // In a kernel without barriers, the private variables of all work-items of a group have the same addresses.
         let Some(earlier) = earlier.filter(|_| !is_private) else { return };
         let is_store = |site: &AccessSite| site.access == Access::Store;
         if is_store(site) && self.sites.get(earlier.site as usize).is_some_and(is_store) {

@@ -1,5 +1,7 @@
-//! The kernel sanitizer (`WGCL_CHECK`): a function that instrumented kernels call before each memory access, barrier,
-//! fence and integer division, and after each operation that produces a NaN (`wgcl_compiler::vectorize::sanitize`).
+//! The kernel sanitizer (`WGCL_CHECK`): a function that instrumented kernels call
+//! (`wgcl_compiler::vectorize::sanitize`). The calls are at the start and end of a work-group, and before each memory
+//! access, barrier, fence, collective operation and integer division. With `WGCL_CHECK=nan`, there are also calls after
+//! each operation that produces a NaN.
 //!
 //! | module | task |
 //! |---|---|

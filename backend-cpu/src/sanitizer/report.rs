@@ -157,7 +157,8 @@ impl Reports {
         if self.reported.lock().insert(FindingId::of(finding)) {
             let mut diagnostic = Diagnostic::error(finding.site.span, &message);
             if let Fault::Race { other, .. } = finding.fault {
-                diagnostic = diagnostic.with_note(other.span, format!("the other {} is at this position", access_name(other.access)));
+                diagnostic =
+                    diagnostic.with_note(other.span, format!("the other access ({}) is at this position", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
                 Some(sources) => render_one(sources, &diagnostic, false),

@@ -187,7 +187,7 @@ impl Shared {
     }
 }
 
-/// The workers of a process.
+/// The workers of a pool in one process.
 struct Team {
     shared: Arc<Shared>,
     /// Number of workers.
@@ -243,7 +243,8 @@ impl ThreadPool {
     /// run. Only one thread may call this at a time.
     ///
     /// # Errors
-    /// Fails if there is not enough memory, or if no worker can be created and `takes_part` is not set.
+    /// Fails if there is not enough memory (some indices have then not run), or if no worker can be created and
+    /// `takes_part` is not set.
     pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
         if indices.is_empty() {
             return Ok(());

@@ -50,8 +50,8 @@ pub(crate) struct Capabilities {
     pub(crate) host_memory: Option<u64>,
 }
 
-/// Returns the number of bytes that may be allocated in total, or `None` if it is unknown. On a CPU it is three
-/// quarters of the machine's memory, because lavapipe of Mesa 22 reports 2 GiB on every machine.
+/// Returns the number of bytes that may be allocated in total, or `None` if it is unknown. For a CPU device it is three
+/// quarters of the machine's memory. The driver's value is a fallback: lavapipe of Mesa 22 always reports 2 GiB.
 pub(crate) fn memory(kind: DeviceKind, facts: &DeviceFacts) -> Option<u64> {
     let share = |total: u64| total / 4 * 3;
     match kind {

@@ -141,7 +141,7 @@ pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
     vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
 }
 
-/// Returns the hardware facts that only the driver in the operating system's kernel reports.
+/// Returns the hardware facts that the operating system's driver reports, or estimates.
 pub(crate) fn hardware(adapter: &wgpu::Adapter) -> HardwareFacts {
     let info = adapter.get_info();
     vendor::hardware(kind(info.device_type), info.vendor, pci_address(&info), DeviceFacts::of(adapter).copy_queues)
@@ -195,8 +195,8 @@ fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
         return largest;
     }
     let binding = limits.max_storage_buffer_binding_size;
-    let in_pieces = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(REQUIRED_MAX_ALLOCATION);
-    binding.max(in_pieces).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
+    let split = binding.saturating_mul((storage_buffers(limits) / LARGE_ARGUMENTS).into()).min(REQUIRED_MAX_ALLOCATION);
+    binding.max(split).min(limits.max_buffer_size).min(i32::MAX as u64) & !255
 }
 
 /// Returns the maximum allocation size. Considers access by address only if the backend uses it.
@@ -204,8 +204,8 @@ fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &Dev
     max_allocation(limits, &largest_buffer(info, facts).filter(|_| capabilities.addresses))
 }
 
-/// Returns the reported memory size. The specification requires a maximum allocation size of at least a quarter of it,
-/// or of 1 GiB.
+/// Returns the reported memory size in bytes. The specification requires that the maximum allocation size is at least
+/// 1 GiB or a quarter of the memory size. If it is smaller, the result is four times the maximum allocation size.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
     if max_allocation >= REQUIRED_MAX_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }

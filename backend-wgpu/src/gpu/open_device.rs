@@ -39,7 +39,7 @@ pub(crate) enum Submission {
 /// The smallest `WGCL_BINDING_LIMIT`. Split bindings overlap by up to a quarter of this.
 const SMALLEST_BINDING: u64 = 512;
 
-/// Bytes of the largest storage binding for a buffer argument.
+/// Returns the maximum size in bytes of a storage binding: the device's limit, or a smaller `WGCL_BINDING_LIMIT`.
 fn binding_limit(limits: &wgpu::Limits) -> u64 {
     let device_limit = limits.max_storage_buffer_binding_size;
     let requested = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());

@@ -4,10 +4,10 @@
 //! It requests that every submission thread ends, and waits for them for a limited time. No object of wgpu is freed
 //! afterwards, although destructors of the application may release OpenCL objects.
 //!
-//! A driver that runs kernels on the CPU compiles and runs them on its own threads. These crash once LLVM's globals are
-//! destroyed. Such a driver may still be busy after the wait, and any driver may still compile a kernel. The process
-//! then flushes C's streams and ends at once with its exit status. Exit handlers that were registered earlier do not
-//! run. This requires `on_exit` of glibc.
+//! A driver that runs kernels on the CPU compiles and runs them on its own threads. The threads crash once LLVM's
+//! globals are destroyed. Such a driver may still be busy after the wait, and any driver may still compile a kernel.
+//! The process then flushes C's streams and ends at once with its exit status. Exit handlers that were registered
+//! earlier do not run. This requires `on_exit` of glibc.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
 //! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local
@@ -52,7 +52,7 @@ pub(crate) fn skip_exit_handlers() {
     SKIP_HANDLERS.store(true, Ordering::Release);
 }
 
-/// Does the same in a forked child, where the exit handlers are those of the parent's driver.
+/// Skips the exit handlers of a forked child, too: they belong to the parent's driver.
 pub(crate) fn skip_exit_handlers_of_child() {
     register_for_this_process();
     skip_exit_handlers();

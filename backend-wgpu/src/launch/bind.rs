@@ -207,8 +207,8 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage => {
             let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
-            // Programs access the parent buffer beyond the end of a sub-buffer. That works where pointers are
-            // addresses.
+            // Some programs access the parent buffer beyond the end of a sub-buffer, which works with drivers whose
+            // pointers are addresses. So the binding extends beyond the range.
             range_size.max(available.min(ALWAYS_BINDABLE)).min(available & !3).min(max_size)
         }
     };

@@ -61,7 +61,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
             }
         }
     }
-    let is_required = || kernel.by_address() || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit);
+    let is_required = || kernel.requires_addresses() || merge_buffers::ranges(launch).any(|range| range.size > gpu.binding_limit);
     if gpu.capabilities.addresses && (gpu.prefers_addresses || is_required()) {
         return by_addresses(key, launch, gpu);
     }

@@ -46,7 +46,7 @@ struct Stage {
 impl Stage {
     /// Whether the dispatches use only their arguments: no buffer of the engine, no split or merged buffers, and no
     /// readback.
-    fn is_plain(&self) -> bool {
+    fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
         nothing_afterwards && merged.is_empty() && split.params.is_empty() && pipeline.scratch() == 0
@@ -135,7 +135,7 @@ impl Launches {
             for part in &stage.parts {
                 let span = GroupSpan { total: plan.groups, range: *part };
                 let dispatched = self.dispatch(batch, target, stage, span, merged.as_ref())?;
-                let is_all = stages.len() == 1 && stage.parts.len() == 1 && stage.is_plain();
+                let is_all = stages.len() == 1 && stage.parts.len() == 1 && stage.uses_only_arguments();
                 if is_all && let Some(cached) = CachedLaunch::new(target, &stage.pipeline, span, dispatched) {
                     self.launch_cache.insert(cached);
                 }
@@ -237,11 +237,11 @@ impl Launches {
         }
         while let Some(CoarsenedLaunch { key, groups, max_factor, factor }) = plan.coarsened(code, kernel, &self.limits)? {
             let pipeline = pipeline(batch, code, kernel, &key)?;
-            if pipeline.coarse == factor {
+            if pipeline.coarsening_factor == factor {
                 let parts = dispatches(groups, self.limits.max_groups, key.binding.two_dimensional_dispatch);
                 return Ok(Some(Stage { pipeline, parts, output: None, merged: key.binding.merged, split: key.binding.split }));
             }
-            kernel.set_measurement(max_factor, pipeline.coarse);
+            kernel.set_measurement(max_factor, pipeline.coarsening_factor);
         }
         Ok(None)
     }

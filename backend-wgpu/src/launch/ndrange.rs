@@ -53,9 +53,9 @@ pub(crate) struct Region {
 /// use as many registers as a GPU permits. With one size, most launches of a kernel use the same pipeline.
 pub(crate) const GROUP: u32 = 256;
 
-/// Returns the group size of a launch: the application's, or a faster one if the kernel cannot observe it. Small
-/// groups grow in the first dimension if the launch has at least `busy_invocations` work-items. If the kernel takes
-/// long to compile, one size serves all one-dimensional launches.
+/// Returns the group size of a launch: the application's, or a faster one if the kernel cannot observe it. Groups of
+/// more than [`GROUP`] work-items shrink. Small groups grow in the first dimension if the launch has at least
+/// `busy_invocations` work-items. If the kernel takes long to compile, one size serves all one-dimensional launches.
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
     match (kernel.group_independent(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
@@ -159,7 +159,7 @@ fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> Sm
 }
 
 /// Lays out the groups of one dimension in rows of at most `limits[0]` groups. Uses one dispatch if the groups divide
-/// evenly into rows, and otherwise a further dispatch for the remainder. Each further dispatch waits until the previous
+/// evenly into rows, and otherwise further dispatches for the remainder. Each further dispatch waits until the previous
 /// one has ended, which takes 11 us on an H100.
 fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));

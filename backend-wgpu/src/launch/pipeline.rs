@@ -20,7 +20,7 @@ pub(crate) struct Pipeline {
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
     /// Work-items of dimension 0 per invocation.
-    pub(crate) coarse: u32,
+    pub(crate) coarsening_factor: u32,
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
     /// Whether the kernel writes the loop watchdog's word.
@@ -73,7 +73,7 @@ impl Pipeline {
                 Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarse, printf, watched })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor: coarse, printf, watched })
     }
 }
 

@@ -69,7 +69,7 @@ impl WgpuProgram {
             kernel: Some(ir::Kernel {
                 params: kernel.params().to_vec(),
                 reqd_work_group_size: kernel.required_group_size(),
-                by_address: kernel.by_address(),
+                requires_addresses: kernel.requires_addresses(),
                 ..ir::Kernel::default()
             }),
             ..ir::Function::new("", ir::Type::Void)
@@ -94,7 +94,7 @@ impl LoadedProgram for WgpuProgram {
         let Some(size) = local_size.or_else(default_size) else { return };
         let guards = local_size.is_none() && found.is_long();
         let key = self.probable_key(found, size).changed(|key| key.kernel.guard[0] |= guards);
-        self.code.begin(found, key, Urgency::Hint);
+        self.code.compile_in_background(found, key, Urgency::Hint);
     }
 
     fn kernel_usage(&self, kernel: &str) -> BackendResult<KernelUsage> {

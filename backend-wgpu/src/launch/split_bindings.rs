@@ -16,19 +16,19 @@ use crate::launch::merge_buffers::{self, OTHERS};
 pub(crate) type Window = Option<(u64, u64)>;
 
 /// Maps the parameter index of a binding to the parameter of the launch, and to the bytes that the binding covers.
-pub(crate) fn window(pieces: &SplitBindings, launch: &Launch, index: u32) -> (u32, Window) {
-    if pieces.params.is_empty() {
+pub(crate) fn window(split: &SplitBindings, launch: &Launch, index: u32) -> (u32, Window) {
+    if split.params.is_empty() {
         return (index, None);
     }
     let argument_count = (launch.args.len() + launch.extra.len()) as u32;
-    let size = 1 << pieces.shift;
+    let size = 1 << split.shift;
     if let Some(further) = index.checked_sub(argument_count) {
-        return match pieces.added().nth(further as usize) {
-            Some((param, piece)) => (param, Some((u64::from(piece) * u64::from(pieces.step()), size))),
+        return match split.added().nth(further as usize) {
+            Some((param, piece)) => (param, Some((u64::from(piece) * u64::from(split.step()), size))),
             None => (index, None),
         };
     }
-    (index, pieces.params.iter().any(|(param, _)| *param == index).then_some((0, size)))
+    (index, split.params.iter().any(|(param, _)| *param == index).then_some((0, size)))
 }
 
 /// Finds the buffers that a launch splits. `constants` has the bindings of its `__constant` arguments.
@@ -70,23 +70,23 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
     let others = (OTHERS + small) as u64;
     let overlap = SplitBindings::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
     let largest = gpu.limits.max_storage_buffer_binding_size.ilog2();
-    let mut pieces = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
+    let mut split = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
     loop {
-        let counts = large.iter().map(|(_, size)| pieces.count(*size));
+        let counts = large.iter().map(|(_, size)| split.count(*size));
         let (max_count, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
-        let is_last = pieces.shift == largest;
+        let is_last = split.shift == largest;
         // Merging the other buffers saves bindings. It is slow, so it is considered only if parts cannot be larger.
         let needed = others + all + if is_last { mergeable.min(1) } else { mergeable };
-        if needed <= bindings && (max_count + 1) * u64::from(overlap) < 1 << pieces.shift {
+        if needed <= bindings && (max_count + 1) * u64::from(overlap) < 1 << split.shift {
             break;
         }
         if is_last {
             let kernel = launch.kernel.to_string();
             return Err(BackendError::Launch(LaunchError::Limit { kernel, what: "storage buffers", needed, limit: bindings }));
         }
-        pieces.shift += 1;
+        split.shift += 1;
     }
-    let counted = large.into_iter().map(|(index, size)| (index, pieces.count(size) as u32));
-    pieces.params = counted.filter(|(_, count)| *count > 1).collect();
-    Ok(pieces)
+    let counted = large.into_iter().map(|(index, size)| (index, split.count(size) as u32));
+    split.params = counted.filter(|(_, count)| *count > 1).collect();
+    Ok(split)
 }

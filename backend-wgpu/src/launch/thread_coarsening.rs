@@ -119,7 +119,7 @@ pub(crate) fn coarsened_launch(
     let factor = kernel.measure_once(max_factor, || {
         let mut expected = max_factor.min(4);
         while expected > 1 {
-            let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarse, KernelShader::coarsening_factor)?;
+            let found = code.inspect(kernel, &key(expected).0, |pipeline| pipeline.coarsening_factor, KernelShader::coarsening_factor)?;
             if found == expected {
                 break;
             }

@@ -35,9 +35,9 @@ const PAGE: u64 = 4096;
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host writes the buffer across the bus. The device has a
+    /// The host writes the buffer across the bus if the device has a
     /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
-    /// [`dedicated_allocation::MIN_SIZE`].
+    /// [`dedicated_allocation::MIN_SIZE`]. Otherwise the host does not access the buffer.
     Bar,
 }
 
@@ -125,7 +125,7 @@ impl WgpuMemory {
     pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
-        // The last page exists as a whole, because the host maps no part of a page.
+        // The host maps whole pages, so the bytes up to the rounded size exist.
         let allocated = size.checked_next_multiple_of(align)?;
         let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= PAGE && size > 0 && size.is_multiple_of(WORD);
         if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {

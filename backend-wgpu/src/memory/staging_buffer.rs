@@ -64,8 +64,8 @@ impl HostBuffer {
                 }
             });
         };
-        // SAFETY: the range was checked. The caller ensures that the device does not use it, and only the submission
-        // thread writes here.
+        // SAFETY: the range was checked. The caller ensures that the device does not use it, and only the thread that
+        // runs the engine writes here.
         let target = unsafe { mapping.bytes_mut(offset, bytes.len() as u64) };
         gpu.copy_threads.copy(target, bytes);
         Ok(())

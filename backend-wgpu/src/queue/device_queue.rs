@@ -118,7 +118,7 @@ impl DeviceQueue {
     }
 
     /// Submits the open batch, and waits until `done` returns true or no batch is in flight. If the engine is in use,
-    /// it only requests the submission, and does not wait.
+    /// or messages are pending, it only requests the submission, and does not wait.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;

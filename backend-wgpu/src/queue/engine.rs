@@ -17,7 +17,7 @@ use crate::transfer::transfers::{TransferRequest, Transfers};
 /// How a command is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandPath {
-    /// A command that records nothing and completes after all earlier commands.
+    /// A marker, or a wait for or signal of semaphores. It records nothing, and completes after all earlier commands.
     Marker,
     /// A launch, or the launches of a command buffer.
     Launches(Effort),
@@ -109,7 +109,7 @@ impl Engine {
         profile: bool,
         progress: Arc<dyn Progress>,
     ) -> bool {
-        let recorded = clock::now();
+        let dequeued = clock::now();
         let is_read = matches!(&command, Command::Once(Action::Read { .. }));
         let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
         let completion = completion.unwrap_or_else(|_| {
@@ -117,7 +117,7 @@ impl Engine {
             self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
             Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
         });
-        let may_retire = self.batch.add_command(completion, recorded, progress);
+        let may_retire = self.batch.add_command(completion, dequeued, progress);
         if is_read {
             self.batch.submit_read();
         }

@@ -1,5 +1,6 @@
-//! Reads of up to 2 MiB from memory that the host cannot access. The read is a copy to staging memory, recorded like
-//! any other command. The bytes are delivered when the batch is complete, so enqueuing a read does not wait.
+//! Reads of up to 2 MiB from memory that the host does not read in place. The read is a copy to staging memory,
+//! recorded like any other command. The bytes are delivered when the batch is complete, so enqueuing a read does not
+//! wait.
 
 use std::sync::Arc;
 

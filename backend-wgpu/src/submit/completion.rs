@@ -40,7 +40,8 @@ impl Completion {
         matches!(self, Self::Batch { .. })
     }
 
-    /// Returns the first batch with commands of a command buffer, or `None` for other commands.
+    /// Returns the first batch with commands of a command buffer. Returns `None` for other commands, and if the host
+    /// executed all commands of the command buffer.
     pub(crate) fn first_batch(&self) -> Option<u64> {
         match self {
             Self::List(list) => list.first_batch,
@@ -63,7 +64,7 @@ pub(crate) struct CommandList {
     /// The first batch that contains one of the commands. `None` if the host executed all of them.
     first_batch: Option<u64>,
     first: Option<Timing>,
-    /// `None` if there is only one command.
+    /// `None` if there are fewer than two commands.
     last: Option<Timing>,
     post_work: PostWork,
 }
@@ -114,7 +115,7 @@ pub(crate) struct PendingCommand {
     /// Serial number of the batch that must be complete.
     pub(crate) last_batch: u64,
     /// Host time in nanoseconds at which the command was dequeued. The device cannot have started the command earlier.
-    pub(crate) recorded: u64,
+    pub(crate) dequeued: u64,
     pub(crate) progress: Arc<dyn Progress>,
     pub(crate) completion: BackendResult<Completion>,
 }
@@ -140,7 +141,7 @@ impl PostWork {
         self.pending_reads.append(&mut other.pending_reads);
     }
 
-    /// Fails if the results of the command are wrong.
+    /// Fails if a loop of a launch ended early, which makes the results wrong.
     fn check(&self) -> BackendResult<()> {
         self.watched_launches.iter().try_for_each(WatchedLaunch::check)
     }
@@ -155,7 +156,7 @@ struct State {
     submissions: VecDeque<(u64, Submission)>,
     /// Batches that failed and whose commands are not all reported.
     failed: FxHashMap<u64, BackendError>,
-    /// The end time of the last reported command, for estimated times.
+    /// The end time of the last command that was reported without an error, for estimated times.
     last_end: u64,
 }
 
@@ -259,9 +260,9 @@ impl CompletionQueue {
                 let failure = (entry.first_batch..=entry.last_batch).find_map(|serial| state.failed.get(&serial)).cloned();
                 (entry, failure, state.last_end)
             };
-            let PendingCommand { recorded, progress, mut completion, .. } = entry;
+            let PendingCommand { dequeued, progress, mut completion, .. } = entry;
             let post_work = completion.as_mut().map(Completion::take_post_work).unwrap_or_default();
-            let ran = self.times(completion, failure, recorded, last_end);
+            let ran = self.times(completion, failure, dequeued, last_end);
             let has_run = ran.is_ok();
             let mut result = ran.and_then(|times| post_work.check().map(|()| times));
             if let Ok(times) = &result {
@@ -301,7 +302,7 @@ impl CompletionQueue {
         &self,
         completion: BackendResult<Completion>,
         failure: Option<BackendError>,
-        recorded: u64,
+        dequeued: u64,
         last_end: u64,
     ) -> BackendResult<Times> {
         match (completion?, failure) {
@@ -313,22 +314,22 @@ impl CompletionQueue {
                 let now = clock::now();
                 let times = |timing: Option<&Timing>| timing.map_or(Ok(None), |timing| timing.times(&self.gpu));
                 let (first, last) = (times(list.first.as_ref())?, times(list.last.as_ref().or(list.first.as_ref()))?);
-                let end = last.map_or(now, |times| times.end).clamp(recorded, now.max(recorded));
-                let start = first.map_or(recorded.max(last_end), |times| times.start).clamp(recorded, end);
+                let end = last.map_or(now, |times| times.end).clamp(dequeued, now.max(dequeued));
+                let start = first.map_or(dequeued.max(last_end), |times| times.start).clamp(dequeued, end);
                 Ok(Times { start, end })
             }
             (Completion::Batch { timestamps: None, .. }, None) => {
                 let end = clock::now();
-                Ok(Times { start: recorded.max(last_end).min(end), end })
+                Ok(Times { start: dequeued.max(last_end).min(end), end })
             }
             (Completion::Batch { timestamps: Some(timestamps), .. }, None) => {
                 let now = clock::now();
                 let times = timestamps.times(&self.gpu)?;
-                let end = times.end.clamp(recorded, now);
-                Ok(Times { start: times.start.clamp(recorded, end), end })
+                let end = times.end.clamp(dequeued, now);
+                Ok(Times { start: times.start.clamp(dequeued, end), end })
             }
             (Completion::Marker, _) => {
-                let time = last_end.max(recorded);
+                let time = last_end.max(dequeued);
                 Ok(Times { start: time, end: time })
             }
         }

@@ -21,9 +21,9 @@ use crate::submit::timestamps::{CommandTimestamps, TimestampPool};
 use crate::vulkan::semaphores;
 
 /// The open batch is submitted to an idle device once it has this many commands.
-const EAGER_BATCH: u32 = 64;
+const IDLE_BATCH: u32 = 64;
 /// The open batch is submitted to an idle Vulkan GPU once it has this many commands. The number doubles each time,
-/// up to [`EAGER_BATCH`], because submissions take longer than short kernels. A wait for the device resets it.
+/// up to [`IDLE_BATCH`], because submissions take longer than short kernels. A wait for the device resets it.
 const EARLY_BATCH: u32 = 4;
 /// Maximum number of commands in a batch.
 const LARGEST_BATCH: u32 = 1024;
@@ -39,7 +39,7 @@ pub(crate) struct OpenBatch {
     /// The last serial number that was sent to the completion thread.
     notified_serial: u64,
     /// Whether to submit small batches if the device is idle: the first command after a wait, reads, and batches of
-    /// `early_batch` commands. On such devices a submission is quick.
+    /// `early_batch` commands. Not set for CPU devices, where a submission takes processor time from kernels.
     eager: bool,
     /// Whether a thread has waited for the device, and no command has followed.
     awaited: bool,
@@ -91,9 +91,9 @@ impl OpenBatch {
         self.completed() + 1 == self.serial
     }
 
-    /// Whether to submit the open batch now.
+    /// Whether the open batch has the maximum number of commands, or [`IDLE_BATCH`] commands for an idle device.
     pub(crate) fn is_full(&self) -> bool {
-        self.is_largest() || (self.encoder.commands >= EAGER_BATCH && self.is_idle())
+        self.is_largest() || (self.encoder.commands >= IDLE_BATCH && self.is_idle())
     }
 
     /// Whether the open batch has the maximum number of commands.
@@ -113,8 +113,8 @@ impl OpenBatch {
         self.early_batch = EARLY_BATCH;
     }
 
-    /// Completes submitted work at the end of the submission thread. At the end of the process it leaks `self` and
-    /// `rest`.
+    /// Submits the open batch, unless the process is ending, and waits for all submitted work. The submission thread
+    /// calls this at its end. At the end of the process, this leaks `self` and `rest`.
     pub(crate) fn end<T: Send + 'static>(mut self, rest: T) {
         if !shutdown::is_ending() {
             self.submit();
@@ -308,7 +308,7 @@ impl OpenBatch {
         now
     }
 
-    /// Counts a command of the open batch. Does nothing for commands that the host executed.
+    /// Counts a command of the open batch. Does nothing for commands that are not recorded in it.
     pub(crate) fn count(&mut self, completion: &Completion) {
         if let Completion::Batch { timestamps, .. } = completion {
             if timestamps.is_none() {
@@ -318,9 +318,9 @@ impl OpenBatch {
         }
     }
 
-    /// Adds a command to the commands in flight. `recorded` is the time at which it was dequeued. Returns true if
+    /// Adds a command to the commands in flight. `dequeued` is the time at which it was dequeued. Returns true if
     /// commands may be complete, so that [`CompletionQueue::retire`] should be called.
-    pub(crate) fn add_command(&mut self, completion: BackendResult<Completion>, recorded: u64, progress: Arc<dyn Progress>) -> bool {
+    pub(crate) fn add_command(&mut self, completion: BackendResult<Completion>, dequeued: u64, progress: Arc<dyn Progress>) -> bool {
         let last = if self.encoder.is_empty() { self.serial - 1 } else { self.serial };
         if let Ok(completion) = &completion {
             self.count(completion);
@@ -334,14 +334,14 @@ impl OpenBatch {
             Err(_) => (true, false),
         };
         if now {
-            progress.submitted(recorded);
+            progress.submitted(dequeued);
         } else if later {
             self.encoder.waiting.push(Arc::clone(&progress));
         }
         let is_recorded = completion.as_ref().is_ok_and(Completion::is_recorded);
         let last_batch = if is_recorded { self.serial } else { last };
         let first_batch = completion.as_ref().ok().and_then(Completion::first_batch).unwrap_or(last_batch);
-        self.completions.push(PendingCommand { first_batch, last_batch, recorded, progress, completion });
+        self.completions.push(PendingCommand { first_batch, last_batch, dequeued, progress, completion });
         if self.eager && self.encoder.commands > 0 && self.is_early() {
             self.submit_unnotified();
         }
@@ -358,7 +358,7 @@ impl OpenBatch {
         let is_early = self.encoder.commands.is_multiple_of(self.early_batch)
             && self.gpu.vulkan_queue.as_ref().is_some_and(|queue| queue.completed().is_ok_and(|number| number + 1 >= self.serial));
         if is_early {
-            self.early_batch = (self.early_batch * 2).min(EAGER_BATCH);
+            self.early_batch = (self.early_batch * 2).min(IDLE_BATCH);
         }
         is_early
     }

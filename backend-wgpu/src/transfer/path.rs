@@ -37,7 +37,8 @@ pub(crate) enum TransferPath {
     Nothing,
     /// The host copies to or from mapped memory once the device does not use it.
     Mapped(Effort),
-    /// The host copies to or from host-visible device memory across the bus (the PCIe BAR). No batch uses the memory.
+    /// The host copies to or from host-visible device memory across the bus (the PCIe BAR). No incomplete batch uses
+    /// the memory; for a read, none writes it.
     Bar(Effort),
     /// The device copies to or from host memory that it can access.
     Pinned,

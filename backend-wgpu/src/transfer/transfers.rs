@@ -263,8 +263,7 @@ impl Transfers {
         Ok(PendingRead { memory: chunk, pieces, target: Arc::clone(target) })
     }
 
-    /// Writes to memory that the host cannot access, through the staging ring. The device copies one chunk while the
-    /// host fills the next one.
+    /// Writes to device memory through the staging ring. The device copies one chunk while the host fills the next one.
     fn upload(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &[u8]) -> BackendResult<()> {
         let segment = self.up.segment_size();
         let mut at = offset;
@@ -298,8 +297,8 @@ impl Transfers {
         Ok(())
     }
 
-    /// Reads memory that the host cannot access, through the staging ring. The device copies the next chunk while the
-    /// host reads the previous one.
+    /// Reads device memory through the staging ring. The device copies the next chunk while the host reads the previous
+    /// one.
     fn download(&mut self, batch: &mut OpenBatch, memory: &WgpuMemory, offset: u64, bytes: &mut [u8]) -> BackendResult<()> {
         let mut pending: Option<PendingDownload<'_>> = None;
         let mut at = offset;

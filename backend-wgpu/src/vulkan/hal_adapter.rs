@@ -128,7 +128,7 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         // SAFETY: Vulkan 1.2 has the function and its own structures; the others are chained only where their
         // extensions exist.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
-        // Where the driver reports no limit, memory is the limit.
+        // 0 means that the driver reports no limit.
         let buffer = if maintenance4.max_buffer_size == 0 { u64::MAX } else { maintenance4.max_buffer_size };
         facts.size_limits = Some(SizeLimits { buffer, allocation: maintenance3.max_memory_allocation_size });
         facts.uuid = Some((ids.device_uuid, ids.driver_uuid));
@@ -322,9 +322,8 @@ fn float_controls(properties: &vk::PhysicalDeviceFloatControlsProperties<'_>) ->
     }
 }
 
-/// Opens a device with one queue, and with features that wgpu does not enable: 8-bit storage buffers, comparable
-/// clocks, queries that the host resets, buffer addresses, and sharing. Returns `None` if the adapter is not a Vulkan
-/// adapter.
+/// Opens a device with one queue, with the features of `descriptor`, and with the extensions and features of `facts`
+/// that wgpu does not enable. Returns `None` if the adapter is not a Vulkan adapter.
 pub(crate) fn open(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,

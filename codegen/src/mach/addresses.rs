@@ -57,7 +57,7 @@ fn depths(function: &Function) -> Vec<u32> {
     depths
 }
 
-/// The address of a memory access, or `None` if the operation does not support all addressing modes.
+/// The address of a memory access or prefetch, or `None` if the operation has no [`Addr`].
 fn foldable_address(op: &Op) -> Option<&Addr> {
     match op {
         Op::Load(_, addr)

@@ -41,7 +41,7 @@ pub enum CodegenError {
     #[error("instruction `{0}`: an operand cannot be encoded")]
     Encoding(&'static str),
     /// The decoder does not reproduce the encoded instruction: a defect of the encoder.
-    #[error("an emitted instruction decodes differently: {0}")]
+    #[error("an emitted instruction does not decode to the intended one: {0}")]
     Decoded(String),
 }
 

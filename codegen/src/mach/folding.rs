@@ -1,6 +1,6 @@
 //! Instruction folding: decides which values are computed as part of their only user, and counts uses.
 //!
-//! The user of a value can compute it if this is its only use and both are in the same block. For example, a branch
+//! An instruction can compute its operand if it is the only user, and is in the operand's block. For example, a branch
 //! reads the flags of a comparison, and a load becomes the memory operand of an addition. The policy of an instruction
 //! set decides which operations fold. It must not fold a load if memory may be written between the load and its user.
 //!

@@ -132,7 +132,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
         VReg::new(self.function.vregs - 1, class)
     }
 
-    /// The block that instructions are added to.
+    /// A number that identifies the block that instructions are added to. It is not the index of the block.
     pub(crate) fn current_block(&self) -> usize {
         self.function.blocks.len()
     }

@@ -1,7 +1,7 @@
 //! Block layout: the order of blocks, and their branches.
 //!
-//! Branches to a block that only jumps go to its target instead (jump threading). No block jumps to the next one. Each
-//! branch has the shortest form that can encode its distance. The instruction set defines the forms
+//! A branch to a block that only jumps goes to the target of that jump instead (jump threading). No block jumps to the
+//! next one. Each branch has the shortest form that can encode its distance. The instruction set defines the forms
 //! ([`BranchEncoding`]).
 
 use smallvec::SmallVec;

@@ -12,7 +12,7 @@ use super::types::Type;
 /// The block and the result of each earlier computation of an expression.
 type Available = SmallVec<[(u32, Value); 2]>;
 
-/// Returns the function without redundant computations.
+/// Returns the function without redundant computations, except for comparisons of scalars.
 pub(crate) fn gvn(function: &Function) -> Function {
     let mut function = function.clone();
     let dominators = Dominators::of(&function);
@@ -28,7 +28,7 @@ pub(crate) fn gvn(function: &Function) -> Function {
             inst.op.map_operands(|value| replacement[value.index()]);
             let Some(result) = inst.result.filter(|_| is_candidate(&inst.op)) else { return true };
             let ty = values[result.index()];
-            // A comparison of scalars is usually the condition of one branch. With one use, it can be folded.
+            // A comparison of scalars is usually the condition of one branch. It can be folded if it has no other use.
             if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
                 return true;
             }

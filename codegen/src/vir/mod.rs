@@ -17,8 +17,8 @@
 //!
 //! # Semantics
 //! * A shift by the width of the element or more gives an unspecified value, and never traps.
-//! * Scalar division traps if the processor's division traps: by zero, and the least number by -1. The code that builds
-//!   the IR must guard it. Vectors of integers have no division.
+//! * Scalar division by zero, or of the least number by -1, traps on processors whose division traps. The code that
+//!   builds the IR must guard divisions. Vectors of integers have no division.
 //! * [`BinOp::FMin`] is `a < b ? a : b` and [`BinOp::FMax`] is `a > b ? a : b`. So the result is the second operand if
 //!   one operand is a NaN.
 //! * A masked access does not touch memory for inactive lanes. A masked load gives unspecified values for them.

@@ -97,13 +97,15 @@ impl<'a> Cursor<'a> {
             Some(digits) => u64::from_str_radix(digits, 16),
             None => word.parse(),
         };
-        bits.ok().and_then(|bits| T::try_from(bits).ok()).ok_or_else(|| format!("`{word}` is not a number, or too large"))
+        bits.ok().and_then(|bits| T::try_from(bits).ok()).ok_or_else(|| format!("`{word}` is not a number, or is too large"))
     }
 
     /// Reads a number after a letter, as in `v12`.
     fn entity(&mut self, letter: char) -> Parsed<u32> {
         let word = self.word()?;
-        word.strip_prefix(letter).and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("`{word}` is not `{letter}` and a number"))
+        word.strip_prefix(letter)
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| format!("expected `{letter}` and a number, found `{word}`"))
     }
 
     fn value(&mut self) -> Parsed<Value> {

@@ -48,7 +48,7 @@ impl Elem {
     }
 }
 
-/// The shape of the vectors that a mask applies to. Without mask registers, a mask is in a vector of that shape.
+/// The lanes of the vectors that a mask applies to. Without mask registers, the mask is a vector with these lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MaskType {
     /// The number of lanes.
@@ -99,7 +99,7 @@ impl Type {
         }
     }
 
-    /// The same shape with another element.
+    /// The scalar or vector with the same number of lanes and this element. A mask becomes a vector.
     pub const fn with_elem(self, elem: Elem) -> Self {
         match self {
             Self::Scalar(_) => Self::Scalar(elem),

@@ -158,7 +158,9 @@ impl<'a> Checker<'a> {
         require(inst.result.is_some() == returns, || "the result is missing or unexpected".into())?;
         let ty = inst.result.map(|result| self.function.ty(result));
         if let Some(Type::Vector(elem, lanes)) = ty {
-            require(matches!(elem.bytes() * u32::from(lanes), 16 | 32 | 64), || "vectors have 16, 32 or 64 bytes".into())?;
+            require(matches!(elem.bytes() * u32::from(lanes), 16 | 32 | 64), || {
+                format!("expected a vector of 16, 32 or 64 bytes, got {}", Type::Vector(elem, lanes))
+            })?;
         }
         self.op(block, &inst.op, ty.unwrap_or(Type::I32))
     }

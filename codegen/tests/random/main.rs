@@ -15,7 +15,7 @@ use support::{Fault, Machine, Memory, Random};
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Func, Module, verify};
 
-/// The random program of a seed, and the smallest instruction set that has its operations.
+/// The random program of a seed, and the instruction set that it is generated for.
 fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
     let mut random = Random::new(seed);
     let isa = random.of(isas);

@@ -113,7 +113,7 @@ fn bitwise(op: BinOp, x: u64, y: u64) -> Option<u64> {
     }
 }
 
-/// An unspecified NaN, if a bitwise operation only changes the sign of a NaN or sets bits of it. Otherwise `None`.
+/// An unspecified NaN, if a bitwise operation changes at most the sign of a NaN. Otherwise `None`.
 fn changed_nan(op: BinOp, ty: Type, a: Lane, b: Lane) -> Option<Lane> {
     let elem = ty.elem()?;
     let (nan, known) = match (a.state, b.state) {

@@ -105,7 +105,7 @@ impl<'a> Machine<'a> {
     /// Calls a function. Returns its result, or `None` if it has none.
     ///
     /// # Errors
-    /// Fails if the behaviour is unspecified.
+    /// Fails if the behaviour is unspecified, an operation is invalid, or the limit of instructions is exceeded.
     pub fn call(&mut self, func: Func, args: &[u64]) -> Result<Option<Lane>> {
         let function = &self.module.functions[func.index()];
         let args = args.iter().zip(&function.params).map(|(&bits, &ty)| Lane::known(truncate(bits, ty))).collect();

@@ -1,8 +1,8 @@
-//! Alignment of values: the number of trailing zero bits of each integer and pointer of a kernel.
+//! Alignment of values: a lower bound for the number of trailing zero bits of each integer and pointer of a kernel.
 //!
 //! A buffer starts at a multiple of 16 bytes, a structure passed by value at a multiple of its own alignment. The
-//! analysis follows sums, products, shifts and masks of constants and ids. Example: `shl %id, 5` has 5 trailing zero
-//! bits.
+//! analysis follows sums, products, left shifts and masks of constants and ids. Example: `shl %id, 5` has 5 trailing
+//! zero bits.
 
 use crate::analysis::definitions::Constants;
 use crate::analysis::targets::Targets;
@@ -12,8 +12,8 @@ use crate::ir::{BinOp, CastOp, Const, Function, Inst, KernelParam, Op, Region, T
 /// and the alignment of bindings are larger.
 pub(crate) const BUFFER: u8 = 4;
 
-/// The number of trailing zero bits of each value in the body of a kernel, by value number. `None` if the function is
-/// not a kernel. The global ids of dimension 0 must be multiples of `count`, a power of two.
+/// A lower bound for the trailing zero bits of each value in the body of a kernel, by value number. `None` if the
+/// function is not a kernel. The global ids of dimension 0 must be multiples of `count`, a power of two.
 pub(crate) fn zeros(function: &Function, body: &Region, count: u32) -> Option<Vec<u8>> {
     walk(function, body, Ids { global: count, local: 1 })
 }
@@ -30,6 +30,7 @@ pub(crate) struct Ids {
     pub local: u32,
 }
 
+/// As [`zeros`], for ids that are multiples of `ids`.
 fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
     let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, function };

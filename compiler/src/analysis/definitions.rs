@@ -73,8 +73,8 @@ impl<'f> Definitions<'f> {
         Self { function, ops, index }
     }
 
-    /// The operation without regions that defines a value. `None` for parameters of functions and loops and for the
-    /// results of `if`, `switch` and `loop`.
+    /// The operation without regions that defines a value. `None` for parameters of functions and loops, for the
+    /// results of `if`, `switch` and `loop`, and for instructions with several results.
     pub(crate) fn get(&self, value: Value) -> Option<&'f Op> {
         self.ops.get(value.index()).copied().flatten()
     }
@@ -95,8 +95,8 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// Root and byte offset (`None` if 0) of a pointer in the form that `passes::resolve_pointers` produces: a root, or
-    /// one `ptr_add` of a root. `None` for other pointers.
+    /// Root and byte offset (`None` if the pointer is a root) of a pointer in the form that `passes::resolve_pointers`
+    /// produces: a root, or one `ptr_add` of a root. `None` for other pointers.
     pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),

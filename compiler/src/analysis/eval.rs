@@ -138,7 +138,7 @@ pub(crate) fn compare(op: CmpOp, scalar: Scalar, a: u64, b: u64) -> Option<bool>
 }
 
 /// Folds a conversion of one lane. The caller must exclude bitcasts that change the lane count. `None` for conversions
-/// of pointers.
+/// of pointers, and if the result is unspecified or depends on the device.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

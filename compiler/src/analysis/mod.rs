@@ -11,14 +11,12 @@
 //! * [`eval`]: constant folding.
 //! * [`calls`]: functions in call order.
 //! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups;
-//!   [`written`]:
-//!   whether it writes through pointers that do not come from its parameters.
+//!   [`written`]: whether a kernel writes through pointers that do not come from its parameters.
 //!
 //! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); `ir` does not import this module. An
-//! analysis is computed on request, for the current state of the function. Most results borrow the function, so that
-//! it cannot change while they are used. The others ([`Constants`](definitions::Constants),
-//! [`Addresses`](addresses::Addresses)) stay valid for the values that they contain as long as a pass only adds
-//! instructions.
+//! analysis is computed on request, for the current state of the function. Most results borrow the function, so that it
+//! cannot change while they are used. The others, except [`Uses`](definitions::Uses), stay valid for the values that
+//! they contain as long as a pass only adds instructions.
 
 pub(crate) mod addresses;
 pub(crate) mod alignment;

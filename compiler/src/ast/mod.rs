@@ -257,7 +257,7 @@ pub(crate) enum TypeSpec {
     Typedef(Name),
     Record(Box<RecordSpec>),
     Enum(Box<EnumSpec>),
-    /// `typeof(expr)` or `__typeof__(type)` with an expression.
+    /// `typeof` or `__typeof__` of an expression.
     TypeofExpr(Box<Expr>),
     TypeofType(Box<TypeName>),
 }

@@ -1,8 +1,8 @@
 //! Decides which memory a kernel accesses by address, and which through bindings. No other module decides this.
 //!
-//! All memory is accessed by address ([`BindingKey::addresses`]) if bindings do not suffice for the buffers, if
-//! functions have pointer parameters to them, or on request. These are the required addresses, which
-//! `passes::resolve_pointers` needs. Otherwise emission selects addresses where they are faster
+//! Access by address is required ([`BindingKey::addresses`]) if bindings do not suffice for the buffers, if functions
+//! have pointers to buffers as parameters, or on request. It then applies to all parameters that
+//! [`required_addresses`] returns. Otherwise emission selects addresses where they are faster
 //! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both
 //! loads from and stores to.
 //!
@@ -22,12 +22,12 @@ pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Ve
         return Vec::new();
     }
     let mut constants = key.constant_args.iter();
-    let is_reached = |param: &KernelParam| match param {
+    let is_by_address = |param: &KernelParam| match param {
         KernelParam::Buffer { space: Space::Constant, .. } => constants.next() == Some(&ConstantBinding::Storage),
         KernelParam::Buffer { .. } | KernelParam::Image => true,
         _ => false,
     };
-    params.iter().map(is_reached).collect()
+    params.iter().map(is_by_address).collect()
 }
 
 /// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty if no

@@ -1,11 +1,11 @@
 //! The argument buffer of a kernel, which the host fills.
 //!
-//! The layout depends only on the signature and the queries of the kernel. So the host can fill the buffer without
-//! emitting code.
+//! The layout depends only on the signature and the queries of the kernel, and on the parameters that are accessed by
+//! address. So the host can fill the buffer without emitting code.
 //!
-//! The buffer is a uniform binding of group 0 with an array of `vec4<u32>`. If the shader needs it, it is the first
-//! binding. Its first [`ArgLayout::HEADER`] bytes are the hidden values of [`hidden`]. Each by-value argument follows
-//! at its offset ([`ArgLayout::values`]). The buffer is little-endian, and its size is rounded up to 16 bytes.
+//! The buffer is a uniform binding of group 0 with an array of `vec4<u32>`. If the shader reads the buffer, the buffer
+//! is binding 0. Its first [`ArgLayout::HEADER`] bytes are the hidden values of [`hidden`]. Each by-value argument
+//! follows at its offset ([`ArgLayout::values`]). The buffer is little-endian, and its size is rounded up to 16 bytes.
 //!
 //! The data that the kernel queries about its other arguments follow: identities and sizes, image descriptors, offsets
 //! of merged arguments, and addresses. Everything else is a separate binding in group 0, listed in
@@ -45,8 +45,8 @@ pub struct ArgLayout {
     /// - the byte offset of the pointer in the argument
     /// - the upper half of the size in bytes
     ///
-    /// All are 0 for null. The first two words are the halves of one number, because an allocation of more than 4 GiB
-    /// has several consecutive identities.
+    /// All words are 0 for a null argument. The first two words are the upper and the lower half of one 64-bit number:
+    /// an allocation of more than 4 GiB has several consecutive identities.
     pub identities: Vec<Option<u32>>,
     /// For each parameter: byte offset of the words of `ImageDescriptor::words` if the kernel queries them. Empty if
     /// the kernel queries none.
@@ -64,7 +64,7 @@ pub struct ArgLayout {
 impl ArgLayout {
     /// Size of the hidden values in bytes.
     pub const HEADER: u32 = 64;
-    /// Size of the identity and its other words for one argument in bytes.
+    /// Size in bytes of the words of [`ArgLayout::identities`] for one argument.
     pub const IDENTITY: u32 = 20;
     /// Size of an address in bytes.
     pub const ADDRESS: u32 = 8;

@@ -1,6 +1,7 @@
 //! Known attributes (OpenCL C 6.13, GNU C).
 
-/// Attributes that are implemented, or that can be ignored without effect on the meaning of a valid program.
+/// Attributes that are implemented or ignored. Except for `weak`, ignoring them does not change the meaning of a valid
+/// program.
 pub(crate) const KNOWN: &[&str] = &[
     "aligned",
     "always_inline",

@@ -21,7 +21,7 @@ pub(crate) enum ImageSet {
     Volume,
     /// `array`: arrays of images.
     Array,
-    /// `mipmap`: images that may have levels.
+    /// `mipmap`: every image except `image1d_buffer_t`, which has no levels.
     Mipmap,
     /// `image2d`: this type only.
     Image2d,

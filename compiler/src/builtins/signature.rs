@@ -52,7 +52,7 @@ use crate::ir::Space;
 /// The scalar types that can replace a generic type.
 pub(crate) type Class = &'static [ScalarKind];
 
-/// Every scalar type except `bool`. The classes are ranges of it.
+/// Every scalar type except `bool`. A class is a range of this array.
 static KINDS: [ScalarKind; 11] = [
     ScalarKind::Char,
     ScalarKind::UChar,

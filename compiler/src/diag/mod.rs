@@ -135,7 +135,7 @@ impl Diagnostics {
     }
 
     /// Whether there are at least [`Self::ERROR_LIMIT`] errors.
-    pub const fn too_many(&self) -> bool {
+    pub const fn has_too_many_errors(&self) -> bool {
         self.errors >= Self::ERROR_LIMIT
     }
 

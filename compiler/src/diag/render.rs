@@ -35,7 +35,7 @@ pub fn render(map: &SourceMap, diagnostics: &Diagnostics, options: RenderOptions
         }
         out.diagnostic(diagnostic, promoted);
     }
-    if diagnostics.too_many() {
+    if diagnostics.has_too_many_errors() {
         out.text.push_str("fatal error: too many errors emitted, stopping now\n");
     }
     let count = |number: usize, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });

@@ -23,7 +23,7 @@ use crate::passes::{self, Pass, PassError, inline};
 use crate::target::Target;
 
 /// Maximum number of instructions of a function that is inlined: comparisons, conversions of small integers.
-const SMALL: usize = 40;
+const MAX_INLINED_INSTRUCTIONS: usize = 40;
 
 /// The pass: removes the doubles from a module. Returns whether there were any.
 pub(crate) const PASS: Pass = Pass::module("doubles", |module, cx| run(module, cx.target));
@@ -44,7 +44,7 @@ fn run(module: &mut Module, target: &Target) -> Result<bool, PassError> {
     policy.inline.fill(false);
     for func in (first..module.functions.len()).map(|index| Func(index as u32)) {
         policy.measure(func, module);
-        policy.inline[func.index()] = policy.size[func.index()] <= SMALL;
+        policy.inline[func.index()] = policy.size[func.index()] <= MAX_INLINED_INSTRUCTIONS;
     }
     for func in (0..first).map(|index| Func(index as u32)) {
         inline::run(module, func, &policy)?;

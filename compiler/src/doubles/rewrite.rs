@@ -51,7 +51,7 @@ impl Rewriter<'_, '_> {
     }
 
     fn unsupported(&self, what: &str) -> PassError {
-        PassError::Unsupported { function: self.function.name.clone(), what: format!("{what} of doubles on a device that has none") }
+        PassError::Unsupported { function: self.function.name.clone(), what: format!("{what} of doubles on a device without doubles") }
     }
 
     fn region(&mut self, region: &mut Region) -> Result<(), PassError> {

@@ -18,8 +18,8 @@ use crate::target::{Defects, Limits};
 use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// An index needs no mask if its factors in bytes have at most this absolute value. Its constant must be at least the
-/// negative of this value. See [`Emitter::object_index`].
+/// An index needs no mask if all its factors in bytes have at most this absolute value, and its constant is at least
+/// the negative of this value. See [`Emitter::object_index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
 /// The target of an access: an object, and the byte offset in the object.

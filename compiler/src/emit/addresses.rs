@@ -1,8 +1,8 @@
 //! Memory that is accessed by address (SPV_KHR_physical_storage_buffer).
 //!
-//! naga does not support such pointers. A view is emitted as an array without a length that is indexed with 64-bit
-//! addresses. Its binding number has a tag ([`tag`]). In naga's SPIR-V the variable is removed, and an access to an
-//! element becomes an access through a pointer:
+//! naga does not support pointers to physical storage buffers. A view is emitted as an array without a length that is
+//! indexed with 64-bit addresses. Its binding number has a tag ([`tag`]). In naga's SPIR-V the variable of the view is
+//! removed, and an access to an element becomes an access through a pointer:
 //!
 //! ```text
 //! %p = OpAccessChain %ptr_uint %var %0 %address        %p = OpConvertUToPtr %physical_uint %address

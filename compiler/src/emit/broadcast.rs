@@ -7,7 +7,7 @@
 //!                                 if (workgroupUniformLoad(&answer)) ...
 //! ```
 //! `workgroupUniformLoad` has a barrier before and after it. All work-items execute it, because the control flow at the
-//! branch is uniform, or becomes uniform first.
+//! branch is uniform, or becomes uniform when the enclosing branches are broadcast.
 
 use naga::{
     AddressSpace, BinaryOperator, Binding, Block, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle, Literal, Module,

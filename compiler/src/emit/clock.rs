@@ -1,7 +1,7 @@
 //! Clocks (SPV_KHR_shader_clock).
 //!
-//! naga does not support clocks. A kernel that reads a clock calls a function that returns a unique number twice. In
-//! naga's SPIR-V this function is changed to read the clock:
+//! naga does not support clocks. A kernel that reads a clock calls a function that returns a vector with a unique
+//! number in both components. In naga's SPIR-V this function is changed to read the clock:
 //!
 //! ```text
 //! %c = OpCompositeConstruct %uint2 %mark %mark     =>    %c = OpReadClockKHR %uint2 %scope

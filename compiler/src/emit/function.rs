@@ -51,7 +51,7 @@ struct Loop {
     results: Vec<Slots>,
     /// Number of `switch`es in this loop that enclose the current position.
     switches: u32,
-    /// The variable that a `break` in a `switch` sets. `None` until there is one.
+    /// The variable that a `break` in a `switch` sets. `None` until a `switch` with a `break` is emitted.
     flag: Option<Handle<LocalVariable>>,
     /// The variable that a `continue` in a `switch` sets, if the driver has
     /// [`crate::target::Defects::switch_continues`].
@@ -455,7 +455,7 @@ impl<'a, 'm> Emitter<'a, 'm> {
             Op::InsertDyn(a, index, scalar) => self.insert_dyn(*a, *index, *scalar)?,
             Op::Shuffle(a, b, picks) => self.shuffle(*a, *b, picks)?,
             Op::WorkItem(item) => single(self.item(Item::Work(*item))?),
-            // The accesses through these pointers find the root and the offset.
+            // No code: an access computes its address from the root and the offset of its pointer.
             Op::VarAddr(_) | Op::GlobalAddr(_) | Op::PtrAdd(..) => return Ok(()),
             Op::Load { ptr, align, volatile } => self.load(*ptr, ty, *align, *volatile)?,
             Op::Store { ptr, value, align, volatile } => return self.store(*ptr, *value, *align, *volatile),

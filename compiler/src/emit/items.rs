@@ -86,9 +86,9 @@ pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
 }
 
 /// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and the
-/// language or the device requires this. Some shader languages permit these queries only in such work-groups, and some
-/// devices answer them incorrectly in others. Each work-item has the same index in the work-group for both sizes, and
-/// thus the same position in its subgroup.
+/// language or the device requires this. Some shader languages permit subgroup queries only in one-dimensional
+/// work-groups, and some devices return wrong values for them in other work-groups. Each work-item has the same index
+/// in the work-group for both sizes, and thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let any_shape = target.shaders.spirv;
@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
         for (dimension, _) in (0_u8..3).zip(self.cx.key.kernel.guard).filter(|(_, guarded)| *guarded) {
             let id = self.id_without_offset(dimension, inputs)?;
             let mut size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
-            let coarse = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarse);
+            let coarse = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2);
             if dimension == 0 && coarse > 0 {
                 let shift = self.b.u32(u32::from(coarse));
                 size = self.b.shr(size, shift);

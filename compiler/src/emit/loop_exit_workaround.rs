@@ -35,11 +35,11 @@ const ODD: u32 = 0x9e37_79b1;
 const BEYOND: u32 = 1 << 31;
 
 /// Maximum number of loops per function whose conditions have distinct numbers.
-const LOOPS: u32 = 1 << 20;
+const MAX_LOOPS: u32 = 1 << 20;
 
 /// The number before that of the first loop of a function.
 pub(super) const fn first_loop(function: u32) -> u32 {
-    function.wrapping_mul(LOOPS)
+    function.wrapping_mul(MAX_LOOPS)
 }
 
 /// The item that a function needs for extra exits of its loops. `None` if it needs none.

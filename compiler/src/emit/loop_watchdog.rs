@@ -14,8 +14,8 @@
 //! word after the launch ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped:
 //! after a loop with one `break` it assumes that the `break` was executed. An extra `break`
 //! ([`super::loop_exit_workaround`]) prevents this. It is not executed, because `zero` is 0. The driver's compiler does
-//! not remove it, because it loads `zero` from memory. A kernel is not watched if its loops are known to run fewer
-//! iterations in total than the limit.
+//! not remove it, because `zero` is loaded from memory. A kernel is not watched if no helper contains a loop, and the
+//! loops of the kernel are known to run fewer iterations in total than the limit.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};
@@ -34,7 +34,8 @@ pub(super) const SHAPES: [AccessShape; 2] = [
     AccessShape { size: 4, lanes: 1, align: 4, kind: Kind::Load, volatile: false },
 ];
 
-/// Whether the driver may stop a loop of the kernel. True if a helper contains a loop.
+/// Whether the driver may stop a loop. If the driver has a limit, this is true for every kernel whose helpers contain a
+/// loop.
 pub(super) fn needs_watchdog(module: &Module, target: &Target) -> bool {
     let (Some(limit), Some((kernel, helpers))) = (target.shaders.defects.max_loop_iterations, module.functions.split_first()) else {
         return false;

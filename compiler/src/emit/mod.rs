@@ -50,12 +50,12 @@ use plan::{Inputs, Plan};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum nesting that is emitted on the caller's stack. Deeper kernels use a separate thread.
-const DEEP: usize = 48;
+const MAX_CALLER_NESTING: usize = 48;
 /// Stack size of that thread in bytes.
-const DEEP_STACK: usize = 256 << 20;
+const EMISSION_STACK: usize = 256 << 20;
 
 /// naga's limit for the number of work-items in one dimension of a work-group. Devices have lower limits.
-const MOST_ITEMS: u32 = 1 << 14;
+const MAX_ITEMS: u32 = 1 << 14;
 
 /// The reason for which emission failed. It is converted to a [`LaunchError`] with the kernel's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,12 +97,12 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
     let limit = target.shaders.defects.nested_conditions;
-    // Drivers with a limit for the nesting inline calls.
+    // Drivers with a limit for the nesting inline all calls, so the nesting in callees counts.
     let depth = match limit {
         Some(_) => depth_with_calls(module),
         None => module.functions.iter().map(|function| function.body.depth(ir::MAX_NESTING)).max().unwrap_or(0),
     };
-    if depth <= DEEP {
+    if depth <= MAX_CALLER_NESTING {
         return make();
     }
     if let Some(limit) = limit.filter(|&limit| depth > limit as usize) {
@@ -110,7 +110,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
     std::thread::scope(|scope| {
-        let spawned = std::thread::Builder::new().stack_size(DEEP_STACK).spawn_scoped(scope, make);
+        let spawned = std::thread::Builder::new().stack_size(EMISSION_STACK).spawn_scoped(scope, make);
         let joined = spawned.map_err(|error| error.to_string()).and_then(|thread| thread.join().map_err(|_| "panicked".to_owned()));
         joined.unwrap_or_else(|message| Err(EmitError::Internal(message).into_launch(&kernel.name, "emission")))
     })
@@ -180,7 +180,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         args,
         local_memory: plan.local_memory,
         private_memory: plan.private_memory,
-        coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarse),
+        coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2),
         subgroup_size: kernel.kernel.as_ref().and_then(|kernel| kernel.reqd_subgroup_size),
         printf,
         any_local_size: false,
@@ -193,16 +193,16 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
 
 /// The work-group size, and the size with which naga validates the module.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
-    // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines the members of a
-    // subgroup only there. OpenCL does not define them.
+    // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines only for these which
+    // work-items form a subgroup. OpenCL does not define it.
     let checked_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
         return Err(EmitError::Limit { what: "work-items in a work-group", needed: items, limit: most });
     }
-    match checked_size.iter().find(|&&size| size > MOST_ITEMS) {
+    match checked_size.iter().find(|&&size| size > MAX_ITEMS) {
         Some(&size) => {
-            Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MOST_ITEMS})")))
+            Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MAX_ITEMS})")))
         }
         None => Ok((local_size, checked_size)),
     }
@@ -222,7 +222,7 @@ fn unaliased_bindings(plan: &Plan) -> FxHashSet<u32> {
 struct Queries {
     /// The items of each function.
     of_function: Vec<Vec<Item>>,
-    /// Whether by-value arguments or hidden values may be read.
+    /// Whether the argument buffer may be read.
     arguments: bool,
     /// The work-group size that the shader declares.
     declared_size: [u32; 3],

@@ -9,7 +9,7 @@
 use naga::{Expression, Function, Handle};
 
 /// Maximum nesting of operations in one expression.
-const DEEPEST: u32 = 32;
+const MAX_NESTING: u32 = 32;
 
 /// Names each expression whose nesting reaches the limit.
 pub(super) fn name_deep(function: &mut Function) {
@@ -17,7 +17,7 @@ pub(super) fn name_deep(function: &mut Function) {
     for (handle, expression) in function.expressions.iter() {
         let within = |operand: Handle<Expression>| depths.get(operand.index()).copied().unwrap_or(0);
         let depth = 1 + operands(expression).into_iter().map(within).max().unwrap_or(0);
-        let deep = depth >= DEEPEST && has_value(expression);
+        let deep = depth >= MAX_NESTING && has_value(expression);
         if deep {
             function.named_expressions.insert(handle, format!("e{}", handle.index()));
         }

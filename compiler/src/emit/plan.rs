@@ -1,9 +1,9 @@
 //! Selects the objects and views through which a kernel accesses memory.
 //!
-//! Every access in the IR has a root: a buffer argument, a global, or a private variable. Roots that share memory form
-//! one [`Object`], for example all constants or all `__global` variables of the program. The plan collects the shapes
-//! of all accesses to an object, which determine its views ([`super::views`]). Example: a buffer with `f32` and `f32x4`
-//! loads gets two aliased views.
+//! Every access in the IR has a root: an argument, a global, a private variable, or an address. Roots that share memory
+//! form one [`Object`], for example all constants or all `__global` variables of the program. The plan collects the
+//! shapes of all accesses to an object, which determine its views ([`super::views`]). Example: a buffer with `f32` and
+//! `f32x4` loads gets two aliased views.
 
 use super::EmitError;
 use super::shader::{Binding, BindingKind, BindingSource};
@@ -379,7 +379,7 @@ impl Planner<'_> {
                 _ => {}
             }
         }
-        if super::private::place(&mut self.plan.objects, self.inputs.target) {
+        if super::private::move_to_scratch(&mut self.plan.objects, self.inputs.target) {
             self.place_scratch();
         }
         self.add_slack();

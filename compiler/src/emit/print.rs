@@ -26,8 +26,8 @@ pub enum Format {
     Glsl,
 }
 
-/// Prints a shader. If the target has `spirv`, only `Naga` and `Spirv` are possible: the other languages do not support
-/// aliased views.
+/// Prints a shader. If [`Shaders::spirv`](crate::target::Shaders::spirv) is true, only `Naga` and `Spirv` are possible,
+/// because the other languages do not support aliased views.
 ///
 /// # Errors
 ///

@@ -8,7 +8,7 @@ use crate::target::Target;
 /// Moves the largest private arrays to scratch memory, so that the others fit the limit. Returns true if an array was
 /// moved. Small arrays are moved last, because they are most likely to be indexed often, or to be promoted to
 /// registers.
-pub(super) fn place(objects: &mut [Object], target: &Target) -> bool {
+pub(super) fn move_to_scratch(objects: &mut [Object], target: &Target) -> bool {
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()
         .filter_map(|object| match (object.backing, object.rule) {

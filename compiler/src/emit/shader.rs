@@ -51,9 +51,9 @@ pub struct Binding {
 /// A kernel that is compiled for a launch.
 #[derive(Clone, Debug)]
 pub struct Shader {
-    /// The naga module. If `Target::spirv` is false, it passes full validation.
+    /// The naga module. If [`Shaders::spirv`](crate::target::Shaders::spirv) is false, it passes full validation.
     pub naga: naga::Module,
-    /// The post-processed SPIR-V. `None` if `Target::spirv` is false.
+    /// The post-processed SPIR-V. `None` if [`Shaders::spirv`](crate::target::Shaders::spirv) is false.
     pub spirv: Option<Vec<u32>>,
     /// Name of the entry point in both modules.
     pub entry_point: String,

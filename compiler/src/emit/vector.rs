@@ -147,7 +147,7 @@ impl Emitter<'_, '_> {
                 let mut places: SmallVec<[Source; 4]> = SmallVec::new();
                 let any = part.iter().flatten().next().map_or(Source { chunk: 0, lane: 0 }, |&pick| find(pick));
                 for (i, pick) in part.iter().enumerate() {
-                    // An unspecified lane is the one with which the pattern is simplest.
+                    // Any lane may replace an unspecified lane. This one gives the simplest pattern.
                     let keep = Source { chunk: any.chunk, lane: if (i as u8) < per { i as u8 } else { any.lane } };
                     places.push(pick.map_or(keep, find));
                 }

@@ -2,7 +2,8 @@
 //! to the object, which [`super::plan`] collects.
 //!
 //! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
-//!   uses an array whose elements have its width and lanes. All other accesses use words.
+//!   uses an array whose elements have its width and lanes. Accesses to 8-bit integers use single bytes if the device
+//!   supports them, unless the access covers whole words. All other accesses use words.
 //! * If aliasing is not allowed (OpenGL ES, Metal, DX12, WebGPU), and in work-group and private memory, an object has
 //!   one view. If all accesses consist of the same element, it is an array of this element, otherwise of words. In
 //!   work-group and private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then
@@ -149,8 +150,8 @@ pub(super) enum Backing {
     Storage {
         binding: u32,
     },
-    /// Memory whose address is at this byte offset of the argument buffer. If `place` is `None`, each access has an
-    /// address.
+    /// Memory whose address is at this byte offset of the argument buffer. If `place` is `None`, the root of each
+    /// access is an address.
     Address {
         place: Option<u32>,
     },
@@ -341,7 +342,7 @@ pub(super) fn single_view(object: &Object, target: &Target, widen: bool) -> Resu
     let slot = match size {
         8 => Some(Scalar { kind, width: 8 }),
         4 => Some(Scalar { kind, width: 4 }),
-        // Caches hold little private memory. With half words instead of words, a private array needs half of it.
+        // Caches hold little private memory. A private array of half words needs half the memory of an array of words.
         1 | 2 if matches!(object.backing, Backing::Function(_)) && target.shaders.int16 => Some(naga_u16()),
         1 | 2 if widen => Some(Scalar::U32),
         2 if matches!(object.backing, Backing::Storage { .. }) && target.shaders.int16 => Some(naga_u16()),

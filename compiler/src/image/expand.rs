@@ -133,8 +133,8 @@ impl<'a> Expansion<'a> {
         Ok(())
     }
 
-    /// Replaces samplers with constants, except in image calls. Such other uses (selections) come only from SPIR-V of
-    /// languages other than OpenCL C.
+    /// Replaces samplers with constants, except in image calls. Other uses of a sampler (selections) occur only in
+    /// SPIR-V from languages other than OpenCL C.
     fn replace_selected_samplers(&mut self, body: &mut Region, samplers: &FxHashMap<Value, u32>) {
         let mut constants: FxHashMap<Value, Value> = FxHashMap::default();
         body.walk_mut(&mut |inst| {

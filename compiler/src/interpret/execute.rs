@@ -39,7 +39,7 @@ struct Frame {
     base: u32,
     /// The first register of the caller that receives the results.
     result: u32,
-    /// The mark of private memory before the call.
+    /// The result of [`Private::mark`] before the call.
     mark: (u32, u32),
 }
 
@@ -60,8 +60,7 @@ pub(super) struct Group<'a> {
     pub(super) globals: Vec<u64>,
     /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
     pub(super) buffers: Vec<[u32; 3]>,
-    /// For each argument: the offset of its pointer. The next table contains the offset in the common buffer of a
-    /// merged argument, otherwise 0.
+    /// The tables of [`Dispatch`](super::launch::Dispatch) with these names.
     pub(super) starts: Vec<u32>,
     pub(super) merged_offsets: Vec<u32>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
@@ -437,7 +436,7 @@ fn segment(
                 }
             }
             Inst::Clock { to } => {
-                // The remaining fuel decreases, so the complement increases.
+                // The remaining fuel decreases, so its complement increases.
                 let ticks = !group.fuel;
                 r[to as usize] = ticks & u64::from(u32::MAX);
                 r[to as usize + 1] = ticks >> 32;

@@ -225,7 +225,7 @@ fn pow<F: Format>(a: u64, b: u64) -> u64 {
     F::round(F::get(a).wide().powf(F::get(b).wide()))
 }
 
-/// Returns the function for an operation on two floats. `None` if it is not one.
+/// Returns the function for an operation on two floats. `None` for other operations.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::FAdd => by_format!(scalar, add),
@@ -262,7 +262,7 @@ fn ge<F: Format>(a: u64, b: u64) -> u64 {
     le::<F>(b, a)
 }
 
-/// Returns the function for a comparison of floats. `None` if it is not one.
+/// Returns the function for a comparison of floats. `None` for other comparisons.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         CmpOp::FEq => by_format!(scalar, eq),

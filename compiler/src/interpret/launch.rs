@@ -59,7 +59,8 @@ pub struct Dispatch {
     pub guard: [bool; 3],
     /// The first group and the end (exclusive) in each dimension. `None` runs all groups.
     pub part: Option<[[u32; 3]; 2]>,
-    /// The byte offset of the pointer of each argument. Missing entries are 0.
+    /// For each argument, the byte offset from the start of its buffer range to the pointer that the host passed.
+    /// Missing entries are 0.
     pub starts: Vec<u32>,
     /// The byte offset of each argument in the first merged argument. Missing entries are 0.
     pub merged_offsets: Vec<u32>,
@@ -167,11 +168,11 @@ impl Program {
         output: &mut Vec<u8>,
     ) -> Result<(), Fault> {
         let (func, code, kernel) = self.kernel(kernel)?;
-        let coarse = kernel.coarse;
+        let coarsening_log2 = kernel.coarsening_log2;
         let begin = if kernel.zeroed { 0 } else { self.settings.undefined };
         let (mut group, registers, locals) = self.prepare(instance, code, Some(kernel), arguments, range, memory)?;
         (group.starts, group.merged_offsets) = (dispatch.starts.clone(), dispatch.merged_offsets.clone());
-        let result = self.groups(&mut group, (func, coarse, begin), &registers, &locals, dispatch);
+        let result = self.groups(&mut group, (func, coarsening_log2, begin), &registers, &locals, dispatch);
         let words = [group.printed.len() as u32].into_iter().chain(group.printed);
         output.extend(self.printf.text(&words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()));
         result
@@ -180,14 +181,14 @@ impl Program {
     fn groups(
         &self,
         group: &mut Group<'_>,
-        (func, coarse, begin): (usize, u8, u8),
+        (func, coarsening_log2, begin): (usize, u8, u8),
         registers: &[u64],
         locals: &[u32],
         dispatch: &Dispatch,
     ) -> Result<(), Fault> {
         let mut items = Items::default();
         let mut invocations = group.global_size;
-        invocations[0] >>= coarse;
+        invocations[0] >>= coarsening_log2;
         group.num_groups = std::array::from_fn(|d| invocations[d].div_ceil(group.enqueued_local_size[d]));
         let [first, end] = dispatch.part.unwrap_or([[0; 3], group.num_groups]);
         for id in steps(std::array::from_fn(|d| end[d].saturating_sub(first[d]))) {

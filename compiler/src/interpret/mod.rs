@@ -2,8 +2,9 @@
 //! passes with it.
 //!
 //! It runs a module at one of four stages ([`Stage`]): after `lower`, after `passes::build`, or after the passes of a
-//! launch, for the CPU or for shaders. It shares only the IR with the compiler: numbers, memory, control flow and
-//! work-groups are implemented independently, in the simplest exact way. Errors of the kernel end the launch with a
+//! launch, for the CPU or for shaders. It shares with the compiler only the IR, the layout of program memory, and the
+//! encodings of pointers and `printf` records. Numbers, memory, control flow and work-groups are implemented
+//! independently, in the simplest exact way. Errors of the kernel end the launch with a
 //! [`Fault`]. Examples are accesses out of bounds, writes to constant memory, and barriers that not all work-items of a
 //! group execute.
 //!
@@ -29,8 +30,8 @@
 //! shuffle from an inactive work-item gives an undefined value.
 //!
 //! # Unspecified values
-//! Memory that was not written, and [`Const::Undef`](crate::ir::Const::Undef), consist of a byte that the caller
-//! selects. If two runs with different bytes give different results, the results depend on unspecified values. A
+//! Every byte of memory that was not written, and of [`Const::Undef`](crate::ir::Const::Undef), has a value that the
+//! caller selects. If two runs with different values give different results, these depend on unspecified values. A
 //! division by zero, and a conversion of a float that does not fit an integer, always give the same value.
 
 mod code;

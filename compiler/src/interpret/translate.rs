@@ -1,8 +1,8 @@
 //! Translates the regions of the IR to code for registers.
 //!
 //! Registers are assigned in the order of definitions. The registers of a region are reused after it, because its
-//! values are not visible there. Operations that only reinterpret lanes (`extract`, a `bitcast` between equal lane
-//! counts) refer to existing registers.
+//! values are not visible there. Operations that only reinterpret lanes (such as `extract`, and `bitcast` between equal
+//! lane counts) refer to existing registers.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -31,8 +31,8 @@ pub(super) fn has_subgroup_operations(function: &Function) -> bool {
     found
 }
 
-/// Translates a function. `counts_iterations`: whether the module has subgroup operations, which require that loop
-/// iterations are counted.
+/// Translates a function. `counts_iterations`: whether loop iterations are counted, which operations of subgroups with
+/// several work-items require.
 pub(super) fn translate(module: &Module, function: &Function, table: &printf::Table, counts_iterations: bool, settings: &Settings) -> Code {
     let mut translator = Translator {
         module,

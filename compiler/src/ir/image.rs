@@ -112,7 +112,8 @@ pub struct SamplerWord {
     pub linear: bool,
     /// Whether CL_SAMPLER_MIP_FILTER_MODE_KHR is CL_FILTER_LINEAR.
     pub mip_linear: bool,
-    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR, in 256ths of a level, the precision of texture units.
+    /// CL_SAMPLER_LOD_MIN_KHR and CL_SAMPLER_LOD_MAX_KHR, in levels. [`Self::bits`] rounds them to 256ths of a level,
+    /// the precision of texture units.
     pub lods: (f32, f32),
 }
 
@@ -120,20 +121,20 @@ impl SamplerWord {
     /// The bit for linear filtering between levels.
     const MIP_LINEAR: u32 = 0x40;
     /// The largest bound of a level in 256ths. As the upper bound it means that there is no limit.
-    const MOST: u32 = 0xfff;
+    const MAX_LOD: u32 = 0xfff;
 
-    /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MOST`] minus the upper bound in
+    /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MAX_LOD`] minus the upper bound in
     /// bits 20 to 31.
     pub const fn bits(self) -> u32 {
         // Casts of floats saturate; NaN becomes 0.
         const fn fixed(lod: f32) -> u32 {
             let steps = (lod * 256.0 + 0.5) as u32;
-            if steps < SamplerWord::MOST { steps } else { SamplerWord::MOST }
+            if steps < SamplerWord::MAX_LOD { steps } else { SamplerWord::MAX_LOD }
         }
         let filter = if self.linear { 0x20 } else { 0x10 };
         let mip = if self.mip_linear { Self::MIP_LINEAR } else { 0 };
         let (least, most) = self.lods;
-        self.normalized as u32 | self.addressing << 1 | filter | mip | fixed(least) << 8 | (Self::MOST - fixed(most)) << 20
+        self.normalized as u32 | self.addressing << 1 | filter | mip | fixed(least) << 8 | (Self::MAX_LOD - fixed(most)) << 20
     }
 }
 

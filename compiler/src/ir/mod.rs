@@ -116,7 +116,7 @@ entity!(
 pub struct Module {
     /// Helper functions and kernels, indexed by [`Func`].
     pub functions: Vec<Function>,
-    /// Program-scope variables and `__local` variables, indexed by [`Global`].
+    /// Memory objects, indexed by [`Global`].
     pub globals: Vec<GlobalVar>,
 }
 
@@ -143,7 +143,7 @@ impl GlobalVar {
     pub const MIN_ALIGN: u32 = 16;
 
     /// Maximum alignment in bytes that an access may assume for a global's memory. A `Local` global is a separate
-    /// object.
+    /// object with the alignment of host-allocated memory.
     pub fn start_align(&self) -> u32 {
         match self.space {
             Space::Local => KernelParam::MEMORY,
@@ -191,12 +191,12 @@ pub struct Kernel {
     /// `__attribute__((intel_reqd_sub_group_size))`. The device supports the size.
     pub reqd_subgroup_size: Option<u32>,
     /// Base-2 logarithm of the number of work-items of dimension 0 per invocation. It is 0 before `passes::coarsen`.
-    pub coarse: u8,
+    pub coarsening_log2: u8,
     /// Whether the kernel zeroes its work-group memory at its start (`passes::zeroed`).
     pub zeroed: bool,
     /// Whether the kernel calls functions with pointers to global memory. Shaders pass such pointers as addresses, so
     /// buffers must be accessed by address.
-    pub by_address: bool,
+    pub requires_addresses: bool,
     /// Whether no load or store assumes more alignment than its base object has. True after `passes::infer_alignment`;
     /// the verifier checks it.
     pub aligned: bool,
@@ -490,7 +490,7 @@ pub enum WorkItem {
     },
 }
 
-/// Read-modify-write operations on 32- or 64-bit memory.
+/// Atomic operations. [`Op::Atomic`] specifies the type of the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum AtomicOp {
     Add,

@@ -315,7 +315,7 @@ impl Reader {
             kernel.reqd_subgroup_size = Some(self.number()?);
         }
         kernel.zeroed = self.accept("zeroed");
-        kernel.by_address = self.accept("by_address");
+        kernel.requires_addresses = self.accept("by_address");
         kernel.aligned = self.accept("aligned");
         function.no_inline = self.accept("noinline");
         self.expect("{")?;

@@ -85,7 +85,7 @@ fn write_function(f: &mut dyn fmt::Write, id: Func, function: &Function) -> fmt:
     if function.kernel.as_ref().is_some_and(|kernel| kernel.zeroed) {
         write!(f, " zeroed")?;
     }
-    if function.kernel.as_ref().is_some_and(|kernel| kernel.by_address) {
+    if function.kernel.as_ref().is_some_and(|kernel| kernel.requires_addresses) {
         write!(f, " by_address")?;
     }
     if function.kernel.as_ref().is_some_and(|kernel| kernel.aligned) {

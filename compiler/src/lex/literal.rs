@@ -118,7 +118,8 @@ pub(crate) fn hex_float(digits: &str, exponent: i64) -> f64 {
     scale_to_double(significand, scale.saturating_add(exponent.clamp(-10_000_000, 10_000_000)))
 }
 
-/// Returns the first 61 to 64 significant bits and their binary exponent. The last bit is also 1 if a later bit is 1.
+/// Returns the significant bits and their binary exponent. If there are more than 64 bits, returns the first 61 to 64.
+/// The last bit is also 1 if a later bit is 1.
 fn hex_significand(digits: &str) -> (u64, i64) {
     let (mut significand, mut scale, mut in_fraction) = (0_u64, 0_i64, false);
     for c in digits.chars() {

@@ -398,7 +398,7 @@ impl RawLexer {
             b'}' => Punct::RBrace,
             b',' => Punct::Comma,
             b';' => Punct::Semi,
-            b'?' => Punct::DivergenceParams,
+            b'?' => Punct::Question,
             b'~' => Punct::Tilde,
             b'@' => Punct::At,
             b'.' => {

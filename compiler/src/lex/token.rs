@@ -67,7 +67,7 @@ impl fmt::Display for TokenKind {
     }
 }
 
-/// Punctuators of C99.
+/// Punctuators of C99, and `@`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Punct {
     LParen,
@@ -81,7 +81,7 @@ pub(crate) enum Punct {
     Comma,
     Colon,
     Semi,
-    DivergenceParams,
+    Question,
     Arrow,
     Plus,
     Minus,
@@ -136,7 +136,7 @@ impl Punct {
             Self::Comma => ",",
             Self::Colon => ":",
             Self::Semi => ";",
-            Self::DivergenceParams => "?",
+            Self::Question => "?",
             Self::Arrow => "->",
             Self::Plus => "+",
             Self::Minus => "-",

@@ -1,9 +1,9 @@
 //! Separate compilation (OpenCL API 5.8.3): the linker for translation units that are checked and lowered separately.
 //!
-//! A [`CompiledUnit`] is IR in memory form, with all functions and variables that have external linkage. A declaration
-//! without a definition is a function without a body or a variable without contents. [`link()`] finds the definition in
-//! another unit by name (and parameters, if overloadable). It merges the units to one module, and runs the build passes
-//! on it, as for a single source.
+//! A [`CompiledUnit`] is IR in memory form, with all functions and variables that have external linkage. A function
+//! that is only declared has the body `unreachable`, and a variable that is only declared has no contents. [`link()`]
+//! finds the definition in another unit by name (and parameters, if overloadable). It merges the units to one module,
+//! and runs the build passes on the module, as for a single source.
 //!
 //! Each unit has separate macros, options, `static` names and copies of library functions. A unit uses its own `inline`
 //! definition. Other units use it as well if no unit has a definition without `inline`. A stricter interpretation of
@@ -135,7 +135,7 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
 
 /// Links units. For a library, the result has no program, and the log is empty if linking succeeds.
 pub fn link(units: &[&CompiledUnit], output: Output, target: &Target) -> BuildResult {
-    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::refused(vec![*error]))
+    on_thread(|| join(units, output, target, None)).unwrap_or_else(|error| BuildResult::failed(vec![*error]))
 }
 
 /// Like [`link()`], but on the current thread. Calls `watch` after every pass.
@@ -168,7 +168,7 @@ pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, wat
             }
         }
     }
-    BuildResult { program, ..BuildResult::refused(linker.errors.into_iter().map(Message::error).collect()) }
+    BuildResult { program, ..BuildResult::failed(linker.errors.into_iter().map(Message::error).collect()) }
 }
 
 /// A function or variable of a unit.
@@ -288,8 +288,8 @@ impl<'a> Linker<'a> {
         if defines { Some(item) } else { self.find(symbol) }
     }
 
-    /// Returns the items that kernels and items with external linkage use, directly or indirectly, in order of units.
-    /// Reports undefined references.
+    /// Returns the kernels, the items with external linkage, and all items that these use, directly or indirectly, in
+    /// order of units. Reports undefined references.
     fn used_items(&mut self) -> Vec<Item> {
         let units = self.units;
         let mut queue = VecDeque::new();

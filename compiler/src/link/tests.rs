@@ -22,7 +22,7 @@ fn linked(sources: &[&str]) -> BuildResult {
 }
 
 #[track_caller]
-fn refused(sources: &[&str], text: &str) {
+fn rejects(sources: &[&str], text: &str) {
     let result = linked(sources);
     assert!(result.program.is_none(), "{sources:?} should not link");
     assert!(result.log.contains(text), "expected '{text}' in\n{}", result.log);
@@ -42,17 +42,17 @@ fn functions_are_linked_by_name() {
     let ir = accepted(&[CALLER, "int f(int x) { return x * 12345; }"]);
     assert!(ir.contains("12345"), "{ir}");
     accepted(&["int f(int x) { return x * 12345; }", CALLER]);
-    refused(&[CALLER], "undefined reference to function 'f' in unit 1 (<source>:1:5)");
-    refused(&[CALLER, "static int f(int x) { return x; }"], "undefined reference to function 'f'");
-    refused(
+    rejects(&[CALLER], "undefined reference to function 'f' in unit 1 (<source>:1:5)");
+    rejects(&[CALLER, "static int f(int x) { return x; }"], "undefined reference to function 'f'");
+    rejects(
         &[CALLER, "int f(int x) { return x; }", "int f(int x) { return x + 1; }"],
         "symbol 'f' is defined in unit 2 (<source>:1:5) and again in unit 3 (<source>:1:5)",
     );
-    refused(
+    rejects(
         &[CALLER, "#line 7 \"f.cl\"\nint f(float x) { return x; }"],
         "conflicting types for 'f': 'int (int)' in unit 1 (<source>:1:5), but 'int (float)' in unit 2 (f.cl:7:5)",
     );
-    refused(&[CALLER, "constant int f = 3;"], "conflicting types for 'f'");
+    rejects(&[CALLER, "constant int f = 3;"], "conflicting types for 'f'");
 }
 
 #[test]
@@ -91,14 +91,14 @@ fn overloads_are_distinguished() {
                        __attribute__((overloadable)) float f(float x) { return x * 222; }";
     let user = "__attribute__((overloadable)) float f(float x); kernel void k(global float *a) { a[0] = f(a[0]); }";
     accepted(&[user, definitions]);
-    refused(&[user, "__attribute__((overloadable)) int f(int x) { return x; }"], "undefined reference to function 'f'");
+    rejects(&[user, "__attribute__((overloadable)) int f(int x) { return x; }"], "undefined reference to function 'f'");
 }
 
 #[test]
 fn records_are_compared_by_structure() {
     let user = "struct P { int x, y; }; struct P make(int a); kernel void k(global int *a) { a[0] = make(a[1]).y; }";
     accepted(&[user, "typedef struct Q { int first; int second; } Q; Q make(int a) { Q q = { a, 99 }; return q; }"]);
-    refused(&[user, "struct P { int x; float y; }; struct P make(int a) { struct P q = { a, 99 }; return q; }"], "conflicting types");
+    rejects(&[user, "struct P { int x; float y; }; struct P make(int a) { struct P q = { a, 99 }; return q; }"], "conflicting types");
     let list = "struct N { int v; global struct N *next; }; int sum(global struct N *n)";
     accepted(&[
         &format!("{list}; kernel void k(global int *a) {{ a[0] = sum((global struct N *)a); }}"),
@@ -116,9 +116,9 @@ fn variables_are_linked_by_name() {
         "extern constant float foo; extern constant int table[]; kernel void k(global float *a) { a[0] = foo + table[(int)a[1] & 3]; }";
     let ir = accepted(&[user, "constant float foo = 4.5f; constant int table[4] = { 1, 2, 3, 4 };"]);
     assert!(ir.contains("global"), "{ir}");
-    refused(&[user, "constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
-    refused(&[user, "static constant float foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
-    refused(&[user, "constant int foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "conflicting types for 'foo'");
+    rejects(&[user, "constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
+    rejects(&[user, "static constant float foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "undefined reference to variable 'foo'");
+    rejects(&[user, "constant int foo = 1; constant int table[4] = { 1, 2, 3, 4 };"], "conflicting types for 'foo'");
     // Unused declarations need no definition.
     accepted(&["extern constant float foo; extern constant struct bar b; extern int f(int); kernel void k(global int *a) { a[0] = 1; }"]);
 }
@@ -130,7 +130,7 @@ fn units_share_global_variables() {
     let result = linked(&[writer, reader]);
     let program = result.program.unwrap_or_else(|| panic!("{}", result.log));
     assert_eq!(program.global_variable_size, 4, "{}", program.module);
-    refused(&[reader, "global int counter;"], "symbol 'counter' is defined in unit 1 (<source>:1:5) and again in unit 2 (<source>:1:12)");
+    rejects(&[reader, "global int counter;"], "symbol 'counter' is defined in unit 1 (<source>:1:5) and again in unit 2 (<source>:1:12)");
     accepted(&[reader, "static global int counter; kernel void own(global int *a) { a[0] = counter++; }"]);
     accepted(&[
         "extern int counter; global int counter; int counter = 3; kernel void k(global int *a) { extern int counter; a[0] = counter; }",
@@ -148,7 +148,7 @@ fn arrays_of_unknown_length_have_the_alignment_of_their_elements() {
 fn initialisers_may_contain_addresses_in_other_units() {
     let user = "extern constant int *constant table[2]; kernel void k(global int *a) { a[0] = *table[a[1] & 1]; }";
     accepted(&[user, "extern constant int x; constant int y = 2; constant int *constant table[2] = { &x, &y };", "constant int x = 1;"]);
-    refused(
+    rejects(
         &[user, "extern constant int x; constant int *constant table[2] = { &x, 0 };"],
         "undefined reference to variable 'x' in unit 2 (<source>:1:21)",
     );
@@ -164,12 +164,12 @@ fn kernels_of_all_units_are_linked_and_may_be_called() {
     let program = result.program.expect("program");
     let names: Vec<&str> = program.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
     assert_eq!(names, ["again", "copy"]);
-    refused(&[units[1], units[1]], "symbol 'copy' is defined in unit 1 (<source>:1:13) and again in unit 2 (<source>:1:13)");
+    rejects(&[units[1], units[1]], "symbol 'copy' is defined in unit 1 (<source>:1:13) and again in unit 2 (<source>:1:13)");
 }
 
 #[test]
 fn recursion_through_units_is_refused() {
-    refused(
+    rejects(
         &[
             "int g(int x); int f(int x) { return g(x); } kernel void k(global int *a) { a[0] = f(1); }",
             "int f(int x); int g(int x) { return x ? f(x - 1) : 0; }",

@@ -5,9 +5,9 @@
 //! if (c) goto middle;                b0: branch c, b2, b1     b1: branch x > 0, b3, b4
 //! while (x > 0) { A; middle: B; }    b3: A; goto b2           b2: B; goto b1              b4: the end
 //! ```
-//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of it
-//! is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the loop tests
-//! the flag.
+//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of the
+//! expression is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the
+//! loop tests the flag.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ use crate::structurize::structure::Structure;
 use crate::thir::{Expr, LabelId, Stmt, StmtKind};
 
 /// Preferred maximum nesting on devices that limit the nesting of conditions.
-const FEW_LEVELS: usize = 12;
+const REDUCED_NESTING: usize = 12;
 
 #[derive(Clone, Copy)]
 enum Item<'p> {
@@ -152,7 +152,7 @@ fn lower<'p>(
     outside: Jumps<'p>,
     split: impl FnOnce(&mut Splitter<'_, 'p, '_>),
 ) {
-    let preferred = if irregular.limits_nesting() { FEW_LEVELS } else { PREFERRED_NESTING };
+    let preferred = if irregular.limits_nesting() { REDUCED_NESTING } else { PREFERRED_NESTING };
     let mut splitter = Splitter {
         lowering,
         irregular,
@@ -420,7 +420,7 @@ fn size(ty: Type) -> u32 {
     ty.scalar().map_or(8, Scalar::bits) / 8
 }
 
-/// Redirects jumps to empty blocks, and groups the cases of each switch by target.
+/// Replaces an empty block as a jump target by the target of its own jump. Groups the cases of each switch by target.
 fn thread_jumps(blocks: &mut [Block<'_>]) {
     let skip = |block: &Block<'_>| match block.end {
         Jumping::Goto(next) if block.items.is_empty() && block.unroll.is_none() => Some(next),

@@ -3,7 +3,7 @@
 use super::function::Lowering;
 use super::lvalue::{Located, ObjectAddress};
 use super::scan;
-use super::stmt::CHAIN;
+use super::stmt::MAX_CHAIN;
 use super::types::{self, ArithType};
 use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
@@ -312,7 +312,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.cmp_int(CmpOp::Ne, result, 0)
     }
 
-    /// Converts the result of a comparison to its type in the tree: `int` 0 or 1, or a vector of 0 or -1.
+    /// Converts the result of a comparison to its type in the tree: `bool`, `int` 0 or 1, or a vector of 0 or -1.
     pub(super) fn flag_value(&mut self, flag: Value, ty: Ty) -> Value {
         let ir = self.value_type(ty);
         if ir.scalar() == Some(Scalar::Bool) {
@@ -359,12 +359,12 @@ impl<'p> Lowering<'p, '_> {
             links.push((&**cond, &**then));
             expr = els;
         }
-        if links.len() <= CHAIN {
+        if links.len() <= MAX_CHAIN {
             self.nested_choices(&links, result, ty, |this| this.choose(expr, result, ty));
             return;
         }
         let rest = self.b.temporary(1, 1);
-        for (index, piece) in links.chunks(CHAIN).enumerate() {
+        for (index, piece) in links.chunks(MAX_CHAIN).enumerate() {
             let write = |this: &mut Self| {
                 this.set_flag(rest, 0);
                 this.nested_choices(piece, result, ty, |this| this.set_flag(rest, 1));

@@ -48,7 +48,7 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
     let body = match &function.body {
         Some(body) => body.as_slice(),
-        // The linker replaces it by the definition in another translation unit.
+        // The linker replaces the function by its definition in another translation unit.
         None if shared.options.open_references => &[],
         None => {
             return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });

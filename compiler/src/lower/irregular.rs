@@ -22,7 +22,7 @@ pub(super) struct Irregular {
 }
 
 /// Maximum nesting of a statement that is one item of a block, if the nesting is limited.
-const ITEM_NESTING: usize = 8;
+const MAX_ITEM_NESTING: usize = 8;
 
 impl Irregular {
     /// Returns `None` for a function without irregular control flow. `limit` is the number of nested conditions that
@@ -120,7 +120,7 @@ impl Irregular {
 
     /// Whether a statement can be an item of a block.
     pub(super) fn can_be_item(&self, stmt: &Stmt) -> bool {
-        self.is_sealed(stmt) && !(self.limits_nesting() && nests_beyond(stmt, ITEM_NESTING))
+        self.is_sealed(stmt) && !(self.limits_nesting() && nests_beyond(stmt, MAX_ITEM_NESTING))
     }
 
     /// Whether statements are split to reduce the nesting.

@@ -427,7 +427,7 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// Minimum number of parts of an initialiser whose constants are copied from a table.
+/// Minimum number of constant parts of an initialiser that are copied from a table.
 const LONG_INITIALISER: usize = 8;
 
 /// Whether an expression is a constant zero. After the zeroing of the object it needs no store.

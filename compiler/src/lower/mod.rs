@@ -3,7 +3,7 @@
 //! Every variable becomes a private variable with loads and stores. Parameters that are never written stay values.
 //! Every record is in memory and is copied as bytes. All control flow, including `goto` and fallthrough, becomes `if`,
 //! `loop` and `switch`. Passes convert this to SSA form. Only functions that a kernel calls, directly or indirectly,
-//! are lowered.
+//! are lowered. In a unit for linking, all functions that are not `static` are also lowered.
 //!
 //! # Conventions between functions
 //! * A record passed by value is a pointer to a copy in private memory of the caller.

@@ -65,7 +65,8 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
 
 // ---- sizes ----
 
-/// Estimated number of instructions of an expression, at most `limit`. A call counts more, because it may be inlined.
+/// Estimated number of instructions of an expression. Stops when the number exceeds `limit`. A call counts more,
+/// because it may be inlined.
 pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     let mut total = 0;
     let mut stack = vec![expr];
@@ -180,8 +181,8 @@ pub(super) fn leaves_in(expr: &Expr) -> Leaves {
 /// The constructs between the analysed statement and a nested statement.
 #[derive(Clone, Copy, Default)]
 struct Inside {
-    a_loop: bool,
-    a_switch: bool,
+    in_loop: bool,
+    in_switch: bool,
 }
 
 fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
@@ -189,10 +190,10 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
     let mut inner = Vec::new();
     while let Some((stmt, inside)) = stack.pop() {
         let is_loop = matches!(stmt.kind, StmtKind::While { .. } | StmtKind::DoWhile { .. } | StmtKind::For { .. });
-        let within = Inside { a_loop: inside.a_loop || is_loop, a_switch: inside.a_switch };
+        let within = Inside { in_loop: inside.in_loop || is_loop, in_switch: inside.in_switch };
         match &stmt.kind {
-            StmtKind::Break => found.by_break |= !inside.a_switch && !inside.a_loop,
-            StmtKind::Continue => found.by_continue |= !inside.a_loop,
+            StmtKind::Break => found.by_break |= !inside.in_switch && !inside.in_loop,
+            StmtKind::Continue => found.by_continue |= !inside.in_loop,
             StmtKind::Goto(label) => found.labels.push(*label),
             StmtKind::Label(label) => inner.push(*label),
             StmtKind::Block(stmts) => stack.extend(stmts.iter().map(|s| (s, inside))),
@@ -200,7 +201,7 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
                 stack.push((then, inside));
                 stack.extend(els.as_deref().map(|s| (s, inside)));
             }
-            StmtKind::Switch { body, .. } => stack.push((body, Inside { a_switch: true, ..inside })),
+            StmtKind::Switch { body, .. } => stack.push((body, Inside { in_switch: true, ..inside })),
             StmtKind::While { body, .. } | StmtKind::DoWhile { body, .. } | StmtKind::For { body, .. } if deep => {
                 stack.push((body, within))
             }

@@ -1,11 +1,11 @@
 //! Statements.
 //!
 //! # Jumps
-//! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue` if the loop has no step; a short step
-//! is duplicated before each `continue`. The targets of other jumps are *ends* of statements. A `break` may go to the
-//! end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to the end of a
-//! `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of statements
-//! is rewritten while it is lowered:
+//! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue`, after a copy of the loop's step or of
+//! the condition of a `do` loop if the copies are short. The targets of other jumps are *ends* of statements. A `break`
+//! may go to the end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to
+//! the end of a `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of
+//! statements is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
@@ -20,11 +20,11 @@ use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
-/// Maximum number of expression nodes of a loop step that is duplicated before each `continue`.
-const REPEATED_STEP: u32 = 48;
+/// Maximum total number of expression nodes of the copies of a loop's step and condition, one for each `continue`.
+const MAX_REPEATED_STEP: u32 = 48;
 
 /// Maximum nesting of `else if`s. Longer chains are split into consecutive statements, which a flag guards.
-pub(super) const CHAIN: usize = 16;
+pub(super) const MAX_CHAIN: usize = 16;
 
 /// The code at the end of a loop iteration.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) enum Jump<'p> {
     FlagAndBreak(Var),
     /// To the end of an enclosing statement that is not an IR loop.
     End {
-        /// Set by a jump that has code between it and the end. `None` if all such jumps are at the end.
+        /// Set by a jump that has code between it and the end. `None` if there is no such jump.
         flag: Option<Var>,
         /// Whether no code is between this point and the end.
         tail: bool,
@@ -131,7 +131,7 @@ impl<'p> Lowering<'p, '_> {
                 self.statement(stmt, jumps);
                 return;
             }
-            let leaves = self.to_ends(stmt, jumps);
+            let leaves = self.jumps_to_ends(stmt, jumps);
             if !leaves.any() {
                 self.statement(stmt, jumps.before_more());
                 rest = after;
@@ -189,7 +189,7 @@ impl<'p> Lowering<'p, '_> {
             }
             after = rest;
             let falls_through = self.no_jump(&leaves, jumps);
-            leaves.add(self.to_ends(stmt, jumps));
+            leaves.add(self.jumps_to_ends(stmt, jumps));
             let Some(falls_through) = falls_through else {
                 self.statement(stmt, jumps.before_more());
                 continue;
@@ -202,7 +202,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// The jumps in a statement whose target is an end.
-    fn to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
+    fn jumps_to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() {
             return Leaves::default();
         }
@@ -385,7 +385,7 @@ impl<'p> Lowering<'p, '_> {
     /// ```
     fn else_ifs(&mut self, links: &[Link<'_, 'p>], jumps: Jumps<'p>) {
         let rest = self.b.function.new_var("", 1, 1);
-        let mut pieces = links.chunks(CHAIN).peekable();
+        let mut pieces = links.chunks(MAX_CHAIN).peekable();
         let mut first = true;
         while let Some(piece) = pieces.next() {
             let jumps = if pieces.peek().is_some() { jumps.before_more() } else { jumps };
@@ -432,9 +432,9 @@ impl<'p> Lowering<'p, '_> {
             self.break_unless(cond);
         }
         let parts = [end.step, end.cond];
-        let once: u32 = parts.iter().flatten().map(|expr| scan::cost(expr, REPEATED_STEP)).sum();
+        let once: u32 = parts.iter().flatten().map(|expr| scan::cost(expr, MAX_REPEATED_STEP)).sum();
         let repeats = scan::continues(body);
-        let on_continue = if once.saturating_mul(repeats) <= REPEATED_STEP {
+        let on_continue = if once.saturating_mul(repeats) <= MAX_REPEATED_STEP {
             Jump::Continue(end)
         } else {
             let nested = nested_jumps(scan::statements(body), self.function.expression_jumps).by_continue;
@@ -517,7 +517,7 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
         links.push(Link { cond: Some(cond), then: Remaining::only(scan::statements(then)) });
         rest = Remaining::only(els.as_deref().map_or(&[], scan::statements));
     }
-    if links.len() <= CHAIN {
+    if links.len() <= MAX_CHAIN {
         return None;
     }
     if !rest.is_empty() {

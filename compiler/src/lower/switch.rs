@@ -13,18 +13,19 @@ use super::stmt::Jumps;
 use crate::ir::{BinOp, CmpOp, Op, Region, Type, Value, Var};
 use crate::thir::{Expr, Stmt, StmtKind};
 
-/// Maximum size of a range whose values become labels of the IR's `switch`. Larger ranges are compared.
-const LISTED_RANGE: u64 = 256;
+/// Maximum size of a range whose values become labels of the IR's `switch`. If a range is larger, comparisons select
+/// the segment.
+const MAX_LISTED_RANGE: u64 = 256;
 
 /// Maximum total number of labels of an IR `switch`.
-const LISTED_VALUES: u64 = 1 << 16;
+const MAX_LISTED_VALUES: u64 = 1 << 16;
 
 /// Maximum number of groups in one IR `switch`. With more groups, a binary search selects the group. Drivers that test
 /// the labels in sequence would take minutes to compile thousands of groups.
-const MANY_GROUPS: usize = 64;
+const MAX_GROUPS: usize = 64;
 
 /// Maximum number of ranges that are compared in sequence.
-const FEW: usize = 4;
+const MAX_COMPARED_RANGES: usize = 4;
 
 /// The statements between two labels of the switch, and the labels before them.
 pub(super) struct Segment<'p> {
@@ -80,7 +81,7 @@ impl<'p> Lowering<'p, '_> {
             }
             falls = segment.stmts.iter().all(scan::may_complete);
         }
-        let many = groups.len() > MANY_GROUPS;
+        let many = groups.len() > MAX_GROUPS;
         let (selector, values) = if many { self.numbered(selector, &segments) } else { self.selection(selector, &segments) };
         let nested = segments.iter().any(|segment| super::stmt::nested_jumps(segment.stmts, self.function.expression_jumps).by_break);
         let jumps = Jumps { on_break: self.end_target(nested), ..jumps };
@@ -159,7 +160,7 @@ impl<'p> Lowering<'p, '_> {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
         let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));
         let ordered = selected.iter().flat_map(|(_, labels)| labels.iter()).all(|(lo, hi)| lo <= hi);
-        if self.b.ty(selector) == Type::I32 && count <= LISTED_VALUES && spans().all(|span| span < LISTED_RANGE) && ordered {
+        if self.b.ty(selector) == Type::I32 && count <= MAX_LISTED_VALUES && spans().all(|span| span < MAX_LISTED_RANGE) && ordered {
             let values = selected.iter().map(|(_, labels)| labels.iter().flat_map(|&(lo, hi)| lo..=hi).collect()).collect();
             return (selector, values);
         }
@@ -197,7 +198,7 @@ impl<'p> Lowering<'p, '_> {
     /// Emits a binary search that stores the number of the range that contains the selector.
     fn search(&mut self, selector: Value, ranges: &[Numbered], var: Var) {
         let ty = self.b.ty(selector);
-        if ranges.len() > FEW {
+        if ranges.len() > MAX_COMPARED_RANGES {
             let (low, high) = ranges.split_at(ranges.len() / 2);
             let first = self.b.bits(ty, high.first().map_or(0, |range| range.lo));
             let below = self.b.cmp(CmpOp::ULt, selector, first);

@@ -101,7 +101,7 @@ impl Parser<'_> {
         let mut choices: Vec<(Expr, Option<Box<Expr>>, u32)> = Vec::new();
         let mut value = loop {
             let cond = self.binary(1);
-            if !self.accept(Punct::DivergenceParams) {
+            if !self.accept(Punct::Question) {
                 break cond;
             }
             let mut height = self.height;

@@ -195,7 +195,7 @@ impl<'d> Parser<'d> {
         if !unread(self.tokens.get(self.pos)) && !unread(self.pos.checked_sub(1).and_then(|at| self.tokens.get(at))) {
             self.diags.push(diagnostic);
         }
-        if self.diags.too_many() {
+        if self.diags.has_too_many_errors() {
             self.stop();
         }
     }

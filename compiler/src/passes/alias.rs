@@ -83,8 +83,8 @@ impl<'a> MemoryUse<'a> {
         }
     }
 
-    /// Hoists loads in a loop body over stores that cannot alias them. The loads move to just after the last
-    /// instruction that may leave the iteration or contains a loop.
+    /// Hoists loads in a loop body over stores that cannot alias them. The loads move to the start of the body, or to
+    /// just after the last instruction that may leave the iteration or contains a loop.
     pub(super) fn hoist_loads(&self, body: &mut Region) {
         let jumps = |inst: &Inst| {
             let mut found = false;

@@ -32,6 +32,7 @@ fn run(function: &mut Function) -> bool {
     changed
 }
 
+/// Rewrites a region. Returns whether anything changed.
 fn region(function: &mut Function, region: &mut Region) -> bool {
     let mut changed = false;
     let mut out = Vec::with_capacity(region.insts.len());
@@ -53,7 +54,7 @@ fn region(function: &mut Function, region: &mut Region) -> bool {
     changed
 }
 
-/// Emits the replacement of `op` except its last operation, which it returns. `None` for other functions.
+/// Emits the replacement of `op` except its last operation, which it returns. `None` if `op` has no replacement.
 fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     match op {
         MathOp::NativeSin => Some(sine(at, angle, 0)),

@@ -8,9 +8,9 @@
 //!   continue %1, %3                      }
 //! }
 //! ```
-//! Marks the instructions with effects and, transitively, their operands. A result of an `if` needs the values that
-//! its regions yield; a parameter of a loop needs the values of `continue`. Unmarked instructions are removed. A loop
-//! without effects is assumed to terminate, as in C.
+//! Marks the instructions with effects and, transitively, their operands. A result of an `if` needs the values that its
+//! regions yield; a parameter of a loop needs the values of `continue`. Unmarked instructions are removed. A loop with
+//! a `break` and without effects is assumed to terminate, as in C.
 
 use super::pass::Pass;
 use super::simplify::Purity;

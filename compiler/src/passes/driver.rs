@@ -1,4 +1,5 @@
-//! Runs lists of passes. Verifies the IR after each pass, measures its time, and calls the observer.
+//! Runs lists of passes. After each pass, verifies the IR if assertions are enabled, and calls the observer. Measures
+//! the time of each pass.
 
 use std::fmt;
 

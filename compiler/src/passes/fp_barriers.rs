@@ -295,7 +295,7 @@ impl Rewriter<'_> {
         if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_opaque(a) != self.is_opaque(b) {
             return (left, self.hide(b, 0, constants));
         }
-        (left, self.hidden(b, 1))
+        (left, self.opaque_copy(b, 1))
     }
 
     fn is_constant(&self, value: Value) -> bool {
@@ -309,10 +309,10 @@ impl Rewriter<'_> {
             Some(lanes) => !constants && !lanes.iter().any(|&bits| is_special(self.function.ty(value), bits)),
             None => self.is_opaque(value),
         };
-        if stays { value } else { self.hidden(value, zero) }
+        if stays { value } else { self.opaque_copy(value, zero) }
     }
 
-    fn hidden(&mut self, value: Value, zero: Zero) -> Value {
+    fn opaque_copy(&mut self, value: Value, zero: Zero) -> Value {
         if let Some(&found) = self.hidden.get(&(value, zero)) {
             return found;
         }

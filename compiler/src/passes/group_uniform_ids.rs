@@ -30,7 +30,7 @@ struct Number {
     dimension: u8,
     size: u32,
     modulus: Option<u32>,
-    /// An upper bound (exclusive).
+    /// Exclusive upper bound.
     limit: u64,
 }
 
@@ -77,7 +77,7 @@ fn find(function: &Function, cx: &Cx<'_>) -> UniformValues {
     found
 }
 
-/// The comparison with swapped operands.
+/// The comparison with swapped operands; `None` for equality and comparisons of floats.
 const fn swapped(kind: CmpOp) -> Option<CmpOp> {
     Some(match kind {
         CmpOp::ULt => CmpOp::UGt,
@@ -127,7 +127,8 @@ impl Numbers<'_> {
         }
     }
 
-    /// The result of a division, shift or mask as a function of the group id. `None` if it also depends on `rest`.
+    /// The result of a division, shift or mask as a function of the group id. `None` if it also depends on `rest`, or
+    /// if the operation is not supported.
     fn of_group(&self, op: BinOp, number: Value, by: Value) -> Option<(Number, Whole)> {
         let by = self.definitions.scalar(by)?;
         let number = self.of(number)?;
@@ -144,8 +145,8 @@ impl Numbers<'_> {
         Some((number, whole))
     }
 
-    /// A comparison with a constant as a function of the group id. `None` if the constant is not a multiple of the
-    /// group size.
+    /// A comparison with a constant as a function of the group id. `None` if the result also depends on `rest`, or if
+    /// the comparison is not supported.
     fn below(&self, kind: CmpOp, number: Value, bound: Value) -> Option<(Number, Whole)> {
         let (bound, number) = (self.definitions.scalar(bound)?, self.of(number)?);
         let signed = matches!(kind, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe);

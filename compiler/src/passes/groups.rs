@@ -15,7 +15,7 @@
 //! * **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot and
 //!   use pointer jumping. Each work-item adds the value of the previous active one, and then links to the work-item to
 //!   which that one links. This takes as many steps as for a full subgroup.
-//! * **Shuffles** of other types become shuffles of `i32`.
+//! * **Shuffles** of types other than `i32` become shuffles of `i32`.
 //!
 //! The pass runs at launch, when the group size is known. It does not run for the CPU device, which has its own
 //! implementation (`vectorize/collective.rs`).
@@ -234,6 +234,7 @@ impl Expander<'_> {
 
     // Work-groups
 
+    /// Emits the result of an operation of the work-group. `None` if the operation stays.
     fn work_group(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         if self.items == 1 {
@@ -398,6 +399,7 @@ impl Expander<'_> {
         self.push(ty, Op::Group { sub: true, op, args })
     }
 
+    /// Emits the result of a subgroup operation. `None` if the operation stays.
     fn subgroup(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         let ty = self.function.ty(value);
@@ -567,8 +569,8 @@ impl Expander<'_> {
     }
 }
 
-/// The operation of the device for all active work-items. `None` if it has none: for other types than `i32`, and for
-/// other combinations.
+/// The operation of the device for all active work-items. `None` if the device has none: for types other than `i32`,
+/// and for scans other than sums and products.
 fn native(op: GroupOp, combine: BinOp, ty: Type) -> Option<GroupOp> {
     let words = ty == Type::I32;
     match (op, combine) {

@@ -1,4 +1,4 @@
-//! Sets the alignment of every access to the largest one that follows from its base object and offset.
+//! Sets the alignment of every load and store to the largest one that follows from its base object and offset.
 //!
 //! ```text
 //! %o = shl %i, 5                                  %o = shl %i, 5

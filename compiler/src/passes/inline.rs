@@ -15,10 +15,10 @@
 //! * If the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics and printf.
 //!   [`super::resolve_pointers`] replaces the pointers by addresses.
 //!
-//! Machine code can call all functions except those with barriers, collective operations and images. Functions that
-//! shaders could not call are inlined in machine code as well, unless the copies would be too much code. All other
-//! functions are inlined if they are small or called once. A callee must have a single `return` at its end
-//! (`unify_returns`) or none.
+//! Machine code can call all functions except those with barriers, collective operations, images, or `printf` formats
+//! that are not constant. Functions that shaders could not call are inlined in machine code as well, unless the copies
+//! would be too much code. All other functions are inlined if they are small or called once. A callee must have a
+//! single `return` at its end (`unify_returns`) or none.
 
 use super::PassError;
 use super::argument_promotion::{has_pointer_params, is_closed};
@@ -33,7 +33,7 @@ pub const PASS: Pass = Pass::function("inline", |function, cx| {
     Ok(true)
 });
 
-/// Functions with more instructions, and several calls, are only inlined if they must be.
+/// Functions with more instructions that are called more than once are only inlined if they must be.
 const SMALL: usize = 150;
 
 /// Limit for the instructions of a function after inlining. Calls that need not be inlined stay beyond this size.
@@ -53,9 +53,9 @@ const BUFFER_ADDRESS_FACTOR: u64 = 10;
 /// Which functions of a module are inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Per function: whether its calls are inlined.
+    /// Per function: whether calls of it are inlined.
     pub inline: Vec<bool>,
-    /// Per function: whether its calls are not inlined if the caller would be too large.
+    /// Per function: whether a call of it is not inlined if the caller would be too large or nested too deeply.
     optional: Vec<bool>,
     /// Per function: whether it, or a function that it calls, is called with addresses.
     uses_addresses: Vec<bool>,
@@ -63,7 +63,7 @@ pub struct Policy {
     pub size: Vec<usize>,
     /// Per function: how deep its regions nest.
     pub depth: Vec<usize>,
-    /// Per function: the number of its calls in the module.
+    /// Per function: the number of calls of it in the module.
     pub calls: Vec<usize>,
     /// Per function: the number of call chains from kernels to it.
     chains: Vec<u64>,
@@ -107,9 +107,9 @@ impl Policy {
         } else if !must {
             (is_small, true)
         } else if limits.takes_addresses && is_callable(function) {
-            (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), true)
+            (has_few(factor(ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), true)
         } else if limits.takes_buffer_addresses && is_closed(function, module, true) {
-            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.is_none()), false)
+            (has_few(factor(BUFFER_ADDRESS_FACTOR)) || (calls <= 1 && !limits.inlines_only_required()), false)
         } else {
             (true, false)
         };
@@ -152,8 +152,9 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     }
 }
 
-/// Whether machine code can call a function. It cannot call functions with barriers or group functions, or with
-/// accesses to images, whose formats are properties of kernel arguments.
+/// Whether machine code can call a function. It cannot call functions with barriers, group functions, or `printf`
+/// formats that are not constant. It also cannot call functions with accesses to images, whose formats are properties
+/// of kernel arguments.
 fn is_callable(function: &Function) -> bool {
     let mut callable = function.kernel.is_none();
     function.body.walk(&mut |inst| {

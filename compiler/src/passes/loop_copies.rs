@@ -16,7 +16,7 @@ const LONGEST_STEP: u64 = 1 << 20;
 pub(super) struct LoopBound {
     /// The position of the test in the body.
     pub(super) test: usize,
-    /// `<`, signed or unsigned.
+    /// `SLt` or `ULt`.
     compare: CmpOp,
     /// The index of the counter among the loop's parameters.
     pub(super) counter: usize,
@@ -37,16 +37,16 @@ enum Step {
 
 impl LoopBound {
     /// Recognises a loop. `constants` are the constants of the function. `None` for loops of another form.
-    pub(super) fn of(function: &Function, constants: &Constants, plain: &SingleLatchLoop<'_>) -> Option<Self> {
-        let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, plain)? else {
+    pub(super) fn of(function: &Function, constants: &Constants, latch_loop: &SingleLatchLoop<'_>) -> Option<Self> {
+        let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, latch_loop)? else {
             return None;
         };
         // With `<=`, a saturated limit would still accept the smallest number.
         if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::I32 | Type::I64) {
             return None;
         }
-        let mut inside: FxHashSet<Value> = plain.params.iter().copied().collect();
-        plain.body.walk(&mut |inst| inside.extend(inst.results.iter().copied()));
+        let mut inside: FxHashSet<Value> = latch_loop.params.iter().copied().collect();
+        latch_loop.body.walk(&mut |inst| inside.extend(inst.results.iter().copied()));
         let step = match constants.bits(added) {
             Some(bits) if (1..=LONGEST_STEP).contains(&bits) => Step::Constant(bits),
             None if !inside.contains(&added) => Step::Value(added),
@@ -88,11 +88,11 @@ impl LoopBound {
 /// Copies an instruction. All definitions get new values, which are recorded in `map`.
 pub(super) fn copy(function: &mut Function, inst: &Inst, map: &mut FxHashMap<Value, Value>) -> Inst {
     let mut copy = inst.clone();
-    renew(function, &mut copy, map);
+    rename_values(function, &mut copy, map);
     copy
 }
 
-fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
+fn rename_values(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Value>) {
     inst.op.map_operands(|value| {
         if let Some(&new) = map.get(value) {
             *value = new;
@@ -109,7 +109,7 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
     inst.results.iter_mut().for_each(define);
     for region in inst.op.regions_mut() {
         for inst in &mut region.insts {
-            renew(function, inst, map);
+            rename_values(function, inst, map);
         }
     }
 }
@@ -118,19 +118,19 @@ fn renew(function: &mut Function, inst: &mut Inst, map: &mut FxHashMap<Value, Va
 /// the parameters of the next iteration.
 pub(super) fn copy_iteration(
     function: &mut Function,
-    plain: &SingleLatchLoop<'_>,
+    latch_loop: &SingleLatchLoop<'_>,
     params: Vec<Value>,
     skipped: Option<usize>,
     out: &mut Vec<Inst>,
 ) -> Vec<Value> {
-    let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(params).collect();
-    for (index, inst) in plain.insts().iter().enumerate() {
+    let mut map: FxHashMap<Value, Value> = latch_loop.params.iter().copied().zip(params).collect();
+    for (index, inst) in latch_loop.insts().iter().enumerate() {
         if Some(index) != skipped {
             let copy = copy(function, inst, &mut map);
             out.push(copy);
         }
     }
-    plain.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect()
+    latch_loop.next.iter().map(|value| map.get(value).copied().unwrap_or(*value)).collect()
 }
 
 #[cfg(test)]

@@ -31,13 +31,13 @@ type Fields = BTreeMap<u32, Type>;
 
 /// Expands every [`Op::Copy`] and [`Op::Zero`] of a function. `ptr_size` is the size of a pointer in bytes.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) {
-    let mut blocks = Vec::new();
+    let mut operations = Vec::new();
     function.body.walk(&mut |inst| match inst.op {
-        Op::Copy { dst, src, size, .. } => blocks.push((dst, Some(src), size)),
-        Op::Zero { dst, size, .. } => blocks.push((dst, None, size)),
+        Op::Copy { dst, src, size, .. } => operations.push((dst, Some(src), size)),
+        Op::Zero { dst, size, .. } => operations.push((dst, None, size)),
         _ => {}
     });
-    if blocks.is_empty() {
+    if operations.is_empty() {
         return;
     }
     let addresses = Addresses::of(function, &function.body);
@@ -46,7 +46,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     // Several rounds propagate the fields along chains of temporaries.
     for _ in 0..4 {
         let mut changed = false;
-        for &(dst, src, size) in &blocks {
+        for &(dst, src, size) in &operations {
             if let Some(src) = src
                 && let (Some(dst), Some(src)) = (addresses.fixed(dst), addresses.fixed(src))
             {
@@ -127,10 +127,10 @@ impl Lowering<'_> {
             match inst.op {
                 Op::Copy { dst, src, size, align } => {
                     if dst != src {
-                        self.block(&mut out, inst.span, dst, Some(src), size, align);
+                        self.expand(&mut out, inst.span, dst, Some(src), size, align);
                     }
                 }
-                Op::Zero { dst, size, align } => self.block(&mut out, inst.span, dst, None, size, align),
+                Op::Zero { dst, size, align } => self.expand(&mut out, inst.span, dst, None, size, align),
                 _ => {
                     for nested in inst.op.regions_mut() {
                         self.region(nested);
@@ -142,11 +142,11 @@ impl Lowering<'_> {
         region.insts = out;
     }
 
-    fn block(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
+    fn expand(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
         let private = self.addresses.fixed(dst).is_some() || src.is_some_and(|src| self.addresses.fixed(src).is_some());
         let limit = if private { MAX_INLINE_PRIVATE } else { MAX_INLINE_OTHER };
         if size > limit {
-            self.long_block(out, span, dst, src, size, align);
+            self.expand_to_loop(out, span, dst, src, size, align);
             return;
         }
         let mut at = 0;
@@ -201,7 +201,7 @@ impl Lowering<'_> {
     }
 
     /// Emits `for (i = 0; i < size; i += unit) ...`, followed by the remainder.
-    fn long_block(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
+    fn expand_to_loop(&mut self, out: &mut Vec<Inst>, span: Span, dst: Value, src: Option<Value>, size: u32, align: u32) {
         let ty = integer(0, size, align, self.ptr_size);
         let unit = ty.access_size(self.ptr_size);
         let whole = size - size % unit;
@@ -236,7 +236,7 @@ impl Lowering<'_> {
 }
 
 /// The largest integer type that is aligned at offset `at` and has at most `left` bytes. It is not larger than a
-/// pointer. So an aligned pointer is copied as one integer.
+/// pointer, so that an aligned pointer is copied as one integer.
 const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     let align = align_at(align, at);
     let scalar = if align >= 8 && left >= 8 && ptr_size == 8 {

@@ -145,8 +145,8 @@ impl Merges {
         }
     }
 
-    /// Handles a merge: in a bitwise function that computes one of the merged values, marks the operands that are
-    /// another one.
+    /// Handles a merge: in a bitwise function that computes one of the merged values, marks the operands that are other
+    /// merged values.
     fn merge(&mut self, values: &[Value]) {
         let mut sources = Vec::new();
         values.iter().for_each(|&value| self.sources(value, &mut sources));

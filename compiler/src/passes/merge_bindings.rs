@@ -37,7 +37,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     if stores_addresses(function) {
         return Err(PassError::Unsupported {
             function: function.name.clone(),
-            what: "keeping pointers in memory, with more pointer arguments than the device has bindings,".to_owned(),
+            what: "a pointer in memory or as an integer, in a kernel with more pointer arguments than the device has bindings,".to_owned(),
         });
     }
     let mut entry = Vec::new();

@@ -29,18 +29,18 @@ pub(crate) fn run(function: &mut Function) {
     function.body = body;
 }
 
-fn region(function: &mut Function, region_: &mut Region) {
-    for inst in &mut region_.insts {
+fn region(function: &mut Function, body: &mut Region) {
+    for inst in &mut body.insts {
         for nested in inst.op.regions_mut() {
             region(function, nested);
         }
     }
     let mut last: Option<Exit> = None;
     let mut at = 0;
-    while at < region_.insts.len() {
-        let here = exit(&region_.insts[at]).map(|(cond, leaves_if)| Exit { at, cond, leaves_if });
+    while at < body.insts.len() {
+        let here = exit(&body.insts[at]).map(|(cond, leaves_if)| Exit { at, cond, leaves_if });
         let Some(here) = here else {
-            if !is_cheap_op(&region_.insts[at].op) {
+            if !is_cheap_op(&body.insts[at].op) {
                 last = None;
             }
             at += 1;
@@ -48,17 +48,17 @@ fn region(function: &mut Function, region_: &mut Region) {
         };
         if let Some(before) = last.take()
             && here.at - before.at - 1 <= MAX_BETWEEN
-            && break_values(&region_.insts[before.at]) == break_values(&region_.insts[here.at])
+            && break_values(&body.insts[before.at]) == break_values(&body.insts[here.at])
         {
-            let span = region_.insts[here.at].span;
+            let span = body.insts[here.at].span;
             let mut added = Vec::new();
             let cond = merged_condition(function, &mut added, span, &before, &here);
-            if let Op::If { cond: condition, .. } = &mut region_.insts[here.at].op {
+            if let Op::If { cond: condition, .. } = &mut body.insts[here.at].op {
                 *condition = cond;
             }
             let count = added.len();
-            region_.insts.splice(here.at..here.at, added);
-            region_.insts.remove(before.at);
+            body.insts.splice(here.at..here.at, added);
+            body.insts.remove(before.at);
             at = here.at + count - 1;
             last = Some(Exit { at, cond, leaves_if: here.leaves_if });
         } else {

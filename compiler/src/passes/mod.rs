@@ -1,7 +1,7 @@
 //! Transformations of the IR, one per file, and the lists that define their order.
 //!
-//! * [`BUILD`] runs on every function when a program is built. It converts to SSA form and inlines functions with
-//!   pointer parameters. It does not depend on a launch.
+//! * [`BUILD`] runs on every function when a program is built. It converts to SSA form and inlines calls. It does not
+//!   depend on a launch.
 //! * [`SPECIALISE`] runs on a copy of one kernel and its callees, for one [`LaunchKey`](crate::launch::LaunchKey).
 //!   Its result is the input of all code generators. It does not change how pointers are represented.
 //! * [`SHADER`] converts the IR to the form that emission reads: the root of every access is explicit, and accesses
@@ -9,8 +9,8 @@
 //! * [`LEGALIZE`] replaces operations that naga or the device lacks.
 //! * [`NATIVE`] prepares the IR for the vectoriser, instead of [`SHADER`] and [`LEGALIZE`].
 //!
-//! [`crate::specialise`] runs all lists except [`BUILD`] at a launch. The [`Driver`] runs a list, verifies the IR after
-//! every pass if assertions are enabled, and calls an observer.
+//! At a launch, [`crate::specialise`] runs [`SPECIALISE`] and the lists of the code generator. The [`Driver`] runs a
+//! list, verifies the IR after every pass if assertions are enabled, and calls an observer.
 //!
 //! # Benefits of the optional passes
 //!
@@ -337,7 +337,7 @@ fn mark_kernels_by_address(module: &mut ir::Module) -> Result<(), PassError> {
         let reached = call_order(module, std::iter::once(func))?;
         let by_address = reached.iter().any(|func| takes_buffers(&module.functions[func.index()]));
         if let Some(kernel) = &mut module.functions[func.index()].kernel {
-            kernel.by_address = by_address;
+            kernel.requires_addresses = by_address;
         }
     }
     Ok(())

@@ -30,6 +30,7 @@ struct Offsets<'f> {
 }
 
 impl Offsets<'_> {
+    /// Converts the offsets in a region. Returns whether anything changed.
     fn region(&mut self, region: &mut Region) -> bool {
         let mut changed = false;
         let mut out = Vec::with_capacity(region.insts.len());
@@ -44,6 +45,7 @@ impl Offsets<'_> {
         changed
     }
 
+    /// Converts the offset of a `ptr_add`. Returns false for other instructions and if the offset does not change.
     fn resize(&mut self, inst: &mut Inst, out: &mut Vec<Inst>) -> bool {
         let Op::PtrAdd(base, offset) = &mut inst.op else { return false };
         let is_wide = self.function.ty(*offset).scalar() == Some(Scalar::I64);

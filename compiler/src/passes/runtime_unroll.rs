@@ -87,43 +87,52 @@ impl Batch<'_> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {
             return None;
         }
-        let plain = SingleLatchLoop::of(&inst.op)?;
-        let size = plain.body.size();
-        if size > MAX_LOOP_SIZE || self.growth + size * COPIES as usize > MAX_GROWTH || !self.is_candidate(plain.body) {
+        let latch_loop = SingleLatchLoop::of(&inst.op)?;
+        let size = latch_loop.body.size();
+        if size > MAX_LOOP_SIZE || self.growth + size * COPIES as usize > MAX_GROWTH || !self.is_candidate(latch_loop.body) {
             return None;
         }
-        let counted = LoopBound::of(self.function, &self.constants, &plain)?;
+        let counted = LoopBound::of(self.function, &self.constants, &latch_loop)?;
         self.growth += size * COPIES as usize;
         let span = inst.span;
         let limit = counted.limit(&mut Cursor::new(self.function, out, span), COPIES);
-        let fresh =
-            |function: &mut Function| -> Vec<Value> { plain.params.iter().map(|&param| function.new_value(function.ty(param))).collect() };
+        let fresh = |function: &mut Function| -> Vec<Value> {
+            latch_loop.params.iter().map(|&param| function.new_value(function.ty(param))).collect()
+        };
         let (params, results) = (fresh(self.function), fresh(self.function));
         self.made.extend(params.first());
-        let body = self.unrolled_body(&plain, &counted, &params, limit, span);
-        let op = Op::Loop { init: plain.init.to_vec(), params, body, unroll: Some(1) };
+        let body = self.unrolled_body(&latch_loop, &counted, &params, limit, span);
+        let op = Op::Loop { init: latch_loop.init.to_vec(), params, body, unroll: Some(1) };
         out.push(Inst { op, results: results.clone(), span });
         Some(results)
     }
 
-    fn unrolled_body(&mut self, plain: &SingleLatchLoop<'_>, counted: &LoopBound, params: &[Value], limit: Value, span: Span) -> Region {
+    fn unrolled_body(
+        &mut self,
+        latch_loop: &SingleLatchLoop<'_>,
+        counted: &LoopBound,
+        params: &[Value],
+        limit: Value,
+        span: Span,
+    ) -> Region {
         let mut insts = Vec::new();
         counted.test(&mut Cursor::new(self.function, &mut insts, span), params[counted.counter], limit, params.to_vec());
         let mut current = params.to_vec();
         for _ in 0..COPIES {
-            current = copy_iteration(self.function, plain, current, Some(counted.test), &mut insts);
+            current = copy_iteration(self.function, latch_loop, current, Some(counted.test), &mut insts);
         }
         insts.push(Inst::effect(Op::Continue(current), span));
         Region { insts }
     }
 
-    /// Whether a body loads from buffers, and contains no loop, return, synchronisation or I/O.
+    /// Whether a body loads from buffers, and contains no loop, return, volatile load, synchronisation, image access or
+    /// I/O.
     fn is_candidate(&self, body: &Region) -> bool {
-        let (mut loads, mut plain) = (false, true);
+        let (mut loads, mut is_allowed) = (false, true);
         body.walk(&mut |inst| match inst.op {
             Op::Load { ptr, volatile, .. } => {
                 loads |= matches!(self.function.ty(ptr), Type::Ptr(Space::Global | Space::Constant | Space::Generic));
-                plain &= !volatile;
+                is_allowed &= !volatile;
             }
             Op::Loop { .. }
             | Op::Return(_)
@@ -133,10 +142,10 @@ impl Batch<'_> {
             | Op::Printf { .. }
             | Op::Clock { .. }
             | Op::Image { .. } => {
-                plain = false;
+                is_allowed = false;
             }
             _ => {}
         });
-        loads && plain
+        loads && is_allowed
     }
 }

@@ -1,4 +1,4 @@
-//! Finds identical computations in both regions of an `if`. They can be sunk below the `if`.
+//! Finds identical computations in both regions of an `if`, and sinks them below the `if`.
 //!
 //! Example: in `if %c { %1 = add %a, 1; yield %1 } else { %2 = add %a, 1; yield %2 }` both yields are `add %a, 1`.
 

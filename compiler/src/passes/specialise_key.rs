@@ -4,7 +4,7 @@
 //! %1 = workitem.local_size 0        =>      %1 = const 64
 //! %2 = workitem.global_offset 0             %2 = const 0
 //! %3 = workitem.local_id 1                  %3 = const 0        (where the group has one work-item in that dimension)
-//! %4 = eq %param, %null                     %4 = eq %5, %null   (%5 = const null, for a null argument)
+//! %4 = eq %param, %null                     %4 = eq %9, %null   (%9 = const null, for a null argument)
 //! %5 = load %param                     %6 = workitem.arg_start 0; %7 = ptr_add %param, %6; %5 = load %7
 //! ```
 //! Smaller work-groups at the edge of an NDRange have a separate key.
@@ -32,16 +32,16 @@ pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     }
     let of = |sizes: &[u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
     function.body.walk_mut(&mut |inst: &mut Inst| {
-        let Op::WorkItem(question) = inst.op else { return };
-        let answer = match question {
+        let Op::WorkItem(query) = inst.op else { return };
+        let value = match query {
             WorkItem::LocalSize(dimension) => Some(of(&key.local_size, dimension)),
             WorkItem::EnqueuedLocalSize(dimension) => Some(of(&key.enqueued_local_size, dimension)),
             WorkItem::LocalId(dimension) if of(&key.local_size, dimension) == 1 => Some(0),
             WorkItem::GlobalOffset(_) if key.zero_offset => Some(0),
             _ => None,
         };
-        if let Some(answer) = answer {
-            inst.op = Op::Const(Const::Bits(u64::from(answer)));
+        if let Some(value) = value {
+            inst.op = Op::Const(Const::Bits(u64::from(value)));
         }
     });
 }

@@ -14,8 +14,8 @@
 //! next one if `o >= (q + 1) * (S - V)`, that is, if `o + V * (q + 1)` is in the next multiple of S. The number is
 //! therefore `(o + V * (o / S) + V) / S`, computed with shifts.
 //!
-//! In [`SHADER`](super::SHADER), only `subgroup_coalesce` runs after this pass. Other passes then do not see the
-//! `switch`es, and merged accesses stay merged.
+//! In [`SHADER`](super::SHADER), only `subgroup_coalesce` runs after this pass. The other passes of this list do not
+//! see the `switch`es, so that merged accesses stay merged.
 
 use rustc_hash::FxHashMap;
 

@@ -13,9 +13,9 @@
 //!                              return %v
 //! ```
 //! The returned value is stored in a private variable, which `sroa` removes. If only one region of an `if` or `switch`
-//! yields, the code after it moves into this region. If several regions yield, and after loops, a flag records whether
-//! the function has returned. The code in deeply nested regions becomes a loop with one iteration and a `break` per
-//! `return`, so that the nesting depth stays bounded.
+//! yields, the code after the instruction moves into this region. If several regions yield, and after loops, a flag
+//! records whether the function has returned. The code in deeply nested regions becomes a loop with one iteration and a
+//! `break` per `return`, so that the nesting depth stays bounded.
 
 use super::pass::Pass;
 use crate::diag::Span;
@@ -263,6 +263,7 @@ impl Structuring<'_> {
         types.iter().map(|&ty| self.function.emit(out, span, ty, Op::Const(Const::Undef))).collect()
     }
 
+    /// Emits a load of the returned value. `None` for functions without result.
     fn load_result(&mut self, out: &mut Vec<Inst>, span: Span) -> Option<Value> {
         let slot = self.slot?;
         let (memory, ret) = (memory_type(self.function.returned()), self.function.returned());

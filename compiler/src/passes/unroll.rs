@@ -177,32 +177,32 @@ impl FullUnroll<'_> {
         if *unroll == Some(1) {
             return false;
         }
-        let Some(plain) = SingleLatchLoop::of(&inst.op) else { return false };
-        let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_ITERATIONS) else {
+        let Some(latch_loop) = SingleLatchLoop::of(&inst.op) else { return false };
+        let Some((counted, iterations)) = Counted::fixed_anywhere(self.function, &latch_loop, &self.constants, MAX_ITERATIONS) else {
             return false;
         };
         let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
-        let indexes_private = self.indexes_private(plain.body);
+        let indexes_private = self.indexes_private(latch_loop.body);
         if unroll.is_some_and(|factor| factor != 0 && (factor as usize) < iterations) && !indexes_private {
             return false;
         }
         // A hint does not make code cheaper for a driver that emits each word of an access.
         let has_reason = indexes_private || unroll.is_some() && !self.per_word;
-        let size = if has_reason { plain.body.size().max(1) } else { self.weight(plain.body) };
-        let once_more = usize::from(counted.test * 2 > plain.body.insts.len());
+        let size = if has_reason { latch_loop.body.size().max(1) } else { self.weight(latch_loop.body) };
+        let once_more = usize::from(counted.test * 2 > latch_loop.body.insts.len());
         let total = size.saturating_mul(iterations.saturating_add(once_more));
         let limit = if has_reason { MAX_PREFERRED_SIZE } else { MAX_SIZE };
         if total > limit || self.growth + total > MAX_GROWTH {
             return false;
         }
         self.growth += total.max(1);
-        let mut current = plain.init.to_vec();
+        let mut current = latch_loop.init.to_vec();
         for _ in 0..iterations {
-            current = copy_iteration(self.function, &plain, current, Some(counted.test), out);
+            current = copy_iteration(self.function, &latch_loop, current, Some(counted.test), out);
         }
         // The code before the test executes once more than the rest.
-        let mut map: FxHashMap<Value, Value> = plain.params.iter().copied().zip(current).collect();
-        for inst in &plain.body.insts[..counted.test] {
+        let mut map: FxHashMap<Value, Value> = latch_loop.params.iter().copied().zip(current).collect();
+        for inst in &latch_loop.body.insts[..counted.test] {
             let copy = copy(self.function, inst, &mut map);
             out.push(copy);
         }
@@ -218,13 +218,13 @@ impl FullUnroll<'_> {
         let size = self.weight(body);
         let copies = (*factor as usize).min(MAX_SIZE / size).min(MAX_GROWTH.saturating_sub(self.growth) / size);
         let iterations = SingleLatchLoop::of(&inst.op)
-            .and_then(|plain| Counted::fixed_anywhere(self.function, &plain, &self.constants, MAX_COUNTED))
+            .and_then(|latch_loop| Counted::fixed_anywhere(self.function, &latch_loop, &self.constants, MAX_COUNTED))
             .map_or(0, |(_, iterations)| iterations);
-        let mut synchronizes = false;
-        body.walk(&mut |inst| synchronizes |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
+        let mut synchronises = false;
+        body.walk(&mut |inst| synchronises |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
         // If no suitable number of copies divides the trip count, each copy has its own test. Barriers forbid this.
         let divides = divisor_near(iterations, copies).is_some();
-        if copies < 2 || iterations == 0 || synchronizes && !divides || !partially_unroll(self.function, &self.constants, inst, copies) {
+        if copies < 2 || iterations == 0 || synchronises && !divides || !partially_unroll(self.function, &self.constants, inst, copies) {
             return;
         }
         self.growth += size * (copies - 1);
@@ -298,16 +298,17 @@ impl FullUnroll<'_> {
     fn find_constants(&self, region: &Region, known: &mut Vec<bool>) {
         for inst in &region.insts {
             if let Op::Loop { init, params, body, .. } = &inst.op {
-                let fixed =
-                    |plain: &SingleLatchLoop<'_>| Counted::fixed_anywhere(self.function, plain, &self.constants, MAX_ITERATIONS).is_some();
-                let plain = SingleLatchLoop::of(&inst.op).filter(fixed);
+                let fixed = |latch_loop: &SingleLatchLoop<'_>| {
+                    Counted::fixed_anywhere(self.function, latch_loop, &self.constants, MAX_ITERATIONS).is_some()
+                };
+                let latch_loop = SingleLatchLoop::of(&inst.op).filter(fixed);
                 for (&param, start) in params.iter().zip(init) {
-                    known[param.index()] = plain.is_some() && known[start.index()];
+                    known[param.index()] = latch_loop.is_some() && known[start.index()];
                 }
                 // A parameter with an unknown value in `continue` is unknown in the next iteration.
                 loop {
                     self.find_constants(body, known);
-                    let next = plain.as_ref().map_or(&[][..], |plain| plain.next);
+                    let next = latch_loop.as_ref().map_or(&[][..], |latch_loop| latch_loop.next);
                     let lost: Vec<Value> = params
                         .iter()
                         .zip(next)
@@ -412,19 +413,18 @@ fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
     (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
 }
 
-/// Unrolls a loop with a single latch `copies` times. If a number from `copies` down to more than half
-/// of it divides the trip count, unrolls that many times. Then one test covers all copies. Returns false for other
-/// loops.
+/// Unrolls a loop with a single latch `copies` times. If a number from `copies` down to more than half of `copies`
+/// divides the trip count, unrolls that many times. Then one test covers all copies. Returns false for other loops.
 fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
-    let Some(plain) = SingleLatchLoop::of(&inst.op) else { return false };
-    let exact = Counted::fixed(function, &plain, constants, MAX_COUNTED)
+    let Some(latch_loop) = SingleLatchLoop::of(&inst.op) else { return false };
+    let exact = Counted::fixed(function, &latch_loop, constants, MAX_COUNTED)
         .and_then(|(counted, iterations)| Some((counted.test, divisor_near(iterations, copies)?)));
     let (tested, copies) = exact.map_or((None, copies), |(test, copies)| (Some(test), copies));
-    let span = plain.body.insts.last().map_or(inst.span, |end| end.span);
-    let mut insts = plain.insts().to_vec();
-    let mut current = plain.next.to_vec();
+    let span = latch_loop.body.insts.last().map_or(inst.span, |end| end.span);
+    let mut insts = latch_loop.insts().to_vec();
+    let mut current = latch_loop.next.to_vec();
     for _ in 1..copies {
-        current = copy_iteration(function, &plain, current, tested, &mut insts);
+        current = copy_iteration(function, &latch_loop, current, tested, &mut insts);
     }
     insts.push(Inst::effect(Op::Continue(current), span));
     if let Op::Loop { body, .. } = &mut inst.op {

@@ -1,4 +1,4 @@
-//! Replaces signed operations on non-negative values by unsigned ones. With a power of two as divisor these become
+//! Replaces signed operations on non-negative values by unsigned ones. If the divisor is a power of two, these become
 //! shifts and masks.
 //!
 //! ```text
@@ -38,6 +38,7 @@ fn region(function: &Function, body: &mut Region, local_size: [u32; 3], upper_bo
     changed
 }
 
+/// Makes an operation unsigned if the result is known to stay the same. Returns whether it changed.
 fn make_unsigned(op: &mut Op, upper_bounds: &[Option<u32>]) -> bool {
     let known = |value: Value| upper_bounds[value.index()].is_some();
     let Op::Bin(kind, a, b) = op else { return false };

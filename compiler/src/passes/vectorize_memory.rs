@@ -6,7 +6,7 @@
 //! %p = add %o, 4                                 =>    %x = extract %v, 0
 //! %y = load f32 (ptr_add %buffer, %p) align 4          %y = extract %v, 1
 //! ```
-//! If a work-item accesses the fields of a structure or the words of a block one by one, the accesses of neighbouring
+//! If a work-item accesses the fields of a structure or the words of an array one by one, the accesses of neighbouring
 //! work-items have gaps. A device can access 16 bytes per lane with one instruction. Only accesses in the same region
 //! are merged: loads move to the first one, stores move to the last one. No instruction in between may jump,
 //! synchronise, or alias. The width is limited by the alignment and by 16 bytes, or more if lanes exchange parts
@@ -107,6 +107,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, wide
     true
 }
 
+/// The merged accesses of a kernel; `None` for other functions.
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Merged>> {
     let definitions = Definitions::of(function);
     let zeros = alignment::zeros(function, &function.body, 1)?;
@@ -210,7 +211,7 @@ impl Finder<'_> {
         Some((Key { base, root: Some(root), terms, ty }, constant))
     }
 
-    /// Like `key`, but also for pointers with an unknown object.
+    /// Like `key`, but also for pointers with an unknown object and pointers to local memory.
     fn deinterleaved_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         if self.function.ty(ptr) == Type::Ptr(Space::Private) {
             return None;
@@ -238,7 +239,8 @@ impl Finder<'_> {
     }
 
     /// The stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider than this
-    /// stride. They would overlap, and contiguous loads are faster. `u32::MAX` if the stride is unknown, or for GPUs.
+    /// stride: wider ones would overlap, and contiguous loads are faster. `u32::MAX` if the stride is unknown or 0, or
+    /// for GPUs.
     fn stride(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),

@@ -120,7 +120,7 @@ impl Evaluator<'_, '_> {
             return self.fail("bracket nesting level exceeded maximum of 256");
         }
         let condition = self.binary(0, live)?;
-        let value = if self.accept(Punct::DivergenceParams) {
+        let value = if self.accept(Punct::Question) {
             let then = self.comma(live && condition.is_true())?;
             if !self.accept(Punct::Colon) {
                 return self.fail("expected ':'");

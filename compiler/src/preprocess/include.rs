@@ -1,5 +1,5 @@
-//! `#include`: searches the headers that were given with the source. For `"..."` then the directory of the including
-//! file, then the directories of `-I`, and for `"..."` the current directory.
+//! `#include`. The search order is: the headers that were given with the source, the directory of the including file
+//! (only for `"..."`), the directories of `-I`, and the current directory (only for `"..."`).
 
 use std::path::{Path, PathBuf};
 

@@ -218,7 +218,8 @@ impl Preprocessor<'_> {
     }
 
     /// Substitutes arguments for parameters in the replacement list. Tokens of the list get the span of `at`. Reports
-    /// an error and returns `None` if the result exceeds [`super::MAX_EXPANDED`].
+    /// an error and returns `None` if all expansions together exceed [`super::MAX_EXPANDED`], or arguments are nested
+    /// too deeply.
     pub(super) fn substitute(&mut self, called: &Macro, arguments: &Arguments, at: RawToken) -> Option<Vec<RawToken>> {
         let mut expanded: Vec<Option<Vec<RawToken>>> = vec![None; arguments.len()];
         let mut out: Vec<RawToken> = Vec::with_capacity(called.body.len());

@@ -178,7 +178,7 @@ impl<'a> Preprocessor<'a> {
             if let Some(kind) = self.convert(token) {
                 out.push(Token { kind, span: token.span });
             }
-            if self.diags.too_many() {
+            if self.diags.has_too_many_errors() {
                 break token.span;
             }
         };

@@ -1,9 +1,10 @@
 //! Kernels for enqueued blocks (OpenCL C 6.15.18.1).
 //!
 //! A block is a function whose last parameters are its captures ([`super::blocks`]). The kernel of the block loads the
-//! captures from memory and calls this function. The parameters of the kernel are the address of the captures, the
-//! pointers to local memory, and the captured images and samplers. These two cannot be in memory. Each kernel has a
-//! number ([`kernel_name`]), which identifies it in the records of the device-side queue.
+//! captures from memory and calls this function. The parameters of the kernel are the offset of the captures, the
+//! pointers to local memory, and the captured images and samplers, which cannot be in memory. The offset is in words,
+//! from the start of [`crate::enqueue::PARAMETERS`]. Each kernel has a number ([`kernel_name`]), which identifies it in
+//! the records of the device-side queue.
 
 use std::hash::{Hash, Hasher};
 
@@ -20,7 +21,7 @@ use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
 /// Maximum alignment in bytes of captured values. The captures start at an even 32-bit word.
-const CAPTURE_ALIGN: u32 = 8;
+const MAX_CAPTURE_ALIGN: u32 = 8;
 
 /// The location of a captured value in a block's kernel.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +47,7 @@ impl Sema<'_> {
                 continue;
             }
             let (size, align) = self.types.layout(local.ty.ty).unwrap_or((0, 1));
-            let at = end.next_multiple_of(align.clamp(1, CAPTURE_ALIGN));
+            let at = end.next_multiple_of(align.clamp(1, MAX_CAPTURE_ALIGN));
             slots.push((local.ty.ty, CaptureSlot::Memory(at)));
             end = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
         }
@@ -55,7 +56,7 @@ impl Sema<'_> {
 
     /// Creates the lvalue of a capture at `offset` bytes from the pointer `base`.
     pub(super) fn captured_lvalue(&mut self, base: Expr, ty: Ty, offset: u32, span: Span) -> Lvalue {
-        let align = self.align_of(ty).clamp(1, CAPTURE_ALIGN);
+        let align = self.align_of(ty).clamp(1, MAX_CAPTURE_ALIGN);
         let base_ty = base.ty;
         let index = self.int_const(offset.into(), ScalarKind::UInt, span);
         let kind = ExprKind::PointerAdd { pointer: Box::new(base), index: Box::new(index), stride: 1, negate: false };
@@ -122,7 +123,7 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Creates the kernel with this number. Its parameters are the address of its captures, followed by parameters of
+    /// Creates the kernel with this number. Its parameters are the offset of its captures, followed by parameters of
     /// `types`. `body` receives these parameters and returns the statements. Returns `None` if `body` fails.
     pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where

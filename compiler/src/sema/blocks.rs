@@ -96,7 +96,7 @@ impl Sema<'_> {
             span: self.span(span),
         });
         self.decls.push(decl);
-        let contracts = self.contract_on();
+        let contracts = self.is_contract_on();
         let contract = std::mem::replace(&mut self.contract, contracts);
         let enclosing = self.f.take();
         let is_inside = enclosing.is_some();

@@ -126,8 +126,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Widens a scalar to a vector type (6.4.1). Unless the scalar is a constant, its rank must not exceed the rank of
-    /// the lanes. Reports an error and returns `None` otherwise.
+    /// Widens a scalar to a vector type (6.4.1). Reports an error and returns `None` if the scalar has a greater rank
+    /// than the lanes. A constant may have a greater rank, except for a float and integer lanes.
     pub(super) fn widen(&mut self, scalar: Expr, kind: ScalarKind, vector: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let fits = match (is_float(kind), is_float(lane)) {
             (false, true) => true,

@@ -329,8 +329,9 @@ impl Sema<'_> {
         let WaitList { count: waited, list, returned } = waits;
         let values = vec![queue, flags, range, waited, list, returned, number, count, words];
         let enqueue = self.call_library("__wgcl_enqueue", values, span)?;
-        let refused = self.int_const(-51, ScalarKind::Int, span);
-        let enqueue = self.expr(ExprKind::Cond { cond: Box::new(has_empty), then: Box::new(refused), els: Box::new(enqueue) }, int, span);
+        let invalid_size = self.int_const(-51, ScalarKind::Int, span);
+        let enqueue =
+            self.expr(ExprKind::Cond { cond: Box::new(has_empty), then: Box::new(invalid_size), els: Box::new(enqueue) }, int, span);
         let at = self.hidden_local(&mut stmts, enqueue, span)?;
         let mut stores = Vec::new();
         for (index, &local) in (0i64..).zip(locals.iter().chain(&handles)) {

@@ -35,7 +35,7 @@ pub(super) struct FuncDecl {
     pub(super) defined: bool,
     pub(super) linkage: Linkage,
     pub(super) span: Span,
-    /// The attributes of all declarations that only kernels can have.
+    /// The attributes that only kernels can have, from all declarations of the function.
     pub(super) attributes: Vec<Attribute>,
 }
 

@@ -26,7 +26,8 @@ pub(super) struct LibraryCall<'a> {
 #[derive(Clone, Copy)]
 struct Callee {
     func: FuncId,
-    /// The scalar type of the function: the type of the call, or `float` if the call has type `half`.
+    /// The scalar type of the function: the type of the call, or `float` if the call has type `half` and the library
+    /// has no function for `half`.
     kind: ScalarKind,
 }
 

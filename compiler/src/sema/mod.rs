@@ -279,7 +279,7 @@ impl<'a> Sema<'a> {
 
     fn unit(&mut self, unit: &ast::TranslationUnit) {
         for item in &unit.items {
-            if self.diags.too_many() {
+            if self.diags.has_too_many_errors() {
                 return;
             }
             match item {
@@ -531,7 +531,7 @@ impl<'a> Sema<'a> {
         id
     }
 
-    fn contract_on(&self) -> bool {
+    fn is_contract_on(&self) -> bool {
         self.f.as_ref().map_or(self.contract, |f| f.contract)
     }
 }

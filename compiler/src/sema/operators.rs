@@ -261,7 +261,7 @@ impl Sema<'_> {
 
     pub(super) fn binary_node(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, ty: Ty, span: Span) -> Expr {
         let constants = matches!((&lhs.kind, &rhs.kind), (ExprKind::Constant(_), ExprKind::Constant(_)));
-        let contract = self.contract_on();
+        let contract = self.is_contract_on();
         let kind = ExprKind::Binary { op, lhs: Box::new(lhs), rhs: Box::new(rhs), contract };
         if constants { self.fold(kind, ty, span) } else { self.expr(kind, ty, span) }
     }
@@ -660,7 +660,7 @@ impl Sema<'_> {
             self.err(span, format!("cannot convert between vector type '{a}' and vector type '{b}'"));
             return self.error_expr(span);
         };
-        let contract = self.contract_on();
+        let contract = self.is_contract_on();
         let kind = ExprKind::CompoundAssign { op: thir_op(op), lvalue: Box::new(lvalue), value: Box::new(value), compute, contract };
         self.expr(kind, ty, span)
     }

@@ -87,14 +87,15 @@ impl Sema<'_> {
 
     /// Whether a function of the table accepts the values without conversion.
     pub(super) fn fits_table_exactly(&self, name: &str, values: &[Expr]) -> bool {
-        self.offered(name).any(|overload| takes(overload.signature(), values.len()) && matches!(self.fit(overload, values), Ok((0, _))))
+        self.offered(name)
+            .any(|overload| permits_count(overload.signature(), values.len()) && matches!(self.fit(overload, values), Ok((0, _))))
     }
 
     /// Resolves and creates a call of a function of the table.
     pub(super) fn table_call(&mut self, name: &Name, values: Vec<Expr>, name_span: Span, span: Span) -> Expr {
         let mut best: Option<(Cost, &'static Overload, Bound)> = None;
         let mut mismatches = Vec::new();
-        for overload in self.offered(name).filter(|overload| takes(overload.signature(), values.len())) {
+        for overload in self.offered(name).filter(|overload| permits_count(overload.signature(), values.len())) {
             match self.fit(overload, &values) {
                 Ok((cost, bound)) if best.as_ref().is_none_or(|(old, ..)| cost < *old) => best = Some((cost, overload, bound)),
                 Ok(_) => {}
@@ -204,7 +205,7 @@ impl Sema<'_> {
             (Type::Event | Type::Sampler, _) => self.is_integer_scalar(value.ty).then_some(4),
             (Type::Order | Type::Scope, _) => self.is_integer_scalar(value.ty).then_some(0),
             (Type::Value(element, lanes), _) => {
-                let ((wanted, wanted_lanes), (found, found_lanes)) = (self.shape(element, lanes, bound), self.arith(value.ty)?);
+                let ((wanted, wanted_lanes), (found, found_lanes)) = (self.scalar_and_lanes(element, lanes, bound), self.arith(value.ty)?);
                 if matches!(element, Element::Signed | Element::Unsigned) && is_float(found) {
                     return None;
                 }
@@ -227,7 +228,7 @@ impl Sema<'_> {
         let is_same = match (ty, self.kind(pointee.ty)) {
             (Type::Void, _) | (Type::Event, TyKind::Event) | (Type::Flag, TyKind::AtomicFlag) => true,
             (Type::Atomic, TyKind::Atomic(kind)) => *kind == bound.kind,
-            (Type::Value(element, lanes), _) => self.arith(pointee.ty) == Some(self.shape(element, lanes, bound)),
+            (Type::Value(element, lanes), _) => self.arith(pointee.ty) == Some(self.scalar_and_lanes(element, lanes, bound)),
             _ => false,
         };
         match is_same {
@@ -300,7 +301,7 @@ impl Sema<'_> {
     }
 
     /// Returns the scalar type and the lane count of a table type in a call.
-    fn shape(&self, element: Element, lanes: Lanes, bound: &Bound) -> (ScalarKind, u8) {
+    fn scalar_and_lanes(&self, element: Element, lanes: Lanes, bound: &Bound) -> (ScalarKind, u8) {
         let lanes = match lanes {
             Lanes::Generic => bound.lanes,
             Lanes::Other => bound.other,
@@ -341,7 +342,7 @@ impl Sema<'_> {
                 self.types.intern(TyKind::Image(set.example(), access))
             }
             Type::Value(element, lanes) => {
-                let (kind, lanes) = self.shape(element, lanes, bound);
+                let (kind, lanes) = self.scalar_and_lanes(element, lanes, bound);
                 self.lanes(kind, lanes)
             }
         }
@@ -457,7 +458,7 @@ impl Sema<'_> {
 }
 
 /// Whether a signature permits this number of arguments.
-fn takes(signature: &Signature, count: usize) -> bool {
+fn permits_count(signature: &Signature, count: usize) -> bool {
     (signature.required..=signature.params.len()).contains(&count)
 }
 

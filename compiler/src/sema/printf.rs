@@ -1,6 +1,6 @@
 //! Calls of `printf` (OpenCL C 6.15.14). The format is a pointer to constant memory. A format that is known at build
-//! time is checked against the arguments. A format that is not constant becomes the first argument of the call. The
-//! host then reads the string from the program's constants.
+//! time is checked against the arguments. If the format is not the start of one known string, it becomes the first
+//! argument of the call. The host then reads the string from the program's constants.
 //!
 //! Undefined behaviour, such as an argument of the wrong type, is reported as a warning with clang's wording.
 

@@ -1,5 +1,4 @@
-//! Resolves types: specifiers, declarators, structs, unions and enumerations (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to
-//! 6.7.6).
+//! Resolves types: specifiers, declarators and type names (OpenCL C 6.3, 6.7, 6.9; C99 6.7.2 to 6.7.6).
 
 use super::scope::Symbol;
 use super::{DeclTy, Sema};

@@ -26,7 +26,7 @@ fn labelled_expression(mut stmt: &ast::Stmt) -> Option<(Vec<&Ident>, &ast::Expr)
 impl Sema<'_> {
     /// Checks a statement. Returns one statement for most kinds. Labels and declarations may return several or none.
     pub(super) fn statement(&mut self, stmt: &ast::Stmt) -> Vec<Stmt> {
-        if self.diags.too_many() {
+        if self.diags.has_too_many_errors() {
             return Vec::new();
         }
         if self.depth >= MAX_DEPTH {
@@ -203,7 +203,7 @@ impl Sema<'_> {
 
     pub(super) fn block(&mut self, body: &ast::Compound) -> Vec<Stmt> {
         self.push_scope();
-        let contract = self.contract_on();
+        let contract = self.is_contract_on();
         let mut statements = Vec::with_capacity(body.items.len());
         for stmt in &body.items {
             statements.append(&mut self.statement(stmt));

@@ -15,7 +15,7 @@ use crate::thir::{Constant, GlobalId, GlobalVar, Init, Linkage, LocalId, QualTy,
 /// The location and text of an error.
 type InvalidDeclaration = (Span, String);
 
-fn refuse<T>(span: Span, text: impl Into<String>) -> Result<T, InvalidDeclaration> {
+fn reject<T>(span: Span, text: impl Into<String>) -> Result<T, InvalidDeclaration> {
     Err((span, text.into()))
 }
 
@@ -80,7 +80,7 @@ impl Sema<'_> {
         };
         if let TyKind::Pipe(..) = self.kind(self.innermost(ty.qt)) {
             let shown = self.show(ty.qt.ty);
-            return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
+            return reject(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
         // Another declaration or translation unit may complete the type. Otherwise an array gets one element (C99
         // 6.9.2).
@@ -93,9 +93,9 @@ impl Sema<'_> {
         if incomplete && !may_be_incomplete {
             return match self.kind(ty.qt.ty) {
                 TyKind::Array { .. } => {
-                    refuse(name.span, "definition of variable with array type needs an explicit size or an initializer")
+                    reject(name.span, "definition of variable with array type needs an explicit size or an initializer")
                 }
-                _ => refuse(name.span, format!("variable has incomplete type '{}'", self.show(ty.qt.ty))),
+                _ => reject(name.span, format!("variable has incomplete type '{}'", self.show(ty.qt.ty))),
             };
         }
         if matches!(self.kind(self.innermost(ty.qt)), TyKind::Scalar(ScalarKind::Half))
@@ -104,7 +104,7 @@ impl Sema<'_> {
             && !matches!(ty.space, Some((Space::Local, _)))
         {
             let text = "declaring variable of type 'half' is not allowed without cl_khr_fp16, which this device lacks; use vload_half and vstore_half";
-            return refuse(name.span, text);
+            return reject(name.span, text);
         }
         Ok(())
     }
@@ -136,11 +136,11 @@ impl Sema<'_> {
         match self.kind(object) {
             TyKind::Image(..) => {
                 let shown = self.show(object);
-                return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
+                return reject(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
             }
             TyKind::Event | TyKind::Queue | TyKind::ClkEvent | TyKind::ReserveId => {
                 let shown = self.show(object);
-                return refuse(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
+                return reject(name.span, format!("the '{shown}' type cannot be used to declare a program scope variable"));
             }
             _ => {}
         }
@@ -155,11 +155,11 @@ impl Sema<'_> {
         match space {
             Space::Constant => {}
             Space::Global if globals && !sampler => {}
-            _ if sampler => return refuse(name.span, "global sampler requires a const or constant address space qualifier"),
-            _ if globals => return refuse(name.span, "program scope variable must reside in global or constant address space"),
+            _ if sampler => return reject(name.span, "global sampler requires a const or constant address space qualifier"),
+            _ if globals => return reject(name.span, "program scope variable must reside in global or constant address space"),
             _ => {
                 let text = "program scope variable must reside in constant address space: write 'constant' before its type";
-                return refuse(name.span, text);
+                return reject(name.span, text);
             }
         }
         if space == Space::Constant && !variable.is_extern() {
@@ -173,7 +173,7 @@ impl Sema<'_> {
     fn check_constant_init(variable: &Variable<'_>) -> Result<(), InvalidDeclaration> {
         match variable.init {
             Some(_) => Ok(()),
-            None => refuse(variable.name.span, "variable in constant address space must be initialized"),
+            None => reject(variable.name.span, "variable in constant address space must be initialized"),
         }
     }
 
@@ -190,7 +190,7 @@ impl Sema<'_> {
                 self.static_variable(variable, Space::Constant);
             }
             Some((Space::Local | Space::Private | Space::Generic, span)) if is_static || is_extern => {
-                return refuse(span, format!("{word} variable must reside in global or constant address space"));
+                return reject(span, format!("{word} variable must reside in global or constant address space"));
             }
             Some((Space::Constant, _)) if is_extern || self.options.std >= CStd::Cl20 => {
                 if !is_extern {
@@ -200,14 +200,14 @@ impl Sema<'_> {
             }
             Some((Space::Local, span)) => self.local_memory_variable(variable, span)?,
             Some((Space::Global, span)) if !is_static && !is_extern => {
-                return refuse(span, "function scope variable cannot be declared in global address space");
+                return reject(span, "function scope variable cannot be declared in global address space");
             }
-            Some((Space::Generic, span)) => return refuse(span, "automatic variable qualified with an invalid address space"),
+            Some((Space::Generic, span)) => return reject(span, "automatic variable qualified with an invalid address space"),
             _ if is_static || is_extern => {
                 if !self.has_program_scope_globals() {
                     let span = variable.storage.map_or(variable.name.span, |(_, span)| span);
                     let version = self.options.std.name();
-                    return refuse(span, format!("variables in function scope cannot be declared '{word}' in OpenCL C {version}"));
+                    return reject(span, format!("variables in function scope cannot be declared '{word}' in OpenCL C {version}"));
                 }
                 self.static_block_variable(variable);
             }
@@ -229,7 +229,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Declares a variable with static storage and a constant initialiser.
+    /// Declares a variable with static storage. Its initialiser, if there is one, must be constant.
     fn static_variable(&mut self, variable: &Variable<'_>, space: Space) {
         let name = variable.name;
         let linkage = match self.at_program_scope() {
@@ -345,11 +345,11 @@ impl Sema<'_> {
     fn check_kernel_scope(&self, span: Span, space: &str) -> Result<(), InvalidDeclaration> {
         match &self.f {
             Some(f) if f.is_kernel && self.scopes.len() == f.outermost => Ok(()),
-            Some(f) if f.is_kernel => refuse(
+            Some(f) if f.is_kernel => reject(
                 span,
                 format!("variables in the {space} address space can only be declared in the outermost scope of a kernel function"),
             ),
-            _ => refuse(span, format!("non-kernel function variable cannot be declared in {space} address space")),
+            _ => reject(span, format!("non-kernel function variable cannot be declared in {space} address space")),
         }
     }
 
@@ -357,7 +357,7 @@ impl Sema<'_> {
         let name = variable.name;
         self.check_kernel_scope(span, "local")?;
         if variable.init.is_some() {
-            return refuse(name.span, "'__local' variable cannot have an initializer; assign to it in a statement instead");
+            return reject(name.span, "'__local' variable cannot have an initializer; assign to it in a statement instead");
         }
         let size = self.size_of(variable.ty.qt.ty).unwrap_or(0);
         let limit = self.target.language.max_local_memory;
@@ -377,7 +377,7 @@ impl Sema<'_> {
         let &Variable { name, ty, .. } = variable;
         if let TyKind::Image(..) = self.kind(self.innermost(ty.qt)) {
             let shown = self.show(ty.qt.ty);
-            return refuse(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
+            return reject(name.span, format!("type '{shown}' can only be used as a function parameter in OpenCL"));
         }
         let Some(local) = self.new_local(&name.name, ty.qt, name.span) else { return Ok(None) };
         self.declare_new(&name.name, Symbol::Local(local), name.span);

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
-/// The IR operation of a binary instruction. `None` if there is none.
+/// The IR operation of a binary instruction. `None` for other instructions.
 const fn binary(op: Opcode) -> Option<BinOp> {
     Some(match op {
         Opcode::IAdd => BinOp::Add,
@@ -30,7 +30,7 @@ const fn binary(op: Opcode) -> Option<BinOp> {
 }
 
 /// The IR comparison of an instruction. If the flag is set, the result must be negated: an unordered comparison of
-/// floats is the negation of the opposite ordered comparison.
+/// floats is the negation of the opposite ordered comparison. `None` for other instructions.
 const fn comparison(op: Opcode) -> Option<(CmpOp, bool)> {
     Some(match op {
         Opcode::IEqual | Opcode::LogicalEqual => (CmpOp::Eq, false),
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
-    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers.
+    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers or bools.
     fn same_type_operands(&mut self, float: bool) -> Checked<(Value, Value)> {
         let (a, b) = (self.number(0)?, self.number(1)?);
         self.same_shape(a, b, Some(float))?;

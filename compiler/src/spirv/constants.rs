@@ -11,7 +11,7 @@ use super::words::{Id, Inst};
 use crate::ir::{Global, Reloc, Scalar, Type};
 
 /// Maximum size in bytes of a constant whose contents are stored explicitly.
-const LARGEST_CONTENTS: u32 = 64 << 20;
+const MAX_CONTENTS: u32 = 64 << 20;
 
 /// Values of specialisation constants by `SpecId`, as zero-extended bits.
 pub type Specialisation = std::collections::BTreeMap<u32, u64>;
@@ -133,8 +133,8 @@ impl Constants {
     /// Returns the bytes of a constant, and relocations for the addresses in it.
     pub(super) fn contents(&self, id: Id, ty: Id, types: &Types) -> Checked<(Vec<u8>, Vec<Reloc>)> {
         let size = types.size(ty)?;
-        if size > LARGEST_CONTENTS {
-            return Err(unsupported!("a constant of {size} bytes (the limit is {LARGEST_CONTENTS})"));
+        if size > MAX_CONTENTS {
+            return Err(unsupported!("a constant of {size} bytes (the limit is {MAX_CONTENTS})"));
         }
         let (mut bytes, mut relocs) = (vec![0; size as usize], Vec::new());
         self.write(id, ty, types, 0, (&mut bytes, &mut relocs))?;

@@ -7,9 +7,9 @@
 //! ```text
 //! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
 //! ```
-//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { bytes_28 own = param; invoke(&own, p0);
-//! }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have no bytes, so a
-//! load of a captured image or sampler is rejected (`memory`).
+//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { captured_28 own = param;
+//! invoke(&own, p0); }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have
+//! no bytes, so a load of a captured image or sampler is rejected (`memory`).
 
 use rspirv::spirv::Op as Opcode;
 

@@ -80,17 +80,17 @@ pub(super) fn lower<'m, 'w>(
     name: &str,
 ) -> Result<ir::Function, InvalidModule> {
     let module = shared.module;
-    let refuse = |problem| def.inst.refuse(problem);
+    let reject = |problem| def.inst.reject(problem);
     let mut data = ir::Function::new(name, Type::Void);
-    let dont_inline = def.inst.word(0).map_err(refuse)? & FunctionControl::DONT_INLINE.bits() != 0;
+    let dont_inline = def.inst.word(0).map_err(reject)? & FunctionControl::DONT_INLINE.bits() != 0;
     // Functions of one block may be inlined: without optimisation, clang sets DontInline on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
     if def.blocks.is_empty() {
-        return declaration(shared, def, data).map_err(refuse);
+        return declaration(shared, def, data).map_err(reject);
     }
-    let (graph, case_values) = control::graph(def, selector).map_err(refuse)?;
-    let structure = Structure::new(&graph, ir::PREFERRED_NESTING).map_err(|error| refuse(control::too_deep(error)))?;
+    let (graph, case_values) = control::graph(def, selector).map_err(reject)?;
+    let structure = Structure::new(&graph, ir::PREFERRED_NESTING).map_err(|error| reject(control::too_deep(error)))?;
     let mut lowering = Lowering {
         shared,
         module,
@@ -109,8 +109,8 @@ pub(super) fn lower<'m, 'w>(
     };
     let outcome = lowering.run(kernel, &graph, &structure);
     let Lowering { current, b, .. } = lowering;
-    outcome.map_err(|problem| current.refuse(problem))?;
-    b.finish().map_err(|error| def.inst.refuse(ErrorKind::Invalid(error.message)))
+    outcome.map_err(|problem| current.reject(problem))?;
+    b.finish().map_err(|error| def.inst.reject(ErrorKind::Invalid(error.message)))
 }
 
 /// The scalar type of a switch selector, which must be an integer.
@@ -433,11 +433,12 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
     pub(super) fn value(&mut self, id: Id) -> Checked<Value> {
         match self.get(id)? {
             Val::One(value) => Ok(value),
-            _ => Err(invalid!("{id} is a structure or an array, which is not valid here")),
+            Val::Memory(_) => Err(invalid!("{id} is a structure or an array, which is not valid here")),
+            Val::Sampled(..) => Err(invalid!("{id} is a sampled image, which is not valid here")),
         }
     }
 
-    /// Returns operand `index` of the current instruction. Fails if it is an aggregate.
+    /// Returns operand `index` of the current instruction. Fails if it is an aggregate or a sampled image.
     pub(super) fn arg(&mut self, index: usize) -> Checked<Value> {
         self.value(self.current.operand(index)?)
     }

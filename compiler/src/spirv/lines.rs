@@ -18,7 +18,7 @@ const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
 /// Locations with this column or a larger one are ignored as implausible.
-const WIDEST: u32 = 4096;
+const COLUMN_LIMIT: u32 = 4096;
 
 /// A source location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,7 +88,7 @@ impl SourceLocations {
     pub(super) fn of(lines: &FxHashSet<Line>, names: &FxHashMap<Id, String>) -> (Self, Option<Arc<SourceMap>>) {
         let mut text = String::new();
         let mut made = Vec::with_capacity(lines.len());
-        for line in lines.iter().filter(|line| line.column < WIDEST) {
+        for line in lines.iter().filter(|line| line.column < COLUMN_LIMIT) {
             // Each location has its own line. A `#line` directive before it sets the line number.
             let before = text.len();
             text.push('\n');
@@ -118,7 +118,7 @@ impl SourceLocations {
 
 /// The error message for an invalid module, with the source location of the instruction if the module has one. The name
 /// from `OpName` follows each id.
-pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
+pub(super) fn message(error: &InvalidModule, words: &[u32]) -> Message {
     let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
     // If the instructions cannot be decoded, there are no names.
     for inst in instructions(words).unwrap_or_default() {
@@ -136,8 +136,8 @@ pub(super) fn message(refused: &InvalidModule, words: &[u32]) -> Message {
             _ => {}
         }
     }
-    let text = named(&refused.to_string(), &names);
-    match refused.line.and_then(|line| Some((line, strings.get(&line.file)?))) {
+    let text = named(&error.to_string(), &names);
+    match error.line.and_then(|line| Some((line, strings.get(&line.file)?))) {
         Some((Line { line, column, .. }, file)) => Message::error_in(file, line, column, text),
         None => Message::error(text),
     }

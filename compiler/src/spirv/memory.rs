@@ -133,7 +133,6 @@ impl Lowering<'_, '_, '_> {
         let count = self.current.operand(2)?;
         if self.module.constants.get(count).is_some() {
             let size = self.module.constants.word(count)?;
-            // A copy from a null constant zeroes the memory.
             return self.copy_bytes(dst, src, size, access);
         }
         let size = self.integer(2)?;

@@ -79,9 +79,9 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
             let result = link::join(&[&unit], Output::Executable, target, watch);
             BuildResult { program: result.program.map(|program| Program { sources, ..program }), ..result }
         }
-        Err(error) => BuildResult::refused(error.into_messages(source.words)),
+        Err(error) => BuildResult::failed(error.into_messages(source.words)),
     });
-    built.unwrap_or_else(|error| BuildResult::refused(vec![*error]))
+    built.unwrap_or_else(|error| BuildResult::failed(vec![*error]))
 }
 
 /// Compiles a module for linking (clCompileProgram). [`crate::link::link`] resolves its imports. Returns the unit, or
@@ -89,7 +89,7 @@ pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target
 pub fn compile(source: Source<'_>, options: &BuildOptions, target: &Target) -> (Option<CompiledUnit>, String) {
     let made = on_thread(|| match unit::lower(source, options, target, unit::Roots::Exports) {
         Ok(lowered) => (Some(lowered.unit), String::new()),
-        Err(error) => (None, BuildResult::refused(error.into_messages(source.words)).log),
+        Err(error) => (None, BuildResult::failed(error.into_messages(source.words)).log),
     });
     made.unwrap_or_else(|error| (None, error.into_log()))
 }

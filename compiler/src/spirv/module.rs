@@ -99,17 +99,17 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
         if let Some(id) = inst.result_id()
             && !defined.insert(id)
         {
-            return Err(inst.refuse(invalid!("{id} is defined twice")));
+            return Err(inst.reject(invalid!("{id} is defined twice")));
         }
     }
     let first = list.iter().position(|inst| inst.op == Op::Function).unwrap_or(list.len());
     let (before, functions) = list.split_at(first);
     // Decorations may precede or follow the decorated instructions, which need them. So they are read first.
     for inst in before {
-        module.annotation(inst).map_err(|problem| inst.refuse(problem))?;
+        module.annotation(inst).map_err(|problem| inst.reject(problem))?;
     }
     for inst in before {
-        module.preamble(inst, specialisation, target).map_err(|problem| inst.refuse(problem))?;
+        module.preamble(inst, specialisation, target).map_err(|problem| inst.reject(problem))?;
     }
     let lines: FxHashSet<_> = functions.iter().filter_map(Inst::line).collect();
     if !lines.is_empty() {
@@ -220,14 +220,14 @@ impl<'w> Module<'w> {
         let mut current: Option<FunctionDef<'w>> = None;
         let mut open: Option<(Id, Vec<Inst<'w>>, Option<u32>)> = None;
         for inst in list {
-            let refuse = |what: &str| inst.refuse(invalid!("the instruction is {what}"));
+            let reject = |what: &str| inst.reject(invalid!("the instruction is {what}"));
             if let Some(id) = inst.result_id() {
                 self.definitions.insert(id, *inst);
             }
             match (inst.op, &mut current, &mut open) {
                 (Op::Line | Op::NoLine | Op::Nop | Op::SelectionMerge, ..) => {}
                 (Op::Function, None, _) => {
-                    let id = inst.result().map_err(|problem| inst.refuse(problem))?;
+                    let id = inst.result().map_err(|problem| inst.reject(problem))?;
                     current = Some(FunctionDef { id, inst: *inst, params: Vec::new(), blocks: Vec::new() });
                 }
                 (Op::FunctionParameter, Some(function), None) if function.blocks.is_empty() => function.params.push(*inst),
@@ -238,7 +238,7 @@ impl<'w> Module<'w> {
                     }
                 }
                 (Op::Label, Some(_), None) => {
-                    let label = inst.result().map_err(|problem| inst.refuse(problem))?;
+                    let label = inst.result().map_err(|problem| inst.reject(problem))?;
                     open = Some((label, Vec::new(), None));
                 }
                 (Op::LoopMerge, _, Some((_, _, unroll))) => {
@@ -255,13 +255,13 @@ impl<'w> Module<'w> {
                 }
                 (Op::ExtInst, None, None) => {}
                 (_, _, Some((_, insts, _))) => insts.push(*inst),
-                (_, None, None) => return Err(refuse("outside of a function")),
-                (..) => return Err(refuse("outside of a block, or after a block without a terminator")),
+                (_, None, None) => return Err(reject("outside of a function")),
+                (..) => return Err(reject("outside of a block, or after a block without a terminator")),
             }
         }
         match (current, open) {
             (None, None) => Ok(()),
-            (Some(function), _) => Err(function.inst.refuse(invalid!("the function has no OpFunctionEnd"))),
+            (Some(function), _) => Err(function.inst.reject(invalid!("the function has no OpFunctionEnd"))),
             (None, Some(_)) => Ok(()),
         }
     }

@@ -10,7 +10,7 @@ use super::types::Kind;
 use crate::ir::{CmpOp, Type, Value};
 
 /// Maximum size of a packet in bytes.
-const LARGEST: u32 = 1 << 16;
+const MAX_PACKET: u32 = 1 << 16;
 
 /// An instruction that is a call of an OpenCL C function.
 struct PipeCall {
@@ -126,9 +126,9 @@ impl Lowering<'_, '_, '_> {
     /// Returns the OpenCL C type of packets. Their size and alignment are in the operands from `index` on.
     fn packet(&mut self, index: usize) -> Checked<String> {
         let (size, align) = (self.constant_operand(index)?, self.constant_operand(index + 1)?);
-        if !(1..=LARGEST).contains(&size) || !align.is_power_of_two() || align > 128 {
+        if !(1..=MAX_PACKET).contains(&size) || !align.is_power_of_two() || align > 128 {
             return Err(unsupported!(
-                "a packet of {size} bytes with alignment {align} (expected 1 to {LARGEST} bytes and a power of two up to 128)"
+                "a packet of {size} bytes with alignment {align} (expected 1 to {MAX_PACKET} bytes and a power of two up to 128)"
             ));
         }
         // The size of a structure is a multiple of its alignment, so the alignment is reduced if necessary.

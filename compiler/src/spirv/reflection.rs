@@ -50,18 +50,18 @@ pub(super) fn kernel<'m, 'w>(
     let outer = module.function_numbers.get(&entry.function).map(|&number| &module.functions[number]).ok_or_else(missing)?;
     let def = kernel_body(module, entry).ok_or_else(missing)?;
     if outer.blocks.is_empty() {
-        return Err(outer.inst.refuse(invalid!("kernel `{}` has no body", entry.name)));
+        return Err(outer.inst.reject(invalid!("kernel `{}` has no body", entry.name)));
     }
-    let ret = outer.inst.ty().and_then(|ty| module.types.ir(ty)).map_err(|problem| outer.inst.refuse(problem))?;
+    let ret = outer.inst.ty().and_then(|ty| module.types.ir(ty)).map_err(|problem| outer.inst.reject(problem))?;
     if ret != Type::Void {
-        return Err(outer.inst.refuse(invalid!("the return type of kernel `{}` is not void", entry.name)));
+        return Err(outer.inst.reject(invalid!("the return type of kernel `{}` is not void", entry.name)));
     }
     let types = listed(module, &entry.name, "kernel_arg_type");
     let qualifiers = listed(module, &entry.name, "kernel_arg_type_qual");
     let mut args = Vec::with_capacity(outer.params.len());
     for (index, (param, inner)) in outer.params.iter().zip(&def.params).enumerate() {
         let listed_info = ListedInfo { ty: types.get(index).copied(), qualifiers: qualifiers.get(index).copied().unwrap_or_default() };
-        args.push(argument(module, param, inner, &listed_info).map_err(|problem| param.refuse(problem))?);
+        args.push(argument(module, param, inner, &listed_info).map_err(|problem| param.reject(problem))?);
     }
     let mut info = KernelInfo {
         name: entry.name.clone(),
@@ -78,7 +78,7 @@ pub(super) fn kernel<'m, 'w>(
         group_independent: false,
     };
     for mode in module.modes.get(&entry.function).into_iter().flatten() {
-        execution_mode(module, mode, target, &mut info).map_err(|problem| mode.refuse(problem))?;
+        execution_mode(module, mode, target, &mut info).map_err(|problem| mode.reject(problem))?;
     }
     Ok((def, info))
 }

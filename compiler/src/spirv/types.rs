@@ -13,10 +13,10 @@ use super::words::{Id, Inst};
 use crate::ir::{Scalar, Space, Type};
 
 /// Maximum size of an object in bytes.
-const LARGEST: u64 = 1 << 31;
+const MAX_OBJECT_SIZE: u64 = 1 << 31;
 
 /// Maximum nesting of structures and arrays (SPIR-V 2.17, "Universal Limits").
-const DEEPEST: u32 = 255;
+const MAX_TYPE_NESTING: u32 = 255;
 
 /// The operands of an image type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,8 +146,8 @@ impl Types {
         let size = self.get(id)?.size;
         u32::try_from(size)
             .ok()
-            .filter(|_| size <= LARGEST)
-            .ok_or_else(|| unsupported!("an object of {size} bytes (the limit is {LARGEST})"))
+            .filter(|_| size <= MAX_OBJECT_SIZE)
+            .ok_or_else(|| unsupported!("an object of {size} bytes (the limit is {MAX_OBJECT_SIZE})"))
     }
 
     /// The alignment of a type in bytes.
@@ -269,7 +269,7 @@ fn numbers(scalar: Scalar, lanes: u8) -> TypeInfo {
 }
 
 fn nested_depth(depth: u32) -> Checked<u32> {
-    if depth < DEEPEST { Ok(depth + 1) } else { Err(invalid!("types are nested more than {DEEPEST} levels deep")) }
+    if depth < MAX_TYPE_NESTING { Ok(depth + 1) } else { Err(invalid!("types are nested more than {MAX_TYPE_NESTING} levels deep")) }
 }
 
 fn int_scalar(bits: u32) -> Checked<Scalar> {

@@ -49,7 +49,7 @@ impl UnitError {
     /// The error messages for the build log.
     pub(super) fn into_messages(self, words: &[u32]) -> Vec<Message> {
         match self {
-            Self::InvalidModule(refused) => vec![super::lines::message(&refused, words)],
+            Self::InvalidModule(error) => vec![super::lines::message(&error, words)],
             Self::Library(ref details) => std::iter::once(Message::error(self.to_string())).chain(details.iter().cloned()).collect(),
             Self::Internal(_) => vec![Message::error(self.to_string())],
         }
@@ -88,9 +88,9 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
             params: info.args.iter().map(|arg| arg.passing.clone()).collect(),
             reqd_work_group_size: info.reqd_work_group_size,
             reqd_subgroup_size: info.reqd_subgroup_size,
-            coarse: 0,
+            coarsening_log2: 0,
             zeroed: false,
-            by_address: false,
+            requires_addresses: false,
             aligned: false,
         };
         functions.push(function::lower(&mut shared, def, Some(kernel), &entry.name)?);

@@ -36,7 +36,7 @@ impl fmt::Debug for Id {
     }
 }
 
-/// Bytes that are not SPIR-V. clCreateProgramWithIL returns CL_INVALID_VALUE.
+/// Bytes that are not a module of a supported SPIR-V version. clCreateProgramWithIL returns CL_INVALID_VALUE.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHeader {
     /// The size is not a multiple of four bytes, or too small.
@@ -137,7 +137,7 @@ impl<'w> Inst<'w> {
     }
 
     /// Creates an error that refers to this instruction.
-    pub(super) fn refuse(&self, problem: ErrorKind) -> InvalidModule {
+    pub(super) fn reject(&self, problem: ErrorKind) -> InvalidModule {
         let result = self.id.map(|id| format!("{id} = ")).unwrap_or_default();
         InvalidModule { instruction: format!("{result}Op{:?}", self.op), offset: self.offset, problem, line: self.line }
     }
@@ -157,27 +157,28 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// All instructions of a module, in order.
 ///
 /// # Errors
-/// Fails at an unknown opcode, a word count that exceeds the module, or an id that is not below the bound.
+/// Fails at an unknown opcode, a word count that is too small or exceeds the module, or a result type or result id that
+/// is 0 or not below the bound.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());
     let mut at = HEADER;
     while let Some(&first) = words.get(at) {
-        let refuse = |problem| InvalidModule { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
+        let reject = |problem| InvalidModule { instruction: format!("word {first:#010x}"), offset: at * 4, problem, line: None };
         let (count, opcode) = ((first >> 16) as usize, first & 0xffff);
-        let op = Op::from_u32(opcode).ok_or_else(|| refuse(invalid!("{opcode} is not a known opcode")))?;
+        let op = Op::from_u32(opcode).ok_or_else(|| reject(invalid!("{opcode} is not a known opcode")))?;
         let body = (count > 0).then(|| words.get(at + 1..at + count)).flatten();
-        let body = body.ok_or_else(|| refuse(invalid!("the word count {count} of Op{op:?} exceeds the module")))?;
+        let body = body.ok_or_else(|| reject(invalid!("the word count {count} of Op{op:?} is 0 or exceeds the module")))?;
         let (typed, named) = RESULTS.get(&opcode).copied().unwrap_or_default();
         let mut rest = body;
         let mut take = |wanted: bool| -> Result<Option<Id>, InvalidModule> {
             if !wanted {
                 return Ok(None);
             }
-            let (&word, others) = rest.split_first().ok_or_else(|| refuse(invalid!("the word count of Op{op:?} is too small")))?;
+            let (&word, others) = rest.split_first().ok_or_else(|| reject(invalid!("the word count of Op{op:?} is too small")))?;
             rest = others;
             if word == 0 || word >= bound {
-                return Err(refuse(invalid!("id %{word} is not below the bound {bound}")));
+                return Err(reject(invalid!("id %{word} is not below the bound {bound}")));
             }
             Ok(Some(Id(word)))
         };

@@ -230,50 +230,51 @@ impl Graph {
         node
     }
 
-    /// The strongly connected components of some nodes, except single nodes without a jump to themselves.
+    /// The strongly connected components of some nodes, except single nodes without a jump to themselves (Tarjan's
+    /// algorithm).
     fn components(&self, nodes: &[Node]) -> Vec<Vec<Node>> {
         #[derive(Clone, Copy, Default)]
         struct Mark {
             index: u32,
             low: u32,
-            open: bool,
+            on_stack: bool,
         }
         let mut marks: FxHashMap<Node, Mark> = nodes.iter().map(|&node| (node, Mark::default())).collect();
-        let (mut next, mut open, mut found) = (1, Vec::new(), Vec::new());
+        let (mut next, mut component_stack, mut found) = (1, Vec::new(), Vec::new());
         for &root in nodes {
             if marks[&root].index != 0 {
                 continue;
             }
-            let mut stack: Vec<(Node, Vec<Node>)> = Vec::new();
+            let mut visits: Vec<(Node, Vec<Node>)> = Vec::new();
             let mut enter = Some(root);
             loop {
                 if let Some(node) = enter.take() {
-                    marks.insert(node, Mark { index: next, low: next, open: true });
+                    marks.insert(node, Mark { index: next, low: next, on_stack: true });
                     next += 1;
-                    open.push(node);
+                    component_stack.push(node);
                     let inner: Vec<Node> = self.ends[node].edges().iter().map(|edge| edge.to).filter(|to| marks.contains_key(to)).collect();
-                    stack.push((node, inner));
+                    visits.push((node, inner));
                 }
-                let Some((node, rest)) = stack.last_mut() else { break };
+                let Some((node, rest)) = visits.last_mut() else { break };
                 let node = *node;
                 if let Some(to) = rest.pop() {
                     let seen = marks[&to];
                     if seen.index == 0 {
                         enter = Some(to);
-                    } else if seen.open {
+                    } else if seen.on_stack {
                         marks.entry(node).and_modify(|mark| mark.low = mark.low.min(seen.index));
                     }
                     continue;
                 }
-                stack.pop();
+                visits.pop();
                 let own = marks[&node];
-                if let Some((above, _)) = stack.last() {
+                if let Some((above, _)) = visits.last() {
                     marks.entry(*above).and_modify(|mark| mark.low = mark.low.min(own.low));
                 }
                 if own.low == own.index {
                     let mut component = Vec::new();
-                    while let Some(member) = open.pop() {
-                        marks.entry(member).and_modify(|mark| mark.open = false);
+                    while let Some(member) = component_stack.pop() {
+                        marks.entry(member).and_modify(|mark| mark.on_stack = false);
                         component.push(member);
                         if member == node {
                             break;

@@ -45,7 +45,7 @@ pub struct Zeroed {
     pub private: bool,
 }
 
-/// Limits for inlining. Calls are slower than inlined code. A function is not inlined if its copies would have too many
+/// Limits for inlining. Calls are slower than inlined code. A function is called only if its copies would have too many
 /// instructions, and if the device's language permits the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Inlining {
@@ -64,7 +64,7 @@ pub struct Inlining {
 
 impl Default for Inlining {
     /// If everything is inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
-    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are inlined as before.
+    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are still inlined.
     fn default() -> Self {
         Self { max_copied_instructions: 20_000, min_call_instructions: 300, takes_addresses: false, takes_buffer_addresses: true }
     }
@@ -82,7 +82,7 @@ impl Inlining {
     }
 
     /// Whether only the functions that cannot be called are inlined.
-    pub const fn is_none(self) -> bool {
+    pub const fn inlines_only_required(self) -> bool {
         self.max_copied_instructions == 0
     }
 }
@@ -157,7 +157,7 @@ pub enum AtomicOrder {
     /// Each atomic read-modify-write operation orders accesses. No fences are emitted, because on these devices a fence
     /// would wait for the other work-items of the work-group.
     ReadModifyWrite,
-    /// All memory accesses are sequentially consistent.
+    /// Memory fences before and after the operation. All atomic operations and fences have one total order.
     Total,
 }
 

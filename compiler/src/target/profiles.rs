@@ -159,8 +159,8 @@ impl Target {
         Self::full().without_spirv()
     }
 
-    /// OpenGL ES 3.1 with the features of most drivers. It has no subgroups. 64-bit and 16-bit types are emulated with
-    /// words.
+    /// OpenGL ES 3.1 with the features of most drivers. It has no subgroups, no `double` and no `half`. 64-bit and
+    /// 16-bit integers are emulated with 32-bit words.
     pub fn gles() -> Self {
         Self::full()
             .changed(|target| {
@@ -218,7 +218,7 @@ impl Target {
             .without_spirv()
     }
 
-    /// WebGPU with the features of every browser: no 64-bit and 16-bit types, and no subgroups.
+    /// WebGPU with the features of every browser: no native 64-bit and 16-bit types, and no subgroups.
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;

@@ -113,7 +113,8 @@ pub struct Costs {
 pub struct Defects {
     /// Maximum total number of loop iterations of a work-item. The driver ends the loops after it.
     pub max_loop_iterations: Option<u32>,
-    /// Maximum nesting of control flow. The driver ignores the conditions of deeper control flow.
+    /// Maximum nesting of control flow. The driver ignores the conditions of deeper control flow, or rejects the shader
+    /// (WGSL).
     pub nested_conditions: Option<u32>,
     /// The driver miscompiles some signed comparisons of 64-bit integers: one operand is extended from 32 bits, and the
     /// other one is a constant from -2^31 to 2^31.

@@ -79,7 +79,8 @@ pub enum Linkage {
     Internal,
     /// Visible in every translation unit.
     External,
-    /// An `inline` function. Its unit uses it. Other units use it if there is no definition with external linkage.
+    /// An `inline` function, or a hidden variable of device-side enqueue. Its unit uses it. Other units use it if there
+    /// is no definition with external linkage.
     Inline,
 }
 

@@ -107,7 +107,7 @@ pub struct Record {
     pub fields: Vec<Field>,
     pub size: u32,
     pub align: u32,
-    /// The first typedef of a record without a tag, for diagnostics.
+    /// The first typedef of the record. Diagnostics use it if the record has no tag.
     pub alias: Option<Name>,
     pub complete: bool,
 }

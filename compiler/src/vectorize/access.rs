@@ -20,7 +20,7 @@ use crate::ir::{Global, Scalar, Space, Type, Value, Var};
 #[derive(Clone, Debug)]
 pub(super) enum Address {
     Uniform(V),
-    /// The address grows by a stride from lane to lane.
+    /// The address of lane 0, and the stride in bytes from lane to lane.
     Linear(V, i64),
     /// Signed 32-bit offsets from one address.
     Based(V, Regs),
@@ -80,7 +80,7 @@ impl Vectorizer<'_> {
     /// The address of a variable.
     pub(super) fn var_addr(&mut self, result: Value, var: Var) {
         let at = match self.frame.private.vars[var.index()] {
-            Place::Block(at) => at,
+            Place::ItemMajor(at) => at,
             Place::ElementMajor { at, .. } => {
                 let (rows, by) = (self.frame.element_major, self.i64(u64::from(at * self.shape.lanes)));
                 let base = self.op(Register::I64, VOp::Bin(VBin::Add, rows, by));
@@ -498,7 +498,7 @@ impl Vectorizer<'_> {
         });
     }
 
-    /// `copy` and `zero` (without a source).
+    /// Lowers `copy`, or `zero` if `src` is `None`.
     pub(super) fn copy(&mut self, dst: Value, src: Option<Value>, size: u32) -> Lowered<()> {
         let uniform = |this: &mut Self, value: Value| matches!(this.address(value), Address::Uniform(_));
         let once = self.shape.lanes == 1 || uniform(self, dst) && src.is_none_or(|src| uniform(self, src));
@@ -519,7 +519,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Copies or zeroes bytes at scalar addresses, unrolled if there are few.
+    /// Copies or zeroes bytes at scalar addresses. The code is unrolled for up to `FEW` bytes.
     fn copy_bytes(&mut self, dst: V, src: Option<V>, size: u32) {
         const FEW: u32 = 128;
         let (dst, src, rest) = if size <= FEW { (dst, src, 0) } else { self.copy_loop(dst, src, size) };
@@ -542,7 +542,7 @@ impl Vectorizer<'_> {
     }
 
     /// Copies or zeroes 64-bit words in a loop. Returns the addresses after the last word, and the number of bytes
-    /// done.
+    /// copied or zeroed.
     fn copy_loop(&mut self, dst: V, src: Option<V>, size: u32) -> (V, Option<V>, u32) {
         use wgcl_codegen::vir::{CmpOp, Cond, Elem, Target, Terminator};
         let (header, exit) = (self.b.block(), self.b.block());

@@ -115,11 +115,11 @@ impl Vectorizer<'_> {
         let factor = 2.0 / std::f32::consts::LN_2;
         let series = self.polynomial(mode, &square, &[factor / 9.0, factor / 7.0, factor / 5.0, factor / 3.0, factor]);
         let finite = self.fused(F32, mode, &series, &s, &exponent);
-        // Infinity and NaN are returned unchanged. The logarithm of 0 is minus infinity, and that of a negative number
-        // NaN.
+        // Positive infinity and NaN are returned unchanged. The logarithm of 0 is minus infinity, and that of a
+        // negative number NaN.
         let top = self.float(mode, f32::MAX);
-        let large = self.compare_regs(VCmp::FLe, F32, mode, x, &top);
-        let value = self.select_regs(F32, mode, &large, &finite, x);
+        let is_finite = self.compare_regs(VCmp::FLe, F32, mode, x, &top);
+        let value = self.select_regs(F32, mode, &is_finite, &finite, x);
         let zero = self.float(mode, 0.0);
         let is_zero = self.compare_regs(VCmp::FEq, F32, mode, x, &zero);
         let minus = self.float(mode, f32::NEG_INFINITY);

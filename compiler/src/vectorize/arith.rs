@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The masks of 64-bit lanes for masks of 32-bit lanes, one for each register of `of`.
+    /// Converts masks of 32-bit lanes to one mask for each register of `of`.
     pub(super) fn masks_for(&mut self, of: Scalar, masks: &[V]) -> Regs {
         if elem(of).bits() == 32 {
             return masks.into();
@@ -206,7 +206,8 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// Records that the result of a bitwise operation is extended, if both operands are extended in the same way.
+    /// Records that the result of a bitwise operation, minimum or maximum is extended, if both operands are extended in
+    /// the same way.
     fn keep_extended(&mut self, of: Scalar, a: &[V], b: &[V], made: &[V]) {
         if of.bits() >= 32 || of == Scalar::Bool {
             return;

@@ -1,12 +1,13 @@
-//! Atomic operations. Operations on work-group memory are ordinary loads and stores, because only one thread accesses
-//! it.
+//! Atomic operations. Operations on work-group and private memory are ordinary loads and stores, because only one
+//! thread accesses these.
 //!
 //! * If all lanes access one address and the operation is associative and commutative, the code combines the values of
 //!   all lanes and executes one operation. The old value of a lane is the old value in memory, combined with the values
 //!   of the lanes before it.
-//! * Operations on `half` use compare-and-exchange of two bytes.
-//! * All other operations run lane by lane. An atomic operation waits for exclusive access to its cache line, and the
-//!   next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
+//! * Otherwise, the operation runs lane by lane. An atomic operation waits for exclusive access to its cache line, and
+//!   the next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
+//! * Loads are ordinary loads. Stores, exchanges and integer sums of 32 and 64 bits are single instructions. Other
+//!   operations are loops with compare-and-exchange.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{

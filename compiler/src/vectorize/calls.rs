@@ -1,8 +1,10 @@
-//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. An
-//! argument has the lane shape that all calls have in common. Results are varying, or uniform if the gang has one lane.
+//! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. If
+//! a function has pointer parameters, each parameter has the lane shape that the arguments of all calls have in common.
+//! Parameters of other functions, and results, are varying, or uniform if the gang has one lane.
 //!
 //! Functions are not recursive, so each has a fixed frame in the arena. The frame contains the mask of the calling
-//! lanes, the group ids, the linear local id of lane 0, the parameters, and the results.
+//! lanes, the group ids, the index of lane 0 ([`Items::linear`](super::work_items::Items::linear)), the parameters, and
+//! the results.
 
 use smallvec::SmallVec;
 use wgcl_codegen::vir::{BinOp as VBin, CmpOp as VCmp, Elem, Func, Mem, Op as VOp, Type as Register, Value as V};
@@ -17,8 +19,7 @@ use crate::ir::{self, Scalar, Type, Value};
 /// The frame of a function. Offsets are in bytes from the start of the arena.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CallFrame {
-    /// The offset of the header: the mask as bits, the three group ids, and the linear local id of lane 0. Each has 32
-    /// bits.
+    /// The offset of the header: the mask as bits, the three group ids, and the index of lane 0. Each has 32 bits.
     pub header: u32,
     pub params: Vec<u32>,
     /// The lane shapes of the parameters.

@@ -26,8 +26,8 @@ pub(super) fn sees_subgroups(module: &Module) -> bool {
         function.body.walk(&mut |inst| {
             found |= match inst.op {
                 Op::Group { sub, .. } => sub,
-                Op::WorkItem(question) => {
-                    matches!(question, WorkItem::SubgroupSize | WorkItem::SubgroupLocalId | WorkItem::SubgroupId | WorkItem::NumSubgroups)
+                Op::WorkItem(query) => {
+                    matches!(query, WorkItem::SubgroupSize | WorkItem::SubgroupLocalId | WorkItem::SubgroupId | WorkItem::NumSubgroups)
                 }
                 _ => false,
             }
@@ -351,7 +351,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_none() || op.neutral(fold.of) == op.identity(fold.of) {
             return Ok(before);
         }
-        // Whether any lane before this one is active.
+        // A lane gets the identity if no lane before it in its cluster is active.
         let bits = self.live_bits();
         let (bits, ty) = (self.splat(bits, Scalar::I32), self.shape.register(Scalar::I32, Mode::Varying));
         let each = u32::from(ty.lanes());

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! b[x * n + y] = a[y * n + x];
-//! along x     loads are contiguous; each of sixteen lanes stores to another cache line
-//! along y     each of sixteen lanes loads from another cache line; stores are contiguous
+//! along x     loads are contiguous; each of sixteen lanes stores to a different cache line
+//! along y     each of sixteen lanes loads from a different cache line; stores are contiguous
 //! ```
 //! In most programs, dimension 0 is contiguous in memory. In some programs, dimension 1 is contiguous, and a
 //! transposition has accesses of both kinds. An access that is not contiguous costs one load or store for each lane.
@@ -24,7 +24,7 @@ pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })
 }
 
-/// Whether the accesses cost less than three quarters in the candidate's shape, compared with the current shape.
+/// Whether the accesses in the candidate's shape cost less than three quarters of those in the current shape.
 pub(super) fn is_cheaper(function: &Function, candidate: &Uniformity<'_>, current: &Uniformity<'_>) -> bool {
     let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
     cost(candidate) * 4 < cost(current) * 3

@@ -4,7 +4,7 @@
 //! 0           work-group memory: the module's variables, then those whose size the host sets
 //! private     private variables of called functions, then of the kernel: one copy for each work-item of a gang, or of
 //!             the group in kernels with barriers
-//! frames      per function: arguments and results of its calls, operands of scalarized operations, values that are
+//! frames      per function: arguments and results of its calls, operands of scalarised operations, values that are
 //!             live across barriers
 //! ```
 

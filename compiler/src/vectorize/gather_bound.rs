@@ -1,5 +1,5 @@
-//! Finds kernels that are faster as scalar code. Their loops mainly gather, and work-items leave the loops at different
-//! times.
+//! Finds kernels that are faster as scalar code. Their loops mainly gather, and work-items leave the loops in different
+//! iterations.
 //!
 //! ```text
 //! for (i = start[row]; i < start[row + 1]; i++) sum += value[i] * x[column[i]];
@@ -13,7 +13,8 @@ use rustc_hash::FxHashSet;
 use super::uniformity::{LaneShape, Uniformity};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
 
-/// Whether a kernel has innermost loops, and all of them mainly gather.
+/// Whether a kernel has innermost loops, all of which mainly gather and have divergent exits, and no barrier outside of
+/// them.
 pub(super) fn is_gather_bound(function: &Function, uniformity: &Uniformity<'_>) -> bool {
     let mut found = LoopKinds::default();
     found.region(&function.body, uniformity);
@@ -35,7 +36,7 @@ struct LoopBody {
     accesses: usize,
     operations: usize,
     /// It contains a barrier, a group operation, a call, a `printf` or a loop.
-    synchronizes: bool,
+    synchronises: bool,
     /// Values computed from gathered values.
     gathered: FxHashSet<Value>,
     /// Values from which gathered addresses are computed.
@@ -91,7 +92,7 @@ impl LoopBody {
             let pointer = match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(*ptr),
                 Op::Barrier(_) | Op::Group { .. } | Op::Call(..) | Op::Printf { .. } | Op::Loop { .. } => {
-                    self.synchronizes = true;
+                    self.synchronises = true;
                     None
                 }
                 _ => None,
@@ -138,6 +139,6 @@ impl LoopBody {
                     params.iter().zip(values).any(|(param, value)| self.addresses.contains(param) && self.gathered.contains(value));
             }
         });
-        self.accesses > 0 && !self.synchronizes && !chases_pointers && self.operations <= gather_cost * self.accesses
+        self.accesses > 0 && !self.synchronises && !chases_pointers && self.operations <= gather_cost * self.accesses
     }
 }

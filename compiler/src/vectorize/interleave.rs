@@ -1,5 +1,5 @@
-//! Interleaving: a gang consists of two or four vectors, so that one computes while others wait for results or memory.
-//! The vectors share uniform loads, counters and branches.
+//! Interleaving: a gang consists of two or four vectors, so that one vector computes while the others wait for results
+//! or memory. The vectors share uniform loads, counters and branches.
 //!
 //! Interleaving is profitable if all live values fit in registers, and if work-items leave each loop at nearly the same
 //! time. They leave it at the same time if the loop's condition is uniform, or if all work-items count to the same
@@ -44,7 +44,7 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
                 if contains_loop(body) {
                     is_profitable(function, body, uniformity, registers)
                 } else {
-                    fits(params, body, uniformity, registers)
+                    fits_registers(params, body, uniformity, registers)
                 }
             };
             (!has_divergent_exit(body, uniformity) || is_counted(function, &inst.op, uniformity)) && inside()
@@ -56,16 +56,16 @@ fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'
 /// Whether a loop counts to a uniform bound in uniform steps.
 fn is_counted(function: &Function, op: &Op, uniformity: &Uniformity<'_>) -> bool {
     let is_uniform = |value: Value| matches!(uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
-    let counted = SingleLatchLoop::of(op).and_then(|plain| Counted::of(function, &plain));
+    let counted = SingleLatchLoop::of(op).and_then(|latch_loop| Counted::of(function, &latch_loop));
     counted.is_some_and(|counted| is_uniform(counted.bound) && is_uniform(counted.step.1))
 }
 
 /// Whether the live values of one vector fit in this number of registers.
-fn fits(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
+fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     let mut ranges = LiveRanges::default();
     ranges.region(body);
     // Values from outside of the loop and loop parameters are live in the whole body.
-    for value in params.iter().chain(&ranges.outer(params)) {
+    for value in params.iter().chain(&ranges.defined_outside(params)) {
         ranges.spans.insert(*value, (0, ranges.at));
     }
     let mut changes = vec![0_isize; ranges.at + 2];
@@ -96,7 +96,7 @@ fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
 struct LiveRanges {
     at: usize,
     spans: FxHashMap<Value, (usize, usize)>,
-    /// Values that are used before a definition in the body: values from outside of it.
+    /// Values that are used before a definition in the body: values from outside of the loop, and loop parameters.
     before: Vec<Value>,
 }
 
@@ -118,7 +118,7 @@ impl LiveRanges {
         }
     }
 
-    fn outer(&self, params: &[Value]) -> Vec<Value> {
+    fn defined_outside(&self, params: &[Value]) -> Vec<Value> {
         self.before.iter().copied().filter(|value| !params.contains(value)).collect()
     }
 }

@@ -22,7 +22,7 @@ const MAX_WORDS: u32 = 16;
 /// The maximum number of unrolled single-lane stores.
 const MAX_UNROLLED_STORES: u32 = 64;
 
-/// The words of an access per work-item, and the distance between work-items in words.
+/// The word type of an access, and the stride between work-items in words.
 #[derive(Clone, Copy)]
 struct Words {
     of: Scalar,
@@ -73,7 +73,7 @@ impl Vectorizer<'_> {
     pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };
-        // Use whole numbers, or the words that narrow components fill.
+        // A contiguous store consists of whole numbers, or of the words that narrow components fill.
         let total = of.size() * count;
         let is_contiguous = stride == i64::from(total) && (count == 1 || of.size() < 4 && matches!(total, 4 | 8));
         if self.masks.exec.is_some() || is_contiguous {
@@ -195,13 +195,13 @@ impl Vectorizer<'_> {
         if self.shape.isa.caps().has_cheap_shuffles {
             return self.deinterleave_within(ty, list, ty.lanes());
         }
-        let (list, quarter) = (self.split_halves(ty, list), quarter(ty));
-        let groups = list.len() / usize::from(quarter);
+        let (list, lanes_per_128_bits) = (self.split_halves(ty, list), lanes_per_128_bits(ty));
+        let groups = list.len() / usize::from(lanes_per_128_bits);
         if groups < 2 {
-            return self.deinterleave_within(ty, &list, quarter);
+            return self.deinterleave_within(ty, &list, lanes_per_128_bits);
         }
         let group = |first: usize| list.iter().copied().skip(first).step_by(groups).collect::<Vec<V>>();
-        (0..groups).flat_map(|first| self.deinterleave_within(ty, &group(first), quarter)).collect()
+        (0..groups).flat_map(|first| self.deinterleave_within(ty, &group(first), lanes_per_128_bits)).collect()
     }
 
     /// The inverse of [`Self::deinterleave`].
@@ -209,8 +209,9 @@ impl Vectorizer<'_> {
         if self.shape.isa.caps().has_cheap_shuffles {
             return self.interleave_within(ty, list, ty.lanes());
         }
-        let quarter = quarter(ty);
-        let interleaved: Vec<Vec<V>> = list.chunks(usize::from(quarter)).map(|group| self.interleave_within(ty, group, quarter)).collect();
+        let lanes_per_128_bits = lanes_per_128_bits(ty);
+        let interleaved: Vec<Vec<V>> =
+            list.chunks(usize::from(lanes_per_128_bits)).map(|group| self.interleave_within(ty, group, lanes_per_128_bits)).collect();
         let list: Vec<V> = (0..interleaved[0].len()).flat_map(|row| interleaved.iter().map(move |group| group[row])).collect();
         self.join_halves(ty, &list)
     }
@@ -218,7 +219,7 @@ impl Vectorizer<'_> {
     /// Regroups the 128-bit halves of vectors, so that shuffles within 128 bits deinterleave both halves.
     fn split_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
-        if lanes == quarter(ty) {
+        if lanes == lanes_per_128_bits(ty) {
             return list.to_vec();
         }
         let (first, second) = list.split_at(list.len() / 2);
@@ -235,7 +236,7 @@ impl Vectorizer<'_> {
     /// The inverse of [`Self::split_halves`].
     fn join_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
-        if lanes == quarter(ty) {
+        if lanes == lanes_per_128_bits(ty) {
             return list.to_vec();
         }
         let mut together = Vec::with_capacity(list.len());
@@ -285,6 +286,6 @@ impl Vectorizer<'_> {
 }
 
 /// The number of lanes in sixteen bytes.
-fn quarter(ty: Register) -> u8 {
+fn lanes_per_128_bits(ty: Register) -> u8 {
     ty.elem().map_or(4, |elem| (16 / elem.bytes()) as u8)
 }

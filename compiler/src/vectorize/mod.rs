@@ -1,7 +1,7 @@
 //! Compiles kernels to machine code for the CPU. Each lane of a vector is one work-item.
 //!
 //! ```text
-//! Specialised ─ NATIVE ─▶ ir ─ variation ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
+//! Specialised ─ NATIVE ─▶ ir ─ uniformity ─ kernel, control, group ─▶ vector IR ─ codegen ─▶ NativeKernel
 //! ```
 //! The main modules:
 //! - [`abi`]: the interface between generated code and the CPU device
@@ -14,7 +14,7 @@
 //! - [`scalarize`]: operations without vector instructions
 //! - [`sanitize`]: accesses with a check before them
 //!
-//! Optimisations:
+//! Optimisations, among others:
 //! - [`subword_packing`]: packs contiguous narrow numbers
 //! - [`aos_values`]: keeps vector components in the order of memory
 //! - [`gather_bound`]: scalar code for loops that mainly gather

@@ -82,8 +82,8 @@ impl Vectorizer<'_> {
                 self.ptr_add(result, base, offset);
                 return Ok(());
             }
-            Op::WorkItem(question) => {
-                let val = self.lower_query(question);
+            Op::WorkItem(query) => {
+                let val = self.lower_query(query);
                 self.define(result, val);
                 return Ok(());
             }

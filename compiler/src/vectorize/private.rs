@@ -2,7 +2,7 @@
 //!
 //! In element-major layout, the elements with the same index are contiguous for all lanes of a gang. So an access with
 //! a uniform index is a vector access. A variable has this layout if its address is only used for accesses to elements
-//! of one size. Other variables are in a block of memory for each work-item.
+//! of one size. Other variables have item-major layout: the variables of a work-item are contiguous.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +13,7 @@ use crate::ir::{Function, Op, Region, Scalar, Type, Value, Var};
 pub(super) struct PrivateMemory {
     /// The location of each variable.
     pub vars: Vec<Place>,
-    /// Bytes from the block of one work-item to the block of the next.
+    /// Distance in bytes between the item-major variables of consecutive work-items.
     pub stride: u32,
     /// Bytes of the variables in element-major layout, for one work-item.
     pub element_major_bytes: u32,
@@ -22,8 +22,8 @@ pub(super) struct PrivateMemory {
 /// The location of a variable in private memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// In each work-item's block, at this byte offset.
-    Block(u32),
+    /// In item-major layout, at this byte offset in the variables of a work-item.
+    ItemMajor(u32),
     /// In element-major layout, with elements of `element` bytes. The byte offset for one work-item is `at`.
     ElementMajor { at: u32, element: u32 },
 }
@@ -43,7 +43,7 @@ impl PrivateMemory {
             }
             align = align.max(var.align);
             let at = end.next_multiple_of(var.align.max(4));
-            this.vars.push(Place::Block(at));
+            this.vars.push(Place::ItemMajor(at));
             end = at.saturating_add(var.size);
         }
         // A gather of a narrow variable loads whole words, which can extend beyond the variable.

@@ -325,7 +325,7 @@ impl Vectorizer<'_> {
             Some(Root::Var(_, var)) => {
                 let data = &self.function.vars[var.index()];
                 let variable = Object::Variable { name: data.name.clone(), size: data.size, space: Space::Private };
-                let Place::Block(at) = self.frame.private.vars[var.index()] else {
+                let Place::ItemMajor(at) = self.frame.private.vars[var.index()] else {
                     return Err(internal!("{var} has element-major layout, which the sanitizer does not expect"));
                 };
                 let (variables, by) = (self.frame.variables, self.i64(u64::from(at)));

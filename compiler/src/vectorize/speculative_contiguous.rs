@@ -27,6 +27,7 @@ impl Vectorizer<'_> {
         self.masks.exec.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }
 
+    /// The stride from lane to lane, except where the value is clamped or wraps around. `None` if it is not known.
     fn speculative_stride(&self, value: Value, depth: u32) -> Option<i64> {
         match self.uniformity.lane_shape(value) {
             LaneShape::Uniform | LaneShape::Unknown => return Some(0),

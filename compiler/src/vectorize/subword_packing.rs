@@ -88,8 +88,8 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, or if the kernel
-/// has operations other than computations and accesses to contiguous and uniform memory.
+/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, if there is no such
+/// access, or if the kernel has operations other than computations and accesses to contiguous and uniform memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
@@ -148,7 +148,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Computes an operation in packed form, if its operands are packed and its users need no other bits.
+    /// Computes an operation in packed form, if its operands are packed or uniform and its users need no other bits.
     pub(super) fn compute_packed(&mut self, op: &Op, result: Value) {
         let wanted = self.forms.demanded_bits[result.index()];
         let packed = match *op {
@@ -167,6 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
+    /// A binary operation in packed form. `None` if the operation or an operand has no packed form, or if users need
+    /// more bits than a packed number has.
     fn bin_packed(&mut self, op: BinOp, a: Value, b: Value, wanted: u32) -> Option<Packed> {
         let like = self.forms.packed.get(&a).or_else(|| self.forms.packed.get(&b)).filter(|packed| wanted <= packed.bits)?.clone();
         let bytes = like.bits == 8;

@@ -42,6 +42,7 @@ impl LaneShape {
         }
     }
 
+    /// The stride, 0 for a uniform value; `None` for other lane shapes.
     const fn stride(self) -> Option<i64> {
         match self {
             Self::Uniform => Some(0),
@@ -117,7 +118,7 @@ impl<'f> Uniformity<'f> {
             changed: true,
         };
         for (index, &param) in function.params.iter().enumerate() {
-            this.lower(
+            this.join_lane_shape(
                 param,
                 match entry {
                     Entry::Kernel { .. } => LaneShape::Uniform,
@@ -184,20 +185,20 @@ impl<'f> Uniformity<'f> {
         &self.definitions
     }
 
-    fn lower(&mut self, value: Value, lane_shape: LaneShape) {
+    fn join_lane_shape(&mut self, value: Value, lane_shape: LaneShape) {
         let old = self.lane_shapes[value.index()];
         let new = if self.shape.lanes == 1 { LaneShape::Uniform } else { old.join(lane_shape) };
         self.changed |= new != old;
         self.lane_shapes[value.index()] = new;
     }
 
-    fn split(&mut self, inst: &Inst) {
+    fn mark_split(&mut self, inst: &Inst) {
         self.changed |= self.splits.insert(std::ptr::from_ref(inst));
     }
 
     fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.lower(to, self.lane_shapes[from.index()]);
+            self.join_lane_shape(to, self.lane_shapes[from.index()]);
         }
     }
 
@@ -207,7 +208,7 @@ impl<'f> Uniformity<'f> {
             match &inst.op {
                 Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {
                     if !matches!(self.lane_shapes[selector.index()], LaneShape::Uniform | LaneShape::Unknown) {
-                        self.split(inst);
+                        self.mark_split(inst);
                     }
                     let inner = self.if_or_switch(inst, targets, around);
                     exits.parts |= inner.parts;
@@ -220,12 +221,12 @@ impl<'f> Uniformity<'f> {
                     let splits = self.splits(inst);
                     let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
                     if inner.parts || (inner.returns && around.anywhere) {
-                        self.split(inst);
+                        self.mark_split(inst);
                     }
                     if self.splits(inst) {
-                        inst.results.iter().for_each(|&result| self.lower(result, LaneShape::Varying));
+                        inst.results.iter().for_each(|&result| self.join_lane_shape(result, LaneShape::Varying));
                         if inner.continues > 1 {
-                            params.iter().for_each(|&param| self.lower(param, LaneShape::Varying));
+                            params.iter().for_each(|&param| self.join_lane_shape(param, LaneShape::Varying));
                         }
                     }
                     exits.returns |= inner.returns;
@@ -239,7 +240,7 @@ impl<'f> Uniformity<'f> {
                     exits.returns |= matches!(op, Op::Return(_));
                     for &result in &inst.results {
                         let lane_shape = self.operation(op, self.function.ty(result));
-                        self.lower(result, lane_shape);
+                        self.join_lane_shape(result, lane_shape);
                     }
                 }
             }
@@ -263,7 +264,7 @@ impl<'f> Uniformity<'f> {
                 let mut values = yields.iter().filter_map(|values| values.get(index));
                 let first = values.next();
                 if values.any(|value| Some(value) != first) {
-                    self.lower(result, LaneShape::Varying);
+                    self.join_lane_shape(result, LaneShape::Varying);
                 }
             }
         }
@@ -274,7 +275,7 @@ impl<'f> Uniformity<'f> {
     fn operation(&self, op: &Op, ty: Type) -> LaneShape {
         let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
-            Op::WorkItem(question) => self.work_item(question),
+            Op::WorkItem(query) => self.work_item(query),
             // The elements of neighbouring lanes are interleaved, so the address is not linear.
             Op::VarAddr(var) if self.private.is_element_major(var) => LaneShape::Varying,
             Op::VarAddr(_) => LaneShape::of_stride(i64::from(self.private.stride)),
@@ -301,6 +302,7 @@ impl<'f> Uniformity<'f> {
         }
     }
 
+    /// The lane shape of an operation whose operands are uniform or linear. `None` if the result is varying.
     fn linear(&self, op: &Op, ty: Type) -> Option<LaneShape> {
         let of = |value: Value| self.lane_shapes[value.index()].stride();
         let counts = matches!(ty, Type::I32 | Type::I64);
@@ -314,7 +316,7 @@ impl<'f> Uniformity<'f> {
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
             // If lanes only differ in low bits, the value does not wrap around between lanes.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
-                self.range(a).filter(|range| range.lies_in(range.zeros.min(31))).map(|range| range.stride)?
+                self.range(a).filter(|range| range.fits_in(range.zeros.min(31))).map(|range| range.stride)?
             }
             // Other casts may return null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
@@ -331,7 +333,7 @@ impl<'f> Uniformity<'f> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
         let bits = if low.is_power_of_two() { low } else { high }.trailing_zeros();
-        let stays = (low.is_power_of_two() || high.is_power_of_two()) && range.lies_in(range.zeros.min(bits).min(32));
+        let stays = (low.is_power_of_two() || high.is_power_of_two()) && range.fits_in(range.zeros.min(bits).min(32));
         stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
@@ -357,8 +359,8 @@ impl<'f> Uniformity<'f> {
         matches!(self.definitions.get(value), Some(Op::WorkItem(WorkItem::LocalId(_) | WorkItem::SubgroupLocalId)))
     }
 
-    fn work_item(&self, question: WorkItem) -> LaneShape {
-        match question {
+    fn work_item(&self, query: WorkItem) -> LaneShape {
+        match query {
             WorkItem::GlobalId(dimension) | WorkItem::LocalId(dimension) if dimension < 3 => {
                 if self.shape.group[usize::from(dimension)] == 1 {
                     LaneShape::Uniform
@@ -387,7 +389,7 @@ struct LaneRange {
 
 impl LaneRange {
     /// Whether the difference between lanes fits `bits` bits.
-    fn lies_in(&self, bits: u32) -> bool {
+    fn fits_in(&self, bits: u32) -> bool {
         (0..1_i64 << bits).contains(&self.reach)
     }
 }

@@ -15,7 +15,7 @@ use super::work_items::Items;
 use crate::internal::Defect;
 use crate::ir::{self, Function, Value};
 
-/// A result of vectorisation. The error is a defect of the compiler, or an unsupported construct.
+/// A result of vectorisation. The error is a defect of the compiler.
 pub(super) type Lowered<T> = Result<T, Defect>;
 
 /// The upper bits of a 32-bit register with a narrower number.

@@ -69,9 +69,9 @@ impl Vectorizer<'_> {
     }
 
     /// The result of a work-item query.
-    pub(super) fn lower_query(&mut self, question: WorkItem) -> Val {
+    pub(super) fn lower_query(&mut self, query: WorkItem) -> Val {
         let size = |sizes: [u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
-        let uniform = match question {
+        let uniform = match query {
             WorkItem::GlobalId(dimension) => return self.global_id(dimension),
             WorkItem::LocalId(dimension) => return self.local_id(dimension),
             WorkItem::GroupId(dimension) => match self.items.group {

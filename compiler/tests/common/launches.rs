@@ -57,8 +57,8 @@ impl Case {
         format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
     }
 
-    /// Divides the groups into parts of one size in one dispatch. Returns the key and the groups of each part. `count`:
-    /// the number of work-items per invocation.
+    /// Divides the groups into parts of one size in one dispatch. Returns the key and the groups of each part. `count`
+    /// is the number of work-items per invocation.
     pub fn parts(&self, count: u32) -> Vec<(LaunchKey, Part)> {
         let local = self.range.local_size;
         let mut invocations = self.range.global_size;
@@ -181,11 +181,11 @@ pub fn run_parts(case: &Case, parts: &[SpecialisedPart], undefined: u8) -> Resul
         let range = NdRange { local_size: made.key.kernel.enqueued_local_size, ..case.range };
         if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
             memory.insert(common, vec![undefined; case.common as usize], false);
-            copy_folded(case, made, &objects, common, &mut memory, true);
+            copy_merged(case, made, &objects, common, &mut memory, true);
         }
         program.dispatch(&instance, &case.kernel, &arguments, (&range, &dispatch), &mut memory, &mut Vec::new())?;
         if let (Some(common), false) = (common, made.key.binding.merged.is_empty()) {
-            copy_folded(case, made, &objects, common, &mut memory, false);
+            copy_merged(case, made, &objects, common, &mut memory, false);
         }
         for (object, _) in instance.objects() {
             memory.remove(object);
@@ -204,7 +204,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
         {
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
-        if let Some(position) = made.key.binding.merged.iter().position(|&folded| folded == index) {
+        if let Some(position) = made.key.binding.merged.iter().position(|&merged| merged == index) {
             // Only the first merged argument is bound, to the common buffer.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }
@@ -234,7 +234,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
 }
 
 /// Copies the contents of merged arguments into the common buffer, or back.
-fn copy_folded(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
+fn copy_merged(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: ObjectId, memory: &mut Memory, into: bool) {
     let mut shared = memory.remove(common).unwrap_or_default();
     for &index in made.key.binding.merged.iter() {
         if let ArgValue::Buffer(Some((object, _))) = case.args[index as usize] {

@@ -2,8 +2,8 @@
 //! for every input, in bounded time.
 //!
 //! The number of programs is fixed, so that all runs are equal. `WGCL_FUZZ_SECONDS` sets a duration instead, and
-//! `WGCL_FUZZ_SEED` the first seed. A program is written to the folder `WGCL_FUZZ_DIR` while it is compiled, so that it
-//! is known if the process crashes. Programs that fail remain there.
+//! `WGCL_FUZZ_SEED` the first seed. While a program is compiled, it is in the folder `WGCL_FUZZ_DIR`, in case the
+//! process crashes. Programs that fail remain there.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 

@@ -1,4 +1,4 @@
-// No loop; the inner `if` may or may not jump, which takes a flag.
+// The IR has no loop. A flag records whether the inner `if` jumps.
 kernel void k(global int *out, int x)
 {
     do {

@@ -1,4 +1,4 @@
-// A case that falls through runs unless the switch was entered after it.
+// A case runs if the switch jumps to this case, or to an earlier one that falls through.
 kernel void k(global int *out, int x)
 {
     int r = 0;

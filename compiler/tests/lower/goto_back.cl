@@ -1,4 +1,4 @@
-// A goto to a label before it makes a loop.
+// A `goto` to an earlier label becomes a loop.
 kernel void k(global int *out, int n)
 {
     int i = 0;

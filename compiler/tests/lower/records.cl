@@ -1,4 +1,4 @@
-// By value: a copy that the caller makes; the result through a hidden pointer; a kernel's parameter read in place.
+// A caller copies a structure argument. The result has a hidden pointer. A kernel reads its parameter in place.
 typedef struct {
     int a;
     float4 v;

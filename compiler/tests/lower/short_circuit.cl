@@ -1,4 +1,4 @@
-// Cheap operands are evaluated always; a load is not, and `&&` without `else` nests.
+// Cheap operands are always evaluated, loads are not. An `if` with `&&` and without `else` becomes two nested `if`s.
 kernel void k(global const int *in, global int *out, int n)
 {
     int i = (int)get_global_id(0);

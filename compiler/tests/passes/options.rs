@@ -84,7 +84,7 @@ impl Options {
                 "null" => key.kernel.null_args = list(value)?.into(),
                 "started" => key.binding.started_args = list(value)?.into(),
                 "merged" => key.binding.merged = list(value)?.into(),
-                "split" => key.binding.split = pieces(value)?,
+                "split" => key.binding.split = split_bindings(value)?,
                 name => return Err(format!("unknown option `key.{name}`")),
             }
         }
@@ -108,7 +108,7 @@ fn read_run(text: &str) -> Result<Run, String> {
 
 /// Parses `0:3,1:2/9`: parameters with their number of bindings, and the binary logarithm of the size of a binding in
 /// bytes.
-fn pieces(text: &str) -> Result<SplitBindings, String> {
+fn split_bindings(text: &str) -> Result<SplitBindings, String> {
     let (params, shift) = text.split_once('/').ok_or("expected `PARAM:COUNT,.../LOG2_SIZE`")?;
     let param = |text: &str| {
         let (param, count) = text.split_once(':').ok_or_else(|| format!("expected `PARAM:COUNT`, found `{text}`"))?;

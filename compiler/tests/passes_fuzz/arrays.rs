@@ -2,8 +2,8 @@
 //! swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in structures. Every
 //! index is in range and every loop ends.
 //!
-//! The work is in loops with 2 to 70 iterations, with constant or run-time bounds. A compiler may unroll some of them
-//! and must keep others.
+//! The work is in loops with 1 to 70 iterations, with constant or run-time bounds. The compiler can unroll only some of
+//! them.
 
 use crate::lines::Lines;
 use crate::random::Random;

@@ -76,7 +76,7 @@ impl Case {
         let any = random.below(PROFILES.len());
         let wanted = PROFILES.iter().position(|(name, _)| Some(*name) == requirements.device);
         let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
-        let by_address = kernel.kernel.as_ref().is_some_and(|kernel| kernel.by_address);
+        let by_address = kernel.kernel.as_ref().is_some_and(|kernel| kernel.requires_addresses);
         if !target.language.fp64 && has_doubles(module) || by_address && !target.shaders.addresses {
             // A build for this device would have rejected the program, or inlined its functions.
             let lanes = target.language.subgroup_size;

@@ -302,7 +302,7 @@ impl<'a> Writer<'a> {
         Region { insts: std::mem::replace(&mut self.out, saved) }
     }
 
-    /// Emits a list of statements. Returns whether it ends in a jump.
+    /// Emits a list of statements. Returns true if the last one is a jump.
     fn statements(&mut self, in_loop: bool) -> bool {
         for _ in 0..1 + self.random.below(4) {
             if self.budget == 0 {
@@ -394,7 +394,7 @@ impl<'a> Writer<'a> {
                 self.store(place, value);
             }
             5 => {
-                // Accesses bytes, shorts and the whole of a union.
+                // Store a byte of a union, and load the whole union.
                 let address = self.address(self.bytes);
                 let byte = self.random.below(8) as u64;
                 let offset = self.int(byte);

@@ -96,8 +96,8 @@ impl Program {
         Ok(true)
     }
 
-    /// Builds and runs every third program for machine code as well. If the last groups are smaller, they have a
-    /// separate module.
+    /// Builds and runs every third program for machine code as well. Skips launches whose last groups are smaller,
+    /// because these groups would need a separate module.
     fn check_native(&self, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));
         if !are_full || !self.seed.is_multiple_of(3) {

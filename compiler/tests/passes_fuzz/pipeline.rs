@@ -44,7 +44,7 @@ fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, L
     specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
 }
 
-/// The modules that machine code would be generated from for a launch.
+/// The module that machine code would be generated from for a launch.
 pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
     counted(module, changes, |watch| prepared(module, case, watch))
 }
@@ -73,7 +73,7 @@ pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<
             made.push(SpecialisedPart { module, key, part: Some(part) });
         }
         let kernel = made.first().and_then(|made| made.module.functions[0].kernel.as_ref());
-        let found = kernel.map_or(1, |kernel| 1 << kernel.coarse);
+        let found = kernel.map_or(1, |kernel| 1 << kernel.coarsening_log2);
         if found == count {
             return Ok(made);
         }
@@ -159,7 +159,7 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], e
             if !has_run("extra_buffers") {
                 key.binding.extra_buffers = 0;
             }
-            let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarse > 0);
+            let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarsening_log2 > 0);
             let now = |made: &SpecialisedPart| SpecialisedPart { module: module_now.clone(), key: key.clone(), part: made.part };
             let parts: Vec<SpecialisedPart> = match (is_coarse(&part.module), is_coarse(module_now)) {
                 // All parts use this module. Before coarsening, it executes all groups.

@@ -20,7 +20,7 @@ constant uint m = ~0u >> 3 | (1 << 4);
 constant pun pu = { .f = 1.0f };
 _Static_assert(sizeof(float3) == 16, "vec3");
 _Static_assert(sizeof(struct P) == 7, "packed");
-// The conformance suite requires it.
+// The conformance suite takes the size of `event_t`.
 _Static_assert(sizeof(event_t) > 0, "event");
 _Static_assert(BLUE == 6, "enum");
 int helper(int a, float b);

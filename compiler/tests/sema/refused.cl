@@ -91,7 +91,7 @@ __kernel void t(__global int *out, __constant int *c, __global const int *ci, in
   int ar3[2] = { [5] = 1 }; // error: array designator index (5) exceeds array bounds (2)
 }
 
-// More, one function each.
+// More errors, at file scope or each in a separate function.
 void voidparam(int a, void b) {} // error: argument may not have 'void' type
 kernel void twice(global int *p) {}
 kernel void twice(global int *p) {} // error: redefinition of 'twice'

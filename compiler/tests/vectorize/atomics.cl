@@ -1,4 +1,4 @@
-// Atomic operations: one for all lanes where the address is uniform, else lane by lane.
+// Atomic operations: one for all lanes if the address is uniform, otherwise one per lane.
 
 kernel void count_all(global int *counter) {
     atomic_inc(counter);

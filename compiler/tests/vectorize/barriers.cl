@@ -1,4 +1,4 @@
-// Groups of several vectors whose work-items wait for each other.
+// Barriers in work-groups of several vectors.
 
 kernel void reverse_group(global const float *x, global float *z) {
     local float tile[64];

@@ -25,7 +25,7 @@ kernel void cases(global const int *x, global int *z) {
     }
 }
 
-// Gather bound: one work-item after the other.
+// Limited by the throughput of gathers: the work-items run in sequence.
 kernel void sparse_row(global const int *start, global const int *column, global const float *value, global const float *x, global float *z) {
     int row = get_global_id(0);
     float sum = 0;

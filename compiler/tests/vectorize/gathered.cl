@@ -1,4 +1,4 @@
-// Addresses that differ from work-item to work-item in no known way.
+// Addresses without a known relation between work-items.
 
 kernel void gather(global const float *x, global const int *at, global float *z) {
     int i = get_global_id(0);

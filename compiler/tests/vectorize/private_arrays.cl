@@ -1,4 +1,4 @@
-// Private arrays: element-major where every access has the size of an element, else one block for each work-item.
+// Private arrays: element-major if every access has the size of an element, otherwise contiguous for each work-item.
 
 kernel void uniform_index(global const float *x, global float *z, int n) {
     float ring[16];

@@ -7,7 +7,7 @@ use super::common::ffi::{cl_event, cl_uint};
 use super::common::target;
 use super::{ARENA, CONTEXT, EVENT, Fuzzer, KERNEL, QUEUE};
 
-/// An address, the bytes after it, and the context.
+/// The address and the size in bytes of an allocation, and its context.
 pub(super) type Shared = (*mut c_void, usize, *mut c_void);
 
 impl Fuzzer {
@@ -18,7 +18,7 @@ impl Fuzzer {
         }
         let index = self.random.below(self.shared.len() + 2);
         match self.shared.get(index) {
-            // Inside an allocation: the driver does not know where memory after it is shared.
+            // Inside an allocation: the driver does not know which memory outside of it is shared.
             Some(&(start, size, _)) => start.wrapping_byte_add([0, 0, 4, 64, 100, 4096][self.random.below(6)].min(size - 1)),
             // The second half, so that a copy from the first half does not overlap.
             None if own => {

@@ -36,7 +36,7 @@ pub enum Bound {
     Ulp(f64),
     /// An absolute difference.
     Absolute(f64),
-    /// Units in the last place of the second number, if that is larger than the result.
+    /// `Scaled(limit, number)`: `limit` units in the last place of `number`.
     Scaled(f64, f64),
     /// Implementation-defined: measured, but not judged.
     Open,
@@ -54,11 +54,11 @@ pub enum Relaxed {
     Within(f64, f64),
     /// 2^-11 absolute for magnitudes up to this one.
     Sine(f64),
-    /// 3 + floor(|2 x|)
+    /// 3 + floor(|2 x|) units in the last place.
     Exp,
-    /// 2^-21 absolute in [1/2, 2], 3 elsewhere.
+    /// 2^-21 absolute in [1/2, 2], 3 units in the last place elsewhere.
     Log,
-    /// 2.5 for magnitudes of all arguments between 2^-n and 2^n.
+    /// 2.5 units in the last place for magnitudes of all arguments between 2^-n and 2^n.
     Quotient(i32),
 }
 
@@ -276,7 +276,7 @@ impl Function {
         self.bounds.get(format.index()).copied().unwrap_or(Absent)
     }
 
-    /// The name of the function that it approximates.
+    /// The name of the function that a `half_` or `native_` function approximates. Other functions have their own name.
     pub fn base(&self) -> &'static str {
         let name = self.name.strip_prefix("half_").or(self.name.strip_prefix("native_")).unwrap_or(self.name);
         match name {

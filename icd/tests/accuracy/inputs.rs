@@ -281,7 +281,8 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
     case
 }
 
-/// The arguments for a function: edges, about `count` spread over the exponents and as many in its difficult ranges.
+/// The arguments for a function: edges, about `count` spread over the exponents and as many in its difficult ranges. A
+/// function of one half gets all halves instead.
 pub fn cases(function: &Function, format: &Format, count: usize) -> Vec<Case> {
     let mut random = Random::new(function.name);
     let mut all: Vec<Case> = Vec::new();

@@ -112,10 +112,10 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
     if good { Ok(error) } else { Err(error) }
 }
 
-/// Judges a result for unchanged arguments. `None` if the specification leaves the result open.
-fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
+/// Judges a result for arguments that the device did not flush to zero.
+fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
-    // The specification, or C, defines results at zeros and infinities that a format has.
+    // The specification or C defines exact results for arguments that are zero or infinite.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
     let prescribed = !mode.relaxed && bound != Bound::Ulp(8192.0) && case.x.iter().take(function.arguments()).any(|&x| edge(x));
     if function.shape == Shape::ToInt {
@@ -130,7 +130,7 @@ fn plain(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &
             best = verdict(other);
         }
     }
-    // Permitted results of a function with a denormal result if denormals are flushed.
+    // A device that flushes denormals may return zero for a denormal result.
     if best.is_err() && mode.flush && got.value == 0.0 && answer.value.is_finite() && answer.value.to_f64().abs() < format.min_normal() {
         best = Ok(0.0);
     }
@@ -167,7 +167,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
             return None;
         }
     }
-    let verdict = plain(function, bound, format, mode, case, answer, got);
+    let verdict = unflushed(function, bound, format, mode, case, answer, got);
     if verdict.is_ok() || !mode.flush {
         return Some(verdict);
     }
@@ -178,7 +178,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
             for z in flushed(case.x[2]) {
                 let other = Case { x: [x, y, z], n: case.n };
                 let answer = reference(function.base(), &other, format)?;
-                if plain(function, bound, format, mode, &other, &answer, got).is_ok() {
+                if unflushed(function, bound, format, mode, &other, &answer, got).is_ok() {
                     return Some(Ok(0.0));
                 }
             }

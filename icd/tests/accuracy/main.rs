@@ -164,7 +164,7 @@ fn functions_are_within_their_bounds() {
     assert_eq!(outcomes.len(), work.len());
     let failures: String = outcomes.iter().map(|(_, outcome)| outcome.failures.as_str()).collect();
     let lines: Vec<Line> = outcomes.into_iter().map(|(_, outcome)| outcome.line).collect();
-    assert!(lines.iter().all(|line| line.plain.seen > 100), "a function was not judged at all");
+    assert!(lines.iter().all(|line| line.plain.seen > 100), "a function was judged for at most 100 arguments");
     if only.is_none() {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
             let device = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_NAME, size, value, ret));

@@ -85,9 +85,10 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          - Reference: MPFR.\n\
          - Arguments: random numbers over all exponents, edge cases, and dense ranges where a function \
          is difficult; for half, all values.\n\
-         - *bound* is the limit of the specification. `lgamma` and the `native_` functions have none. \
-         The bounds of `lgamma` are wgcl's own; for negative arguments, they are relative to the largest \
-         of 1, the result, and `lgamma` of the magnitude.\n\
+         - *bound* is the limit of the specification. *open* means that there is none. If the bound is \
+         *absolute*, the errors in the row are absolute, too. The bounds of `lgamma`, `native_cos` and \
+         `native_sin` are wgcl's own. For negative arguments, the bound of `lgamma` is relative to the \
+         largest of 1, the result, and `lgamma` of the magnitude.\n\
          - *relaxed* is the error of the same arguments with `-cl-fast-relaxed-math`, within its bounds \
          and domains.\n\
          - Native functions are measured where arguments and results are normal numbers; `native_sin`, \
@@ -101,7 +102,7 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          per function\n\
          WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of arguments\n\
          WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
-         UPDATE_EXPECT=1 cargo test ... --test accuracy                   # writes this page\n\
+         UPDATE_EXPECT=1 cargo test ... --test accuracy                # writes this page\n\
          ```\n"
     );
     for format in formats {

@@ -68,8 +68,9 @@ fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launches of a variant's run. If the compiler had to make control flow uniform, one launch is the original
-/// kernel, which the browser must reject. Fails with the missing feature if WebGPU does not support the run.
+/// The launches of a variant's run. If control flow is not uniform, the last launch is the original kernel, which the
+/// browser must reject. The launch before it is the kernel that the compiler made uniform, if that is possible. Fails
+/// with the missing feature if WebGPU does not support the run.
 pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
     let made = launch(text, variant, run, target)?;
     let as_it_is = target.clone().changed(|target| target.shaders.uniform_barriers = false);

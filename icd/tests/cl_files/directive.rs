@@ -146,7 +146,7 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             if head.is_empty() || head == "anywhere" { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
         let mut at = number;
         if matches!(keyword, "error" | "warning") {
-            // Alone on its line, it refers to the next line that is not such a comment.
+            // A directive alone on its line refers to the next line that is not such a comment.
             if code.trim().is_empty() {
                 at += all[index..]
                     .iter()

@@ -8,7 +8,7 @@ use wgcl_client::contents::{fill, layout};
 use wgcl_client::element::Element;
 use wgcl_client::error::NotationError;
 use wgcl_client::expression::{Input, Scope};
-use wgcl_client::image::Form;
+use wgcl_client::image::ImageProperties;
 use wgcl_client::notation::ArgumentKind;
 
 use super::compare::{Records, compare};
@@ -104,19 +104,19 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
     problems
 }
 
-/// A buffer that later arguments can name.
+/// A buffer, image or pipe that later arguments can name.
 struct Kept {
     mem: Mem,
-    /// Its parent must live as long.
+    /// The parent of a sub-buffer, which must live as long.
     _whole: Option<Rc<Kept>>,
     /// Set for an image.
-    image: Option<Form>,
+    image: Option<ImageProperties>,
     element: Element,
     /// 0 for a pipe, which the host cannot read.
     bytes: usize,
 }
 
-/// A part of a buffer.
+/// Creates a sub-buffer of `count` elements, starting at element `first`.
 fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
     if whole.image.is_some() {
         return Err("an image cannot have a sub-buffer".to_owned());
@@ -132,7 +132,7 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
     Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
 }
 
-/// Bytes of a buffer.
+/// Reads a buffer or an image. Returns no bytes for a pipe.
 fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
     if let Some(form) = &kept.image {
         return Ok(image::read_form(queue, &kept.mem, form));
@@ -151,12 +151,12 @@ fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
 struct Arguments {
     /// Their contents before the run.
     inputs: HashMap<String, Input>,
-    /// Buffers and images.
+    /// Buffers, images and pipes.
     buffers: HashMap<String, Rc<Kept>>,
     samplers: Vec<Sampler>,
 }
 
-/// Sets an argument. Stores its bytes and, for buffers and images, the object, which later runs find in `kept`.
+/// Sets an argument. Stores its bytes and, for a memory object, the object, which later runs find in `kept`.
 fn set_argument(
     (context, queue): (&Context, &Queue),
     kernel: &Kernel,
@@ -279,8 +279,8 @@ fn launch(
     let mut outputs = HashMap::new();
     // Another name of a buffer of this run needs no expectation.
     let alias = |argument: &Argument| matches!(&argument.kind, ArgumentKind::Same { name, .. } if run.arguments.iter().any(|other| other.name == *name));
-    let silent = |argument: &&Argument| !alias(argument) || run.expects.iter().any(|expect| expect.name == argument.name);
-    for argument in run.arguments.iter().filter(silent) {
+    let is_compared = |argument: &&Argument| !alias(argument) || run.expects.iter().any(|expect| expect.name == argument.name);
+    for argument in run.arguments.iter().filter(is_compared) {
         if let Some(buffer) = buffers.get(&argument.name) {
             outputs.insert(argument.name.as_str(), read(queue, buffer)?);
         }

@@ -79,10 +79,10 @@ impl Expectations {
             _ if ran.skips == entry.skips => ran,
             _ => {
                 let words = |skips: &BTreeSet<String>| match skips.len() {
-                    0 => "nothing".to_owned(),
+                    0 => "none".to_owned(),
                     _ => skips.iter().map(String::as_str).collect::<Vec<_>>().join(", "),
                 };
-                failed(format!("it is skipped because it requires {}, but {list} expects {}\n", words(&ran.skips), words(&entry.skips)))
+                failed(format!("skipped for missing features: {}; expected by {list}: {}\n", words(&ran.skips), words(&entry.skips)))
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::ptr::{null, null_mut};
 
-use wgcl_client::image::{Form, Level, SamplerForm};
+use wgcl_client::image::{ImageProperties, Level, SamplerProperties};
 use wgcl_opencl_headers::{
     CL_SAMPLER_ADDRESSING_MODE, CL_SAMPLER_FILTER_MODE, CL_SAMPLER_LOD_MAX, CL_SAMPLER_LOD_MIN, CL_SAMPLER_MIP_FILTER_MODE,
     CL_SAMPLER_NORMALIZED_COORDS,
@@ -14,7 +14,7 @@ use crate::common::objects::{Context, Mem, Queue, Sampler};
 use crate::common::target;
 
 /// An image with the given contents; the queue writes the levels of a mipmapped one.
-pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -> Result<Mem, String> {
+pub fn create(context: &Context, queue: &Queue, form: &ImageProperties, bytes: &mut [u8]) -> Result<Mem, String> {
     let mut desc = desc(form.kind, form.sizes);
     let mut flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     let mut host = bytes.as_mut_ptr().cast();
@@ -46,8 +46,8 @@ pub fn create(context: &Context, queue: &Queue, form: &Form, bytes: &mut [u8]) -
     Ok(image)
 }
 
-/// The contents of an image of this form.
-pub fn read_form(queue: &Queue, image: &Mem, form: &Form) -> Vec<u8> {
+/// The contents of an image with these properties.
+pub fn read_form(queue: &Queue, image: &Mem, form: &ImageProperties) -> Vec<u8> {
     let mut bytes = vec![0; form.count() * form.element.size()];
     let mut rest = &mut bytes[..];
     for Level { origin, sizes } in form.levels() {
@@ -60,8 +60,8 @@ pub fn read_form(queue: &Queue, image: &Mem, form: &Form) -> Vec<u8> {
     bytes
 }
 
-/// A sampler of this form.
-pub fn sampler(context: &Context, form: SamplerForm) -> Result<Sampler, String> {
+/// A sampler with these properties.
+pub fn sampler(context: &Context, form: SamplerProperties) -> Result<Sampler, String> {
     let mut status = 1;
     let sampler = match form.levels {
         None => target().cl.clCreateSampler(context.0, form.normalized, form.addressing, form.filter, &mut status),

@@ -33,12 +33,13 @@ pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
     translate(source, &variant.options, &level()?).is_none().then_some("translator")
 }
 
-/// The module of a variant.
+/// Returns the module of a variant, or `None` if the source is used directly or the translators reject it.
 pub fn module(source: &str, variant: &Variant) -> Option<Vec<u8>> {
     translate(source, &variant.options, &level()?)
 }
 
-/// Build options for a program created from a module: without those of the preprocessor, which have been applied.
+/// Returns the build options for a program created from a module: the `-cl-` options except `-cl-std`. The translators
+/// have applied the others.
 pub fn build_options(options: &str) -> String {
     let mut words = options.split_whitespace();
     let mut kept = Vec::new();
@@ -79,7 +80,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done =
         run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
-            // This translator does not support `freeze`, which only keeps an optimiser from using two values.
+            // llvm-spirv does not support `freeze`. Only optimisers need it, so a copy replaces it.
             let lines = std::fs::read_to_string(&ir).ok()?;
             let frozen = |line: &str| match line.split_once(" = freeze ") {
                 Some((result, value)) => {

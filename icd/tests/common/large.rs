@@ -12,7 +12,7 @@ pub const SIZE: usize = (9 << 29) + 4096;
 static MEMORY: Mutex<()> = Mutex::new(());
 
 /// Waits for the memory of a test that allocates this many bytes. `None` if the device does not support such an
-/// object. Without a configured limit, the CPU does if the host has 1.5 times as much memory.
+/// object. Without a configured limit, the CPU device supports it if the host has 1.5 times as much memory.
 ///
 /// # Panics
 /// If the CPU device does not support the object, although the host has that much memory.

@@ -54,7 +54,7 @@ impl Context {
         Self(context)
     }
 
-    /// An in-order queue with the given properties.
+    /// A queue with the given properties; in-order unless they include CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE.
     pub fn queue(&self, properties: cl_bitfield) -> Queue {
         let target = target();
         let mut status = 1;
@@ -77,7 +77,7 @@ impl Context {
         Mem(mem)
     }
 
-    /// A pipe of `packets` packets of `size` bytes.
+    /// A pipe of `packets` packets of `packet` bytes.
     pub fn pipe(&self, packet: cl_uint, packets: cl_uint) -> Mem {
         let mut status = 1;
         let mem = target().cl.clCreatePipe(self.0, 0, packet, packets, null(), &mut status);

@@ -36,7 +36,8 @@ impl Vulkan {
         Self::of_type(uuid, shares, None)
     }
 
-    /// Uses memory of the memory type with that index among those that the buffer supports.
+    /// Uses memory of the memory type with index `number` among those that the buffer supports. `None` selects the
+    /// first device-local one.
     pub fn of_type(uuid: &[u8], shares: bool, number: Option<usize>) -> Result<Self, vk::Result> {
         // SAFETY: valid usage of Vulkan: every object is created from earlier ones, and lives until `drop`.
         unsafe {
@@ -144,7 +145,8 @@ impl Vulkan {
         self.wait();
     }
 
-    /// Does the same after semaphores are signalled, and signals others; does not wait for completion.
+    /// Like [`Vulkan::step`], but the commands wait for the semaphores `waits` and signal the semaphores `signals`.
+    /// Does not wait for their completion.
     pub fn step_between(&self, waits: &[vk::Semaphore], signals: &[vk::Semaphore]) {
         // SAFETY: the shader stays within the buffer.
         let record = |device: &ash::Device, commands| unsafe {

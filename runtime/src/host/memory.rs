@@ -10,8 +10,8 @@ use crate::host::group;
 /// The smallest page size of Linux, in bytes. With larger pages the resident memory is underestimated, which is safe.
 const PAGE: u64 = 4096;
 
-/// Returns the memory limit of this process in bytes: the memory of the machine, or the lowest limit of its control
-/// groups. Returns `None` if it is unknown.
+/// Returns the memory limit of this process in bytes: the lowest of the machine's memory and the limits of its control
+/// groups. Returns `None` if the machine's memory is unknown.
 pub fn total() -> Option<u64> {
     let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
     Some(group::limits().map(|group| group.limit).fold(machine, u64::min))

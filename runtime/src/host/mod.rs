@@ -12,8 +12,8 @@ pub use cache::cache;
 /// The clock if the system does not report one: that of a typical processor.
 const UNKNOWN_MHZ: u32 = 2000;
 
-/// Returns the maximum clock of the fastest processor in MHz, or its current clock if the maximum is unknown. The
-/// result is never 0. It is read once, because each processor has a file.
+/// Returns the maximum clock of the fastest processor in MHz. If it is unknown, returns the highest current clock of a
+/// processor. The result is never 0. It is read once, because each processor has a file.
 pub fn clock_mhz() -> u32 {
     static CLOCK: OnceLock<u32> = OnceLock::new();
     *CLOCK.get_or_init(|| {

@@ -1,4 +1,4 @@
-"""Kernels of the same shape as those of applications: molecular docking and dynamics, neural networks, fluids. Their group is `programs`, as for real programs."""
+"""Kernels modelled on those of applications: molecular docking and dynamics, neural networks, fluids. Their group is `programs`, as for real programs."""
 
 import numpy as np
 import pyopencl as cl

@@ -1,4 +1,4 @@
-// Signed 64-bit quotients and remainders, in nested loops too, which an H100's Vulkan driver miscompiles.
+// Signed 64-bit quotients and remainders, also in nested loops, where an H100's Vulkan driver miscompiles them.
 // build: -cl-std=CL3.0
 
 int differs(long a, long d, long quotient, long rest)

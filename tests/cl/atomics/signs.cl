@@ -1,4 +1,4 @@
-// Signed and unsigned minima and maxima on one object in local memory, which has one view.
+// Signed and unsigned minima and maxima on one object in local memory, which a shader declares with one type.
 
 kernel void k(global int *out)
 {

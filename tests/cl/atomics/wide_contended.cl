@@ -50,7 +50,7 @@ kernel void mixed(global T *a, global T *most, global T *least)
 // expect most: 999 << 31
 // expect least: 1 << 31
 
-// The buffer, or the part of it, is known only at run time.
+// The accessed buffer, or part of a buffer, is known only at run time.
 kernel void chosen(global T *a, global T *b, global int *taken)
 {
     size_t i = get_global_id(0);

@@ -1,4 +1,4 @@
-// atan2pi at the axes and at infinity: the specification lists exact results (6.15.2.2, additional requirements).
+// atan2pi at the axes and at infinity: the specification lists exact results (OpenCL C 7.5.1).
 // for: T = float, double
 
 kernel void edges(global const T *y, global const T *x, global T *out)

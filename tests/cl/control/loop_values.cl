@@ -67,7 +67,7 @@ kernel void made_before(global const uint *in, global uint *out)
 
 typedef struct { int a, b; uchar c[4]; } Pair;
 
-// Left at two points with the same values, and nested in another loop that does the same.
+// The loop is left at two points with the same values, and so is the loop around it.
 kernel void left_together(global const int *in, global int *out, uint n)
 {
     size_t id = get_global_id(0);

@@ -1,4 +1,4 @@
-// Packed with alpha in the highest bits and red in the lowest (cl_ext_image_unorm_int_2_101010).
+// Elements are packed with alpha in the highest bits and red in the lowest (cl_ext_image_unorm_int_2_101010).
 // requires: images cl_ext_image_unorm_int_2_101010
 // build: -cl-std=CL3.0
 

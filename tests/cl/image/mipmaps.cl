@@ -91,7 +91,7 @@ kernel void by_gradients(read_only image2d_t image, sampler_t s, global const fl
     int i = get_global_id(0);
     out[i] = read_imagef(image, s, (float2)(0.1f, 0.1f), dx[i], dy[i]).x;
 }
-// Levels begin at 0, 32, 40 and 42. The longer gradient counts: 0, 1, 2, 4 (in either direction), 5 and 1000 elements.
+// Levels begin at 0, 32, 40 and 42. The longer gradient decides: 0, 1, 2, 4 (either direction), 5 and 1000 elements.
 // run: by_gradients global=7
 // arg image: image2d 8x4 R FLOAT levels 4 = i
 // arg s: sampler normalized clamp_to_edge nearest

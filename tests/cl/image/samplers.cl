@@ -59,7 +59,7 @@ kernel void nearest(read_only image1d_t image, sampler_t s, global const float *
 // arg out: float[9]
 // expect out within 1e-6: {16, 16, 16, 24, 28, 96, 128, 128, 24}
 
-// The border is opaque for orders without alpha, clear for those with.
+// The border is opaque for orders without alpha, and transparent for orders with alpha.
 kernel void border(read_only image2d_t image, global float4 *out)
 {
     out[0] = read_imagef(image, CLAMPED, (int2)(-1, 0));

@@ -1,4 +1,4 @@
-// Accesses past a sub-buffer, within its parent: undefined, but programs rely on drivers that use plain addresses.
+// Accesses past a sub-buffer, within its parent: undefined, but programs rely on drivers whose pointers are addresses.
 
 kernel void keep(global uint *whole)
 {

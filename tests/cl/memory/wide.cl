@@ -1,4 +1,4 @@
-// Accesses of 32 bytes or more, which work-items may make for each other (`WGCL_EXCHANGE=1`): results are unchanged.
+// Accesses of 32 bytes or more. With `WGCL_EXCHANGE=1`, work-items load and store for each other, with equal results.
 // for: E = float, double, short
 // for: N = 8, 16
 

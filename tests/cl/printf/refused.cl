@@ -1,4 +1,4 @@
-// The format of printf is in the program's constant memory.
+// A format that is not in the program's constant memory is rejected.
 
 kernel void k(constant char *fmt, int i)
 {

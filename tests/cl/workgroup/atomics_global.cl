@@ -25,7 +25,7 @@ kernel void every(volatile global T *c, global T *seen)
     A(or)(&c[7], (T)(1u << (i % 8)));
     A(xor)(&c[8], (T)i);
     A(xchg)(&c[9], 77);
-    // An increment by hand.
+    // An addition by a compare-and-exchange loop.
     T expected, found = c[10];
     do {
         expected = found;

@@ -138,7 +138,7 @@ impl RecordState {
 
     /// The segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
     fn executable(&self) -> Result<Arc<[Segment]>> {
-        ensure!(self.finalized, InvalidOperation, "the command buffer was not finalised");
+        ensure!(self.finalized, InvalidOperation, "the command buffer is not finalised");
         let reason = || match self.first_incomplete_kernel() {
             Some(kernel) => format!("kernel `{kernel}` of the command buffer lacks arguments"),
             None => "a kernel of the command buffer lacks arguments".to_owned(),
@@ -551,6 +551,6 @@ fn enqueue_segments(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Ar
     let waits: Vec<_> = wait_list.iter().chain(&events).cloned().collect();
     let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
     let event = first.submit(CommandType::CommandBuffer, PendingCommand::nop(), &waits)?;
-    event.set_parts(events);
+    event.set_segment_events(events);
     Ok(event)
 }

@@ -96,7 +96,7 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
     open.into_iter().map(OpenSegment::finished).collect()
 }
 
-/// Merges an access into a list with one entry for each buffer, which covers all bytes that any command needs.
+/// Merges an access into a list with one entry for each memory object, which covers all bytes that any command needs.
 /// Contents that are partly overwritten and partly read count as written, so that the valid bytes of other devices
 /// are transferred first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {

@@ -3,10 +3,10 @@
 //!
 //! A kernel enqueues another one by a record in the memory of its program's variables ([`wgcl_compiler::enqueue`]).
 //! The host runs the tree in *rounds*. A round is a list of commands for the device: write the queue's memory, launch
-//! kernels, read the memory. The records that were read determine the next round. It begins when the last command of
-//! the previous round completes: no thread waits. A round launches ready kernels in order. The first kernel that may
-//! enqueue kernels is the last of its round, so that all records belong to that kernel. The number of launches and the
-//! size of the captures also limit a round.
+//! kernels, read the memory. The records that were read determine the next round. The completion of the last command
+//! of a round starts the next round, so no thread waits. A round launches ready kernels in order. The first kernel that
+//! may enqueue kernels is the last of its round, so that all records belong to that kernel. The number of launches and
+//! the size of the captures also limit a round.
 //!
 //! When a child is launched, everything that its flags wait for (its parent, or the work-group) has ended. A
 //! device-side event completes when its command and the command's children have ended. The host's event completes
@@ -23,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use wgcl_compiler::enqueue::{Kind, Places, Record, kernel_name};
+use wgcl_compiler::enqueue::{Kind, Record, VariableOffsets, kernel_name};
 use wgcl_compiler::ir::KernelParam;
 
 use crate::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Memory, MemoryRange, Progress, Times};
@@ -111,7 +111,7 @@ pub(crate) struct KernelTree {
     executable: Arc<Executable>,
     /// The memory of the program's variables, and the offsets of the queue in it (`layout`).
     memory: Arc<dyn Memory>,
-    layout: Places,
+    layout: VariableOffsets,
     /// The buffers that pointers captured by blocks may refer to.
     accessible: Vec<MemoryRange>,
     /// The number of the default queue, and its size in words.
@@ -172,7 +172,7 @@ impl KernelTree {
             device.backend().flush();
             return;
         };
-        let found = executable.loaded.variables().zip(Places::of(&executable.compiled.module));
+        let found = executable.loaded.variables().zip(VariableOffsets::of(&executable.compiled.module));
         let Some((memory, layout)) = found else {
             handle.complete_with(Err(BackendError::Other("the program has no memory for enqueued kernels".into())), 0);
             return;

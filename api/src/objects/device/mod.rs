@@ -348,8 +348,8 @@ impl Device {
         (0..u32::BITS).map(|bit| 1 << bit).filter(|&size| language.has_subgroups_of(size)).map(|size| size as usize).collect()
     }
 
-    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: the number of subgroups of the smallest size that kernels may require; 0 without
-    /// subgroups.
+    /// CL_DEVICE_MAX_NUM_SUB_GROUPS: the maximum number of subgroups of a work-group, with the smallest subgroup size;
+    /// 0 without subgroups.
     pub fn max_subgroups(&self) -> u32 {
         let properties = self.properties();
         let Language { subgroups: true, subgroup_sizes, .. } = self.target().language else { return 0 };

@@ -1,4 +1,4 @@
-//! Events: the state of a command, its dependents, and the graph that orders commands (OpenCL API 5.9 to 5.14).
+//! Events: the state of a command, its dependents, and the graph that orders commands (OpenCL API 5.11 to 5.14).
 //!
 //! # States
 //! ```text
@@ -12,7 +12,7 @@
 //! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
 //! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
 //! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
-//! This goes through a work list and never by recursion, so that chains of any length need no deep stack.
+//! The submission uses a work list instead of recursion, so that chains of any length need no deep stack.
 //!
 //! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
 //! complete it do not exist in the child ([`process`]).
@@ -116,7 +116,7 @@ pub struct Event {
     awaiting: Option<usize>,
     /// The commands that this event waits for, if it represents a command buffer with several segments: one event per
     /// segment.
-    parts: OnceLock<Vec<Arc<Self>>>,
+    segment_events: OnceLock<Vec<Arc<Self>>>,
 }
 
 impl fmt::Debug for Event {
@@ -135,7 +135,7 @@ impl Object for Event {
     }
 }
 
-impl lint::RunningCommand for Event {
+impl lint::TrackedCommand for Event {
     fn is_done(&self) -> bool {
         self.status().is_done()
     }
@@ -179,7 +179,7 @@ enum BlockerStatus {
     Blocked,
     /// The blocker was submitted to the device of the dependent, so it does not block.
     Issued,
-    /// The event is complete or has failed.
+    /// The blocker is complete (`None`), or has failed.
     Done(Option<Arc<Failure>>),
 }
 
@@ -223,7 +223,7 @@ impl Event {
             traced,
             generation: process::generation(),
             awaiting,
-            parts: OnceLock::new(),
+            segment_events: OnceLock::new(),
         })
     }
 
@@ -505,8 +505,8 @@ impl Event {
         // the execution status of the command identified by event is not CL_COMPLETE or if event is a user event
         // object."
         let is_profiled = |event: &Self| event.queue.as_ref().is_some_and(|queue| queue.is_profiled());
-        let parts = self.parts.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
-        let profiling = is_profiled(self) || parts.iter().any(|part| is_profiled(part));
+        let segments = self.segment_events.get().map_or(&[] as &[Arc<Self>], Vec::as_slice);
+        let profiling = is_profiled(self) || segments.iter().any(|segment| is_profiled(segment));
         ensure!(profiling, ProfilingInfoNotAvailable, "the command's queue was created without CL_QUEUE_PROFILING_ENABLE");
         let times = |event: &Self| {
             let state = event.state.lock();
@@ -517,17 +517,17 @@ impl Event {
             self.observe();
         }
         ensure!(status == Status::COMPLETE, ProfilingInfoNotAvailable, "the command is not complete");
-        Ok(parts.iter().map(|part| times(part).1).fold(whole, |whole, part| Profile {
-            queued: whole.queued.min(part.queued),
-            submit: whole.submit.min(part.submit),
-            start: whole.start.min(part.start),
+        Ok(segments.iter().map(|segment| times(segment).1).fold(whole, |whole, segment| Profile {
+            queued: whole.queued.min(segment.queued),
+            submit: whole.submit.min(segment.submit),
+            start: whole.start.min(segment.start),
             ..whole
         }))
     }
 
     /// Sets the events of the segments that this event represents. The application does not have this event yet.
-    pub(crate) fn set_parts(&self, parts: Vec<Arc<Self>>) {
-        let _ = self.parts.set(parts);
+    pub(crate) fn set_segment_events(&self, events: Vec<Arc<Self>>) {
+        let _ = self.segment_events.set(events);
     }
 
     /// Changes to an intermediate status and schedules its callbacks.
@@ -643,7 +643,7 @@ impl Event {
         let queue = self.queue.as_ref()?;
         let position = self.position();
         match waited {
-            // The application has observed the failure, but waits for this command: report a new failure.
+            // The application has observed the failure of the wait list, so this command begins a new failure.
             Some(failure) if !failure.affects(position.number) => Some(Failure::new(Status::DEPENDENCY_FAILED)),
             Some(failure) => Some(failure),
             None => queue.failure(position).or_else(|| retained.iter().find_map(|object| object.failure(position.number))),
@@ -694,7 +694,7 @@ impl Event {
         let dependents = std::mem::take(&mut state.dependents);
         let work = state.work.take();
         let callbacks = take_callbacks(&mut state);
-        // In a forked child, only threads of the parent can wait for a command of the parent.
+        // Only threads of the process that enqueued the command wait for it. A forked child has none of these threads.
         if self.generation == process::generation() {
             self.done.notify_all();
         }
@@ -749,7 +749,7 @@ fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitio
 }
 
 /// Runs a transition and all transitions that follow from it. If `late` is true, the enqueuing call did not cause the
-/// transition, so this function flushes the devices.
+/// transition, so this function flushes the devices of the submitted commands.
 fn run(transition: Transition, late: bool) {
     let mut transitions = VecDeque::new();
     let mut devices: Vec<Arc<Device>> = Vec::new();

@@ -53,8 +53,9 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
         .map_err(|error| Error::OutOfHostMemory(format!("cannot create the build thread: {error}").into()))
 }
 
-/// Compiles an object for a device. The only unit of an executable is compiled in one step, unless it was compiled
-/// before. Otherwise the units are compiled separately and linked. `previous` are the units that were compiled before.
+/// Compiles an object for a device. If an executable has only one unit, and that unit was not compiled before, it is
+/// compiled and linked in one step. Otherwise the units are compiled separately. `previous` are the units that were
+/// compiled before.
 pub(crate) fn compile(
     object: &Object,
     previous: &[Option<Arc<CompiledUnit>>],
@@ -98,7 +99,7 @@ fn build_unit(unit: &Unit, target: &Target) -> BuildResult {
     match (options(unit), &unit.module) {
         (Ok(options), Some(module)) => wgcl_compiler::spirv::build(module.source(), &options, target),
         (Ok(options), None) => wgcl_compiler::build::build(&source(unit), &options, target),
-        (Err(error), _) => BuildResult::refused(vec![*error]),
+        (Err(error), _) => BuildResult::failed(vec![*error]),
     }
 }
 
@@ -156,7 +157,7 @@ fn compile_separately(units: &[Unit], previous: &dyn Fn(usize) -> Option<Arc<Com
     Built { success, compiled: linked.program, units: compiled.into_iter().map(Some).collect(), log, cache_key: None }
 }
 
-/// Loads an executable onto the device.
+/// Loads an executable onto the device. Compiled objects and libraries are not loaded.
 pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
     let Built { success, compiled, units, mut log, cache_key } = built;
     let Some(compiled) = compiled.filter(|_| success && kind == BinaryKind::Executable) else {
@@ -169,7 +170,7 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
                 attach_source(&compiled, &*loaded, device);
             }
             let compiled = Compiled { sources: None, ..compiled };
-            log.push_str(&refusals(&compiled, &*loaded, device));
+            log.push_str(&launch_warnings(&compiled, &*loaded, device));
             let executable = Executable { compiled, loaded, trees: TreeQueue::default() };
             Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(executable)) }
         }
@@ -193,13 +194,14 @@ fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Devic
     }
 }
 
-/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This takes
-/// about as long as the build itself, and saves time only if the launches match.
+/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This
+/// takes about as long as the build itself, and saves time only if later launches match the typical launch.
 const MAX_TRIAL_INSTRUCTIONS: usize = 20_000;
 
 /// Returns a warning for each kernel that the device cannot run with any work-group size. A launch would report this
-/// too late. The build succeeds, because the other kernels of the program are usable.
-fn refusals(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
+/// too late. The build succeeds, because the other kernels of the program are usable. Programs with more than
+/// [`MAX_TRIAL_INSTRUCTIONS`] are not examined.
+fn launch_warnings(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Device) -> String {
     let mut log = String::new();
     let size = compiled.module.functions.iter().map(|function| function.body.size()).sum::<usize>();
     if size > MAX_TRIAL_INSTRUCTIONS {

@@ -263,12 +263,9 @@ impl Program {
     pub fn kernel_names(&self) -> Result<Vec<String>> {
         // "CL_INVALID_PROGRAM_EXECUTABLE if param_name is CL_PROGRAM_NUM_KERNELS or CL_PROGRAM_KERNEL_NAMES and a
         // successfully built program executable has not been created for at least one device."
-        let executable = self
-            .executables()
-            .into_iter()
-            .flatten()
-            .next()
-            .ok_or_else(|| Error::InvalidProgramExecutable("the program has not been built".into()))?;
+        let executable = self.executables().into_iter().flatten().next().ok_or_else(|| {
+            Error::InvalidProgramExecutable("the program has no executable: it was not built, or the build failed".into())
+        })?;
         let names = executable.compiled.kernels.iter().map(|kernel| kernel.name.clone());
         Ok(names.filter(|name| !is_block(name)).collect())
     }
@@ -418,7 +415,7 @@ impl Program {
         wgcl_compiler::program::parse_options(options).map_err(|error| Error::InvalidBuildOptions(error.to_string().into()))?;
         // "CL_INVALID_OPERATION if program was not created with clCreateProgramWithSource, clCreateProgramWithIL or
         // clCreateProgramWithBinary."
-        ensure!(self.origin != Origin::Linked, InvalidOperation, "the program was created with clLinkProgram");
+        ensure!(self.origin != Origin::Linked, InvalidOperation, "a program that clLinkProgram created cannot be built");
         let from_source = || Arc::new(Object { units: vec![self.unit(options, BTreeMap::new())] });
         let objects = match self.origin {
             Origin::Source | Origin::Il | Origin::Linked => {

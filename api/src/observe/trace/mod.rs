@@ -2,7 +2,7 @@
 //! (`WGCL_STATS`).
 //!
 //! Calls are slices of their threads, and builds are slices within them. Commands are slices of their queues, with
-//! the device's own times. Arrows connect them to the calls that enqueued them and to the commands of their wait
+//! the device's own times. Arrows connect commands to the calls that enqueued them and to the commands of their wait
 //! lists. Each device has a counter for its memory. Without the two options, tracing costs one test of a flag.
 
 mod file;
@@ -60,7 +60,8 @@ pub fn is_on() -> bool {
     recorder().is_some()
 }
 
-/// Starts the trace if the options request it. An error on creating the file is printed on standard error.
+/// Starts the trace and the summary that the options request. An error on creating the file is printed on standard
+/// error.
 pub fn begin(options: &Options) {
     let file = options
         .trace

@@ -17,7 +17,7 @@ pub(crate) struct Processor {
     pub(crate) vendor: String,
     /// The vendor's PCI id; 0 if unknown.
     pub(crate) vendor_id: u32,
-    /// x86: family, model and stepping (CPUID leaf 1, EAX). AArch64: `MIDR_EL1` of the fastest core.
+    /// x86: family, model and stepping (CPUID leaf 1, EAX). AArch64: `MIDR_EL1` of the first core in the name.
     pub(crate) signature: u32,
 }
 

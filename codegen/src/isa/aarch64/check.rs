@@ -28,7 +28,7 @@ pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), C
     if normalized(&intended, inst.wide) == normalized(&found, inst.wide) {
         return Ok(());
     }
-    Err(CodegenError::Decoded(format!("`{intended}` as {word:08x}, which is `{found}`")))
+    Err(CodegenError::Decoded(format!("`{intended}` was encoded as {word:08x}, which decodes to `{found}`")))
 }
 
 /// The assembly name of a register. `kind` is a capital letter of the opcode texts (see [`table`](super::table)).

@@ -4,8 +4,8 @@ use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
 use crate::vir::{BinOp, Cond, Mem, Op, Terminator, Type, UnOp};
 
-/// The loads and stores of AArch64 support fewer addresses: an index scaled by the access size, or a 12-bit
-/// displacement in units of the access size. `lower/address` computes other addresses with separate instructions.
+/// A load or store of AArch64 supports only some of these addresses. It has an index with the scale 1 or the access
+/// size, or a displacement. `lower/address` computes other addresses with separate instructions.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
 /// Whether an operation is folded into its only user.

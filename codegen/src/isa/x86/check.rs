@@ -24,8 +24,8 @@ pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(),
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();
     let wrong = || {
-        let text: String = bytes.iter().map(|byte| format!("{byte:02x} ")).collect();
-        Err(CodegenError::Decoded(format!("{} as {text}({instruction:?}, meant {regs:?} of {inst:?})", inst.opcode.name)))
+        let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        Err(CodegenError::Decoded(format!("{inst:?} with {regs:?} was encoded as {text}, which decodes to {instruction:?}")))
     };
     if instruction.mnemonic() == Mnemonic::INVALID || decoder.position() != bytes.len() {
         return wrong();

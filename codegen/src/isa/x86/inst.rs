@@ -55,7 +55,7 @@ pub(super) struct Opcode {
     pub(super) op: u8,
     /// The opcode extension in the ModRM `reg` field of instructions without a register operand there.
     pub(super) ext: u8,
-    /// The available encodings, and exceptions.
+    /// The available encodings and other properties: [`VEX`] to [`BARE`].
     pub(super) flags: u16,
     /// The size of the instruction's memory operand.
     pub(super) tuple: Tuple,

@@ -139,7 +139,8 @@ impl Arena {
         Ok((outcome.result, after))
     }
 
-    /// Runs the jobs from index `first` in a child process, until one fails. Returns the exit status of the process.
+    /// Runs the jobs from index `first` in a child process, until one of them kills it. Returns the wait status of the
+    /// process.
     ///
     /// # Safety
     /// The caller must ensure the same as for [`Self::run`].

@@ -59,7 +59,7 @@ fn place(module: &Module, mut number: usize) -> Option<(usize, usize, usize)> {
     None
 }
 
-/// Removes an instruction. If its result is used, another value of its type replaces it.
+/// Removes an instruction. An operand of the same type, if there is one, replaces uses of the result.
 fn without_inst(module: &Module, number: usize) -> Option<Module> {
     let (f, b, at) = place(module, number)?;
     let mut module = module.clone();

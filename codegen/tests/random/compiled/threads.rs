@@ -122,8 +122,8 @@ fn atomic_operations_do_not_interleave() {
     }
 }
 
-/// Stores a flag and returns whether the other thread's flag is not set. With a fence in between, both threads cannot
-/// be first.
+/// Stores 1 to a flag. Returns the flag of the other thread: 0 if this thread is first. The fence between the two
+/// accesses ensures that at most one thread is first.
 fn first_one() -> Module {
     let mut build = Builder::new("first", vec![Type::I64, Type::I64], Some(Type::I32));
     let (own, other) = (build.value_of(Type::I64, Op::Param(0)), build.value_of(Type::I64, Op::Param(1)));

@@ -188,7 +188,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
                 + inner[usize::from(at % each)] % each
                 + if at % each < each / 2 { by % 2 * lanes } else { (by + 1) % 2 * lanes }
         }
-        // Groups of two or four lanes, in any order.
+        // Two or four adjacent lanes at a time, in any order.
         10 | 11 => (parts[usize::from(at / each)] / each * each + at % each) % (2 * lanes),
         _ => parts[usize::from(at)],
     };

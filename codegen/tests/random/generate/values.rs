@@ -67,7 +67,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Bin(op, a, b), quality)
     }
 
-    /// A value that does not depend on others.
+    /// A new value: undefined, constant, loaded from the inputs, or a splat.
     fn fresh(&mut self, ty: Type, at_least: Quality) -> Value {
         if at_least == Quality::Unspecified && self.random.once_in(16) {
             return self.emit(ty, Op::Undef, Quality::Unspecified);

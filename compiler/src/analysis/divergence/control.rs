@@ -43,28 +43,28 @@ impl Exits {
 }
 
 impl Divergence<'_> {
-    /// Calls `show` for all instructions in program order, with the work-items that execute them. `full` is true if all
-    /// subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
+    /// Calls `visit` for each instruction in program order, with the work-items that execute them. `full` is true if
+    /// all subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
     /// complete subgroups, if there is one.
-    pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, show: &mut dyn FnMut(&Inst, Together)) {
-        self.show(region, (if full { Together::Group } else { Together::Some }, complete), show);
+    pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, visit: &mut dyn FnMut(&Inst, Together)) {
+        self.visit_region(region, (if full { Together::Group } else { Together::Some }, complete), visit);
     }
 
-    fn show(&self, region: &Region, (mut here, complete): (Together, Option<Value>), show: &mut dyn FnMut(&Inst, Together)) {
+    fn visit_region(&self, region: &Region, (mut here, complete): (Together, Option<Value>), visit: &mut dyn FnMut(&Inst, Together)) {
         for inst in &region.insts {
-            show(inst, here);
+            visit(inst, here);
             if let Op::If { cond, then, els } = &inst.op
                 && Some(*cond) == complete
             {
-                self.show(then, (Together::Subgroup, complete), show);
-                self.show(els, (Together::Rest, complete), show);
+                self.visit_region(then, (Together::Subgroup, complete), visit);
+                self.visit_region(els, (Together::Rest, complete), visit);
                 continue;
             }
             let inside = if self.splits(inst) { here.without_some() } else { here };
             for nested in inst.op.regions() {
-                self.show(nested, (inside, complete), show);
+                self.visit_region(nested, (inside, complete), visit);
             }
-            if self.leaves(inst) {
+            if self.may_skip_rest(inst) {
                 here = here.without_some();
             }
         }
@@ -89,7 +89,7 @@ impl Divergence<'_> {
 
     /// Whether some work-items of a group may skip the code after an instruction, because they return, or jump out of
     /// the enclosing loop iteration. That loop then [splits](Self::splits) as a whole.
-    pub(crate) fn leaves(&self, inst: &Inst) -> bool {
+    pub(crate) fn may_skip_rest(&self, inst: &Inst) -> bool {
         let is_loop = matches!(inst.op, Op::Loop { .. });
         let here = self.split_scope(inst);
         inst.op.regions().iter().any(|nested| {

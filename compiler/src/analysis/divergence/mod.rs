@@ -26,7 +26,7 @@
 //!   [`StableLoads`] defines these loads.
 //! * Results of uniform control flow are the join of the incoming values. Results of divergent control flow are
 //!   varying. An `if` or `switch` is divergent if its selector is not uniform, a loop if some work-items leave it
-//!   earlier. Parameters of such a loop lose their scope, because work-items may be in different iterations.
+//!   earlier. Such a loop also reduces the scope of its parameters, because work-items may be in different iterations.
 //!
 //! # Complexity
 //! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat
@@ -92,7 +92,7 @@ pub(crate) enum StableLoads {
 pub(crate) struct Divergence<'f> {
     function: &'f Function,
     definitions: Definitions<'f>,
-    question: DivergenceParams,
+    params: DivergenceParams,
     variations: Vec<Variation>,
     scopes: Vec<Scope>,
     changed: bool,
@@ -125,19 +125,19 @@ impl Variation {
 
 impl<'f> Divergence<'f> {
     /// Analyses a function whose body is `body`.
-    pub(crate) fn of(function: &'f Function, body: &'f Region, question: DivergenceParams) -> Self {
+    pub(crate) fn of(function: &'f Function, body: &'f Region, params: DivergenceParams) -> Self {
         let count = function.values.len();
         let mut this = Self {
             function,
             definitions: Definitions::of_body(function, body, 0),
-            question,
+            params,
             variations: vec![Variation::Unknown; count],
             scopes: vec![Scope::Launch; count],
             changed: true,
         };
         let known = if function.kernel.is_some() { (Variation::Uniform, Scope::Launch) } else { (Variation::Varying, Scope::Item) };
         for &param in &function.params {
-            this.lower(param, known);
+            this.join(param, known);
         }
         while std::mem::take(&mut this.changed) {
             this.region(body, Targets::NONE);
@@ -161,12 +161,12 @@ impl<'f> Divergence<'f> {
     }
 
     /// Whether a value is uniform in a group, among the work-items that compute it together.
-    pub(crate) fn is_same(&self, value: Value) -> bool {
+    pub(crate) fn is_uniform_in_group(&self, value: Value) -> bool {
         self.scope(value) >= Scope::Group
     }
 
     /// Joins a variation and a scope into those of a value.
-    fn lower(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
+    fn join(&mut self, value: Value, (variation, scope): (Variation, Scope)) {
         let (old, known) = (self.variation(value), self.scope(value));
         let new = (old.join(variation), known.min(scope));
         self.changed |= new != (old, known);
@@ -175,14 +175,14 @@ impl<'f> Divergence<'f> {
 
     fn join_all(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
-            self.lower(to, (self.variation(from), self.scope(from)));
+            self.join(to, (self.variation(from), self.scope(from)));
         }
     }
 
-    /// Lowers the results of control flow that is uniform in `scope`.
-    fn lower_results(&mut self, results: &[Value], scope: Scope) {
+    /// Joins the scope in which control flow is uniform into its results.
+    fn join_scope(&mut self, results: &[Value], scope: Scope) {
         let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
-        results.iter().for_each(|&result| self.lower(result, (variation, scope)));
+        results.iter().for_each(|&result| self.join(result, (variation, scope)));
     }
 
     fn region(&mut self, region: &Region, targets: Targets<'_>) {
@@ -192,14 +192,14 @@ impl<'f> Divergence<'f> {
                     for nested in inst.op.regions() {
                         self.region(nested, targets.in_branch(&inst.results));
                     }
-                    self.lower_results(&inst.results, self.scope(*selector));
+                    self.join_scope(&inst.results, self.scope(*selector));
                 }
                 Op::Loop { init, params, body, .. } => {
                     self.join_all(init, params);
                     self.region(body, Targets::in_loop(params, &inst.results));
                     let scope = self.split_scope(inst);
-                    self.lower_results(&inst.results, scope);
-                    params.iter().for_each(|&param| self.lower(param, (Variation::Unknown, scope)));
+                    self.join_scope(&inst.results, scope);
+                    params.iter().for_each(|&param| self.join(param, (Variation::Unknown, scope)));
                 }
                 op => {
                     if let Some((from, to)) = targets.of(op) {
@@ -207,7 +207,7 @@ impl<'f> Divergence<'f> {
                     }
                     for &result in &inst.results {
                         let variation = self.operation(op, result, &|value| self.variation(value));
-                        self.lower(result, (variation, self.scope_of(op)));
+                        self.join(result, (variation, self.scope_of(op)));
                     }
                 }
             }
@@ -219,7 +219,7 @@ impl<'f> Divergence<'f> {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {
                 let Type::Ptr(space) = self.function.ty(ptr) else { return false };
-                match self.question.stable {
+                match self.params.stable {
                     StableLoads::Constant => space == Space::Constant,
                     StableLoads::Unordered => space != Space::Private,
                 }
@@ -231,8 +231,8 @@ impl<'f> Divergence<'f> {
 
     /// The variation of the result of an operation without regions, given the variation `of` its operands.
     pub(crate) fn operation(&self, op: &Op, result: Value, of: &dyn Fn(Value) -> Variation) -> Variation {
-        if let &Op::WorkItem(question) = op {
-            return self.query_variation(question);
+        if let &Op::WorkItem(query) = op {
+            return self.query_variation(query);
         }
         if !self.is_function(op) {
             return Variation::Varying;
@@ -257,18 +257,18 @@ impl<'f> Divergence<'f> {
     fn is_small_id(&self, value: Value) -> bool {
         match self.definitions.get(value) {
             Some(Op::WorkItem(WorkItem::LocalId(_))) => true,
-            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.question.zero_offset,
+            Some(Op::WorkItem(WorkItem::GlobalId(_))) => self.params.zero_offset,
             _ => false,
         }
     }
 
     /// Whether a group has only one work-item in a dimension.
     fn is_alone(&self, dimension: u8) -> bool {
-        self.question.group.get(usize::from(dimension)).is_some_and(|&size| size <= 1)
+        self.params.group.get(usize::from(dimension)).is_some_and(|&size| size <= 1)
     }
 
-    fn query_variation(&self, question: WorkItem) -> Variation {
-        match question {
+    fn query_variation(&self, query: WorkItem) -> Variation {
+        match query {
             WorkItem::GlobalId(0) | WorkItem::LocalId(0) if !self.is_alone(0) => Variation::Stride(1),
             WorkItem::SubgroupLocalId | WorkItem::SubgroupId => Variation::Varying,
             _ => Variation::Uniform,
@@ -278,7 +278,7 @@ impl<'f> Divergence<'f> {
     /// The scope of the result of an operation without regions.
     fn scope_of(&self, op: &Op) -> Scope {
         match op {
-            Op::WorkItem(question) => match question {
+            Op::WorkItem(query) => match query {
                 WorkItem::LocalId(dimension) if self.is_alone(*dimension) => Scope::Launch,
                 WorkItem::GlobalId(dimension) if self.is_alone(*dimension) => Scope::Group,
                 WorkItem::GlobalId(_) | WorkItem::LocalId(_) | WorkItem::SubgroupLocalId => Scope::Item,

@@ -10,8 +10,8 @@
 //! }
 //! ```
 //! [`SingleLatchLoop`] has the form that can be unrolled. [`Counted`] is such a loop with a single exit that compares a
-//! counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]).
-//! [`trips`] computes upper bounds for loops of any shape, from the ranges of their counters.
+//! counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]). [`trips`]
+//! computes upper bounds for single-latch loops with any number of exits, from the ranges of their counters.
 
 pub(crate) mod guards;
 pub(crate) mod trips;
@@ -45,7 +45,7 @@ impl<'a> SingleLatchLoop<'a> {
         self.body.insts.split_last().map_or(&[][..], |(_, insts)| insts)
     }
 
-    /// The operation that defines a value. `None` if it is not in the body itself, outside of nested regions.
+    /// The operation that defines a value. `None` if the operation is in a nested region or outside of the loop.
     fn definition(&self, value: Value) -> Option<&'a Op> {
         self.body.insts.iter().find(|inst| inst.results.first() == Some(&value)).map(|inst| &inst.op)
     }
@@ -80,20 +80,21 @@ pub(crate) struct Counted<'a> {
 
 impl<'a> Counted<'a> {
     /// Recognises a loop that tests its counter at the start of each iteration.
-    pub(crate) fn of(function: &Function, plain: &SingleLatchLoop<'a>) -> Option<Self> {
-        let test = plain.body.insts.iter().position(|inst| !inst.op.is_pure())?;
-        Self::tested(function, plain, test).filter(|counted| !counted.tests_next)
+    pub(crate) fn of(function: &Function, latch_loop: &SingleLatchLoop<'a>) -> Option<Self> {
+        let test = latch_loop.body.insts.iter().position(|inst| !inst.op.is_pure())?;
+        Self::with_test(function, latch_loop, test).filter(|counted| !counted.tests_next)
     }
 
     /// Recognises a loop with the test anywhere: code before the test executes once more than code after it.
-    pub(crate) fn anywhere(function: &Function, plain: &SingleLatchLoop<'a>) -> Option<Self> {
+    pub(crate) fn anywhere(function: &Function, latch_loop: &SingleLatchLoop<'a>) -> Option<Self> {
         let breaks = |inst: &Inst| inst.op.regions().into_iter().any(|region| matches!(region.terminator(), Some(Op::Break(_))));
-        let test = plain.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
-        Self::tested(function, plain, test)
+        let test = latch_loop.body.insts.iter().position(|inst| matches!(inst.op, Op::If { .. }) && breaks(inst))?;
+        Self::with_test(function, latch_loop, test)
     }
 
-    fn tested(function: &Function, plain: &SingleLatchLoop<'a>, test: usize) -> Option<Self> {
-        let inst = &plain.body.insts[test];
+    /// Recognises a loop whose test is the instruction with index `test` of its body.
+    fn with_test(function: &Function, latch_loop: &SingleLatchLoop<'a>, test: usize) -> Option<Self> {
+        let inst = &latch_loop.body.insts[test];
         let Op::If { cond, then, els } = &inst.op else { return None };
         let only = |region: &'a Region| match &region.insts[..] {
             [Inst { op, .. }] => Some(op),
@@ -105,13 +106,13 @@ impl<'a> Counted<'a> {
             _ => return None,
         };
         let mut breaks = 0;
-        plain.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
+        latch_loop.body.for_each_jump(&mut |op| breaks += usize::from(matches!(op, Op::Break(_))));
         if breaks != 1 || !inst.results.is_empty() {
             return None;
         }
-        let &Op::Cmp(kind, a, b) = plain.definition(*cond)? else { return None };
-        let next = |value: Value| plain.next.iter().position(|&next| next == value);
-        let (counter, bound, kind, tests_next) = match (plain.param(a), plain.param(b), next(a), next(b)) {
+        let &Op::Cmp(kind, a, b) = latch_loop.definition(*cond)? else { return None };
+        let next = |value: Value| latch_loop.next.iter().position(|&next| next == value);
+        let (counter, bound, kind, tests_next) = match (latch_loop.param(a), latch_loop.param(b), next(a), next(b)) {
             (Some(index), None, ..) => (index, b, kind, false),
             (None, Some(index), ..) => (index, a, kind.mirrored(), false),
             (None, None, Some(index), None) => (index, b, kind, true),
@@ -123,9 +124,9 @@ impl<'a> Counted<'a> {
         if !matches!(ty, Type::Scalar(scalar) if scalar.is_int()) {
             return None;
         }
-        let &Op::Bin(op, x, y) = plain.definition(*plain.next.get(counter)?)? else { return None };
+        let &Op::Bin(op, x, y) = latch_loop.definition(*latch_loop.next.get(counter)?)? else { return None };
         let commutes = matches!(op, BinOp::Add | BinOp::Mul);
-        let by = match (plain.param(x) == Some(counter), plain.param(y) == Some(counter)) {
+        let by = match (latch_loop.param(x) == Some(counter), latch_loop.param(y) == Some(counter)) {
             (true, _) => y,
             (false, true) if commutes => x,
             _ => return None,
@@ -134,14 +135,15 @@ impl<'a> Counted<'a> {
     }
 
     /// The trip count: the number of times that the loop continues (in LLVM, the backedge-taken count). `None` if it
-    /// exceeds `limit`, if start, bound or step is not constant, or if the loop contains a `return`.
-    pub(crate) fn iterations(&self, plain: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
+    /// exceeds `limit`, if start, bound or step is not constant, if the operation of the step is not supported, or if
+    /// the loop contains a `return`.
+    pub(crate) fn iterations(&self, latch_loop: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;
-        plain.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
+        latch_loop.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));
         let scalar = self.ty.scalar().filter(|_| !returns)?;
         let (op, step) = self.step;
         let steps = matches!(op, BinOp::Add | BinOp::Mul | BinOp::Sub | BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::UDiv | BinOp::SDiv);
-        let start = constants.bits(*plain.init.get(self.counter)?).filter(|_| steps)?;
+        let start = constants.bits(*latch_loop.init.get(self.counter)?).filter(|_| steps)?;
         let (bound, step) = (constants.bits(self.bound)?, constants.bits(step)?);
         // Return early: the loop below would only find that the count exceeds the limit.
         let distance = scalar.sign_extend(bound).wrapping_sub(scalar.sign_extend(start)).unsigned_abs();
@@ -161,21 +163,21 @@ impl<'a> Counted<'a> {
     }
 
     /// The loop and its trip count, if [`Self::of`] and [`Self::iterations`] succeed.
-    pub(crate) fn fixed(function: &Function, plain: &SingleLatchLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
-        let counted = Self::of(function, plain)?;
-        let iterations = counted.iterations(plain, constants, limit)?;
+    pub(crate) fn fixed(function: &Function, latch_loop: &SingleLatchLoop<'a>, constants: &Constants, limit: u64) -> Option<(Self, u64)> {
+        let counted = Self::of(function, latch_loop)?;
+        let iterations = counted.iterations(latch_loop, constants, limit)?;
         Some((counted, iterations))
     }
 
     /// Like [`Self::fixed`], for a test [anywhere](Self::anywhere).
     pub(crate) fn fixed_anywhere(
         function: &Function,
-        plain: &SingleLatchLoop<'a>,
+        latch_loop: &SingleLatchLoop<'a>,
         constants: &Constants,
         limit: u64,
     ) -> Option<(Self, u64)> {
-        let counted = Self::anywhere(function, plain)?;
-        let iterations = counted.iterations(plain, constants, limit)?;
+        let counted = Self::anywhere(function, latch_loop)?;
+        let iterations = counted.iterations(latch_loop, constants, limit)?;
         Some((counted, iterations))
     }
 }

@@ -30,7 +30,7 @@ enum Step {
     Add(i128),
     /// The counter at least doubles. Its bit width grows by at most the given number.
     Double(u32),
-    /// The magnitude at least halves. True for unsigned division and logical shifts.
+    /// The magnitude at least halves. The field is true for unsigned division and logical shifts.
     Halve(bool),
 }
 
@@ -64,6 +64,7 @@ impl<'f> Trips<'f> {
         self.iterations
     }
 
+    /// An upper bound for the iterations of all loops in a region. `None` if a loop has no known bound.
     fn region(&mut self, region: &Region) -> Option<u64> {
         let mut sum = Some(0_u64);
         for inst in &region.insts {
@@ -107,6 +108,7 @@ impl<'f> Trips<'f> {
         least
     }
 
+    /// The step from a parameter to its next value. `None` if it is 0 or not known.
     fn step(&self, next: Value, param: Value) -> Option<Step> {
         let constant = |value: Value| self.range(value, 0).and_then(Range::number);
         if let Some(&Op::Bin(op, a, b)) = self.defs.get(next)
@@ -141,6 +143,7 @@ impl<'f> Trips<'f> {
         None
     }
 
+    /// The range of an integer; `None` if it is not known.
     fn range(&self, value: Value, depth: usize) -> Option<Range> {
         if let Some(&range) = self.ranges.get(&value) {
             return Some(range);
@@ -164,7 +167,7 @@ impl<'f> Trips<'f> {
         }
     }
 
-    /// The range of a result, given those of the operands if they are known.
+    /// The range of a result, given the known ranges of the operands. `None` if the range of the result is not known.
     fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
         let whole = Range::signed(scalar);
         // One operand alone can bound the results of these operations.

@@ -89,7 +89,7 @@ fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     page.render_description_section(out)?;
     page.render_options_section(out)?;
     running(run, out)?;
-    rest().to_writer(out)
+    additional_sections().to_writer(out)
 }
 
 /// Writes the section of `wgclc run`: usage, options, and the text after them.
@@ -116,7 +116,7 @@ fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Creates the sections that clap does not generate.
-fn rest() -> Roff {
+fn additional_sections() -> Roff {
     let mut text = Roff::new();
     text.control("SH", ["BUILD OPTIONS"]);
     text.text([roman("Options with one dash, except -o, -h and -V, are those of clBuildProgram, for example:")]);

@@ -5,9 +5,9 @@
 //! read-modify-write operations order all accesses. There, loads and stores with an order become read-modify-write
 //! operations.
 //!
-//! Sequential consistency is lowered as acquire and release. This is exact if all operations have one total order (the
-//! interpreter). Elsewhere it is the strongest available order, for programs of OpenCL C 2.0. `sema::atomics` rejects
-//! OpenCL C 3.0 programs that require more.
+//! Sequential consistency is lowered as acquire and release. This is exact on devices with [`AtomicOrder::Total`].
+//! Elsewhere it is the strongest available order, for programs of OpenCL C 2.0. `sema::atomics` rejects OpenCL C 3.0
+//! programs that require more.
 
 use super::super::function::Lowering;
 use super::super::types::{ArithType, scalar};

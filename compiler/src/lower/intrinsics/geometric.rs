@@ -1,7 +1,9 @@
 //! Geometric functions (6.15.5).
 //!
 //! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are first
-//! scaled by a power of two. Halves are computed in `float`, which needs no scaling.
+//! scaled by a power of two. With `-cl-fast-relaxed-math` they are not scaled. Halves are computed in `float`, except
+//! in
+//! `cross`. `float` needs no scaling for them.
 
 use super::super::function::Lowering;
 use super::Call;
@@ -49,7 +51,7 @@ impl<'p> Lowering<'p, '_> {
                 let difference = self.b.bin(BinOp::FSub, x, y);
                 self.length(difference)
             }
-            // Also for halves, to distinguish their infinities.
+            // Used for halves too, because `fast_normalize` does not handle infinite lanes.
             Intrinsic::Normalize if !self.shared.options.fast_relaxed_math => self.normalize(x),
             Intrinsic::FastLength => self.fast_length(x),
             Intrinsic::FastDistance | Intrinsic::Distance => {
@@ -134,8 +136,8 @@ impl<'p> Lowering<'p, '_> {
         largest
     }
 
-    /// Returns a power of two by which a vector with this largest lane is multiplied, so that squares neither overflow
-    /// nor underflow, and its inverse.
+    /// Returns a power of two and its inverse. The squares of a vector with this largest lane neither overflow nor
+    /// underflow after a multiplication by the power.
     fn scale(&mut self, largest: Value) -> (Value, Value) {
         let ty = self.b.ty(largest);
         let Scaling { large, down, small, up } = scaling(ty.scalar().unwrap_or(Scalar::F32));

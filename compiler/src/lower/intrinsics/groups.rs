@@ -6,7 +6,7 @@ use crate::builtins::{Combine, GroupFn, MaskKind};
 use crate::ir::{BinOp, CmpOp, GroupOp, MathOp, Op, Scalar, Type, Value, WorkItem};
 
 /// Maximum subgroup size of any device, and the number of bits of a ballot.
-const MOST_LANES: i32 = 128;
+const MAX_SUBGROUP_SIZE: i32 = 128;
 
 /// Type of a ballot.
 const BALLOT: Type = Type::Vector(Scalar::I32, 4);
@@ -181,7 +181,7 @@ impl<'p> Lowering<'p, '_> {
             GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
             // The cluster size. No subgroup is larger, so all of its work-items are in one cluster.
             GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
-                args.push(self.b.i32(MOST_LANES));
+                args.push(self.b.i32(MAX_SUBGROUP_SIZE));
             }
             _ => {}
         }

@@ -42,7 +42,7 @@ impl Footprint {
     }
 }
 
-/// Limit for the parameters of a function. Each has one bit in a mask.
+/// Limit for the parameters of a function.
 const MAX_PARAMS: usize = 64;
 
 /// Whether a function only accesses constants, its own variables, and private memory through its parameters, and does
@@ -100,8 +100,8 @@ fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
 }
 
 /// The footprint of each parameter of a function. `None` for parameters that are not pointers, and for pointers to
-/// global memory. `known`: the footprints of all functions that it calls with pointers. `dynamic_params`: whether the
-/// offset of each parameter in the object that it points into is only known at run time.
+/// global memory. `known`: the footprints of its callees with pointer parameters. `dynamic_params`: whether the offset
+/// of each parameter in the object that it points into is only known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,

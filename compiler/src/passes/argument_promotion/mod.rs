@@ -10,9 +10,9 @@
 //!                                       func @f1(%0: i32, %1: i32) -> i32, i32 { $p: the bytes ... }
 //! ```
 //! In shaders, functions cannot have pointers to private memory as parameters, so calls with such pointers are inlined.
-//! If functions call each other many times, ten thousand instructions become millions. Functions that are not inlined
-//! ([`super::inline::Policy`]) therefore get this form. No address of a variable leaves its function, and `sroa`
-//! promotes the variables of caller and callee.
+//! If functions call each other many times, inlining expands ten thousand instructions to millions. Functions that are
+//! not inlined ([`super::inline::Policy`]) therefore get this form. No address of a variable leaves its function, and
+//! `sroa` promotes the variables of caller and callee.
 //!
 //! # Passed bytes
 //! If all accesses of the function have constant offsets from the pointer, these bytes are passed. They are divided
@@ -21,11 +21,12 @@
 //!
 //! # Limits
 //!
-//! A function is inlined, or called with addresses if the target supports them, if one of these conditions holds for a
-//! call:
+//! If one of these conditions holds for a call, the function is inlined, or called with addresses on targets that
+//! support this:
 //! * A pointer argument does not have a single known object, or pointers are stored in memory.
 //! * Two pointer arguments alias, and the function stores through one of them.
-//! * The function would have more than [`MAX_VALUES`] arguments or results.
+//! * The function would have more than [`MAX_VALUES`] arguments or results, or its accesses cannot be divided into
+//!   values.
 
 mod footprint;
 mod rewrite;
@@ -324,7 +325,8 @@ const fn align_at(align: u32, offset: u32) -> u32 {
 }
 
 /// The replacement that contains the whole object: as scalars with the size of its accesses, or as vectors of four if
-/// there are too many scalars.
+/// there are too many scalars. `None` if there are too many values, or if the size of an object is not a multiple of
+/// the scalar size.
 fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     let bytes = unit.size();
     if objects.largest == 0 || !objects.divisor.is_multiple_of(bytes) {

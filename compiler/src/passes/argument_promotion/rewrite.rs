@@ -5,7 +5,8 @@ use super::{OBJECT_ALIGN, Plan, Shape};
 use crate::diag::Span;
 use crate::ir::{BinOp, Build, CastOp, Const, Cursor, Func, Function, Inst, Op, Region, Scalar, Space, Type, Value, Var};
 
-/// Adds parameters and results to a function, and arguments to its calls. Returns whether anything changed.
+/// Rewrites the parameters and results of a function, and the arguments and results of the calls in it. Returns whether
+/// anything changed.
 pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool {
     let own = plan.shapes.get(&func);
     let mut calls = false;

@@ -278,19 +278,19 @@ impl Jam<'_> {
         copy.op.map_operands(|value| *value = own.get(value).copied().unwrap_or_else(|| self.value(*value, lane)));
         if let Op::Loop { params, .. } = &mut copy.op {
             for param in params {
-                *param = self.renew(*param, own);
+                *param = self.copy_definition(*param, own);
             }
         }
         for nested in copy.op.regions_mut() {
             nested.insts = std::mem::take(&mut nested.insts).iter().map(|inst| self.copy(inst, lane, own)).collect();
         }
         for result in &mut copy.results {
-            *result = self.renew(*result, own);
+            *result = self.copy_definition(*result, own);
         }
         copy
     }
 
-    fn renew(&mut self, value: Value, own: &mut FxHashMap<Value, Value>) -> Value {
+    fn copy_definition(&mut self, value: Value, own: &mut FxHashMap<Value, Value>) -> Value {
         let ty = self.function.ty(value);
         let new = self.function.new_value(ty);
         own.insert(value, new);

@@ -33,8 +33,8 @@ impl Lanes {
 /// profitable.
 pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
     let mut sizes = (u32::MAX, 0);
-    let question = DivergenceParams { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
-    let divergence = Divergence::of(function, body, question);
+    let params = DivergenceParams { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
+    let divergence = Divergence::of(function, body, params);
     if !(Coarse { divergence: &divergence }).can_interleave(body, false) {
         return None;
     }
@@ -101,8 +101,8 @@ impl Coarse<'_> {
 /// for all.
 const fn can_repeat(op: &Op) -> bool {
     match op {
-        Op::WorkItem(question) => matches!(
-            question,
+        Op::WorkItem(query) => matches!(
+            query,
             WorkItem::GlobalId(_)
                 | WorkItem::GlobalSize(_)
                 | WorkItem::GlobalOffset(_)

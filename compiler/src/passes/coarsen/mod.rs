@@ -13,11 +13,10 @@
 //! as a kernel that copies `uint4`, but moves a sixteenth of the data.
 //!
 //! The pass only changes a kernel if this is profitable ([`lanes`] checks this): the kernel does not depend on its
-//! work-group ([`super::group_independent()`]), its work-items take the same path, and its contiguous accesses all can
-//! be
-//! merged. The body of a guard such as `if (i < n)` gets a second version. The launch ensures that the global size is a
-//! multiple of the number of work-items per invocation, and that enough invocations remain
-//! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
+//! work-group ([`super::group_independent()`]), its work-items take the same path except in branches without loops and
+//! jumps, and all accesses with a constant nonzero stride can be merged. The body of a guard such as `if (i < n)` gets
+//! a second version. The launch ensures that the global size is a multiple of the number of work-items per invocation,
+//! and that enough invocations remain ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 
 mod jam;
 mod lanes;
@@ -33,7 +32,8 @@ pub(super) const WIDEST: u32 = 16;
 /// Limit for the instructions of a coarsened kernel.
 const MAX_INSTRUCTIONS: usize = 2048;
 
-/// This is a module pass: it does not coarsen kernels with callees that query the global id.
+/// This is a module pass, because it must inspect callees: it does not coarsen a kernel if a callee queries the global
+/// id.
 pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     let is_id_query = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
     for callee in module.functions.iter().skip(1) {
@@ -46,7 +46,7 @@ pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     let Some(function) = module.functions.first_mut().filter(|_| cx.key.binding.coarsen > 1) else { return Ok(false) };
     let count = run(function, cx.key.binding.coarsen);
     let Some(kernel) = function.kernel.as_mut().filter(|_| count > 1) else { return Ok(false) };
-    kernel.coarse = count.trailing_zeros() as u8;
+    kernel.coarsening_log2 = count.trailing_zeros() as u8;
     Ok(true)
 });
 

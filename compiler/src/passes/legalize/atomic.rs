@@ -25,7 +25,8 @@ impl Lower<'_> {
                 Some(None)
             }
             AtomicOp::Xchg if integer == Scalar::I16 => Some(Some(self.exchange_loop(None, ptr, value?, ty, integer))),
-            // `crate::lower` uses this operation as a load with acquire order, on devices that need one.
+            // On devices whose only ordered atomics are read-modify-write operations, `crate::lower` emits a load with
+            // acquire order as `or` with 0.
             AtomicOp::Or if ty == Scalar::I16 => Some(Some(self.exchange_loop(Some(BinOp::Or), ptr, value?, ty, integer))),
             AtomicOp::FAdd if self.has_native_add(ptr, ty) => None,
             AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
@@ -53,6 +54,7 @@ impl Lower<'_> {
         }
     }
 
+    /// Lowers a compare-and-exchange of floats to one of integers. `None` for integers.
     pub(super) fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, ty: Scalar) -> Option<Value> {
         let integer = match ty {
             Scalar::F16 => Scalar::I16,

@@ -11,7 +11,7 @@
 //!
 //! For half of all divisors, a 64-bit multiplier suffices: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) +
 //! 1`, the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 of the same paper). For even divisors,
-//! factors of 2 are shifted out first if a multiplier then suffices.
+//! factors of 2 are shifted out first if a 64-bit multiplier then suffices.
 //!
 //! Signed division divides magnitudes: the quotient has the product of the signs, the remainder has the sign of the
 //! dividend. Divisions by values that are not constant do not change, unless the device miscompiles them
@@ -60,7 +60,7 @@ fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
 }
 
 impl Lower<'_> {
-    /// Lowers a division; `None` if it does not change.
+    /// Lowers a division of 64-bit integers; `None` if it does not change.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         if self.ty(b).scalar() != Some(Scalar::I64) {
             return None;

@@ -4,8 +4,8 @@
 //! `fma` is emulated in the next wider type, in which the product is exact. The sum is rounded to odd: if it is
 //! inexact, its last bit is set. Rounding it again to the requested type then gives the result of a single rounding
 //! (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE
-//! Transactions on Computers 57, 2008). This requires that the wider type has more than twice as many bits plus two.
-//! Without a wider type, [`super::fma`] is used.
+//! Transactions on Computers 57, 2008). This requires that the significand of the wider type has at least two more
+//! bits. Without a wider type, [`super::fma`] is used.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Func, MathOp, Op, Scalar, Type, Value};

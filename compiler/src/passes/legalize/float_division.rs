@@ -119,6 +119,7 @@ impl Lower<'_> {
         self.push(Type::Scalar(Scalar::F64), Op::If { cond: condition, then, els })
     }
 
+    /// A region that yields the value that `value` emits.
     fn yielding(&mut self, value: impl FnOnce(&mut Self) -> Value) -> Region {
         let outer = std::mem::take(&mut self.out);
         let result = value(self);

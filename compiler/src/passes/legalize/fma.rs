@@ -51,7 +51,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         pairs: FxHashSet::default(),
         quotients: FxHashMap::default(),
     };
-    let result = Fma { l: &mut lower, format }.build(x, y, z);
+    let result = Fma { l: &mut lower, format }.emit(x, y, z);
     lower.out.push(Inst::effect(Op::Return(vec![result]), Span::default()));
     let insts = std::mem::take(&mut lower.out);
     function.body = Region { insts };
@@ -72,16 +72,16 @@ impl Fma<'_, '_> {
         (self.format.bias as u64) * 2 + 1
     }
 
-    fn raw(&mut self, x: Value) -> Value {
+    fn bits_of(&mut self, x: Value) -> Value {
         self.l.cast(CastOp::Bitcast, x, self.format.integer)
     }
 
-    fn real(&mut self, bits: Value) -> Value {
+    fn float_of(&mut self, bits: Value) -> Value {
         self.l.cast(CastOp::Bitcast, bits, self.format.float)
     }
 
     /// The biased exponent, as `i32`.
-    fn biased(&mut self, raw: Value) -> Value {
+    fn biased_exponent(&mut self, raw: Value) -> Value {
         let high = self.l.bin_bits(BinOp::LShr, raw, self.format.fraction);
         let high = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::Trunc, high, Scalar::I32) } else { high };
         self.l.bin_bits(BinOp::And, high, self.exponent_mask())
@@ -92,7 +92,7 @@ impl Fma<'_, '_> {
         let biased = self.l.bin_bits(BinOp::Add, n, self.format.bias as u64);
         let wide = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::ZExt, biased, Scalar::I64) } else { biased };
         let bits = self.l.bin_bits(BinOp::Shl, wide, self.format.fraction);
-        self.real(bits)
+        self.float_of(bits)
     }
 
     /// The bits with the exponent field replaced by that of `2^n`.
@@ -103,20 +103,20 @@ impl Fma<'_, '_> {
 
     /// Significand in [0.5, 1) and exponent of a finite non-zero number.
     fn frexp(&mut self, x: Value) -> (Value, Value) {
-        let raw = self.raw(x);
-        let exponent = self.biased(raw);
+        let raw = self.bits_of(x);
+        let exponent = self.biased_exponent(raw);
         let denormal = self.l.cmp_bits(CmpOp::Eq, exponent, 0);
         let up = self.format.fraction as i64 + 2;
         let factor = ((up + self.format.bias) as u64) << self.format.fraction;
         let scaled = self.l.bin_bits(BinOp::FMul, x, factor);
         let normal = self.l.select(denormal, scaled, x);
-        let raw = self.raw(normal);
-        let exponent = self.biased(raw);
+        let raw = self.bits_of(normal);
+        let exponent = self.biased_exponent(raw);
         let significand = self.with_exponent(raw, -1);
         let plain = self.l.bin_bits(BinOp::Sub, exponent, (self.format.bias - 1) as u64);
         let lower = self.l.bin_bits(BinOp::Sub, plain, up as u64);
         let exponent = self.l.select(denormal, lower, plain);
-        (self.real(significand), exponent)
+        (self.float_of(significand), exponent)
     }
 
     /// Splits a float into two floats whose significands have half as many bits. Their sum is exact.
@@ -156,13 +156,13 @@ impl Fma<'_, '_> {
         self.l.bin_bits(BinOp::SMin, n, high as u64)
     }
 
-    fn build(&mut self, x: Value, y: Value, z: Value) -> Value {
+    fn emit(&mut self, x: Value, y: Value, z: Value) -> Value {
         let finite = self.finite(x, y, z);
         let plain_product = self.l.bin(BinOp::FMul, x, y);
         let plain = self.l.bin(BinOp::FAdd, plain_product, z);
         let infinite = |e: &mut Self, v: Value| {
-            let raw = e.raw(v);
-            let exponent = e.biased(raw);
+            let raw = e.bits_of(v);
+            let exponent = e.biased_exponent(raw);
             let mask = e.exponent_mask();
             e.l.cmp_bits(CmpOp::Eq, exponent, mask)
         };
@@ -202,8 +202,8 @@ impl Fma<'_, '_> {
 
     /// `(hi + lo) * 2^scale`, rounded once; `hi` is `hi + lo` rounded.
     fn scale(&mut self, hi: Value, lo: Value, scale: Value) -> Value {
-        let raw = self.raw(hi);
-        let biased = self.biased(raw);
+        let raw = self.bits_of(hi);
+        let biased = self.biased_exponent(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         // The number of bits by which a denormal result is shorter than `hi`.
@@ -223,7 +223,7 @@ impl Fma<'_, '_> {
         };
         let adjust = self.l.bin(BinOp::And, denormal, inexact);
         let adjust = self.l.bin(BinOp::And, adjust, is_wrong);
-        let lo_raw = self.raw(lo);
+        let lo_raw = self.bits_of(lo);
         let differ = self.l.bin(BinOp::Xor, raw, lo_raw);
         let opposite = self.l.cmp_bits(CmpOp::SLt, differ, 0);
         let integer = self.integer();
@@ -232,11 +232,11 @@ impl Fma<'_, '_> {
         let step = self.l.select(adjust, step, none);
         let raw = self.l.bin(BinOp::Add, raw, step);
         // The step may have changed the exponent.
-        let biased = self.biased(raw);
+        let biased = self.biased_exponent(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         let significand = self.with_exponent(raw, 0);
-        let significand = self.real(significand);
+        let significand = self.float_of(significand);
         // Scale in two steps, of which only the second one can round or overflow.
         let limit = 2 * self.format.bias - 4;
         let exponent = self.clamp(exponent, -limit, limit);

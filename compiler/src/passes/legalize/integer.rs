@@ -6,7 +6,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// Lowers an integer operation; `None` if it is not one of these.
+    /// Lowers an operation of the module documentation; `None` for other operations.
     pub(super) fn integer(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         let bits = scalar.bits();
@@ -30,7 +30,7 @@ impl Lower<'_> {
             }
             BinOp::SAddSat => {
                 let sum = self.bin(BinOp::Add, a, b);
-                // The sum overflows if both operands have the other sign.
+                // The sum overflows if its sign differs from the signs of both operands.
                 let (x, y) = (self.bin(BinOp::Xor, a, sum), self.bin(BinOp::Xor, b, sum));
                 self.saturate(x, y, a, sum, top)
             }

@@ -41,7 +41,7 @@ pub(super) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// The lanes of a float constant, or of a conversion or splat of one.
+/// The lanes of a float constant, of a splat of one, or of a conversion of positive zeros. `None` for other values.
 fn lanes(function: &Function, constants: &FxHashMap<Value, Lanes>, op: &Op, ty: Type) -> Option<Lanes> {
     ty.scalar().filter(|scalar| scalar.is_float())?;
     match op {
@@ -84,7 +84,8 @@ impl Zeros<'_> {
         region.insts = out;
     }
 
-    /// Replaces zero operands of a product or quotient by negative zeros, and negates the result in those lanes.
+    /// Replaces positive zeros in the operands of a product or quotient by negative zeros, and negates the result in
+    /// those lanes.
     fn product(&mut self, out: &mut Vec<Inst>, inst: Inst, op: BinOp, (a, b): (Value, Value)) {
         let Some(scalar) = self.function.ty(a).scalar() else { return out.push(inst) };
         let count = usize::from(self.function.ty(a).lanes());

@@ -49,7 +49,7 @@ impl Pairs<'_> {
         let (low, high) = self.pair(a)?;
         Ok(match op {
             CastOp::Trunc if ty.scalar() == Some(Scalar::I32) => {
-                // The result needs a definition, so that it cannot be the low word itself.
+                // This instruction must define the result, which therefore cannot be the existing low word.
                 let zero = self.word_like(low, 0);
                 Op::Bin(BinOp::Or, low, zero)
             }

@@ -38,7 +38,7 @@ impl Resolver<'_> {
     }
 
     /// Emits the address of the candidate that a local tag selects. Returns the operation at this address, and the
-    /// candidates that are not accessed by address. `None` if fewer than two candidates are.
+    /// candidates that are not accessed by address. `None` if fewer than two candidates are accessed by address.
     pub(super) fn select_address(
         &mut self,
         inst: &Inst,

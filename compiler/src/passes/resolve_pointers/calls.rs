@@ -7,8 +7,8 @@
 //! func @f1(%0: ptr.global) {              func @f1(%9: i64) {
 //!   %1 = load.i32 %0                        %1 = load.i32 (inttoptr %9)
 //! ```
-//! Only functions whose pointers to global memory point into buffers of the kernel are called. `argument_promotion`
-//! has the calls of all other functions inlined.
+//! Only functions whose pointers to global memory point into buffers of the kernel are called. Because of
+//! `argument_promotion`, the calls of all other functions are inlined.
 
 use super::roots::Root;
 use super::{Resolver, Tag};

@@ -168,8 +168,9 @@ impl Resolver<'_> {
 
     fn check_tags(&mut self) {
         if !self.numbers.fit {
-            self.error =
-                Some("a pointer in memory or as an integer, in a kernel with this number of objects, on a device without 64-bit integers,");
+            self.error = Some(
+                "a pointer in memory or as an integer, in a kernel with too many objects for 32-bit pointers, on a device without 64-bit integers,",
+            );
         }
     }
 
@@ -210,7 +211,7 @@ impl Resolver<'_> {
             let points_to_buffer = self.roots.set(value).roots().any(|root| buffer(&self.roots.list[root]));
             let outlives = |root: usize| matches!(self.roots.spaces[root], Space::Global | Space::Constant);
             if points_to_buffer && self.roots.set(ptr).roots().any(outlives) {
-                self.error = Some("storing a pointer to a buffer in global memory, on a device without 64-bit integers,");
+                self.error = Some("a store to global memory of a pointer that points to a buffer, on a device without 64-bit integers,");
             }
         }
         self.pack(out, span, value, None)

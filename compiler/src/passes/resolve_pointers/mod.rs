@@ -38,10 +38,11 @@
 //!
 //! # Result
 //!
-//! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32`. A root is a
-//! kernel's pointer parameter, `var_addr` or `global_addr`. No other value has a pointer type. No pointer is loaded,
-//! stored, converted, compared, or an operand of control flow. A load through null in local-tag form returns an
-//! unspecified value. A store through it does nothing, or changes any object of the pointer's address space.
+//! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32` (an `i64` with
+//! `large_offsets`). A root is a kernel's pointer parameter, `var_addr`, `global_addr`, or `inttoptr` for an access by
+//! address. No other value has a pointer type. No pointer is loaded, stored, converted, compared, or an operand of
+//! control flow. A load through null in local-tag form returns an unspecified value. A store through it does nothing,
+//! or changes any object of the pointer's address space.
 
 mod by_address;
 mod calls;

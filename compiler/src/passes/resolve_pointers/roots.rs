@@ -23,6 +23,7 @@ pub(super) enum Root {
 pub(super) struct Set(SmallVec<[u64; 2]>);
 
 impl Set {
+    /// Adds the element of a bit. Returns whether the set changed.
     fn add(&mut self, bit: usize) -> bool {
         let word = bit / 64;
         if self.0.len() <= word {
@@ -33,6 +34,7 @@ impl Set {
         old != self.0[word]
     }
 
+    /// Adds the elements of `other` that `filter` contains. Returns whether the set changed.
     fn add_all(&mut self, other: &Self, filter: &Self) -> bool {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -74,8 +76,8 @@ pub(super) struct Roots {
     /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// For each value: whether it is a pointer that may come from memory that the host or another kernel may write. It
-    /// then has identity form: the object's [identity](crate::pointer::identity) and an offset.
+    /// For each value: whether it is a pointer in identity form: the object's [identity](crate::pointer::identity) and
+    /// an offset. Such a pointer may come from an integer, or from a root with unknown contents.
     identity_form: Vec<bool>,
     /// For each root: whether pointers stored in it have identity form.
     identity_memory: Vec<bool>,
@@ -173,7 +175,7 @@ impl Roots {
         &self.sets[ptr.index()]
     }
 
-    /// Whether a pointer has identity form, because it may come from memory that the host or another kernel may write.
+    /// Whether a pointer has identity form.
     pub(super) fn has_identity(&self, ptr: Value) -> bool {
         self.identity_form[ptr.index()]
     }
@@ -226,6 +228,7 @@ impl Roots {
         self.identity_memory = memory.known.iter().map(Option::is_none).collect();
     }
 
+    /// Applies [`Rule::Flow`]. Returns whether anything changed.
     fn flow(&mut self, function: &Function, filters: &Filters, from: Value, to: Value) -> bool {
         let changed = self.identity_form[from.index()] && !std::mem::replace(&mut self.identity_form[to.index()], true);
         let set = self.sets[from.index()].clone();

@@ -77,14 +77,14 @@ impl<'f> Solver<'f> {
                     inst.op.for_each_operand(|value| self.add_demand(value, Demand::All));
                 }
                 op => match targets.of(op) {
-                    Some((from, to)) => self.pass(from, to),
+                    Some((from, to)) => self.propagate(from, to),
                     None => self.operands(op, inst.results.first().map(|&result| self.function.ty(result)), result),
                 },
             }
         }
     }
 
-    fn pass(&mut self, from: &[Value], to: &[Value]) {
+    fn propagate(&mut self, from: &[Value], to: &[Value]) {
         for (&from, &to) in from.iter().zip(to) {
             self.add_demand(from, self.of(to));
         }

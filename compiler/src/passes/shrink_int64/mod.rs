@@ -245,7 +245,8 @@ impl Narrow<'_> {
         }
     }
 
-    /// The operation on low halves. `None` if the low half of the result depends on other bits as well.
+    /// The operation on low halves. `None` if the low half of the result depends on other bits as well, or if narrowing
+    /// is not profitable.
     fn narrow_operation(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         Some(match op {
             Op::Bin(kind, a, b) => return self.narrow_binary(out, span, *kind, *a, *b),

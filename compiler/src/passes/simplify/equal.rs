@@ -72,6 +72,7 @@ impl Walk<'_> {
         Some(copy)
     }
 
+    /// Renames the values that a region defines. `None` if an operation is neither pure nor an `if`.
     fn rename(&self, region: &mut Region, map: &mut FxHashMap<Value, Value>, order: &mut u32, names: &mut Names) -> Option<()> {
         for inst in &mut region.insts {
             if !(inst.op.is_pure() || matches!(inst.op, Op::If { .. } | Op::Yield(_))) {

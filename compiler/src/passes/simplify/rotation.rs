@@ -10,8 +10,8 @@ const MAX_DEPTH: u32 = 3;
 
 impl Walk<'_> {
     /// Returns `x` and `amount` for `x << amount | x >> width - amount`, and `None` for other operations. If the amount
-    /// is constant, also accepts `+` or `^` instead of `|`. Only for 32 and 64 bits, because no processor rotates
-    /// narrower integers with one instruction.
+    /// is constant, also accepts `+` or `^` instead of `|`. Only for 32 and 64 bits, because vector and GPU
+    /// instructions do not rotate narrower integers.
     pub(super) fn rotation(&mut self, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<(Value, Value)> {
         if !matches!(kind, BinOp::Or | BinOp::Add | BinOp::Xor) || !matches!(scalar, Scalar::I32 | Scalar::I64) {
             return None;

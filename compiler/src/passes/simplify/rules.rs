@@ -144,8 +144,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Simplifies a comparison with a constant: its result is known, it is a comparison with zero, or it compares a
-    /// `bool`.
+    /// Simplifies a comparison with a constant if its result is known, if it is equivalent to a comparison with zero,
+    /// or if it compares a `bool`.
     fn compare_constant(&mut self, at: &mut Output, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
         if operand == Scalar::Bool {
             return match (kind, bits) {

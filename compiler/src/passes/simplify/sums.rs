@@ -1,8 +1,8 @@
 //! Decides which constants may move to the outermost sum.
 //!
 //! In address computations, constants that move to the outermost sum are combined, and contiguous accesses are
-//! recognised. In other sums, this costs an addition if an inner sum has another use. Hash functions contain many such
-//! sums.
+//! recognised. In other sums, moving a constant costs an addition if the inner sum has another use. Hash functions
+//! contain many such sums.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

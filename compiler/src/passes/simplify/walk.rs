@@ -66,8 +66,8 @@ pub(super) struct Walk<'a> {
     roots: Vec<Option<Var>>,
     /// Replacements of removed values. A replacement may be replaced as well.
     replaced: Vec<Option<Value>>,
-    /// The time of each definition, in visited definitions. A value dominates an earlier position if its time is
-    /// smaller.
+    /// The time of each definition: the number of definitions visited up to it. [`Self::is_older`] compares it with the
+    /// time of a position.
     defined_at: Vec<u32>,
     clock: u32,
     /// The number of loops around each definition.
@@ -93,6 +93,7 @@ pub(super) struct Walk<'a> {
     pub changed: bool,
 }
 
+/// The private variable that the result of an operation points into; `None` if it is not known.
 fn root_of(op: &Op, roots: &[Option<Var>]) -> Option<Var> {
     match op {
         Op::VarAddr(var) => Some(*var),

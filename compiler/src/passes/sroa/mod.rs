@@ -313,7 +313,7 @@ impl Promote<'_> {
     /// The variable and the byte offset of a pointer into a promoted variable; `None` for other pointers.
     fn promoted_target(&self, ptr: Value) -> Option<(Var, u32)> {
         let (var, offset) = self.addresses.fixed(ptr)?;
-        // A pointer may point outside of the variable if it is not accessed.
+        // A pointer that no access uses may point outside of the variable.
         self.slices.is_promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
     }
 

@@ -73,17 +73,17 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     let mut slices = Vec::new();
     let mut start = 0;
     while start < accesses.len() {
-        // A cluster contains accesses that overlap, directly or indirectly.
+        // Find the accesses that overlap, directly or indirectly.
         let mut end_byte = accesses[start].offset + accesses[start].size;
         let mut end = start + 1;
         while end < accesses.len() && accesses[end].offset < end_byte {
             end_byte = end_byte.max(accesses[end].offset + accesses[end].size);
             end += 1;
         }
-        let cluster = &accesses[start..end];
-        match whole_slice(cluster, end_byte) {
+        let overlapping = &accesses[start..end];
+        match whole_slice(overlapping, end_byte) {
             Some(slice) => slices.push(slice),
-            None => integer_slices(cluster, &mut slices)?,
+            None => integer_slices(overlapping, &mut slices)?,
         }
         if slices.len() > MAX_SLICES {
             return None;
@@ -93,11 +93,11 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     Some(slices)
 }
 
-/// One slice for the whole cluster. `None` unless every access covers all of it, or lanes of its type.
-fn whole_slice(cluster: &[Access], end: u32) -> Option<Slice> {
-    let offset = cluster.first()?.offset;
+/// One slice for overlapping accesses. `None` unless every access covers the whole slice, or lanes of its type.
+fn whole_slice(overlapping: &[Access], end: u32) -> Option<Slice> {
+    let offset = overlapping.first()?.offset;
     let size = end - offset;
-    let covering = || cluster.iter().filter(|access| access.size == size);
+    let covering = || overlapping.iter().filter(|access| access.size == size);
     let mut candidates: Vec<(usize, Type)> = Vec::new();
     for access in covering() {
         if let Some((count, _)) = candidates.iter_mut().find(|(_, ty)| *ty == access.ty) {
@@ -109,7 +109,7 @@ fn whole_slice(cluster: &[Access], end: u32) -> Option<Slice> {
     // Prefer pointer types: conversions to integers would hide the object that the pointer is based on.
     candidates.sort_by_key(|&(count, ty)| (!matches!(ty, Type::Ptr(_)), std::cmp::Reverse(count)));
     let fits = |ty: Type| {
-        cluster.iter().all(|access| {
+        overlapping.iter().all(|access| {
             if access.size == size {
                 return match (ty, access.ty) {
                     (Type::Ptr(_), other) | (other, Type::Ptr(_)) => {
@@ -124,30 +124,31 @@ fn whole_slice(cluster: &[Access], end: u32) -> Option<Slice> {
     };
     let (_, ty) = candidates.into_iter().find(|&(_, ty)| fits(ty))?;
     let ty = match ty {
-        Type::Ptr(_) if cluster.iter().any(|access| access.ty != ty) => common_pointer(cluster, ty),
-        ty => bit_preserving(cluster, ty),
+        Type::Ptr(_) if overlapping.iter().any(|access| access.ty != ty) => common_pointer(overlapping, ty),
+        ty => bit_preserving(overlapping, ty),
     };
     Some(Slice { offset, size, ty })
 }
 
-/// A pointer type for all pointers in a cluster: `ty`, or a generic pointer if there are several address spaces.
-fn common_pointer(cluster: &[Access], ty: Type) -> Type {
-    let same = cluster.iter().all(|access| access.ty == ty || !matches!(access.ty, Type::Ptr(_)));
+/// A pointer type for all pointers in overlapping accesses: `ty`, or a generic pointer if there are several address
+/// spaces.
+fn common_pointer(overlapping: &[Access], ty: Type) -> Type {
+    let same = overlapping.iter().all(|access| access.ty == ty || !matches!(access.ty, Type::Ptr(_)));
     if same { ty } else { Type::Ptr(Space::Generic) }
 }
 
 /// The type of a slice that preserves all bits. With integer and float accesses, this is an integer, because devices
 /// may change NaNs.
-fn bit_preserving(cluster: &[Access], ty: Type) -> Type {
+fn bit_preserving(overlapping: &[Access], ty: Type) -> Type {
     let Some(scalar) = ty.scalar() else { return ty };
-    let mixed = cluster.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
+    let mixed = overlapping.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
     if mixed && scalar.is_float() { Scalar::int_of_size(scalar.size()).map_or(ty, |int| ty.with_scalar(int)) } else { ty }
 }
 
 /// Appends integer slices between all boundaries of accesses and lanes. `None` if there are too many.
-fn integer_slices(cluster: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
+fn integer_slices(overlapping: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
     let mut cuts = Vec::new();
-    for access in cluster {
+    for access in overlapping {
         let lane = access.ty.scalar()?.size();
         let lanes = u32::from(access.ty.lanes());
         cuts.extend((0..=lanes).map(|lane_index| access.offset + lane_index * lane));

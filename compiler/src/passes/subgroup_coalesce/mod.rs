@@ -18,13 +18,13 @@
 //!
 //! * All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
 //!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
-//!   gets two versions: for complete subgroups, and the original ([`versions`]).
+//!   gets two versions ([`versions`]): one for complete subgroups, and the original code for the others.
 //! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
 //!   buffer is written (and nothing else aliases it), all accesses to it are performed this way. They have one size,
 //!   and are aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the
 //!   work-item. If incomplete subgroups perform some of these accesses individually, all others are in code for
-//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with any of them,
-//!   all accesses to written buffers stay unchanged.
+//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with a fence, an
+//!   atomic or a call, all accesses to written buffers stay unchanged.
 
 mod rewrite;
 mod versions;
@@ -59,7 +59,7 @@ const MAX_TOGETHER: u32 = 4;
 #[derive(Clone, Debug)]
 struct Combined {
     param: Value,
-    /// The terms of the byte offset that differ between lanes, which exchange them.
+    /// The terms of the byte offset that differ between lanes. The lanes exchange them.
     per_lane: Linear,
     /// The uniform terms of the byte offset, and its constant.
     uniform: Linear,
@@ -81,7 +81,8 @@ struct Candidate {
     param: u32,
     offset: Option<Value>,
     bytes: u32,
-    /// Whether all work-items of a group execute it together, and consecutive work-items access consecutive memory.
+    /// Whether lanes can perform the access together: all work-items of the group, or of each complete subgroup,
+    /// execute it, and consecutive work-items access consecutive memory.
     together: bool,
 }
 
@@ -95,8 +96,8 @@ struct Class {
     not_combinable: bool,
     /// Whether incomplete subgroups perform some accesses individually.
     has_individual: bool,
-    /// Whether work-items of the whole group execute some accesses.
-    has_group_wide: bool,
+    /// Whether some accesses are outside of the code with two versions.
+    has_unversioned: bool,
 }
 
 /// Rewrites a kernel for subgroups of `lanes` work-items if the launch allows it and it is profitable. Expects the
@@ -154,8 +155,8 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 /// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
 /// whether all subgroups are complete at the start of the kernel. [`versions::make`] returns `complete`.
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
-    let question = DivergenceParams { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
-    let divergence = Divergence::of(function, &function.body, question);
+    let params = DivergenceParams { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, params);
     let mut found = Accesses {
         function,
         key,
@@ -255,7 +256,7 @@ impl Accesses<'_> {
             && *align >= PART
             && self.divergence.variation(*ptr) == Variation::Stride(u64::from(bytes));
         let whole = offset.is_none_or(|offset| multiple(offset) >= u64::from(bytes)) || *align >= bytes;
-        entry.has_group_wide |= here != Together::Subgroup;
+        entry.has_unversioned |= here != Together::Subgroup;
         entry.stored |= store;
         entry.widths.insert(bytes);
         entry.not_combinable |= !together || !whole;
@@ -265,14 +266,14 @@ impl Accesses<'_> {
     /// The combined access; `None` if it is not possible, or not for all accesses to a written class.
     fn combined(&self, candidate: &Candidate) -> Option<Combined> {
         let class = self.classes.get(&candidate.class)?;
-        let is_mixed = class.not_combinable || (class.has_individual && class.has_group_wide);
+        let is_mixed = class.not_combinable || (class.has_individual && class.has_unversioned);
         let is_combined = class.widths.len() == 1 && !is_mixed && !self.is_ordered;
         if !candidate.together || (class.stored && !is_combined) {
             return None;
         }
         let mut sum = candidate.offset.map_or_else(Linear::default, |offset| self.definitions.linear(offset));
-        let uniform = sum.terms.iter().copied().filter(|(value, _)| self.divergence.is_same(*value)).collect();
-        sum.terms.retain(|(value, _)| !self.divergence.is_same(*value));
+        let uniform = sum.terms.iter().copied().filter(|(value, _)| self.divergence.is_uniform_in_group(*value)).collect();
+        sum.terms.retain(|(value, _)| !self.divergence.is_uniform_in_group(*value));
         sum.terms.sort_unstable();
         Some(Combined {
             param: *self.function.params.get(candidate.param as usize)?,

@@ -79,7 +79,7 @@ impl Writer<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Exchanges the offsets of accesses in an instruction with regions before it, if their terms are defined there.
+    /// Before an instruction with regions, exchanges the offsets of the accesses in it whose terms are already defined.
     fn hoist_exchanges(&mut self, inst: &Inst) {
         let mut count = 0;
         let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));

@@ -38,8 +38,8 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
         return None;
     }
     let mut path = Vec::new();
-    let question = DivergenceParams { group: local_size, zero_offset: false, stable: StableLoads::Constant };
-    let divergence = Divergence::of(function, &function.body, question);
+    let params = DivergenceParams { group: local_size, zero_offset: false, stable: StableLoads::Constant };
+    let divergence = Divergence::of(function, &function.body, params);
     let first = find_start(&divergence, function, &function.body, full, &mut path)?;
     let start = VersionsStart { path, first };
     let mut body = std::mem::take(&mut function.body);
@@ -48,8 +48,9 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
     complete
 }
 
-/// Finds the position at which the versions start. Returns the index of the first instruction, and sets `path` to the
-/// path to its region. `None` if there is no such position.
+/// Finds the position at which the versions start. `together`: whether all work-items of the group execute the region.
+/// Returns the index of the first instruction, and sets `path` to the path to its region. `None` if there is no such
+/// position.
 fn find_start(
     divergence: &Divergence<'_>,
     function: &Function,
@@ -83,7 +84,7 @@ fn find_start(
                 path.pop();
             }
         }
-        together &= !divergence.leaves(inst);
+        together &= !divergence.may_skip_rest(inst);
         if !together {
             return is_worth_it(index + 1);
         }

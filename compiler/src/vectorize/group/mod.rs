@@ -65,7 +65,7 @@ impl<'a> Vectorizer<'a> {
         let may_return =
             self.shape.lanes > 1 && super::control::returns_early(body) || self.shape.lanes == 1 && super::control::may_return(body);
         let places = plan.places().into_iter().map(|value| (value, self.new_slot(value))).collect();
-        let slots = Slots::new(plan.levels(), places);
+        let slots = Slots::new(plan.group_uniform_values(), places);
         let mut state = State { slots, masks: Vec::new(), live: None, done, loops: Vec::new() };
         if may_return {
             state.live = Some(self.mask_array());

@@ -72,7 +72,7 @@ pub(super) enum Tail<'a> {
 pub(super) struct Plan<'a> {
     pub nodes: Vec<Node<'a>>,
     /// Whether each value is uniform for the group.
-    level: Vec<bool>,
+    group_uniform: Vec<bool>,
     /// The values that need a slot in memory.
     places: Vec<Value>,
     definitions: FxHashSet<Value>,
@@ -83,7 +83,7 @@ struct Planner<'a> {
     uniformity: &'a Uniformity<'a>,
     divergence: Divergence<'a>,
     /// Whether each value is uniform for the group, as far as the analysis knows.
-    level: Vec<bool>,
+    group_uniform: Vec<bool>,
     changed: bool,
     numbers: usize,
     /// Whether the sanitizer reports that work-items reach a barrier.
@@ -107,23 +107,23 @@ impl<'a> Plan<'a> {
         shape: Shape,
         reports_barriers: bool,
     ) -> Self {
-        let question = DivergenceParams { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
-        let divergence = Divergence::of(function, body, question);
-        let level = vec![true; function.values.len()];
-        let mut planner = Planner { function, uniformity, divergence, level, changed: true, numbers: 0, reports_barriers };
+        let params = DivergenceParams { group: shape.group, zero_offset: false, stable: StableLoads::Constant };
+        let divergence = Divergence::of(function, body, params);
+        let group_uniform = vec![true; function.values.len()];
+        let mut planner = Planner { function, uniformity, divergence, group_uniform, changed: true, numbers: 0, reports_barriers };
         while std::mem::take(&mut planner.changed) {
             planner.analyse(body, Around::default());
         }
         let mut nodes = planner.region(body, Around::default());
         remove_final_mask_update(&mut nodes);
-        let mut plan = Self { nodes, level: planner.level, places: Vec::new(), definitions: FxHashSet::default() };
+        let mut plan = Self { nodes, group_uniform: planner.group_uniform, places: Vec::new(), definitions: FxHashSet::default() };
         plan.find_slots(uniformity);
         plan
     }
 
     /// Whether each value is uniform for the group.
-    pub(super) fn levels(&self) -> Vec<bool> {
-        self.level.clone()
+    pub(super) fn group_uniform_values(&self) -> Vec<bool> {
+        self.group_uniform.clone()
     }
 
     /// The values that need a slot in memory.
@@ -140,7 +140,7 @@ impl<'a> Plan<'a> {
         places.extend(needed);
         places.sort_unstable();
         places.dedup();
-        places.retain(|value| !self.level[value.index()]);
+        places.retain(|value| !self.group_uniform[value.index()]);
         self.places = places;
     }
 
@@ -150,7 +150,7 @@ impl<'a> Plan<'a> {
                 Node::Segment(segment) => {
                     let defined = segment.defined();
                     for value in segment.read() {
-                        if !defined.contains(&value) && !self.level[value.index()] {
+                        if !defined.contains(&value) && !self.group_uniform[value.index()] {
                             recomputation_inputs(uniformity, value, &mut |value| {
                                 needed.insert(value);
                             });
@@ -174,7 +174,7 @@ impl<'a> Plan<'a> {
                 _ => {}
             }
         }
-        needed.retain(|value| !self.level[value.index()]);
+        needed.retain(|value| !self.group_uniform[value.index()]);
     }
 }
 
@@ -257,19 +257,19 @@ fn contains_barrier(region: &Region) -> bool {
 
 impl<'a> Planner<'a> {
     fn is_group_uniform(&self, value: Value) -> bool {
-        self.level[value.index()]
+        self.group_uniform[value.index()]
     }
 
     /// Records that a value is not uniform for the group.
     fn mark_not_uniform(&mut self, value: Value) {
-        self.changed |= std::mem::replace(&mut self.level[value.index()], false);
+        self.changed |= std::mem::replace(&mut self.group_uniform[value.index()], false);
     }
 
     /// Records that a value is not uniform for the group. Does nothing if `holds` is true, and the analyses of the gang
     /// and of the group both find that the value is uniform.
     fn mark_unless_uniform(&mut self, value: Value, holds: bool) {
         let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
-        if !(holds && uniform && self.divergence.is_same(value)) {
+        if !(holds && uniform && self.divergence.is_uniform_in_group(value)) {
             self.mark_not_uniform(value);
         }
     }
@@ -392,14 +392,14 @@ impl<'a> Planner<'a> {
                     _ => pending.insts.push(inst),
                 },
                 Op::If { cond, then, els } if self.is_grouped(inst, around) => {
-                    let level = self.is_group_uniform(*cond);
-                    if !level {
+                    let group_uniform = self.is_group_uniform(*cond);
+                    if !group_uniform {
                         pending.tail.push(Tail::Masks(*cond));
                     }
                     flush(&mut nodes, &mut pending);
                     let inside = Around { results: &inst.results, ..around };
                     let paths = [self.region(then, inside), self.region(els, inside)];
-                    nodes.push(if level {
+                    nodes.push(if group_uniform {
                         Node::UniformIf { results: &inst.results, cond: *cond, paths }
                     } else {
                         Node::DivergentIf { cond: *cond, paths }

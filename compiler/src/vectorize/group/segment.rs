@@ -17,7 +17,7 @@ use crate::ir::{Scalar, Type, Value};
 #[derive(Default)]
 pub(super) struct Slots {
     /// Whether each value is uniform for the group, and therefore needs no slot.
-    level: Vec<bool>,
+    group_uniform: Vec<bool>,
     /// The slots of values. A slot is not reused while the group runs, because loops can execute a segment again.
     places: FxHashMap<Value, u32>,
     ifs: FxHashMap<Value, ([u32; 2], [u32; 2])>,
@@ -27,12 +27,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn new(level: Vec<bool>, places: FxHashMap<Value, u32>) -> Self {
-        Self { level, places, ..Self::default() }
+    pub(super) fn new(group_uniform: Vec<bool>, places: FxHashMap<Value, u32>) -> Self {
+        Self { group_uniform, places, ..Self::default() }
     }
 
     pub(super) fn is_group_uniform(&self, value: Value) -> bool {
-        self.level[value.index()]
+        self.group_uniform[value.index()]
     }
 
     /// The mask arrays of both regions of an `if`, and a flag for each region: a word that is nonzero if any work-item

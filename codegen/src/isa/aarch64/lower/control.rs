@@ -9,8 +9,8 @@ use crate::mach::function::Label;
 use crate::vir::{CmpOp, Cond, Func, Target, Terminator, Type, Value};
 
 impl Lower<'_> {
-    /// Returns a label for a block that starts later. The labels below the number of blocks of the VIR function are
-    /// those blocks.
+    /// Returns a label for a block that starts later. The labels below the VIR function's number of blocks refer to the
+    /// blocks of that function.
     pub(super) fn label(&mut self) -> Label {
         self.out.label()
     }

@@ -110,6 +110,6 @@ impl Lower<'_> {
                 });
             }
         }
-        all.unwrap_or_else(|| self.unsupported("narrowing of nothing".to_owned(), INT))
+        all.unwrap_or_else(|| self.unsupported("narrowing without operands".to_owned(), INT))
     }
 }

@@ -77,7 +77,7 @@ const fn exchanged(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The predicate of a vector comparison of floats. Equality and inequality are quiet; the others signal.
+/// The predicate of a comparison of floats with VEX or EVEX. No predicate signals for quiet NaNs.
 const fn float_predicate(op: CmpOp) -> u8 {
     match op {
         CmpOp::FNe => 4,
@@ -381,7 +381,8 @@ impl Lower<'_> {
 
     fn float_mask(&mut self, cond: Value, ty: Type) -> VReg {
         if let (Some((op, a, b)), Some(elem)) = (self.folded_float_compare(cond, ty), ty.elem()) {
-            // Predicates above 7 require VEX. Exchanging the operands avoids them.
+            // Predicates above 7 require VEX. For `FLt` and `FLe`, the low three bits are the predicate of the same
+            // comparison that signals for quiet NaNs. The code exchanges the operands of `FGt` and `FGe`.
             let (op, a, b) = if matches!(op, CmpOp::FGt | CmpOp::FGe) { (exchanged(op), b, a) } else { (op, a, b) };
             let b = self.source(b, false);
             let a = self.reg(a);

@@ -1,4 +1,4 @@
-//! The state of instruction selection, and builders for instructions of common shapes.
+//! The state of instruction selection, and builders for common kinds of instructions.
 
 use regalloc2::{Operand, RegClass, VReg};
 

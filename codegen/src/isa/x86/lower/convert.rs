@@ -59,7 +59,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The destination is zeroed first, to break the dependency on its old value.
+    /// Zeroes the destination first, to break the dependency on its old value.
     fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, wide: bool, to: Elem) -> VReg {
         let zero = self.zero();
         self.v3(opcode.of(to, true), 0, wide, zero, from)
@@ -113,8 +113,8 @@ impl Lower<'_> {
         if !wide_result {
             return low;
         }
-        // If the first conversion overflowed, its result is the minimum integer. Its sign selects the second
-        // conversion.
+        // If the first conversion overflowed, its result is the minimum integer. The sign of this result selects the
+        // second conversion.
         let double = wide(ty);
         let most = self.splat_source(TWO_63[usize::from(double)], ty);
         let elem = ty.elem().unwrap_or(Elem::F32);
@@ -171,7 +171,7 @@ impl Lower<'_> {
         self.v3(t::ADD, len, false, high, low)
     }
 
-    /// Converts to unsigned 32-bit lanes: subtracts 2^31 from numbers of at least 2^31, converts, and adds it again.
+    /// Converts to unsigned 32-bit lanes: subtracts 2^31 from numbers of at least 2^31, converts, and adds 2^31.
     fn floats_to_words(&mut self, a: VReg, ty: Type) -> VReg {
         const GREATER_OR_EQUAL: u8 = 29;
         let len = length(ty);

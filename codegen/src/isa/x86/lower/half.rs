@@ -100,8 +100,9 @@ impl Lower<'_> {
         self.single_of_bits(bits)
     }
 
-    /// Converts without F16C. The addition of 0.5 rounds denormals. Other numbers are rounded to nearest even: the code
-    /// adds one less than half of the last place, plus the lowest bit that is kept.
+    /// Converts without F16C. The addition of 0.5 rounds denormals. Other numbers are rounded to nearest even. For
+    /// this, the code adds one less than half a unit in the last place, and the lowest mantissa bit of the truncated
+    /// result.
     fn float_to_half_bits(&mut self, from: VReg) -> VReg {
         const HALF: i32 = 0x3F00_0000;
         let bits = self.bits_of_single(from);

@@ -1,4 +1,4 @@
-//! Combines bitwise operations under AVX-512: `vpternlog` computes any function of three bits.
+//! Combines bitwise operations with AVX-512: `vpternlog` computes any function of three bits.
 
 use regalloc2::VReg;
 use smallvec::SmallVec;

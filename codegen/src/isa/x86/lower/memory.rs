@@ -217,8 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Uses gather instructions. Scalar loads need more code, and are not faster even on processors with slow gathers
-    /// (0.43 and 0.41 ns per lane under AVX2).
+    /// Uses gather instructions. Scalar loads need more code, and are not faster even on processors with slow gathers:
+    /// both take about 0.4 ns per lane with AVX2.
     pub(super) fn gather(&mut self, elem: Elem, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let base = base.map(|base| self.reg(base));
         let mask = self.mask_reg(mask);

@@ -1,7 +1,7 @@
 //! Shuffles: lanes of two vectors by their indices.
 //!
-//! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Patterns that repeat in each 16 bytes, and
-//! shuffles of 128-bit halves, take one instruction. Other shuffles permute each vector and blend the results.
+//! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Most patterns that repeat in each 16 bytes,
+//! and shuffles of 128-bit halves, take one instruction. Other shuffles permute each vector and blend the results.
 
 use regalloc2::VReg;
 
@@ -114,7 +114,7 @@ impl Lower<'_> {
     }
 
     /// Selects 64-bit lanes with one instruction, or returns `None` if there is none. `halves` is the pattern of
-    /// 128-bit lanes, or `None` if it is not one. AVX2 only.
+    /// 128-bit lanes, or `None` if the pattern splits 128-bit lanes. AVX2 only.
     fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
         if let Some(reg) = self.shuffle_within_16_bytes(pair, lanes) {
             return Some(reg);

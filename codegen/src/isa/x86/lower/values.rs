@@ -218,7 +218,8 @@ impl<'a> Lower<'a> {
         self.plan.folded[value.index()] && self.regs[value.index()].is_none()
     }
 
-    /// Whether [`source`](Self::source) returns a memory operand.
+    /// Whether [`source`](Self::source) may return a memory operand. Also true for constants that `source` loads into a
+    /// register.
     pub(super) fn in_memory(&self, value: Value, broadcasts: bool) -> bool {
         if self.regs[value.index()].is_some() {
             return false;
