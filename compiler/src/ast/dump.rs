@@ -6,9 +6,9 @@
 use std::fmt::Write;
 
 use super::{
-    Access, AddrSpace, Attribute, AttributeArg, BinaryOp, Compound, DeclSpecs, Declaration, Declarator, DeclaratorPart, Designator,
-    EnumSpec, Expr, ExprKind, FloatSuffix, FunctionDef, InitList, Initializer, Item, ParamDecl, Pragma, PragmaKind, Qualifiers, RecordSpec,
-    ScalarKind, StaticAssert, Stmt, StmtKind, StorageClass, TranslationUnit, TypeName, TypeSpec, UnaryOp,
+    Access, AddrSpace, Attribute, AttributeArg, Compound, DeclSpecs, Declaration, Declarator, DeclaratorPart, Designator, EnumSpec, Expr,
+    ExprKind, FloatSuffix, FunctionDef, InitList, Initializer, Item, ParamDecl, Pragma, PragmaKind, Qualifiers, RecordSpec, ScalarKind,
+    StaticAssert, Stmt, StmtKind, StorageClass, TranslationUnit, TypeName, TypeSpec, UnaryOp,
 };
 
 /// Maximum depth of dumped statements and expressions. Deeper ones are written as `...`.
@@ -512,9 +512,9 @@ impl Dump {
             }
             ExprKind::Paren(inner) => self.expr(inner),
             ExprKind::Unary(operator, operand) => self.operation(unary_name(*operator), &[operand]),
-            ExprKind::Binary(operator, _, left, right) => self.operation(binary_name(*operator), &[left, right]),
+            ExprKind::Binary(operator, _, left, right) => self.operation(operator.symbol(), &[left, right]),
             ExprKind::Assign(None, _, left, right) => self.operation("=", &[left, right]),
-            ExprKind::Assign(Some(operator), _, left, right) => self.operation(&format!("{}=", binary_name(*operator)), &[left, right]),
+            ExprKind::Assign(Some(operator), _, left, right) => self.operation(&format!("{}=", operator.symbol()), &[left, right]),
             ExprKind::Cond { cond, then: Some(then), els } => self.operation("?", &[cond, then, els]),
             ExprKind::Cond { cond, then: None, els } => self.operation("?:", &[cond, els]),
             ExprKind::Comma(left, right) => self.operation(",", &[left, right]),
@@ -633,28 +633,5 @@ const fn unary_name(operator: UnaryOp) -> &'static str {
         UnaryOp::PreDec => "--_",
         UnaryOp::PostInc => "_++",
         UnaryOp::PostDec => "_--",
-    }
-}
-
-const fn binary_name(operator: BinaryOp) -> &'static str {
-    match operator {
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Rem => "%",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitOr => "|",
-        BinaryOp::BitXor => "^",
-        BinaryOp::LogAnd => "&&",
-        BinaryOp::LogOr => "||",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
     }
 }

@@ -225,7 +225,10 @@ impl Sema<'_> {
         let from = self.kind(value.ty).clone();
         let to = self.kind(ty).clone();
         match (&from, &to) {
-            (_, TyKind::Scalar(_) | TyKind::Enum { .. }) if self.scalar_kind(value.ty).is_some() => self.cast(CastKind::Arith, value, ty),
+            (_, TyKind::Scalar(_) | TyKind::Enum { .. }) if self.scalar_kind(value.ty).is_some() => {
+                self.warn_of_changed_value(&value, ty);
+                self.cast(CastKind::Arith, value, ty)
+            }
             (TyKind::Scalar(_) | TyKind::Enum { .. }, TyKind::Vector(..)) => self.arith_cast(value, ty),
             (TyKind::Pointer { .. }, TyKind::Scalar(ScalarKind::Bool)) => self.pointer_truth(value),
             (TyKind::Pointer { .. }, TyKind::Pointer { .. }) => self.assign_pointer(value, ty, purpose),

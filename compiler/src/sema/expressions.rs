@@ -87,7 +87,7 @@ impl Sema<'_> {
                 Operand::Value(self.vec_step(ty, span))
             }
             ast::ExprKind::Offsetof(name, path) => Operand::Value(self.offset_of(name, path, span)),
-            ast::ExprKind::Index(base, index) => self.subscript(base, index, span),
+            ast::ExprKind::Index(base, index) => self.subscript(base, index, span, false),
             ast::ExprKind::Call(callee, args) => Operand::Value(self.call(callee, args, span)),
             ast::ExprKind::Member { base, arrow, field } => self.member(base, *arrow, field, span),
             ast::ExprKind::AsType(operand, name) => {
@@ -117,8 +117,12 @@ impl Sema<'_> {
             node = lhs;
         }
         let mut value = self.discarded(node);
-        while let Some((rhs, span)) = chain.pop() {
-            let rhs = if chain.is_empty() { self.rvalue_expr(rhs) } else { self.discarded(rhs) };
+        self.warn_of_unused_operand(&value, node);
+        while let Some((tree, span)) = chain.pop() {
+            let rhs = if chain.is_empty() { self.rvalue_expr(tree) } else { self.discarded(tree) };
+            if !chain.is_empty() {
+                self.warn_of_unused_operand(&rhs, tree);
+            }
             let ty = rhs.ty;
             value = self.expr(ExprKind::Comma(Box::new(value), Box::new(rhs)), ty, span);
         }

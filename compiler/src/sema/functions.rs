@@ -362,7 +362,7 @@ impl Sema<'_> {
                 self.declare_new(&name, Symbol::Local(local), param.span);
             }
         }
-        let statements: Vec<Stmt> = body.items.iter().flat_map(|stmt| self.statement(stmt)).collect();
+        let statements = self.statements(&body.items);
         self.pop_scope();
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
         if !void && !self.in_library && may_reach_end(&statements) && !self.diags.has_errors() {
@@ -399,6 +399,7 @@ impl Sema<'_> {
         }
         function.labels = f.labels.into_iter().map(|l| l.name).collect();
         function.expression_jumps = f.expression_jumps;
+        self.warn_of_uninitialized(id);
         f.local_memory
     }
 

@@ -154,8 +154,8 @@ impl Sema<'_> {
         Lvalue { kind, ty: qt, space, align, span }
     }
 
-    /// Checks a subscript, `base[index]`.
-    pub(super) fn subscript(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span) -> Operand {
+    /// Checks a subscript, `base[index]`. `is_address` is true in `&base[index]`.
+    pub(super) fn subscript(&mut self, base: &ast::Expr, index: &ast::Expr, span: Span, is_address: bool) -> Operand {
         let base_operand = self.operand(base);
         let index_value = self.rvalue_expr(index);
         let base_ty = self.operand_type(&base_operand).ty;
@@ -174,7 +174,7 @@ impl Sema<'_> {
         match (self.kind(base_ty).clone(), base_operand) {
             (TyKind::Array { element, len }, Operand::Lvalue(lvalue)) => {
                 if let (Some(value), Some(len)) = (self.integer_constant(&index_value), len)
-                    && (value < 0 || u64::try_from(value).is_ok_and(|v| v > len))
+                    && (value < 0 || u64::try_from(value).is_ok_and(|value| value >= len + u64::from(is_address)))
                 {
                     let text = if value < 0 { "before the beginning" } else { "past the end" };
                     self.warn(index.span, format!("array index {value} is {text} of the array (that has type '{}')", self.show(base_ty)));

@@ -40,6 +40,8 @@ mod selection;
 mod specifiers;
 mod statements;
 mod suggest;
+mod suspicious;
+mod uninitialized;
 mod variables;
 mod wide;
 

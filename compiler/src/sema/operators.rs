@@ -1,6 +1,7 @@
 //! Unary, binary, assignment and conditional operators (OpenCL C 6.5; C99 6.5.3 to 6.5.16).
 
 use super::convert::{Purpose, promoted, usual_kind};
+use super::suspicious::BinaryNode;
 use super::{Operand, Sema, is_float, is_signed, signed_of};
 use crate::ast::{self, ScalarKind};
 use crate::diag::Span;
@@ -87,7 +88,16 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Operand {
-        let lvalue = match self.operand(operand) {
+        let mut inner = operand;
+        while let ast::ExprKind::Paren(next) = &inner.kind {
+            inner = next;
+        }
+        let operand = match &inner.kind {
+            // `&a[n]` is valid if `a` has n elements.
+            ast::ExprKind::Index(base, index) => self.subscript(base, index, inner.span, true),
+            _ => self.operand(operand),
+        };
+        let lvalue = match operand {
             Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => {
                 if !self.is_error(value.ty) {
@@ -196,13 +206,14 @@ impl Sema<'_> {
         let mut chain = Vec::new();
         let mut node = expr;
         while let ast::ExprKind::Binary(op, at, lhs, rhs) = &node.kind {
-            chain.push((*op, *at, &**rhs, node.span));
+            chain.push(BinaryNode { op: *op, at: *at, lhs, rhs, span: node.span });
             node = lhs;
         }
         let mut value = self.any_rvalue(node);
-        while let Some((op, at, rhs, span)) = chain.pop() {
-            let rhs = self.any_rvalue(rhs);
-            value = self.about_operator(span, at, |sema| sema.binary(op, value, rhs, span));
+        while let Some(node) = chain.pop() {
+            let rhs = self.any_rvalue(node.rhs);
+            self.warn_of_binary(&node, &value, &rhs);
+            value = self.about_operator(node.span, node.at, |sema| sema.binary(node.op, value, rhs, node.span));
         }
         value
     }

@@ -201,13 +201,20 @@ impl Sema<'_> {
         }
     }
 
+    /// Checks the statements of a block or function body.
+    pub(super) fn statements(&mut self, items: &[ast::Stmt]) -> Vec<Stmt> {
+        let mut statements = Vec::with_capacity(items.len());
+        for (index, stmt) in items.iter().enumerate() {
+            self.warn_of_empty_body(stmt, items.get(index + 1));
+            statements.append(&mut self.statement(stmt));
+        }
+        statements
+    }
+
     pub(super) fn block(&mut self, body: &ast::Compound) -> Vec<Stmt> {
         self.push_scope();
         let contract = self.is_contract_on();
-        let mut statements = Vec::with_capacity(body.items.len());
-        for stmt in &body.items {
-            statements.append(&mut self.statement(stmt));
-        }
+        let statements = self.statements(&body.items);
         self.check_unroll_hint(None);
         // FP_CONTRACT in a compound statement applies until its end.
         if let Some(f) = &mut self.f {
@@ -239,6 +246,7 @@ impl Sema<'_> {
 
     /// Checks a controlling expression. Reports an error if it is not scalar.
     fn condition(&mut self, expr: &ast::Expr) -> Expr {
+        self.warn_of_assigned_condition(expr);
         let value = self.rvalue_expr(expr);
         if self.is_error(value.ty) || self.scalar_kind(value.ty).is_some() || self.is_pointer(value.ty) {
             return value;
