@@ -2,7 +2,7 @@
 
 use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
-use crate::vir::{BinOp, Cond, Mem, Op, Terminator, Type, UnOp};
+use crate::vir::{BinOp, CastOp, Cond, Mem, Op, Terminator, Type, UnOp};
 
 /// The loads and stores of AArch64 support fewer addresses: an index scaled by the access size, or a 12-bit
 /// displacement in units of the access size. `lower/address` computes other addresses with separate instructions.
@@ -25,6 +25,8 @@ pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
             let commutes = matches!(user, BinOp::Add | BinOp::And | BinOp::Or | BinOp::Xor);
             a != b && (*b == result && matches!(user, BinOp::Sub | BinOp::AndNot) || commutes)
         }
+        // `sbfiz` shifts and extends.
+        (Op::Bin(BinOp::Shl, ..), Some(Op::Cast(CastOp::SExt, _))) => function.ty(result).is_general(),
         (Op::Load(Mem::Elem(_), _), Some(Op::Splat(_))) => !memory_changes,
         _ => false,
     }
