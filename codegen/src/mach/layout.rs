@@ -84,8 +84,8 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
     }
 }
 
-/// Moves the header of each loop after its latch, if the latch jumps to the header, and the header ends with the exit
-/// of the loop.
+/// Moves the header of each loop after its latch. The latch must jump to the header, and the header must end with the
+/// exit of the loop.
 fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut Vec<usize>) {
     for latch in order.clone() {
         let BlockEnd::Jump(header) = blocks[latch].branch else { continue };

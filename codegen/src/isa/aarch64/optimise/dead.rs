@@ -1,7 +1,7 @@
 //! Removal of instructions without uses. Selection can compute a value that its users do not read in the end.
 
 use super::super::inst::MachInst;
-use super::identity;
+use super::properties::identity;
 use crate::mach::edit::Edit;
 
 /// Removes instructions whose results are unused. Each use follows its definition in the order of the code, except for

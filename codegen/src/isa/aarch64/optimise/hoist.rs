@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::{Identity, Inst, REGISTERS, identity};
+use super::properties::{Identity, Inst, REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, Loop, class_index};
 
 /// Moves invariant instructions out of loops.
 pub(super) fn hoist(edit: &mut Edit<MachInst>) {
-    let plain = super::plain_uses(edit);
+    let plain = plain_uses(edit);
     for nest in edit.loops() {
         let Some(before) = preheader(edit, nest) else { continue };
         let calls = |inst: &Inst| matches!(inst.inst, MachInst::Call(_) | MachInst::CallAddress);

@@ -8,7 +8,7 @@ use regalloc2::VReg;
 
 use super::super::inst::{A64Inst, Field, InstBuilder, MachInst, Opcode, Slot};
 use super::super::table::{self as t, Access};
-use super::{Inst, source};
+use super::properties::{Inst, source};
 use crate::mach::edit::{Edit, EditInst};
 
 /// The largest distance between the instructions of a pair.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::{Identity, REGISTERS, identity};
+use super::properties::{Identity, REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, class_index};
 
 /// An operation and its operands.
@@ -17,7 +17,7 @@ type Key = (Identity, SmallVec<[VReg; 4]>);
 pub(super) fn reuse(edit: &mut Edit<MachInst>) {
     let mut pressure = edit.pressure();
     let parents = edit.dominators();
-    let plain = super::plain_uses(edit);
+    let plain = plain_uses(edit);
     let mut replacements: Vec<Option<VReg>> = vec![None; edit.vregs];
     let mut known: FxHashMap<Key, Vec<(usize, VReg)>> = FxHashMap::default();
     for index in 0..edit.blocks.len() {

@@ -5,7 +5,8 @@ use regalloc2::{Operand, VReg};
 
 use super::super::inst::{A64Inst, Field, InstBuilder, MachInst};
 use super::super::table as t;
-use super::{Inst, pairs, source};
+use super::pairs;
+use super::properties::{Inst, source};
 use crate::mach::edit::{Edit, EditInst};
 
 /// The terms of a sum: base, index, and the shift of the index.
