@@ -1,8 +1,8 @@
 //! The code generator for AArch64.
 //!
 //! `lower` selects instructions with virtual registers, `optimise` moves and merges them, and
-//! [`regalloc`](crate::mach::regalloc) allocates registers. `emit` writes words. Each lane of a mask has all bits set or
-//! all bits clear. `check` decodes emitted instructions in builds with debug assertions.
+//! [`regalloc`](crate::mach::regalloc) allocates registers. `emit` writes words. Each lane of a mask has all bits set
+//! or all bits clear. `check` decodes emitted instructions in builds with debug assertions.
 
 mod check;
 mod emit;
