@@ -62,6 +62,9 @@ pub struct IsaCaps {
     pub min_interleaved_lanes: u32,
     /// The largest number of vectors of work-items to run at a time.
     pub max_interleaved_vectors: u32,
+    /// Whether to interleave vectors in kernels without loops too. The vectors share address computations and the
+    /// branch of the loop over work-items, and neighbouring loads and stores form pairs.
+    pub interleaves_straight_code: bool,
 }
 
 impl X86Level {
@@ -81,6 +84,7 @@ impl X86Level {
             lane_store_cost: 2,
             min_interleaved_lanes: 8,
             max_interleaved_vectors: 2,
+            interleaves_straight_code: false,
         };
         const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
         const AVX512: IsaCaps = IsaCaps {
@@ -120,6 +124,7 @@ impl A64Level {
                 lane_store_cost: 2,
                 min_interleaved_lanes: 4,
                 max_interleaved_vectors: 4,
+                interleaves_straight_code: true,
             },
         }
     }

@@ -4,6 +4,7 @@
 //! A label refers to a block that may not exist yet.
 
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
+use smallvec::SmallVec;
 
 /// A machine instruction with virtual registers.
 pub(crate) trait MachineInst: Copy {
@@ -22,6 +23,8 @@ pub(crate) struct MBlock {
     /// The index after the last instruction. The block starts at the end of the previous block.
     pub(crate) end: usize,
     pub(crate) params: Vec<VReg>,
+    /// Whether the block is executed rarely. Its code follows that of all other blocks.
+    pub(crate) cold: bool,
     pub(crate) succs: Vec<Block>,
     pub(crate) preds: Vec<Block>,
     /// The arguments for the parameters of the only successor.
@@ -41,7 +44,31 @@ pub(crate) struct MFunction<I> {
     pub(crate) vector_bytes: u32,
 }
 
+/// The parts of a function without its instructions.
+#[derive(Debug)]
+pub(crate) struct FunctionParts {
+    pub(crate) blocks: Vec<MBlock>,
+    pub(crate) vregs: usize,
+    pub(crate) vector_bytes: u32,
+}
+
 impl<I> MFunction<I> {
+    pub(crate) fn into_parts(self) -> FunctionParts {
+        FunctionParts { blocks: self.blocks, vregs: self.vregs, vector_bytes: self.vector_bytes }
+    }
+
+    /// A function with these instructions, in the order of the code.
+    pub(crate) fn from_parts(parts: FunctionParts, list: Vec<(I, SmallVec<[Operand; 6]>)>) -> Self {
+        let FunctionParts { blocks, vregs, vector_bytes } = parts;
+        let mut this = Self { insts: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks, vregs, vector_bytes };
+        for (inst, operands) in list {
+            this.insts.push(inst);
+            this.operands.extend_from_slice(&operands);
+            this.ends.push(this.operands.len() as u32);
+        }
+        this
+    }
+
     fn first(&self, block: usize) -> usize {
         if block == 0 { 0 } else { self.blocks[block - 1].end }
     }
@@ -117,6 +144,8 @@ pub(crate) struct FunctionBuilder<I> {
     pub(crate) function: MFunction<I>,
     /// The block of each label.
     labels: Vec<usize>,
+    /// Whether new blocks are cold.
+    pub(crate) cold: bool,
 }
 
 impl<I: MachineInst> FunctionBuilder<I> {
@@ -124,7 +153,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
     pub(crate) fn new(labels: usize) -> Self {
         let function =
             MFunction { insts: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks: Vec::new(), vregs: 0, vector_bytes: 16 };
-        Self { function, labels: vec![usize::MAX; labels] }
+        Self { function, labels: vec![usize::MAX; labels], cold: false }
     }
 
     pub(crate) fn new_reg(&mut self, class: RegClass) -> VReg {
@@ -163,7 +192,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
     /// Starts the block of a label.
     pub(crate) fn start_block(&mut self, label: Label, params: &[VReg]) {
         self.labels[label] = self.function.blocks.len();
-        self.function.blocks.push(MBlock { params: params.to_vec(), ..MBlock::default() });
+        self.function.blocks.push(MBlock { params: params.to_vec(), cold: self.cold, ..MBlock::default() });
     }
 
     /// Ends the current block, whose last instruction has been added. The successors are labels.

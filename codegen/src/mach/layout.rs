@@ -25,6 +25,8 @@ pub(crate) struct BlockCode<C> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) branch: BlockEnd<C>,
+    /// Whether the block follows all blocks that are not cold.
+    pub(crate) cold: bool,
 }
 
 /// The branch encodings of an instruction set.
@@ -33,6 +35,9 @@ pub(crate) trait BranchEncoding: Sized {
     type Cond: Copy;
     /// The alignment of loop headers: the size of an instruction fetch.
     const LOOP_ALIGN: usize;
+
+    /// Whether the header of a loop moves after the latch, so that an iteration executes one branch.
+    const ROTATES_LOOPS: bool;
 
     /// An unconditional branch.
     fn jump(target: usize) -> Self;
@@ -59,7 +64,7 @@ fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
     // The limit ends cycles of blocks that only jump.
     for _ in 0..blocks.len() {
         match blocks[block] {
-            BlockCode { start, end, branch: BlockEnd::Jump(to) } if start == end => block = to,
+            BlockCode { start, end, branch: BlockEnd::Jump(to), .. } if start == end => block = to,
             BlockCode { branch: BlockEnd::None | BlockEnd::Jump(_) | BlockEnd::Branch(..), .. } => break,
         }
     }
@@ -75,6 +80,24 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
         BlockEnd::Branch(cond, then, els) => {
             let (then, els) = (thread(blocks, then), thread(blocks, els));
             if then == els { to(then) } else { B::conditional(cond, then, els, next) }
+        }
+    }
+}
+
+/// Moves the header of each loop after its latch. The latch must jump to the header, and the header must end with the
+/// exit of the loop.
+fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut Vec<usize>) {
+    for latch in order.clone() {
+        let BlockEnd::Jump(header) = blocks[latch].branch else { continue };
+        let header = thread(blocks, header);
+        let places = [header, latch].map(|block| order.iter().position(|other| *other == block));
+        let (BlockEnd::Branch(_, then, els), [Some(start), Some(end)]) = (blocks[header].branch, places) else { continue };
+        if header == 0 || start >= end {
+            continue;
+        }
+        let inside = [then, els].map(|target| order[start..=end].contains(&thread(blocks, target)));
+        if inside[0] != inside[1] {
+            order[start..=end].rotate_left(1);
         }
     }
 }
@@ -98,12 +121,18 @@ pub(crate) fn lay_out<B: BranchEncoding>(
     blocks: &[BlockCode<B::Cond>],
     relocations: &[Relocation],
 ) -> (Vec<u8>, Vec<Relocation>) {
-    let order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
+    let mut order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
+    if B::ROTATES_LOOPS {
+        rotate_loops(blocks, &mut order);
+    }
+    order.sort_by_key(|block| blocks[*block].cold);
     let branches: Vec<Branches<B>> =
         order.iter().enumerate().map(|(place, block)| branches(blocks, *block, order.get(place + 1).copied())).collect();
     let mut loops = vec![false; blocks.len()];
-    for (block, branches) in order.iter().zip(&branches) {
-        branches.iter().filter(|branch| branch.target() <= *block).for_each(|branch| loops[branch.target()] = true);
+    let mut places = vec![0; blocks.len()];
+    order.iter().enumerate().for_each(|(place, block)| places[*block] = place);
+    for (place, branches) in branches.iter().enumerate().filter(|(place, _)| !blocks[order[*place]].cold) {
+        branches.iter().filter(|branch| places[branch.target()] <= place).for_each(|branch| loops[branch.target()] = true);
     }
     let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
     // Branches never shrink, so this terminates.
@@ -138,13 +167,12 @@ impl<B: BranchEncoding> Layout<'_, B> {
     fn write(&self, text: &[u8], relocations: &[Relocation]) -> (Vec<u8>, Vec<Relocation>) {
         let mut out = Vec::with_capacity(text.len() + self.blocks.len() * 8);
         let mut moved = Vec::with_capacity(relocations.len());
-        let mut rest = relocations;
         for (&block, branches) in self.order.iter().zip(&self.branches) {
             let (code, start) = (self.blocks[block], self.starts[block]);
             B::pad(&mut out, start);
             out.extend(&text[code.start..code.end]);
-            let (own, others) = rest.split_at(rest.partition_point(|relocation| relocation.at < code.end));
-            rest = others;
+            let [first, last] = [code.start, code.end].map(|limit| relocations.partition_point(|relocation| relocation.at < limit));
+            let own = &relocations[first..last];
             let to = |place: usize| place - code.start + start;
             moved.extend(own.iter().map(|relocation| Relocation { at: to(relocation.at), end: to(relocation.end), ..*relocation }));
             for branch in branches {

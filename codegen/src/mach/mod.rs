@@ -13,6 +13,7 @@
 pub(crate) mod addresses;
 pub(crate) mod code;
 pub(crate) mod constants;
+pub(crate) mod edit;
 pub(crate) mod folding;
 pub(crate) mod function;
 pub(crate) mod layout;

@@ -28,13 +28,12 @@ mov %r8d,(%rsi)
 pop %rbp
 ret
 
-# displacement, armv8.2: 32 bytes
+# displacement, armv8.2: 28 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ldr     w3, [x0, #0x10]
-ldr     w5, [x0, #0x14]
-add     w7, w3, w5
-str     w7, [x1]
+ldp     w3, w4, [x0, #0x10]
+add     w6, w3, w4
+str     w6, [x1]
 ldp     x29, x30, [sp], #0x10
 ret
 

@@ -58,14 +58,13 @@ ret
 
 # splat_loads, sse4.2: no value of type f64x2
 
-# splat_loads, armv8.2: 36 bytes
+# splat_loads, armv8.2: 32 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ld1r    {v3.4s}, [x0]
 ldr     d5, [x0, #0x8]
 dup     v7.2d, v5.d[0]
-str     q3, [x1]
-str     q7, [x1, #0x10]
+stp     q3, q7, [x1]
 ldp     x29, x30, [sp], #0x10
 ret
 
@@ -101,34 +100,33 @@ ret
 
 # masked_copy, sse4.2: no value of type m32x4
 
-# masked_copy, armv8.2: 108 bytes
+# masked_copy, armv8.2: 104 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     q3, [x0]
-movi    v5.2d, #0x0
-cmgt    v7.4s, v3.4s, #0x0
-uminv   s16, v7.4s
-fmov    w11, s16
-cbz     w11, 0x28
+cmgt    v5.4s, v3.4s, #0x0
+uminv   s7, v5.4s
+fmov    w9, s7
+cbz     w9, 0x28
 str     q3, [x1]
-b       0x64
-fmov    w0, s7
-cbz     w0, 0x34
+ldp     x29, x30, [sp], #0x10
+ret
+fmov    w14, s5
+cbz     w14, 0x34
 st1     {v3.s}[0], [x1]
 add     x0, x1, #0x4
-mov     w2, v7.s[1]
+mov     w2, v5.s[1]
 cbz     w2, 0x44
 st1     {v3.s}[1], [x0]
 add     x0, x1, #0x8
-mov     w2, v7.s[2]
+mov     w2, v5.s[2]
 cbz     w2, 0x54
 st1     {v3.s}[2], [x0]
 add     x0, x1, #0xc
-mov     w1, v7.s[3]
-cbz     w1, 0x64
+mov     w1, v5.s[3]
+cbz     w1, 0x20
 st1     {v3.s}[3], [x0]
-ldp     x29, x30, [sp], #0x10
-ret
+b       0x20
 
 # gather, avx512: 39 bytes
 endbr64
@@ -158,24 +156,23 @@ ret
 
 # gather, sse4.2: no value of type f32x4
 
-# gather, armv8.2: 76 bytes
+# gather, armv8.2: 72 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
 ldr     q3, [x1]
-movi    v17.2d, #0x0
-fmov    w7, s3
-add     x9, x0, w7, sxtw #0x2
-ld1     {v17.s}[0], [x9]
-mov     w13, v3.s[1]
-add     x15, x0, w13, sxtw #0x2
-ld1     {v17.s}[1], [x15]
+fmov    w5, s3
+add     x7, x0, w5, sxtw #0x2
+ldr     s18, [x7]
+mov     w11, v3.s[1]
+add     x13, x0, w11, sxtw #0x2
+ld1     {v18.s}[1], [x13]
 mov     w2, v3.s[2]
 add     x2, x0, w2, sxtw #0x2
-ld1     {v17.s}[2], [x2]
+ld1     {v18.s}[2], [x2]
 mov     w2, v3.s[3]
 add     x0, x0, w2, sxtw #0x2
-ld1     {v17.s}[3], [x0]
-str     q17, [x1]
+ld1     {v18.s}[3], [x0]
+str     q18, [x1]
 ldp     x29, x30, [sp], #0x10
 ret
 
@@ -392,14 +389,13 @@ ret
 
 # mask_bits, sse4.2: no value of type m32x4
 
-# mask_bits, armv8.2: 44 bytes
+# mask_bits, armv8.2: 40 bytes
 stp     x29, x30, [sp, #-0x10]!
 mov     x29, sp
-ldr     q2, [x0]
-ldr     q4, [x0, #0x10]
-cmhs    v6.4s, v2.4s, v4.4s
-ldr     q16, 0x30
-and     v16.16b, v6.16b, v16.16b
+ldp     q2, q3, [x0]
+cmhs    v5.4s, v2.4s, v3.4s
+ldr     q7, 0x30
+and     v16.16b, v5.16b, v7.16b
 addv    s16, v16.4s
 fmov    w0, s16
 ldp     x29, x30, [sp], #0x10

@@ -34,6 +34,34 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
     Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
 }
 
+/// The largest number of instructions of a kernel without loops that is interleaved. Larger kernels have enough
+/// independent operations, and the cost of the loop over work-items is small in comparison.
+const MAX_STRAIGHT_INSTS: usize = 64;
+
+/// The shape for a kernel without loops: the largest number of vectors whose values fit in registers, if the
+/// instruction set profits.
+pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
+    let (shape, caps) = (uniformity.shape(), uniformity.caps());
+    let mut insts = 0;
+    let mut calls = false;
+    function.body.walk(&mut |inst| {
+        insts += 1;
+        calls |= matches!(inst.op, Op::Call(..) | Op::Barrier(_) | Op::Group { .. });
+    });
+    let fills_vectors = shape.lanes * 4 == caps.vector_bytes;
+    if !caps.interleaves_straight_code || !fills_vectors || calls || insts > MAX_STRAIGHT_INSTS {
+        return shape;
+    }
+    let row = shape.group[usize::from(shape.vector_dimension)];
+    let is_better = |vectors: u32| {
+        let lanes = shape.lanes * vectors;
+        let registers = (caps.vector_registers / vectors) as usize;
+        lanes <= MAX_LANES && row.is_multiple_of(lanes) && fits(&[], &function.body, uniformity, registers)
+    };
+    let vectors = [4, 2].into_iter().find(|&vectors| vectors <= caps.max_interleaved_vectors && is_better(vectors));
+    Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
+}
+
 /// Whether interleaving is profitable in a region: work-items leave its loops at nearly the same time, and its
 /// innermost loops need at most `registers` registers for one vector. False if the region contains calls.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {

@@ -86,7 +86,8 @@ impl<'a> Planner<'a> {
     fn gangs(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
-        if shape.lanes < 4 || !self.has_loop && alternative.is_none() && !subword_packing::may_widen(self.kernel, shape) {
+        let straight = self.isa.caps().interleaves_straight_code || subword_packing::may_widen(self.kernel, shape);
+        if shape.lanes < 4 || !self.has_loop && alternative.is_none() && !straight {
             return Some(shape);
         }
         let mut uniformity = self.uniformity(shape);
@@ -102,7 +103,8 @@ impl<'a> Planner<'a> {
         Some(if self.has_loop {
             interleave::interleave(self.kernel, &uniformity)
         } else {
-            subword_packing::widen(self.kernel, &uniformity)
+            let widened = subword_packing::widen(self.kernel, &uniformity);
+            if widened.lanes > uniformity.shape().lanes { widened } else { interleave::interleave_straight_code(self.kernel, &uniformity) }
         })
     }
 }

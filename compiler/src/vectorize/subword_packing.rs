@@ -85,6 +85,10 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     while lanes > shape.lanes && !line.is_multiple_of(lanes) {
         lanes /= 2;
     }
+    // Interleave two packed vectors of words. Bytes would need eight vectors where they are not packed.
+    if shape.isa.caps().interleaves_straight_code && lanes == 2 * shape.lanes && line.is_multiple_of(2 * lanes) {
+        lanes *= 2;
+    }
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 

@@ -71,7 +71,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        Ok(BlockCode { start, end: self.out.len(), branch: end })
+        Ok(BlockCode { start, end: self.out.len(), branch: end, cold: self.function.blocks[block.index()].cold })
     }
 
     fn word(&mut self, word: u32) {

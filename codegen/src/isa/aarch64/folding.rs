@@ -2,7 +2,7 @@
 
 use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
-use crate::vir::{BinOp, Cond, Mem, Op, Terminator, Type, UnOp};
+use crate::vir::{BinOp, CastOp, Cond, Mem, Op, Terminator, Type, UnOp};
 
 /// A load or store of AArch64 supports only some of these addresses. It has an index with the scale 1 or the access
 /// size, or a displacement. `lower/address` computes other addresses with separate instructions.
@@ -25,6 +25,8 @@ pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
             let commutes = matches!(user, BinOp::Add | BinOp::And | BinOp::Or | BinOp::Xor);
             a != b && (*b == result && matches!(user, BinOp::Sub | BinOp::AndNot) || commutes)
         }
+        // `sbfiz` shifts and extends.
+        (Op::Bin(BinOp::Shl, ..), Some(Op::Cast(CastOp::SExt, _))) => function.ty(result).is_general(),
         (Op::Load(Mem::Elem(_), _), Some(Op::Splat(_))) => !memory_changes,
         _ => false,
     }

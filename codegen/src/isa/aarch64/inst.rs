@@ -36,7 +36,7 @@ pub(super) enum Field {
 }
 
 /// A register of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Slot {
     None,
     /// The register of an operand, by its index.

@@ -52,6 +52,7 @@ impl Condition {
 impl BranchEncoding for Jump {
     type Cond = Condition;
     const LOOP_ALIGN: usize = 16;
+    const ROTATES_LOOPS: bool = true;
 
     fn jump(target: usize) -> Self {
         Self { condition: None, target, long: false }

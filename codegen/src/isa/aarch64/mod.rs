@@ -1,8 +1,8 @@
 //! The code generator for AArch64.
 //!
-//! `lower` selects instructions with virtual registers, [`regalloc`](crate::mach::regalloc) allocates registers, and
-//! `emit` writes words. Each lane of a mask has all bits set or all bits clear. `check` decodes emitted instructions in
-//! builds with debug assertions.
+//! `lower` selects instructions with virtual registers, `optimise` moves and merges them, and
+//! [`regalloc`](crate::mach::regalloc) allocates registers. `emit` writes words. Each lane of a mask has all bits set
+//! or all bits clear. `check` decodes emitted instructions in builds with debug assertions.
 
 mod check;
 mod emit;
@@ -12,6 +12,7 @@ mod frame;
 mod inst;
 mod jumps;
 mod lower;
+mod optimise;
 mod regs;
 mod table;
 
@@ -38,7 +39,7 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
     let mut pool = Pool::default();
     let mut allocated = Vec::with_capacity(module.functions.len());
     for function in &module.functions {
-        let lowered = lower::lower(&gvn(function), level, &mut pool)?;
+        let lowered = optimise::optimise(lower::lower(&gvn(function), level, &mut pool)?);
         let output = allocate(&lowered, &regs::environment())?;
         allocated.push((lowered, output));
     }

@@ -58,7 +58,7 @@ impl Emitter<'_> {
                 }
             }
         }
-        Ok(BlockCode { start, end: self.out.len(), branch: end })
+        Ok(BlockCode { start, end: self.out.len(), branch: end, cold: self.function.blocks[block.index()].cold })
     }
 
     fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {

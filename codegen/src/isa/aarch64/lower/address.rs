@@ -112,6 +112,12 @@ impl Lower<'_> {
         match terms {
             Terms { base, index: Some((index, shift)), disp: 0 } if shift == 0 || shift == access.log2 => {
                 let shifted = u32::from(shift > 0) << 12;
+                if let Some(&(word, sign, block)) = self.extensions.get(&index)
+                    && block == self.out.current_block()
+                {
+                    let opcode = access.extended[usize::from(sign)];
+                    return InstBuilder::new(opcode).n(base).m(word).imm(shifted, shift.into());
+                }
                 InstBuilder::new(access.indexed).n(base).m(index).imm(shifted, shift.into())
             }
             terms => {

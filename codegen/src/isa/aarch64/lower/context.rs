@@ -44,6 +44,13 @@ pub(super) struct Lower<'a> {
     pub(super) addresses: FxHashMap<Terms, VReg>,
     /// The machine block of `addresses`.
     pub(super) address_block: usize,
+    /// The packed 16-bit elements of each vector that zero-extends them.
+    pub(super) packed: FxHashMap<VReg, VReg>,
+    /// The element in each splat, a scalar float, and the machine block of the splat.
+    pub(super) elements: FxHashMap<VReg, (VReg, usize)>,
+    /// The 32-bit register that each extension to 64 bits extends, whether it is a sign extension, and its machine
+    /// block.
+    pub(super) extensions: FxHashMap<VReg, (VReg, bool, usize)>,
     /// The last division and its quotient.
     pub(super) divided: Option<(Division, VReg)>,
     /// The first operation that the instruction set does not have.

@@ -18,6 +18,11 @@ impl Lower<'_> {
 
     fn cast_scalar(&mut self, op: CastOp, a: Value, to: Elem) -> VReg {
         let from = self.ty(a).elem().unwrap_or(to);
+        if op == CastOp::SExt
+            && let Some(reg) = self.extend_shifted(a)
+        {
+            return reg;
+        }
         let reg = self.reg(a);
         let (from_long, to_long) = (from.bits() == 64, to.bits() == 64);
         match op {
@@ -26,7 +31,11 @@ impl Lower<'_> {
             CastOp::Bitcast => self.move_to_general(to_long, reg),
             CastOp::Trunc => reg,
             CastOp::ZExt if self.is_extended(a) => reg,
-            CastOp::SExt | CastOp::ZExt => self.extend(reg, op == CastOp::SExt),
+            CastOp::SExt | CastOp::ZExt => {
+                let to = self.extend(reg, op == CastOp::SExt);
+                self.extensions.insert(to, (reg, op == CastOp::SExt, self.out.current_block()));
+                to
+            }
             CastOp::SToF => self.unary(if from_long { t::SCVTF_X } else { t::SCVTF_W }, to_long, reg),
             CastOp::UToF => self.unary(if from_long { t::UCVTF_X } else { t::UCVTF_W }, to_long, reg),
             CastOp::FToS => self.unary(if to_long { t::FCVTZS_X } else { t::FCVTZS_W }, from_long, reg),

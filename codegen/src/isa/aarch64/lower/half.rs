@@ -13,7 +13,7 @@ impl Lower<'_> {
             let half = self.move_to_float(false, a);
             return self.unary(t::FCVT_H_TO_S, false, half);
         }
-        let halves = self.unary(t::XTN_4H, false, a);
+        let halves = self.packed_words(a);
         self.unary(t::FCVTL_4S, false, halves)
     }
 
@@ -25,6 +25,8 @@ impl Lower<'_> {
             return self.move_to_general(false, half);
         }
         let halves = self.unary(t::FCVTN_4H, false, a);
-        self.unary(t::UXTL_4S, false, halves)
+        let all = self.unary(t::UXTL_4S, false, halves);
+        self.packed.insert(all, halves);
+        all
     }
 }

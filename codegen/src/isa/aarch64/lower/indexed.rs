@@ -57,12 +57,22 @@ impl Lower<'_> {
         let indices = self.indices(base, index, scale);
         let mask = self.mask_reg(mask).map(|mask| (mask, self.safe_address()));
         let mem = Mem::Elem(ty.elem().unwrap_or(Elem::I32));
-        let mut all = self.zero();
+        let mut all = None;
         for lane in 0..ty.lanes() {
             let Some(at) = self.lane_address(&indices, lane) else { break };
-            all = self.load_lane(mem, all, lane, at, mask, ty);
+            all = Some(match all {
+                // The load of a scalar clears the other lanes.
+                None if mask.is_none() => {
+                    let access = if wide(ty) { t::LOAD_D } else { t::LOAD_S };
+                    self.result(InstBuilder::new(access.scaled).n(at))
+                }
+                before => {
+                    let into = before.unwrap_or_else(|| self.zero());
+                    self.load_lane(mem, into, lane, at, mask, ty)
+                }
+            });
         }
-        all
+        all.unwrap_or_else(|| self.zero())
     }
 
     pub(super) fn scatter(&mut self, base: Option<Value>, index: &[Value], scale: u8, value: Value, mask: Option<Value>) {

@@ -62,7 +62,7 @@ impl Lower<'_> {
 
     /// The operator and operands of a folded shift or multiplication. The last field is the shift amount of a shift or
     /// of a multiplication by a power of two. Returns `None` if the value is not folded, or is a shift by a variable.
-    fn folded_bin(&self, value: Value) -> Option<(BinOp, Value, Value, Option<u32>)> {
+    pub(super) fn folded_bin(&self, value: Value) -> Option<(BinOp, Value, Value, Option<u32>)> {
         if !self.plan.folded[value.index()] || self.regs[value.index()].is_some() {
             return None;
         }
@@ -185,6 +185,15 @@ impl Lower<'_> {
     /// Extends 32 bits to 64.
     pub(super) fn extend(&mut self, a: VReg, sign: bool) -> VReg {
         if sign { self.unary(t::SXTW, true, a) } else { self.result(InstBuilder::new(t::UXTW).m(a)) }
+    }
+
+    /// Sign-extends a folded shift by a constant. `None` if `a` is another operation.
+    pub(super) fn extend_shifted(&mut self, a: Value) -> Option<VReg> {
+        let (BinOp::Shl, of, _, Some(amount @ 1..32)) = self.folded_bin(a)? else { return None };
+        let from = self.reg(of);
+        let width = 32 - amount;
+        let builder = InstBuilder::new(t::SBFIZ).n(from).imm((64 - amount) << 16, amount.into());
+        Some(self.result(builder.imm2((width - 1) << 10, width.into())))
     }
 
     /// Whether bits 32 to 63 of a 32-bit value's register are known to be 0. Instructions on 32-bit registers clear

@@ -86,9 +86,11 @@ impl Lower<'_> {
         let builder = self.access_at(whole_load(mem), place);
         let all = self.result(builder);
         self.jump(next, &[all]);
+        self.out.cold = true;
         self.start_block(part, &[]);
         let some = self.load_lanes(mem, place, mask, ty);
         self.jump(next, &[some]);
+        self.out.cold = false;
         let packed = self.vec();
         self.start_block(next, &[packed]);
         self.unpack(mem, packed)
@@ -101,7 +103,11 @@ impl Lower<'_> {
                 let words = self.unary(t::UXTL_8H, false, packed);
                 self.unary(t::UXTL_4S, false, words)
             }
-            Mem::I16 => self.unary(t::UXTL_4S, false, packed),
+            Mem::I16 => {
+                let all = self.unary(t::UXTL_4S, false, packed);
+                self.packed.insert(all, packed);
+                all
+            }
             Mem::Elem(_) => packed,
         }
     }
@@ -113,8 +119,16 @@ impl Lower<'_> {
                 let words = self.unary(t::XTN_4H, false, value);
                 self.unary(t::XTN_8B, false, words)
             }
-            Mem::I16 => self.unary(t::XTN_4H, false, value),
+            Mem::I16 => self.packed_words(value),
             Mem::Elem(_) => value,
+        }
+    }
+
+    /// Packs the low 16 bits of 32-bit lanes. Values that were zero-extended from 16 bits need no instruction.
+    pub(super) fn packed_words(&mut self, value: VReg) -> VReg {
+        match self.packed.get(&value) {
+            Some(&packed) => packed,
+            None => self.unary(t::XTN_4H, false, value),
         }
     }
 
@@ -204,12 +218,14 @@ impl Lower<'_> {
         let builder = self.access_at(whole_store(mem), place).d(packed);
         self.push(builder);
         self.jump(next, &[]);
+        self.out.cold = true;
         self.start_block(part, &[]);
         for lane in 0..ty.lanes() {
             let at = self.address_of(place.offset_by(i32::from(lane) * mem.bytes() as i32));
             self.store_lane(mem, packed, lane, at, Some(mask), ty);
         }
         self.jump(next, &[]);
+        self.out.cold = false;
         self.start_block(next, &[]);
     }
 }

@@ -47,6 +47,9 @@ pub(super) fn lower(function: &Function, level: A64Level, pool: &mut Pool) -> Re
         params: Vec::new(),
         addresses: FxHashMap::default(),
         address_block: 0,
+        packed: FxHashMap::default(),
+        elements: FxHashMap::default(),
+        extensions: FxHashMap::default(),
         divided: None,
         unsupported: None,
     };

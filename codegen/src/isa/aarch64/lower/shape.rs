@@ -26,7 +26,16 @@ impl Lower<'_> {
         }
         let from = self.reg(a);
         let opcode = if self.ty(a).is_general() { t::DUP_GPR } else { t::DUP_LANE };
-        self.result(InstBuilder::new(opcode).wide(double).n(from).lane(log2(double), 0))
+        let to = self.result(InstBuilder::new(opcode).wide(double).n(from).lane(log2(double), 0));
+        if opcode == t::DUP_LANE {
+            self.elements.insert(to, (from, self.out.current_block()));
+        }
+        to
+    }
+
+    /// The element of a splat in the current block, which products can use without the splat.
+    pub(super) fn element(&self, splat: VReg) -> Option<VReg> {
+        self.elements.get(&splat).filter(|(_, block)| *block == self.out.current_block()).map(|(element, _)| *element)
     }
 
     /// Loads an element into all lanes. `ld1r` has no displacement, so other addresses take a load and a `dup`.
@@ -36,7 +45,9 @@ impl Lower<'_> {
         }
         let load = self.access(if double { t::LOAD_D } else { t::LOAD_S }, addr);
         let element = self.result(load);
-        self.result(InstBuilder::new(t::DUP_LANE).wide(double).n(element).lane(log2(double), 0))
+        let to = self.result(InstBuilder::new(t::DUP_LANE).wide(double).n(element).lane(log2(double), 0));
+        self.elements.insert(to, (element, self.out.current_block()));
+        to
     }
 
     pub(super) fn extract(&mut self, a: Value, lane: u8, ty: Type) -> VReg {

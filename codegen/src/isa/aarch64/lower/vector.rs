@@ -6,7 +6,7 @@ use super::super::inst::{InstBuilder, Opcode};
 use super::super::regs::VEC;
 use super::super::table as t;
 use super::context::{Lower, bits, wide};
-use crate::vir::{BinOp, Rounding, TernOp, Type, UnOp, Value};
+use crate::vir::{BinOp, Op, Rounding, TernOp, Type, UnOp, Value};
 
 impl Lower<'_> {
     pub(super) fn vector_un(&mut self, op: UnOp, a: Value, ty: Type) -> VReg {
@@ -67,6 +67,10 @@ impl Lower<'_> {
             BinOp::Rotl => return self.vector_rotate(a, b, ty),
             _ => {}
         }
+        if let Some(reg) = self.multiply_add(op, a, b, double) {
+            return reg;
+        }
+        let values = [a, b];
         let (a, b) = (self.reg(a), self.reg(b));
         let opcode = match (op, double) {
             (BinOp::Add, _) => t::ADD_V,
@@ -94,13 +98,63 @@ impl Lower<'_> {
             (BinOp::AddWords, _) => t::ADD_8H,
             (BinOp::SubWords, _) => t::SUB_8H,
             (BinOp::MulWords, _) => t::MUL_8H,
-            (BinOp::FAdd, _) => t::FADD_V,
+            (BinOp::FAdd, _) => return self.vector_sum(values, [a, b], double),
             (BinOp::FSub, _) => t::FSUB_V,
-            (BinOp::FMul, _) => t::FMUL_V,
+            (BinOp::FMul, _) => match [(a, b), (b, a)].map(|(a, b)| (a, self.element(b))) {
+                [(a, Some(element)), _] | [_, (a, Some(element))] => {
+                    return self.result(InstBuilder::new(t::FMUL_ELEMENT).wide(double).n(a).m(element).imm(0, 0));
+                }
+                _ => t::FMUL_V,
+            },
             (BinOp::FDiv, _) => t::FDIV_V,
             (op, _) => return self.unsupported(format!("{op:?} of {ty}"), VEC),
         };
         self.binary(opcode, double, a, b)
+    }
+
+    /// A sum with a product that has no other use, or a difference. `None` for other operations. A constant summand
+    /// would need a copy, so it is left out.
+    fn multiply_add(&mut self, op: BinOp, a: Value, b: Value, double: bool) -> Option<VReg> {
+        let (opcode, product) = match (op, double) {
+            (BinOp::Add, false) => (t::MLA_V, BinOp::Mul),
+            (BinOp::AddWords, _) => (t::MLA_8H, BinOp::MulWords),
+            (BinOp::AddBytes, _) => (t::MLA_16B, BinOp::MulBytes),
+            (BinOp::Sub, false) => (t::MLS_V, BinOp::Mul),
+            _ => return None,
+        };
+        let mut orders = [(a, b), (b, a)].into_iter().take(if op == BinOp::Sub { 1 } else { 2 });
+        let (summand, x, y) = orders.find_map(|(summand, value)| match self.plan.defs[value.index()]?.op {
+            Op::Bin(other, x, y) if other == product => {
+                let suits = self.plan.single_block_use[value.index()] && self.constant(summand).is_none();
+                suits.then_some((summand, x, y))
+            }
+            _ => None,
+        })?;
+        let (summand, x, y) = (self.reg(summand), self.reg(x), self.reg(y));
+        Some(self.tied_binary(opcode, false, summand, x, y))
+    }
+
+    /// Adds floats. The sum with a negated operand is a difference.
+    fn vector_sum(&mut self, values: [Value; 2], [a, b]: [VReg; 2], double: bool) -> VReg {
+        let [first, second] = values.map(|value| self.negated(value));
+        match (first, second) {
+            (_, Some(b)) => {
+                let b = self.reg(b);
+                self.binary(t::FSUB_V, double, a, b)
+            }
+            (Some(a), _) => {
+                let a = self.reg(a);
+                self.binary(t::FSUB_V, double, b, a)
+            }
+            (None, None) => self.binary(t::FADD_V, double, a, b),
+        }
+    }
+
+    /// The operand of a negation of floats, which changes the sign bits. `None` if the value is not one.
+    fn negated(&self, value: Value) -> Option<Value> {
+        let Op::Bin(BinOp::Xor, of, sign) = self.plan.defs[value.index()]?.op else { return None };
+        let sign_bit = 1 << (bits(self.ty(value)) - 1);
+        (self.splat_bits(sign) == Some(sign_bit)).then_some(of)
     }
 
     /// Selects lanes of `of[0]` where the comparison holds, otherwise lanes of `of[1]`.
@@ -176,6 +230,16 @@ impl Lower<'_> {
 
     pub(super) fn vector_tern(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         let (a, b, c, double) = (self.reg(a), self.reg(b), self.reg(c), wide(ty));
+        if let [(a, Some(element)), _] | [_, (a, Some(element))] = [(a, b), (b, a)].map(|(a, b)| (a, self.element(b))) {
+            let to = self.vec();
+            let (opcode, from) = match op {
+                TernOp::Fma => (t::FMLA_ELEMENT, c),
+                TernOp::Fnma => (t::FMLS_ELEMENT, c),
+                TernOp::Fms => (t::FMLA_ELEMENT, self.unary(t::FNEG_V, double, c)),
+            };
+            self.push(InstBuilder::new(opcode).wide(double).tied(from, to).n(a).m(element));
+            return to;
+        }
         match op {
             TernOp::Fma => self.tied_binary(t::FMLA_V, double, c, a, b),
             TernOp::Fnma => self.tied_binary(t::FMLS_V, double, c, a, b),

@@ -12,6 +12,8 @@ pub(crate) struct Access {
     pub(crate) unscaled: Opcode,
     /// With an index register, which can be shifted left by `log2`.
     pub(crate) indexed: Opcode,
+    /// With a zero-extended and a sign-extended index register of 32 bits, which can be shifted left by `log2`.
+    pub(crate) extended: [Opcode; 2],
     /// The binary logarithm of the access size in bytes.
     pub(crate) log2: u32,
 }
@@ -22,6 +24,10 @@ macro_rules! access {
             scaled: one($name, concat!($reg, ", [An<, #>]"), $word | 0x3900_0000),
             unscaled: one($unscaled, concat!($reg, ", [An<, #>]"), $word | 0x3800_0000),
             indexed: one($name, concat!($reg, ", [An, Xm<, lsl #>]"), $word | 0x3820_6800),
+            extended: [
+                one($name, concat!($reg, ", [An, Wm, uxtw< #>]"), $word | 0x3820_4800),
+                one($name, concat!($reg, ", [An, Wm, sxtw< #>]"), $word | 0x3820_C800),
+            ],
             log2: $log2,
         }
     };
@@ -61,6 +67,18 @@ opcodes! {
     STORE_LANE_D = one("st1", "{Vd.d}[@], [An]", 0x0D00_8400);
     /// Loads one element into all lanes.
     LOAD_SPLAT = Opcode { name: "ld1r", text: "{Vd.T}, [An]", word: 0x4D40_C800, wide: 1 << 10 };
+
+    // Pairs. The immediate is the displacement in bytes.
+    LOAD_PAIR_W = one("ldp", "Wd, Wa, [An<, #>]", 0x2940_0000);
+    LOAD_PAIR_X = one("ldp", "Xd, Xa, [An<, #>]", 0xA940_0000);
+    LOAD_PAIR_S = one("ldp", "Sd, Sa, [An<, #>]", 0x2D40_0000);
+    LOAD_PAIR_D = one("ldp", "Dd, Da, [An<, #>]", 0x6D40_0000);
+    LOAD_PAIR_Q = one("ldp", "Qd, Qa, [An<, #>]", 0xAD40_0000);
+    STORE_PAIR_W = one("stp", "Wd, Wa, [An<, #>]", 0x2900_0000);
+    STORE_PAIR_X = one("stp", "Xd, Xa, [An<, #>]", 0xA900_0000);
+    STORE_PAIR_S = one("stp", "Sd, Sa, [An<, #>]", 0x2D00_0000);
+    STORE_PAIR_D = one("stp", "Dd, Da, [An<, #>]", 0x6D00_0000);
+    STORE_PAIR_Q = one("stp", "Qd, Qa, [An<, #>]", 0xAD00_0000);
 
     // Pushes and pops of the prologue and epilogue. The immediate is the offset in bytes.
     PUSH_PAIR = one("stp", "Xd, Xa, [An, #]!", 0xA980_0000);

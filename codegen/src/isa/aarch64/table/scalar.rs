@@ -60,6 +60,8 @@ opcodes! {
     LSL_IMM = Opcode { name: "lsl", text: "Rd, Rn, #", word: 0x5300_0000, wide: XN };
     LSR_IMM = Opcode { name: "lsr", text: "Rd, Rn, #", word: 0x5300_0000, wide: XN };
     ASR_IMM = Opcode { name: "asr", text: "Rd, Rn, #", word: 0x1300_0000, wide: XN };
+    /// Sign-extends the low bits of `n` (their number is the second immediate) and shifts them left by the first one.
+    SBFIZ = one("sbfiz", "Xd, Xn, #, $", 0x9340_0000);
     /// `extr` with the same register as both operands.
     ROR_IMM = Opcode { name: "ror", text: "Rd, Rn, #", word: 0x1380_0000, wide: XN };
 

@@ -46,6 +46,12 @@ opcodes! {
     SMULL2_V = one("smull2", "Vd.2d, Vn.4s, Vm.4s", 0x4EA0_C000);
     /// `d + n * m`; `d` is tied.
     UMLAL_V = one("umlal", "Vd.2d, Vn.2s, Vm.2s", 0x2EA0_8000);
+    /// `d + n * m`; `d` is tied.
+    MLA_V = one("mla", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_9400);
+    MLA_8H = one("mla", "Vd.8h, Vn.8h, Vm.8h", 0x4E60_9400);
+    MLA_16B = one("mla", "Vd.16b, Vn.16b, Vm.16b", 0x4E20_9400);
+    /// `d - n * m`; `d` is tied.
+    MLS_V = one("mls", "Vd.4s, Vn.4s, Vm.4s", 0x6EA0_9400);
     ADD_16B = one("add", "Vd.16b, Vn.16b, Vm.16b", 0x4E20_8400);
     SUB_16B = one("sub", "Vd.16b, Vn.16b, Vm.16b", 0x6E20_8400);
     MUL_16B = one("mul", "Vd.16b, Vn.16b, Vm.16b", 0x4E20_9C00);
@@ -88,6 +94,12 @@ opcodes! {
     FMLA_V = vec("fmla", "Vd.T, Vn.T, Vm.T", 0x4E20_CC00);
     /// `d - n * m`; `d` is tied.
     FMLS_V = vec("fmls", "Vd.T, Vn.T, Vm.T", 0x4EA0_CC00);
+    // Products with one element of `m`.
+    FMUL_ELEMENT = vec("fmul", "Vd.T, Vn.T, Vm.E[@]", 0x4F80_9000);
+    /// `d + n * m`; `d` is tied.
+    FMLA_ELEMENT = vec("fmla", "Vd.T, Vn.T, Vm.E[@]", 0x4F80_1000);
+    /// `d - n * m`; `d` is tied.
+    FMLS_ELEMENT = vec("fmls", "Vd.T, Vn.T, Vm.E[@]", 0x4F80_5000);
     FNEG_V = vec("fneg", "Vd.T, Vn.T", 0x6EA0_F800);
     FSQRT_V = vec("fsqrt", "Vd.T, Vn.T", 0x6EA1_F800);
     FRINTN_V = vec("frintn", "Vd.T, Vn.T", 0x4E21_8800);

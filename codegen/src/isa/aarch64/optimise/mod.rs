@@ -1,0 +1,37 @@
+//! Passes over machine instructions before register allocation: shared sums, reuse of equal results, pairs of loads
+//! and stores, and loop-invariant code motion.
+//!
+//! Vector constants are the main reason: AArch64 has no memory operands, so each use of a constant is an instruction.
+
+mod dead;
+mod hoist;
+mod pairs;
+mod properties;
+mod reuse;
+mod sums;
+
+use super::inst::MachInst;
+use crate::mach::edit::Edit;
+use crate::mach::function::MFunction;
+
+/// Larger functions are not optimised, because liveness takes more than linear time.
+const MAX_INSTS: usize = 8_000;
+/// The largest product of the numbers of blocks and registers for which liveness is computed.
+const MAX_LIVENESS: usize = 1 << 22;
+
+/// Optimises a function.
+pub(super) fn optimise(function: MFunction<MachInst>) -> MFunction<MachInst> {
+    if function.insts.len() > MAX_INSTS {
+        return function;
+    }
+    let mut edit = Edit::new(function);
+    if edit.vregs * edit.blocks.len() > MAX_LIVENESS {
+        return edit.finish();
+    }
+    dead::remove(&mut edit);
+    sums::share(&mut edit);
+    reuse::reuse(&mut edit);
+    pairs::pair(&mut edit);
+    hoist::hoist(&mut edit);
+    edit.finish()
+}
