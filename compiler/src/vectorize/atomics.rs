@@ -195,8 +195,8 @@ impl<'a> Vectorizer<'a> {
             return Ok(Some(self.emit(ty, VOp::Load(mem, addr))));
         }
         let value = operand()?;
-        // Aligned accesses are atomic, and fences add an order. A processor with a strong memory order needs a barrier
-        // only after a store: there, the store is an exchange.
+        // Aligned accesses are atomic, and fences add an order. On processors with a strong memory order, stores are
+        // exchanges.
         let is_plain_store = op == AtomicOp::Store && !self.shape.isa.caps().has_strong_memory_order;
         if unshared || is_plain_store {
             let old = if op == AtomicOp::Store { None } else { Some(self.emit(ty, VOp::Load(mem, addr))) };
