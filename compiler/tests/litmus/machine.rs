@@ -201,7 +201,7 @@ impl<'a> Machine<'a> {
         self.control |= value.reads;
         let (bit, at) = if name.starts_with('t') { (Some(inst.op_immediate(1)), 2) } else { (None, 1) };
         let zero = bit.map_or(value.bits == 0, |bit| value.bits >> bit & 1 == 0);
-        Some(if zero == !name.contains("nz") { Some(label(at)?) } else { None })
+        Some(if zero != name.contains("nz") { Some(label(at)?) } else { None })
     }
 
     /// The class and number of a register. Register 31 is the zero register or the stack pointer.
@@ -393,7 +393,7 @@ impl<'a> Machine<'a> {
         let address = at.bits as u64;
         let mut value = Value::new(0, at.reads);
         if Self::is_shared(address) {
-            assert!(address % self.cell == 0 && size % self.cell == 0, "a read of {size} bytes at {address:#x}");
+            assert!(address.is_multiple_of(self.cell) && size.is_multiple_of(self.cell), "a read of {size} bytes at {address:#x}");
             value.reads = 0;
             for place in (0..size).step_by(self.cell as usize) {
                 let cell = address + place;
@@ -420,7 +420,7 @@ impl<'a> Machine<'a> {
     fn store(&mut self, at: Value, size: u64, value: Value, order: Order, updates: Option<usize>) -> Option<()> {
         let address = at.bits as u64;
         if Self::is_shared(address) {
-            assert!(address % self.cell == 0 && size % self.cell == 0, "a write of {size} bytes at {address:#x}");
+            assert!(address.is_multiple_of(self.cell) && size.is_multiple_of(self.cell), "a write of {size} bytes at {address:#x}");
             for place in (0..size).step_by(self.cell as usize) {
                 let bits = value.bits >> (8 * place) & mask(self.cell);
                 let order = Order { release: order.release, ..Order::default() };
