@@ -4,6 +4,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 python=$target/python/bin/python
 
+# The target of a cross-build. Empty for this machine.
+cross=
+
 # The library's file name on this system.
 case $(uname -s) in
 Darwin) library_name=libwgcl.dylib ;;
@@ -24,7 +27,8 @@ as_root() {
     fi
 }
 
-# Builds the library and the given packages of the workspace, and prints the library's path. If WGCL_LIBRARY is set, prints that path instead.
+# Builds the library and the given packages of the workspace, for the target `$cross` if it is not empty, and prints the library's path. If WGCL_LIBRARY
+# is set, prints that path instead.
 library() { # [PACKAGE...]
     if [ -n "${WGCL_LIBRARY:-}" ]; then
         [ -e "$WGCL_LIBRARY" ] || die "WGCL_LIBRARY=$WGCL_LIBRARY: file not found"
@@ -32,16 +36,16 @@ library() { # [PACKAGE...]
         return
     fi
     command -v cargo >/dev/null || die "cargo is not installed; install Rust from https://rustup.rs"
-    local quiet=--quiet
-    if is_stale "$target/release/$library_name"; then
-        say "building wgcl in $target/release (2 to 10 minutes the first time)"
+    local quiet=--quiet built=$target/${cross:+$cross/}release
+    if is_stale "$built/$library_name"; then
+        say "building wgcl in $built (2 to 10 minutes the first time)"
         quiet=
     fi
     # shellcheck disable=SC2086
-    (cd "$root" && cargo build --release $quiet --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
+    (cd "$root" && cargo build --release $quiet ${cross:+--target "$cross"} --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
     # If cargo did not rebuild, mark the library as current.
-    [ -n "$quiet" ] || touch "$target/release/$library_name"
-    realpath "$target/release/$library_name"
+    [ -n "$quiet" ] || touch "$built/$library_name"
+    realpath "$built/$library_name"
 }
 
 # Succeeds if a build result is missing or older than a source file.

@@ -1,5 +1,9 @@
 # Creates the directory tree that all packages contain. Sourced by scripts/package and scripts/install.
 
+# The prefix of the names of binutils, and the command that runs wgclc, for a cross-build.
+tools=
+runner=()
+
 # Prints the path of a Python 3: the environment with pyopencl, or the system's.
 any_python() {
     if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is not installed"; fi
@@ -9,7 +13,7 @@ any_python() {
 stripped() { # FROM TO
     mkdir -p "$(dirname "$2")"
     install -m 755 "$1" "$2"
-    strip --strip-unneeded "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
+    "${tools}strip" --strip-unneeded "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
 # Compresses standard input to a file, without a timestamp and name, so that builds are reproducible.
@@ -21,20 +25,21 @@ compressed() { # TO
 # Empties a directory and fills it with the library, wgclc, manual pages, shell completions and licences.
 stage() { # LIBRARY WGCLC FOLDER
     local library=$1 tool=$2 to=$3 doc=$3/share/doc/wgcl
+    local command=(${runner[@]+"${runner[@]}"} "$tool")
     rm -rf "$to"
     stripped "$library" "$to/lib/$library_name"
     stripped "$tool" "$to/bin/wgclc"
-    "$tool" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
+    "${command[@]}" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
     "$(any_python)" "$root/scripts/packaging/manual.py" "$root/docs/options.md" | compressed "$to/share/man/man7/wgcl.7.gz"
     mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
-    "$tool" --completions bash >"$to/share/bash-completion/completions/wgclc"
-    "$tool" --completions zsh >"$to/share/zsh/site-functions/_wgclc"
-    "$tool" --completions fish >"$to/share/fish/vendor_completions.d/wgclc.fish"
+    "${command[@]}" --completions bash >"$to/share/bash-completion/completions/wgclc"
+    "${command[@]}" --completions zsh >"$to/share/zsh/site-functions/_wgclc"
+    "${command[@]}" --completions fish >"$to/share/fish/vendor_completions.d/wgclc.fish"
     mkdir -p "$doc"
     cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
     cp "$root/scripts/packaging/copyright" "$doc/copyright"
     compressed "$doc/CHANGELOG.md.gz" <"$root/CHANGELOG.md"
-    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "$(rustc -vV | sed -n 's/^host: //p')") |
+    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${cross:-$(rustc -vV | sed -n 's/^host: //p')}") |
         "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"
     find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
 }

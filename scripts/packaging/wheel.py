@@ -10,7 +10,6 @@ import base64
 import hashlib
 import os
 import pathlib
-import platform
 import re
 import subprocess
 import time
@@ -35,11 +34,11 @@ programs, set `OCL_ICD_VENDORS=$(python -m wgcl_opencl)`. The package also conta
 """
 
 
-def glibc(binaries):
+def glibc(binaries, objdump):
     """The oldest glibc version with all symbols that the binaries need, as (major, minor)."""
     versions = [(2, 17)]
     for binary in binaries:
-        symbols = subprocess.run(["objdump", "-T", binary], check=True, capture_output=True, text=True).stdout
+        symbols = subprocess.run([objdump, "-T", binary], check=True, capture_output=True, text=True).stdout
         versions += [tuple(map(int, match)) for match in re.findall(r"\bGLIBC_(\d+)\.(\d+)", symbols)]
     return max(versions)
 
@@ -74,12 +73,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stage", type=pathlib.Path, required=True, help="the directory that scripts/packaging/stage.sh filled")
     parser.add_argument("--version", required=True, help="the version of the package")
+    parser.add_argument("--machine", required=True, help="the processor architecture, as in the name of the wheel")
+    parser.add_argument("--objdump", default="objdump", help="objdump for that architecture (default: %(default)s)")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="the output directory")
     args = parser.parse_args()
 
     library, tool, doc = args.stage / "lib/libwgcl.so", args.stage / "bin/wgclc", args.stage / "share/doc/wgcl"
-    major, minor = glibc([library, tool])
-    tag = f"py3-none-manylinux_{major}_{minor}_{platform.machine()}"
+    major, minor = glibc([library, tool], args.objdump)
+    tag = f"py3-none-manylinux_{major}_{minor}_{args.machine}"
     path = args.output / f"{NAME}-{args.version}-{tag}.whl"
     wheel = Wheel(path, args.version)
     wheel.add("pyopencl/.libs/libwgcl.so", library.read_bytes(), 0o755)

@@ -191,12 +191,14 @@ impl<'a> Vectorizer<'a> {
     fn atomic_scalar(&mut self, op: AtomicOp, pointer: V, value: Option<V>, of: Scalar, unshared: bool) -> Lowered<Option<V>> {
         let (addr, ty, mem) = (Addr::of(pointer), Register::Scalar(elem(of)), memory(of));
         let operand = || value.ok_or_else(|| internal!("{op:?} without a value"));
-        // Aligned loads are atomic. Stores with an order other than relaxed are exchanges.
         if op == AtomicOp::Load {
             return Ok(Some(self.emit(ty, VOp::Load(mem, addr))));
         }
         let value = operand()?;
-        if unshared {
+        // Aligned accesses are atomic, and fences add an order. On processors with a strong memory order, stores are
+        // exchanges.
+        let is_plain_store = op == AtomicOp::Store && !self.shape.isa.caps().has_strong_memory_order;
+        if unshared || is_plain_store {
             let old = if op == AtomicOp::Store { None } else { Some(self.emit(ty, VOp::Load(mem, addr))) };
             let new = match old {
                 Some(old) => self.update(op, of, old, value)?,
