@@ -56,7 +56,7 @@ pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniform
     let is_better = |vectors: u32| {
         let lanes = shape.lanes * vectors;
         let registers = (caps.vector_registers / vectors) as usize;
-        lanes <= MAX_LANES && row.is_multiple_of(lanes) && fits(&[], &function.body, uniformity, registers)
+        lanes <= MAX_LANES && row.is_multiple_of(lanes) && fits_registers(&[], &function.body, uniformity, registers)
     };
     let vectors = [4, 2].into_iter().find(|&vectors| vectors <= caps.max_interleaved_vectors && is_better(vectors));
     Shape { lanes: shape.lanes * vectors.unwrap_or(1), ..shape }
