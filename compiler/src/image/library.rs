@@ -140,10 +140,10 @@ mod tests {
         let call =
             ImageCall { write: true, shape: ImageShape::D2, colour: Colour::Float, coordinates: Coordinates::Plain, level: Level::Base };
         let variant = Variant { call, format: ImageFormat { order: RGBA, data_type: 0x10dd }, sampler: None, large: false };
-        let (full, mut other) = (Target::full(), Target::full());
-        other.language.fp16 = false;
-        other.language.rounds_to_half = false;
-        let made = [&full, &other, &full].map(|target| function(variant, target).expect("compiled function").body.size());
+        let (mut exact, mut other) = (Target::full(), Target::full());
+        (exact.language.fp16, exact.language.rounds_to_half) = (true, true);
+        (other.language.fp16, other.language.rounds_to_half) = (false, false);
+        let made = [&exact, &other, &exact].map(|target| function(variant, target).expect("compiled function").body.size());
         assert_ne!(made[0], made[1]);
         assert_eq!(made[0], made[2]);
     }

@@ -128,7 +128,7 @@ impl Sema<'_> {
     fn warn_of_self_comparison(&mut self, node: &BinaryNode<'_>, lhs: &Expr) {
         let (ast::ExprKind::Ident(a), ast::ExprKind::Ident(b)) = (&node.lhs.kind, &node.rhs.kind) else { return };
         let is_volatile = matches!(&lhs.kind, ExprKind::Load(lvalue) if lvalue.ty.is_volatile);
-        if a != b || is_volatile || self.scalar_kind(lhs.ty).is_none_or(is_float) {
+        if a != b || is_volatile || self.arith(lhs.ty).is_none_or(|(kind, _)| is_float(kind)) {
             return;
         }
         let answer = matches!(node.op, BinaryOp::Eq | BinaryOp::Le | BinaryOp::Ge);
