@@ -86,8 +86,9 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
 
 /// Moves the header of each loop after its latch. The latch must jump to the header, and the header must end with the
 /// exit of the loop.
-fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut Vec<usize>) {
-    for latch in order.clone() {
+fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut [usize]) {
+    let latches = order.to_vec();
+    for latch in latches {
         let BlockEnd::Jump(header) = blocks[latch].branch else { continue };
         let header = thread(blocks, header);
         let places = [header, latch].map(|block| order.iter().position(|other| *other == block));
