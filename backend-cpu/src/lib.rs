@@ -21,10 +21,10 @@
 //!
 //! # Commands
 //! Commands run in order, one at a time ([`launch::queue`]). A thread that waits for a command runs this command and
-//! its predecessors. A thread that flushes runs a few quick commands. A thread of the device runs other commands. A
-//! launch becomes one dispatch per region ([`ndrange`]). An atomic counter distributes ranges of a dispatch's
-//! work-groups to threads ([`threads::thread_pool`]). A dispatch that is shorter than the time to wake another thread
-//! runs on one thread.
+//! its predecessors. A thread that flushes runs the queued commands if there are few and all are quick. A thread of the
+//! device runs other commands. A launch becomes one dispatch per region ([`ndrange`]). An atomic counter distributes
+//! ranges of a dispatch's work-groups to threads ([`threads::thread_pool`]). A dispatch that is shorter than the time
+//! to wake another thread runs on one thread.
 //!
 //! # Sub-devices
 //! A sub-device ([`device`]) has its own command queue and threads, which are bound to its processors
@@ -35,7 +35,8 @@
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
 //! files: [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`]
 //! (calls of generated code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory),
-//! [`threads::affinity`], and `device::processor` (AArch64's identification register).
+//! [`threads::affinity`]; `device::processor` (AArch64's identification register), and `calling_convention` (types of
+//! generated functions).
 
 #![cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![warn(unreachable_pub)]

@@ -13,8 +13,8 @@ use crate::diag::Message;
 /// commits only the pages that are used.
 pub const STACK: usize = 256 << 20;
 
-/// Minimum number of IR instructions in several kernels for parallel work. The start of a thread takes as long as the
-/// compilation of some hundred instructions.
+/// Minimum number of IR instructions, in all kernels of a program together, for compilation by several threads. The
+/// start of a thread takes as long as the compilation of some hundred instructions.
 pub const MIN_INSTRUCTIONS: usize = 3000;
 
 /// Returns the number of threads that can run at the same time.

@@ -1,8 +1,8 @@
 //! The vector IR of small kernels: `tests/vectorize/NAME.cl`, with the expected output in `NAME.vir`.
 //!
-//! An output begins with a line for each kernel and instruction set: the number of memory accesses of each kind, and of
-//! shuffles. If a load becomes a gather, one readable line changes. The full text for AVX-512 follows, and the text for
-//! another instruction set if a directive requests it.
+//! An output begins with a line for each kernel and instruction set: the number of memory accesses of each kind, of
+//! shuffles and of fences. If a load becomes a gather, one readable line changes. The full text for AVX-512 follows,
+//! and the text for another instruction set if a directive requests it.
 //!
 //! The directives at the top of a source are `// group: 16 16 1` (the work-group size; the default is 64 1 1),
 //! `// options: -cl-std=CL3.0` (build options), and `// text: avx2` or `// text: armv8` (an instruction set).
@@ -62,8 +62,8 @@ impl Input {
     }
 }
 
-/// The number of memory accesses of each kind in a module, and of shuffles. Omits scalar loads and kinds that do not
-/// occur.
+/// The number of memory accesses of each kind in a module, of shuffles and of fences. Omits scalar loads and kinds that
+/// do not occur.
 fn summary(module: &Module) -> String {
     let ops = || module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts).map(|inst| &inst.op);
     let count = |is: &dyn Fn(&Op) -> bool| ops().filter(|op| is(op)).count();

@@ -21,12 +21,13 @@ const CL_DEVICE_SPIRV_CAPABILITIES_KHR: cl_uint = 0x12BB;
 const CL_PROGRAM_IL: cl_uint = 0x1169;
 const CL_INVALID_SPEC_ID: cl_int = -71;
 
-/// `k` writes the size of an array, 7 or 100, and a number; see the text file next to it.
+/// `k` writes three values: the length of an array, 7 or 100 (selected by a flag), and a 64-bit constant as `uint`.
+/// `constants.spvasm` is the text.
 const CONSTANTS: &[u8] = include_bytes!("../../tests/spirv/constants.spv");
 /// Exports `twice`, and has a kernel `call` that calls `thrice`, which it imports.
 const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
 
-/// `turn` exchanges elements of a work-group of 8 at a barrier in two halves.
+/// `turn` reverses the elements of a work-group of 8 with a split barrier (`SPV_INTEL_split_barrier`).
 const SPLIT: &[u8] = include_bytes!("../../tests/spirv/split.spv");
 
 /// `order` writes 1 if no clock reading decreased.
@@ -76,7 +77,7 @@ fn il_versions_are_reported() {
     let text = text.expect("the versions");
     assert!(text.split(' ').any(|name| name == "SPIR-V_1.2"), "{text}");
     let list = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_ILS_WITH_VERSION, size, value, ret));
-    // A version and a name of 64 bytes each.
+    // Each entry has a version of 4 bytes and a name of 64 bytes.
     assert_eq!(list.expect("the list").len(), text.split(' ').count() * 68);
     if target.is_wgcl() {
         let found =
@@ -170,8 +171,8 @@ fn specialization_constants_are_set() {
     assert!(matches!(status, CL_INVALID_PROGRAM | CL_INVALID_OPERATION), "{status}");
 }
 
-/// A module whose kernel `shuffles` requires subgroups of 16, and whose kernel `counted` requires two of them; see the
-/// text file next to it.
+/// A module. Its kernel `shuffles` requires subgroups of 16 work-items. Its kernel `counted` requires two subgroups of
+/// any size. `subgroups.spvasm` is the text.
 const SUBGROUPS: &[u8] = include_bytes!("../../tests/spirv/subgroups.spv");
 const CL_DEVICE_SUB_GROUP_SIZES_INTEL: cl_uint = 0x4108;
 const CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: cl_uint = 0x410A;
@@ -222,7 +223,7 @@ fn modules_require_subgroup_sizes() {
     blocks.set_mem(0, &data);
     assert_eq!(queue.launch(&blocks, &[64], Some(&[64])), CL_SUCCESS);
     assert_eq!(queue.read::<u16>(&data, 256), std::array::from_fn::<u16, 256, _>(|index| index as u16 + 1));
-    // It requires no size: its subgroups have the default size.
+    // `counted` requires no subgroup size, so its subgroups have the default size.
     let one = [1_usize];
     let size = info::<usize>(|capacity, value, ret| {
         let (bytes, range) = (size_of_val(&one), one.as_ptr().cast());

@@ -3,6 +3,8 @@
 //! `cargo test -p wgcl-tidy` runs the checks. `cargo run -p wgcl-tidy -- compiler/src/passes` lists every finding under
 //! a path, including those that `tidy/baseline.txt` permits. The crate has no dependencies, so it builds in a second.
 //!
+//! In this diagram, the labels of the arrows are modules:
+//!
 //! ```text
 //! file ─ files ─▶ kind ─ syntax ─▶ code, comments, strings ─ prose ─▶ words, sentences ─ rules, words ─▶ findings
 //! ```

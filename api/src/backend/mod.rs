@@ -412,9 +412,9 @@ pub enum Action {
     },
     /// Device to device. Source and destination regions do not overlap.
     Copy {
-        /// The source (`buffer` offsets).
+        /// The source. The field `buffer` of a region is an offset in it.
         src: Arc<dyn Memory>,
-        /// The destination (`host` offsets).
+        /// The destination. The field `host` of a region is an offset in it.
         dst: Arc<dyn Memory>,
         /// The regions to copy, in bytes.
         regions: Vec<CopyRegion>,
@@ -447,8 +447,8 @@ pub enum Command {
     /// Does nothing: used for markers, barriers, and maps and unmaps of host-visible memory. It completes after all
     /// commands before it.
     Nop,
-    /// Runs a host function on the device's thread when all earlier commands are complete (native kernels and work of
-    /// this crate).
+    /// Runs a host function when all earlier commands are complete (native kernels and work of this crate). A thread of
+    /// the device or a waiting thread runs it.
     Host(HostWork),
 }
 
@@ -617,9 +617,9 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (memory, offset, bytes);
         false
     }
-    /// Returns a byte range of device memory as the host target of another device's read. No command of this device
-    /// uses the range during the read. Returns `None` if the range is not host-visible: the transfer then needs a
-    /// command of this device.
+    /// Returns a byte range of device memory as the host target of another device's read. The caller must ensure that
+    /// no command of this device uses the range during the read. Returns `None` if the range is not host-visible: the
+    /// transfer then needs a command of this device.
     fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {
         let _ = (memory, range);
         None

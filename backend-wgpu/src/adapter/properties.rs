@@ -294,7 +294,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // two.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
     // In shaders that naga writes, lavapipe's fence is also a work-group barrier, so fences cannot be used. The
-    // compiler's SPIR-V emits no fence there, because atomic read-modify-write operations order all accesses.
+    // compiler's SPIR-V for lavapipe contains no fences, because atomic read-modify-write operations order all
+    // accesses.
     let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
     // Lock-based 64-bit atomics are used only on request: no device guarantees forward progress of the work-item that

@@ -75,7 +75,7 @@ pub(crate) struct RecordedDispatch {
     pub(crate) group: BindGroup,
     pub(crate) arguments: Option<u64>,
     pub(crate) uses: Uses,
-    /// `None` if the dispatch uses a buffer of the engine, which the next launch may not share.
+    /// `None` if the dispatch uses a buffer of the engine: the next launch could use another one.
     pub(crate) memory: Option<SmallVec<[(MemorySource, bool); 8]>>,
 }
 

@@ -60,7 +60,8 @@ const fn defines_record(ty: &TypeSpec) -> bool {
     }
 }
 
-/// Whether a keyword starts a declaration and cannot follow a type.
+/// Whether a keyword after the definition of a structure, union or enumeration starts the next declaration of a file. C
+/// also permits `struct S { int a; } typedef T;`, which this parser rejects.
 const fn starts_declaration(keyword: Keyword) -> bool {
     use Keyword as K;
     matches!(

@@ -1,10 +1,10 @@
 //! Sets the alignment of every load and store to the largest one that follows from its base object and offset.
 //!
 //! ```text
-//! %o = shl %i, 5                                  %o = shl %i, 5
+//! %o = shl %i, 2                                  %o = shl %i, 2
 //! %x = load i8x4 (ptr_add %buffer, %o) align 1    %x = load i8x4 (ptr_add %buffer, %o) align 4
 //! ```
-//! `vload4` only guarantees the alignment of a lane. Buffers start at multiples of 16 bytes, so the trailing zero
+//! `vload4` only guarantees the alignment of one element. Buffers start at multiples of 16 bytes, so the trailing zero
 //! bits of an offset may imply a larger alignment. A word or vector can then be accessed at once.
 //!
 //! The alignment of an access may also be too large, if a program casts a pointer to a type of larger alignment. The

@@ -32,8 +32,8 @@ const MAX_OPERATIONS: usize = 16;
 /// Limit for the values of nested merges that are examined together.
 const MAX_MERGED: usize = 16;
 
-/// Replaces the operands of all bitwise functions in `function` that are merged with one of their operands. Returns
-/// whether anything changed.
+/// Finds the bitwise functions that are merged with one of their own operands, and replaces this operand in them.
+/// Returns whether anything changed.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut merges = Merges::default();
@@ -145,8 +145,8 @@ impl Merges {
         }
     }
 
-    /// Handles a merge: in a bitwise function that computes one of the merged values, marks the operands that are other
-    /// merged values.
+    /// Handles a merge. If a bitwise function computes one of the merged values, marks those operands of the function
+    /// that are other merged values.
     fn merge(&mut self, values: &[Value]) {
         let mut sources = Vec::new();
         values.iter().for_each(|&value| self.sources(value, &mut sources));

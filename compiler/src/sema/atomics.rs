@@ -30,8 +30,8 @@ impl Sema<'_> {
         lacking.is_none()
     }
 
-    /// Reports an error if the constant `order` is `memory_order_seq_cst` and the device lacks it, in any spelling.
-    /// Returns false after an error.
+    /// Reports an error if `order` is a constant with the value of `memory_order_seq_cst`, and the device lacks that
+    /// order. The constant can have any spelling, for example `5`. Returns false after an error.
     pub(super) fn check_order_value(&mut self, order: &Expr) -> bool {
         let name = match self.integer_constant(order) {
             Some(5) => "memory_order_seq_cst",
@@ -40,8 +40,8 @@ impl Sema<'_> {
         self.check_enumerator(name, order.span)
     }
 
-    /// Reports an error if the constant `scope` is a scope that the device lacks, in any spelling. Returns false after
-    /// an error.
+    /// Reports an error if `scope` is a constant with the value of a scope that the device lacks. The constant can have
+    /// any spelling. Returns false after an error.
     pub(super) fn check_scope_value(&mut self, scope: &Expr) -> bool {
         let name = match self.integer_constant(scope) {
             Some(2) => "memory_scope_device",
@@ -52,9 +52,10 @@ impl Sema<'_> {
         self.check_enumerator(name, scope.span)
     }
 
-    /// Reports an error if the device lacks an implicit order or scope of an atomic call, or acquire and release
-    /// orders. [`Self::check_enumerator`] checks the other orders and scopes that the call names. `orders` are the
-    /// order arguments of the call. `scoped` is true if the call has a scope argument.
+    /// Reports an error if the device lacks the implicit order or scope of an atomic call. Also reports an error if an
+    /// order argument may be acquire or release, and the device lacks these orders. [`Self::check_enumerator`] checks
+    /// the other orders and scopes that the call names. `orders` are the order arguments of the call. `scoped` is true
+    /// if the call has a scope argument.
     pub(super) fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[&Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
             let explicit = format!("use '{name}_explicit' with a weaker order");

@@ -1,4 +1,4 @@
-//! Built-in variables (SPIR-V environment for OpenCL 2.9).
+//! Built-in variables (section 2.9 of the OpenCL SPIR-V environment specification).
 
 use rspirv::spirv::BuiltIn;
 

@@ -99,7 +99,7 @@ pub(crate) struct Graph {
     pub(crate) loops: Vec<LoopData>,
     /// The innermost loop of each node. A header is in the loop that it starts.
     pub(crate) loop_of: Vec<Option<Loop>>,
-    /// Reachable nodes, in reverse postorder.
+    /// Reachable nodes, in reverse postorder, except that the exit is the last node.
     pub(crate) order: Vec<Node>,
 }
 

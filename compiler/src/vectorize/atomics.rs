@@ -6,8 +6,9 @@
 //!   of the lanes before it.
 //! * Otherwise, the operation runs lane by lane. An atomic operation waits for exclusive access to its cache line, and
 //!   the next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
-//! * Loads are ordinary loads. Stores, exchanges and integer sums of 32 and 64 bits are single instructions. Other
-//!   operations are loops with compare-and-exchange.
+//! * Loads are ordinary loads. On processors with a weak memory order, stores are ordinary stores. Compare-and-exchange
+//!   is one operation of the vector IR, as are other stores, exchanges, and integer sums of 32 and 64 bits. The
+//!   remaining operations are loops with compare-and-exchange.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
@@ -195,8 +196,8 @@ impl<'a> Vectorizer<'a> {
             return Ok(Some(self.emit(ty, VOp::Load(mem, addr))));
         }
         let value = operand()?;
-        // Aligned accesses are atomic, and fences add an order. On processors with a strong memory order, stores are
-        // exchanges.
+        // Aligned accesses are atomic, and fences around a store order it. Therefore, stores are ordinary stores on
+        // processors with a weak memory order. On other processors, they are exchanges.
         let is_plain_store = op == AtomicOp::Store && !self.shape.isa.caps().has_strong_memory_order;
         if unshared || is_plain_store {
             let old = if op == AtomicOp::Store { None } else { Some(self.emit(ty, VOp::Load(mem, addr))) };

@@ -126,7 +126,7 @@ impl Vectorizer<'_> {
 
     // Active lanes
 
-    /// A bit mask of the active lanes in which a `bool` is true, or false if `not` is set.
+    /// A bit mask of active lanes: those in which a `bool` is true, or with `not`, those in which it is false.
     pub(super) fn active_lanes_where(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (value_bits, here) = (self.mask_bits(&masks), self.live_bits());

@@ -9,6 +9,7 @@
 //! loops that mainly gather (gather_bound)        one work-item at a time, with 64-bit offsets
 //! otherwise                                      a vector along the cheaper dimension (dimension);
 //!   without loops, on narrow numbers               more lanes, so that bytes fill vectors (subword_packing)
+//!   short, without loops, on AArch64               two or four vectors (interleave)
 //!   with loops that leave registers free           two or four vectors (interleave)
 //! ```
 

@@ -20,8 +20,8 @@ pub(crate) struct Case {
     pub(crate) options: String,
     pub(crate) forbidden: Vec<Outcome>,
     pub(crate) allowed: Vec<Outcome>,
-    /// The work-groups of which each needs its barriers and ordered accesses: a forbidden outcome is possible if this
-    /// group has none.
+    /// Work-groups for a test of the checker: without the barriers and ordered accesses of any one of these groups,
+    /// each forbidden outcome must be possible.
     pub(crate) needs: Vec<usize>,
 }
 
