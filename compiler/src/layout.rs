@@ -7,7 +7,8 @@ use crate::ir::{GlobalVar, Module, Space};
 use crate::pointer::global_pointer;
 use crate::target::Target;
 
-/// Offsets of a module's globals. Constants and `__global` variables are in separate memory, which starts at offset 0.
+/// Offsets of a module's globals. Constants are in one block of memory, and `__global` variables in another. Offsets
+/// are relative to the block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProgramLayout {
     /// The offset of each global in bytes. Always 0 for globals in other address spaces.

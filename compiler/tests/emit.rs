@@ -1,6 +1,6 @@
 //! Emission of IR in the form that the passes of a launch produce. Each module is verified, legalised and emitted, for
-//! Vulkan and in the strict form. The strict form must pass naga's full validation, and print in every other language.
-//! `spirv-val` checks the SPIR-V. Other tests run such kernels on a device.
+//! Vulkan and in the strict form (`Target::portable`). The strict form must pass naga's full validation, and print in
+//! WGSL, MSL and HLSL. `spirv-val` checks the SPIR-V. Other tests run such kernels on a device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -184,7 +184,7 @@ fn floats_are_neither_contracted_nor_compared_in_order() {
     assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
-/// SwiftShader miscompiles minima, so a comparison and a select replace them.
+/// SwiftShader miscompiles unsigned minima, so a comparison and a select replace them.
 #[test]
 fn minima_are_selects_for_drivers_that_miscompile_them() {
     let text = "kernel @f0 \"k\" (%0: ptr.global buffer) {\n  %1: i32 = load %0 align 4\n  %2: i32 = const 47\n  %3: i32 = umin %1, %2\n  store %0, %3 align 4\n  return\n}\n";

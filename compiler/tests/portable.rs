@@ -6,7 +6,8 @@
 //! device may reject a kernel. An accepted shader must print, and be within the limits of buffers and local memory. In
 //! WGSL, it must pass naga's parser and validator.
 //!
-//! No test machine has these devices. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
+//! No test machine has Metal or Direct3D 12. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
+//! `icd/tests/browser.rs` runs kernels on WebGPU.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -41,7 +42,7 @@ struct Job {
     groups: BTreeMap<String, Vec<[u32; 3]>>,
 }
 
-/// Appends all files below a folder whose names end in `ending`.
+/// Appends all files below a folder that have the extension `ending`.
 fn find(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -169,7 +170,8 @@ fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     made
 }
 
-/// The faults and the number of shaders. A fault that contains the message of an entry of `listed` has this message.
+/// The faults and the number of shaders. If the message of a fault contains the message of an entry of `listed`, the
+/// entry's message replaces it.
 fn all_failures(listed: &Failures) -> (Failures, usize) {
     let jobs = jobs();
     // The number of bindings depends on the device.

@@ -1,5 +1,5 @@
-//! `WGCL_CHECK` reports each error of a kernel once, also if all accesses are within bounds (for example a data race).
-//! It fails the launch on request, and reports nothing for correct kernels.
+//! `WGCL_CHECK` reports each error of a kernel once. Errors are not only accesses out of bounds, but also, for example,
+//! data races. It fails the launch on request, and reports nothing for correct kernels.
 //!
 //! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 
@@ -26,7 +26,7 @@ struct Wrong {
     message: &'static str,
     /// The marked part of the line.
     at: &'static str,
-    /// For a race, the part of the line that the note on the other access marks.
+    /// For a race, the marked part of the line in the note about the other access.
     other: Option<&'static str>,
 }
 
@@ -261,7 +261,8 @@ unsafe extern "C" fn waits(_: cl_event, _: cl_int, queue: *mut c_void) {
     CALLED.store(true, Ordering::SeqCst);
 }
 
-/// Errors of an application: a callback waits, and a context, two buffers and a kernel are never released.
+/// Errors of an application: a callback waits, a used buffer is released early, no call waits for a queue's last
+/// commands, and a context, two buffers and a kernel are never released.
 #[test]
 #[ignore = "run by errors_of_the_application_are_reported, in a process that checks"]
 fn careless() {

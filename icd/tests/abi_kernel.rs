@@ -205,7 +205,7 @@ fn argument_values_are_captured_at_the_enqueue() {
         assert_eq!(kernel.set(1, &(n * 100)), CL_SUCCESS);
         assert_eq!(queue.launch(&kernel, &[16], None), CL_SUCCESS);
     }
-    // A clone has the same arguments, and then its own.
+    // A clone starts with the same arguments. Later changes of the original do not affect it.
     let mut status = 1;
     let clone = Kernel(target().cl.clCloneKernel(kernel.0, &mut status));
     assert_eq!(status, CL_SUCCESS);

@@ -5,7 +5,7 @@
 //! browser, or without WebGPU in it, the test reports that and returns. `WGCL_TEST_BROWSER_FILES` selects other files,
 //! by parts of their paths; an empty value selects all.
 
-#![allow(dead_code, reason = "the directives' modules serve another test first")]
+#![allow(dead_code, reason = "the shared modules contain items that only other tests use")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 #[path = "cl_files/compare.rs"]
@@ -99,7 +99,7 @@ fn start(browser: &Path, profile: &Path, address: &str) -> Running {
     Running(command.unwrap_or_else(|error| panic!("{}: {error}", browser.display())))
 }
 
-/// All files below a folder.
+/// Appends all `.cl` files below a folder.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

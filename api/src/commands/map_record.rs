@@ -22,9 +22,9 @@ pub(crate) struct MapRecord {
     pub owner: usize,
     /// The address that the application received.
     pub address: usize,
-    /// The byte range in the store, from the first to the last mapped byte.
+    /// The byte range in the object's `Store` (its memory), from the first to the last mapped byte.
     pub span: Range<u64>,
-    /// The mapped bytes in the span, in order: `buffer` is relative to the store, `host` to the span.
+    /// The mapped bytes in the span, in order: `buffer` is relative to the `Store`, `host` to the span.
     pub pieces: Vec<CopyRegion>,
     /// Whether the map permits writes.
     pub write: bool,

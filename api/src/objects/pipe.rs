@@ -95,7 +95,7 @@ impl Pipe {
     /// The buffer for a kernel argument that is set to the pipe.
     ///
     /// # Errors
-    /// If the kernel declares packets of another size, because it would access wrong addresses.
+    /// If the parameter is not a pipe, or declares packets of another size: the kernel would access wrong addresses.
     pub fn argument(&self, index: u32, info: &ArgInfo) -> Result<&Arc<Buffer>> {
         let fits = info.packet.is_some_and(|size| size == 0 || size == self.packet_size());
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."

@@ -54,8 +54,8 @@ struct Node {
     may_fail: bool,
     /// Whether the command must fail.
     must_fail: bool,
-    /// Whether the command must not run, because it fails before its submission. A failure on the device may come too
-    /// late for a command that was submitted together with the failed one.
+    /// Whether the command must not run, because it fails before its submission. A command that was submitted together
+    /// with one that fails on the device may still run.
     must_not_run: bool,
     /// The position of the command in the execution order.
     at: Arc<AtomicU64>,
@@ -70,18 +70,17 @@ struct World {
     nodes: Mutex<Vec<Node>>,
     shared: Arc<Buffer>,
     called: AtomicUsize,
-    /// Whether no failure is reported while commands are enqueued: the test registers no callbacks, which would report
-    /// it.
+    /// Whether the test registers no callbacks. A callback would report a failure while commands are enqueued.
     is_silent: bool,
     /// Waits until all clients have enqueued their commands.
     enqueued: Barrier,
 }
 
-/// The failures among the predecessors of a queue's next command.
+/// The possible failures among the predecessors of a queue's next command.
 #[derive(Clone, Copy, Default)]
 struct Failed {
     failure: bool,
-    /// Whether a barrier failed, or any command of an in-order queue.
+    /// Whether a barrier may have failed, or any command of an in-order queue.
     failed_barrier: bool,
 }
 
@@ -187,7 +186,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             queue.flush();
         }
         if random.chance(3) && !may_fail && waits.is_empty() && *ordered {
-            // This wait ends: other threads, which do not wait, complete the dependencies.
+            // This wait ends: the threads that complete user events (`decider`) never wait.
             event.flush();
             event.wait();
         }
@@ -199,7 +198,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         }
         orders.push((node.clone(), earlier));
         if *ordered {
-            // The predecessor represents every earlier command that records its position.
+            // In an in-order queue, this command runs after all earlier ones. So it is the only predecessor to check.
             if stamped && !may_fail {
                 before[chosen] = vec![node.clone()];
             }
@@ -214,7 +213,8 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         let mut nodes = world.nodes.lock();
         nodes.push(node);
     }
-    // clFinish reports failures. A command that another client enqueues later would not fail as the model predicts.
+    // clFinish reports failures. If a client called it earlier, a command that another client then enqueues would not
+    // fail as the model predicts.
     world.enqueued.wait();
     for (queue, _) in queues.iter().chain(&replaced) {
         // Failures that no call returned yet are returned here.
@@ -226,7 +226,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
     world.called.fetch_add(registered, Ordering::SeqCst);
 }
 
-/// Sets the status of user events in sequence, while the clients wait for them.
+/// Sets the status of user events one at a time, in random order, while the clients wait for them.
 fn decider(mut events: Vec<(Arc<Event>, Status)>, mut random: Random) {
     while !events.is_empty() {
         let (event, status) = events.swap_remove(random.below(events.len()));
@@ -270,7 +270,7 @@ fn round(seed: u64) {
     assert!(world.is_silent || world.called.load(Ordering::SeqCst) > 0);
 }
 
-/// Runs code that may hang, with a timeout that names it.
+/// Runs code that may hang. Panics with `name` if it takes longer than `seconds`.
 fn within(seconds: u64, what: impl FnOnce() + Send + 'static, name: &str) {
     let (done, end) = channel();
     let thread = std::thread::spawn(move || {

@@ -1,4 +1,5 @@
-//! Reports findings on standard error, in the format of a compiler diagnostic, once per source location.
+//! Reports findings on standard error, in the format of a compiler diagnostic: once per kernel, source location, kind
+//! of access and kind of error.
 //!
 //! Example: `k.cl:4:5: error: kernel 'k': store of 4 bytes at byte 64 of argument 'a', which has 64 bytes, by work-item
 //! (16, 0, 0) of group (1, 0, 0)`, followed by the source line.

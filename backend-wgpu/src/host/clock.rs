@@ -16,6 +16,6 @@ pub(crate) fn now() -> u64 {
     use std::time::Instant;
     static START: OnceLock<Instant> = OnceLock::new();
     let nanoseconds = START.get_or_init(Instant::now).elapsed().as_nanos();
-    // The result is never zero, because zero means "not yet".
+    // The result is never zero, because zero means that a time is not known yet.
     1 + u64::try_from(nanoseconds).unwrap_or(u64::MAX - 1)
 }

@@ -180,7 +180,7 @@ fn compute_queue_family(families: &[vk::QueueFamilyProperties]) -> u32 {
     (0..).zip(families).find(|(_, family)| is_wanted(family)).map_or(0, |(index, _)| index)
 }
 
-/// Returns the number of queues with transfer, and without compute, graphics and video.
+/// Returns the number of queues with transfer, and without compute, graphics, video and optical flow.
 fn copy_queues(families: &[vk::QueueFamilyProperties]) -> u32 {
     let others = vk::QueueFlags::COMPUTE
         | vk::QueueFlags::GRAPHICS

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 /// A machine instruction with virtual registers.
 pub(crate) trait MachineInst: Copy {
-    /// Whether the instruction returns from the function.
+    /// Whether the instruction ends a block without successors: a return or a trap.
     fn is_return(&self) -> bool;
     /// Whether the instruction ends a block that has successors.
     fn is_branch(&self) -> bool;

@@ -285,7 +285,7 @@ fn folded_trees_equal_the_evaluator() {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
             for bytes in [0, 16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
                 let ty = if bytes == 0 { Type::Scalar(elem) } else { Type::Vector(elem, (bytes / elem.bytes()) as u8) };
-                // SSE4.2 has no FMA for doubles.
+                // SSE4.2 has no FMA. The code generator emulates it for floats only.
                 if isa == Isa::SSE42 && elem == Elem::F64 {
                     continue;
                 }

@@ -30,8 +30,8 @@ pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Ve
     params.iter().map(is_by_address).collect()
 }
 
-/// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty if no
-/// parameter is accessed by address.
+/// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty
+/// or all false if no parameter is accessed by address.
 pub(crate) fn chosen_addresses(kernel: &Function, key: &BindingKey, target: &Target) -> Vec<bool> {
     let params = kernel.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     if key.addresses || !target.shaders.addresses || !target.shaders.costs.updates_by_address {

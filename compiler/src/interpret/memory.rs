@@ -1,4 +1,4 @@
-//! Memory: objects with bounds, and pointers that contain the object to which they point.
+//! Memory: objects with bounds, and pointers that contain the number of the object to which they point.
 //!
 //! A pointer has 64 bits, in registers and in memory: the kind of memory and the object in the upper 32 bits, a byte
 //! offset in the lower 32 bits. Null is zero. The difference of two pointers to one object is the distance in bytes.
@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 use super::FaultKind;
 
-/// The id of a live object of global memory. Small numbers make tables small.
+/// The id of a live object of global memory. [`Memory`] is a list indexed by id, so callers should assign small ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(NonZeroU32);
 

@@ -323,8 +323,8 @@ impl RawLexer {
         }
     }
 
-    /// Returns the length in bytes of the next character or universal character name. Returns 0 if it is not a
-    /// non-ASCII letter or digit, which identifiers may contain (C99 6.4.2.1, annex D).
+    /// If the next character or universal character name is a non-ASCII letter or digit, returns its length in bytes.
+    /// Otherwise returns 0. Identifiers may contain such letters and digits (C99 6.4.2.1, annex D).
     fn non_ascii_letter_length(&self) -> usize {
         if self.byte(self.pos).is_ascii() {
             return self.universal_letter(self.pos).map_or(0, |(_, length)| length);

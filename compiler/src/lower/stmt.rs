@@ -2,15 +2,17 @@
 //!
 //! # Jumps
 //! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue`, after a copy of the loop's step or of
-//! the condition of a `do` loop if the copies are short. The targets of other jumps are *ends* of statements. A `break`
-//! may go to the end of a `switch`. A `continue` in a loop with a long step goes to the end of the body. Both may go to
-//! the end of a `do ... while (0)`. Such a jump needs no instruction if no code is between it and the end. So a list of
-//! statements is rewritten while it is lowered:
+//! the condition of a `do` loop. This applies if the copies in the loop are small in total.
+//!
+//! The targets of other jumps are *ends* of statements. A `break` may go to the end of a `switch`. If the copies would
+//! be too large in total, a `continue` goes to the end of the body. Both may go to the end of a `do ... while (0)`.
+//! Such a jump needs no instruction if no code is between it and the end. So a list of statements is rewritten while it
+//! is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
-//! That is not possible if an `if` jumps only on some paths. Then the jump sets a flag, and the code after the `if`
-//! runs only if the flag is clear.
+//! That is not possible if both branches of an `if` can complete, for example because the jump is in a nested `if`.
+//! Then the jump sets a flag, and the code after the `if` runs only if the flag is clear.
 //!
 //! Only IR jumps can leave an expression. So a statement whose expressions jump to an end becomes a loop with one
 //! iteration. `blocks` lowers `goto`.
@@ -347,7 +349,8 @@ impl<'p> Lowering<'p, '_> {
         Jumps { on_break: flag_jump(leaves.by_break), on_continue: flag_jump(leaves.by_continue) }
     }
 
-    /// Emits the rest of the jumps that have left an IR loop, after that loop.
+    /// Emits, after an IR loop, the second part of each jump that left it: a test of its flag, and a jump to its
+    /// target.
     pub(super) fn continue_jumps(&mut self, jumps: Jumps<'p>, inner: Jumps<'p>) {
         for (inner, outer, what) in [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")] {
             if let Jump::FlagAndBreak(flag) = inner {

@@ -20,7 +20,8 @@ pub(super) enum Value {
     Address(GlobalId, i64),
 }
 
-/// Returns the low bits of an integer, up to the width of the type `kind`.
+/// Returns the low bits of an integer, up to the width of the type `kind`. For `bool`, returns 1 for all values other
+/// than 0.
 pub(super) fn int_bits(kind: ScalarKind, value: i128) -> u64 {
     if kind == ScalarKind::Bool {
         return u64::from(value != 0);
@@ -136,8 +137,8 @@ pub(super) fn range(kind: ScalarKind) -> (i128, i128) {
 }
 
 impl Sema<'_> {
-    /// Returns the value of an integer constant expression, truncated to 64 bits. Returns `None` if the expression is
-    /// not an integer or not constant.
+    /// Returns the value of an integer constant expression. A `ulong` above the maximum of `i64` becomes negative.
+    /// Returns `None` if the expression is not an integer of at most 64 bits, or not constant.
     pub(super) fn integer_constant(&self, expr: &Expr) -> Option<i64> {
         let kind = self.scalar_kind(expr.ty)?;
         if is_float(kind) {

@@ -1,6 +1,7 @@
 //! Calls of functions that are not inlined. They are rare and large, so arguments and results are passed in memory. If
 //! a function has pointer parameters, each parameter has the lane shape that the arguments of all calls have in common.
-//! Parameters of other functions, and results, are varying, or uniform if the gang has one lane.
+//! If no parameter is a pointer, all parameters are varying. Results are varying. If the gang has one lane, all
+//! parameters and results are uniform.
 //!
 //! Functions are not recursive, so each has a fixed frame in the arena. The frame contains the mask of the calling
 //! lanes, the group ids, the index of lane 0 ([`Items::linear`](super::work_items::Items::linear)), the parameters, and

@@ -5,8 +5,8 @@
 //! for (i = start[row]; i < start[row + 1]; i++) sum += value[i] * x[column[i]];
 //! ```
 //! A gather takes as long as the loads that it replaces, and waits for all of them. Lanes that have left the loop also
-//! cost time. Scalar code takes a third of the time for `spmv_csr`, and less for `bfs`. Loops that follow pointers stay
-//! vectorised, because their lanes wait for memory at the same time.
+//! cost time. Scalar code is 2.3 times as fast for `spmv_csr`, and 1.7 times as fast for `bfs`. Loops that follow
+//! pointers stay vectorised, because their lanes wait for memory at the same time.
 
 use rustc_hash::FxHashSet;
 

@@ -1,6 +1,6 @@
-//! Generates kernels in IR as other front ends might write them: contiguous accesses of all widths and alignments,
-//! with and without gaps, after guards, in loops, and in loops that step by the global size. The results do not
-//! depend on the order of work-items.
+//! Generates kernels in IR as other front ends might write them. Neighbouring work-items access neighbouring memory:
+//! with all widths and alignments, with and without gaps, after guards, in loops, and in loops that step by the global
+//! size. The results do not depend on the order of work-items.
 
 use crate::case::Requirements;
 use crate::random::Random;
@@ -30,7 +30,8 @@ enum Kinds {
     All,
 }
 
-/// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the number of elements per dimension.
+/// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the span of the launch (`Case::span`), and `x` at most
+/// `y`.
 pub fn module(seed: u64) -> Result<(Module, Requirements), String> {
     let mut random = Random::new(seed ^ 0x0f0f_7777);
     let kinds = [Kinds::Narrow, Kinds::Wide, Kinds::All][random.below(3)];
@@ -223,7 +224,7 @@ impl Writer {
         let size = size_of(ty);
         let iterations = 1 + self.random.below(6) as u32;
         let start = self.own_offset(size);
-        // Only this sum accesses the rows after the first one.
+        // Reserve the rows that later iterations read, so that no other access uses them.
         self.rows += iterations - 1;
         let zero = self.op(
             ty,

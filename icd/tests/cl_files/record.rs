@@ -1,5 +1,5 @@
-//! Writes the final contents of a file's buffers to a file, so that the results of two devices can be compared bit by
-//! bit.
+//! Writes the final contents of the buffers of a `.cl` file to a record file, so that the results of two devices can be
+//! compared bit by bit.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -80,8 +80,8 @@ fn is_nan(bits: u64, size: usize) -> bool {
     magnitude > infinity
 }
 
-/// Compares the records of two devices and returns the first difference of each buffer. Skips runs of only one device
-/// and elements with more than one correct value; all NaNs are equal.
+/// Compares the records of two devices and returns the first difference of each buffer. Skips runs that only one
+/// file contains, and elements with more than one correct value. All NaNs are equal.
 pub fn differences(device: &Path, other: &Path) -> Vec<String> {
     let others: HashMap<String, Record> = read(other).into_iter().map(|record| (record.title.clone(), record)).collect();
     let mut found = Vec::new();

@@ -22,7 +22,7 @@ pub(super) fn hoist(edit: &mut Edit<MachInst>) {
     }
 }
 
-/// The block before a loop that only continues at the loop. `None` if there are several.
+/// The only block before a loop that continues at the loop, if it has no other successor. Otherwise `None`.
 fn preheader(edit: &Edit<MachInst>, nest: Loop) -> Option<usize> {
     let mut outside = edit.blocks[nest.header].block.preds.iter().map(|pred| pred.index()).filter(|pred| *pred < nest.header);
     let first = outside.next()?;
