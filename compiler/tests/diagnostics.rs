@@ -105,7 +105,9 @@ fn programs_with_errors_have_the_expected_diagnostics() {
 #[test]
 fn one_mistake_causes_one_error() {
     let (count, single) = on_deep_stack(|| {
-        let all: Vec<Case> = files().iter().flat_map(|path| cases(&std::fs::read_to_string(path).expect("readable cases"))).collect();
+        // The cases of warnings contain several mistakes, or none.
+        let files = files().into_iter().filter(|path| !path.ends_with("warnings.txt"));
+        let all: Vec<Case> = files.flat_map(|path| cases(&std::fs::read_to_string(path).expect("readable cases"))).collect();
         let errors = |case: &Case| case.expected.iter().filter(|line| line.contains(": error: ") || line.contains(": warning: ")).count();
         (all.len(), all.iter().filter(|case| errors(case) == 1).count())
     });

@@ -128,8 +128,8 @@ impl Engine {
     }
 
     /// Plans a launch. If the kernel has no compiled variant, starts the background compilation for the first region.
-    /// Returns `None` for other commands, and if the planning fails. The execution then repeats the planning and reports
-    /// the error.
+    /// Returns `None` for other commands, and if the planning fails. The execution then repeats the planning, and
+    /// reports the error.
     pub(crate) fn prepare(&self, command: &Command) -> Option<LaunchPlan> {
         let Command::Once(Action::Launch(launch)) = command else { return None };
         let plan = LaunchPlan::new(launch, self.plan_context()).ok()?;

@@ -148,8 +148,8 @@ impl CpuMemory {
         Ok(Self::owned(allocation.start(), allocation.size(), Owner::Device(allocation), tracker))
     }
 
-    /// A memory object that uses the first `size` bytes of host memory in place. `None` if the address is null, or not a
-    /// multiple of [`ADOPTED_ALIGN`].
+    /// A memory object that uses the first `size` bytes of host memory in place. `None` if the address is null, or not
+    /// a multiple of [`ADOPTED_ALIGN`].
     pub(crate) fn of_host(tracker: &Arc<MemoryTracker>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;

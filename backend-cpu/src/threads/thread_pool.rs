@@ -243,7 +243,7 @@ impl ThreadPool {
     /// run. Only one thread may call this at a time.
     ///
     /// # Errors
-    /// Fails if there is not enough memory (some indices have then not run), or if no worker can be created and
+    /// Fails if there is not enough memory; some indices have then not run. Also fails if no worker can be created and
     /// `takes_part` is not set.
     pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
         if indices.is_empty() {

@@ -35,9 +35,9 @@ const PAGE: u64 = 4096;
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host writes the buffer across the bus if the device has a
+    /// The host writes the buffer across the bus, or does not access it. It writes if the device has a
     /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
-    /// [`dedicated_allocation::MIN_SIZE`]. Otherwise the host does not access the buffer.
+    /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
 }
 

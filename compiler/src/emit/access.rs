@@ -18,7 +18,7 @@ use crate::target::{Defects, Limits};
 use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// An index needs no mask if all its factors in bytes have at most this absolute value, and its constant is at least
+/// The limit for indices without a mask: all factors in bytes have at most this absolute value. The constant is at least
 /// the negative of this value. See [`Emitter::object_index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 

@@ -123,8 +123,8 @@ impl SamplerWord {
     /// The largest bound of a level in 256ths. As the upper bound it means that there is no limit.
     const MAX_LOD: u32 = 0xfff;
 
-    /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MAX_LOD`] minus the upper bound in
-    /// bits 20 to 31.
+    /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MAX_LOD`] minus the upper bound
+    /// in bits 20 to 31.
     pub const fn bits(self) -> u32 {
         // Casts of floats saturate; NaN becomes 0.
         const fn fixed(lod: f32) -> u32 {

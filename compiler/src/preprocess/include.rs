@@ -1,5 +1,5 @@
-//! `#include`. The search order is: the headers that were given with the source, the directory of the including file
-//! (only for `"..."`), the directories of `-I`, and the current directory (only for `"..."`).
+//! `#include`. The search starts with the headers that were given with the source. For `"..."`, the directory of the
+//! including file is next. The directories of `-I` follow and, for `"..."`, the current directory.
 
 use std::path::{Path, PathBuf};
 

@@ -35,7 +35,7 @@ impl Sema<'_> {
         self.warn_with(
             warning
                 .with_note(at, "place parentheses around the assignment to silence this warning")
-                .with_note(at, "use '==' to turn this assignment into an equality comparison"),
+                .with_note(at, "use '==' to make this an equality comparison"),
         );
     }
 
@@ -58,8 +58,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Warns about a binary expression whose operands are probably grouped differently from what was meant, and about
-    /// comparisons with a constant result.
+    /// Warns about operands that are probably not grouped as the author intended, and about comparisons with a constant
+    /// result.
     pub(super) fn warn_of_binary(&mut self, node: &BinaryNode<'_>, lhs: &Expr, rhs: &Expr) {
         self.warn_of_precedence(node);
         if !is_comparison(node.op) || self.is_error(lhs.ty) || self.is_error(rhs.ty) {

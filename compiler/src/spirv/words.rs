@@ -157,8 +157,8 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
 /// All instructions of a module, in order.
 ///
 /// # Errors
-/// Fails at an unknown opcode, a word count that is too small or exceeds the module, or a result type or result id that
-/// is 0 or not below the bound.
+/// Fails at an unknown opcode, and at a word count that is too small or exceeds the module. Also fails at a result type
+/// or result id that is 0 or not below the bound.
 pub(super) fn instructions(words: &[u32]) -> Result<Vec<Inst<'_>>, InvalidModule> {
     let bound = words.get(3).copied().unwrap_or_default();
     let (mut list, mut lines) = (Vec::new(), Lines::default());

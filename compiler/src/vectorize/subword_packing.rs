@@ -92,8 +92,9 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, if there is no such
-/// access, or if the kernel has operations other than computations and accesses to contiguous and uniform memory.
+/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, or if there is no
+/// such access. Also `None` if the kernel has operations other than computations and accesses to contiguous and uniform
+/// memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {

@@ -42,12 +42,16 @@ impl Machine<'_> {
                 };
                 Value::new(made, value.reads)
             }
-            "madd" | "msub" | "ubfx" => {
+            "madd" | "msub" | "ubfx" | "sbfiz" => {
                 let (a, b, c) = (self.operand(inst, 1, bytes)?, self.operand(inst, 2, bytes)?, self.operand(inst, 3, bytes)?);
                 let product = a.bits.wrapping_mul(b.bits);
                 let made = match name {
                     "madd" => c.bits.wrapping_add(product),
                     "msub" => c.bits.wrapping_sub(product),
+                    "sbfiz" => {
+                        let unused = 128 - c.bits as u32;
+                        ((a.bits << unused).cast_signed() >> unused).cast_unsigned() << b.bits
+                    }
                     _ => a.bits >> b.bits & ((1 << c.bits) - 1),
                 };
                 Value::new(made, a.reads | b.reads | c.reads)

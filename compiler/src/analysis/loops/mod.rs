@@ -135,8 +135,8 @@ impl<'a> Counted<'a> {
     }
 
     /// The trip count: the number of times that the loop continues (in LLVM, the backedge-taken count). `None` if it
-    /// exceeds `limit`, if start, bound or step is not constant, if the operation of the step is not supported, or if
-    /// the loop contains a `return`.
+    /// exceeds `limit`, or if the loop contains a `return`. Also `None` if start, bound or step is not constant, or if
+    /// the operation of the step is not supported.
     pub(crate) fn iterations(&self, latch_loop: &SingleLatchLoop<'_>, constants: &Constants, limit: u64) -> Option<u64> {
         let mut returns = false;
         latch_loop.body.walk(&mut |inst| returns |= matches!(inst.op, Op::Return(_)));

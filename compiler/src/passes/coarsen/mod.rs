@@ -12,9 +12,9 @@
 //! interleaved instruction by instruction. Without coarsening, a kernel that copies bytes executes as many instructions
 //! as a kernel that copies `uint4`, but moves a sixteenth of the data.
 //!
-//! The pass only changes a kernel if this is profitable ([`lanes`] checks this): the kernel does not depend on its
-//! work-group ([`super::group_independent()`]), its work-items take the same path except in branches without loops and
-//! jumps, and all accesses with a constant nonzero stride can be merged. The body of a guard such as `if (i < n)` gets
+//! The pass only changes a kernel if this is profitable ([`lanes`] checks this). The kernel does not depend on its
+//! work-group ([`super::group_independent()`]). Its work-items take the same path except in branches without loops and
+//! jumps. All accesses with a constant nonzero stride can be merged. The body of a guard such as `if (i < n)` gets
 //! a second version. The launch ensures that the global size is a multiple of the number of work-items per invocation,
 //! and that enough invocations remain ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 

@@ -144,8 +144,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Simplifies a comparison with a constant if its result is known, if it is equivalent to a comparison with zero,
-    /// or if it compares a `bool`.
+    /// Simplifies a comparison with a constant if its result is known. Also simplifies it if it is equivalent to a
+    /// comparison with zero, or compares a `bool`.
     fn compare_constant(&mut self, at: &mut Output, kind: CmpOp, a: Value, bits: u64, operand: Scalar) -> Option<Value> {
         if operand == Scalar::Bool {
             return match (kind, bits) {
