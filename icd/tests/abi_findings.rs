@@ -261,8 +261,8 @@ unsafe extern "C" fn waits(_: cl_event, _: cl_int, queue: *mut c_void) {
     CALLED.store(true, Ordering::SeqCst);
 }
 
-/// Errors of an application: a callback waits, a used buffer is released early, no call waits for a queue's last
-/// commands, and a context, two buffers and a kernel are never released.
+/// Errors of an application. A callback waits, and a used buffer is released early. No call waits for a queue's last
+/// commands. A context, two buffers and a kernel are never released.
 #[test]
 #[ignore = "run by errors_of_the_application_are_reported, in a process that checks"]
 fn careless() {

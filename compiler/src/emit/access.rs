@@ -18,8 +18,8 @@ use crate::target::{Defects, Limits};
 use naga::{BinaryOperator, Expression, Scalar, ScalarKind, Statement};
 use smallvec::SmallVec;
 
-/// The limit for indices without a mask: all factors in bytes have at most this absolute value. The constant is at least
-/// the negative of this value. See [`Emitter::object_index`].
+/// The limit for indices without a mask: all factors in bytes have at most this absolute value. The constant is at
+/// least the negative of this value. See [`Emitter::object_index`].
 const MAX_PLAIN_SCALE: u32 = 1 << 20;
 
 /// The target of an access: an object, and the byte offset in the object.

@@ -82,8 +82,9 @@ impl Sema<'_> {
 
 fn reads_without_value(function: &Function) -> Vec<(LocalId, Span)> {
     let mut analysis = Analysis { steps: Vec::new(), assigned: Locals::default(), saved: Vec::new(), reads: Vec::new() };
-    for &param in &function.params {
-        analysis.assigned.set(param, true);
+    // Parameters and captures of blocks have values. A declaration removes the value of its variable.
+    for index in 0..function.locals.len() {
+        analysis.assigned.set(LocalId(crate::ir::number(index)), true);
     }
     analysis.steps.extend(function.body.iter().flatten().rev().map(Step::Stmt));
     while let Some(step) = analysis.steps.pop() {

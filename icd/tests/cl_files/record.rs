@@ -1,4 +1,4 @@
-//! Writes the final contents of the buffers of a `.cl` file to a record file, so that the results of two devices can be
+//! Writes the final contents of the buffers of a `.cl` file to a record file. The results of two devices can then be
 //! compared bit by bit.
 
 use std::collections::HashMap;
