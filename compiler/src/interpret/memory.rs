@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 
 use super::FaultKind;
 
-/// The id of a live object of global memory. [`Memory`] is a list indexed by id, so callers should assign small ids.
+/// The id of a live object of global memory. `Memory` is a list indexed by id, so callers should assign small ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ObjectId(NonZeroU32);
 

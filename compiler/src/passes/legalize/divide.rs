@@ -24,7 +24,7 @@ use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
 /// The operands for which both quotient and remainder are needed, with the same signedness. Constant divisors are
-/// excluded: for 32 bits, the compilers of devices share the quotient. For 64 bits, [`Lower::divide`] lowers both.
+/// excluded: for 32 bits, the compilers of devices share the quotient. For 64 bits, `Lower::divide` lowers both.
 pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
