@@ -5,6 +5,7 @@ use regalloc2::{Function, Inst, Operand, OperandKind, RegClass, VReg};
 use smallvec::SmallVec;
 
 use super::function::{FunctionParts, MBlock, MFunction, MachineInst};
+use crate::vir::dominators::Dominators;
 
 /// A machine instruction with its operands.
 #[derive(Clone, Debug)]
@@ -89,11 +90,12 @@ impl<I: MachineInst> Edit<I> {
         }
     }
 
-    /// The loops of the function, inner loops before outer ones.
-    pub(crate) fn loops(&self) -> Vec<Loop> {
+    /// The natural loops of the function, inner loops before outer ones.
+    pub(crate) fn loops(&self, dominators: &Dominators) -> Vec<Loop> {
         let mut loops: Vec<Loop> = Vec::new();
         for (latch, EditBlock { block, .. }) in self.blocks.iter().enumerate() {
-            for header in block.succs.iter().map(|succ| succ.index()).filter(|header| *header <= latch) {
+            let headers = block.succs.iter().map(|succ| succ.index());
+            for header in headers.filter(|header| dominators.dominates(*header as u32, latch as u32)) {
                 match loops.iter_mut().find(|known| known.header == header) {
                     Some(known) => known.latch = latch,
                     None => loops.push(Loop { header, latch }),
@@ -104,25 +106,8 @@ impl<I: MachineInst> Edit<I> {
         loops
     }
 
-    /// The immediate dominator of each block; the entry for itself and for unreachable blocks. Blocks follow their
-    /// predecessors, except for the latches of loops.
-    pub(crate) fn dominators(&self) -> Vec<usize> {
-        let mut parents = vec![0; self.blocks.len()];
-        for index in 1..self.blocks.len() {
-            let forward = self.blocks[index].block.preds.iter().map(|pred| pred.index()).filter(|pred| *pred < index);
-            let common = forward.reduce(|mut a, mut b| {
-                while a != b {
-                    if a > b {
-                        a = parents[a];
-                    } else {
-                        b = parents[b];
-                    }
-                }
-                a
-            });
-            parents[index] = common.unwrap_or(0);
-        }
-        parents
+    pub(crate) fn dominators(&self) -> Dominators {
+        Dominators::of_graph(self.blocks.len(), |block| self.blocks[block].block.succs.iter().map(|succ| succ.index()))
     }
 
     /// The registers that are live at the end of each block, as sets of bits.

@@ -3,29 +3,34 @@
 use super::function::Function;
 use super::op::Terminator;
 
-/// The dominator tree of a function whose blocks are listed after their dominators.
+/// The dominator tree of a control flow graph whose blocks are listed after their dominators.
 pub(crate) struct Dominators {
     /// The immediate dominator of each block: itself for block 0, `None` for unreachable blocks.
     idom: Vec<Option<u32>>,
 }
 
 impl Dominators {
-    /// Computes the dominator tree by iteration to a fixed point: one walk in the order of the blocks does not suffice
-    /// for every graph.
     pub(crate) fn of(function: &Function) -> Self {
-        let mut this = Self { idom: vec![None; function.blocks.len()] };
+        Self::of_graph(function.blocks.len(), |block| {
+            function.blocks[block].terminator.iter().flat_map(Terminator::targets).map(|target| target.block.index())
+        })
+    }
+
+    /// Computes the dominator tree by iteration to a fixed point: one walk in the order of the blocks does not suffice
+    /// for every graph. Block 0 is the entry.
+    pub(crate) fn of_graph<S: Iterator<Item = usize>>(count: usize, successors: impl Fn(usize) -> S) -> Self {
+        let mut this = Self { idom: vec![None; count] };
         if this.idom.is_empty() {
             return this;
         }
         this.idom[0] = Some(0);
         let mut changed = true;
         while std::mem::take(&mut changed) {
-            for (from, block) in (0..).zip(&function.blocks) {
-                if this.idom[from as usize].is_none() {
+            for (from, block) in (0..).zip(0..count) {
+                if this.idom[block].is_none() {
                     continue;
                 }
-                for target in block.terminator.iter().flat_map(Terminator::targets) {
-                    let to = target.block.index();
+                for to in successors(block) {
                     if to == 0 || to >= this.idom.len() {
                         continue;
                     }
@@ -49,6 +54,11 @@ impl Dominators {
             *later = idom;
         }
         a
+    }
+
+    /// The immediate dominator of a block. `None` for block 0 and unreachable blocks.
+    pub(crate) fn idom(&self, block: u32) -> Option<u32> {
+        self.idom[block as usize].filter(|idom| *idom != block)
     }
 
     pub(crate) fn is_reachable(&self, block: u32) -> bool {

@@ -32,7 +32,7 @@
 //! Vectors are passed in memory.
 
 mod build;
-mod dominators;
+pub(crate) mod dominators;
 mod entities;
 mod function;
 mod gvn;

@@ -456,3 +456,70 @@ b.lo    0x20
 ldp     x29, x30, [sp], #0x10
 ret
 
+# late_predecessor, avx512: 47 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+cmp %rsi,%rdi
+jge 0x000000000000002A
+mov %rdi,%r8
+imul %rsi,%r8
+mov %r8,(%rdx)
+nopw (%rax,%rax)
+imul %rsi,%rdi
+mov %rdi,8(%rdx)
+pop %rbp
+ret
+mov %rdi,(%rdx)
+jmp 0x0000000000000020
+
+# late_predecessor, avx2: 47 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+cmp %rsi,%rdi
+jge 0x000000000000002A
+mov %rdi,%r8
+imul %rsi,%r8
+mov %r8,(%rdx)
+nopw (%rax,%rax)
+imul %rsi,%rdi
+mov %rdi,8(%rdx)
+pop %rbp
+ret
+mov %rdi,(%rdx)
+jmp 0x0000000000000020
+
+# late_predecessor, sse4.2: 47 bytes
+endbr64
+push %rbp
+mov %rsp,%rbp
+cmp %rsi,%rdi
+jge 0x000000000000002A
+mov %rdi,%r8
+imul %rsi,%r8
+mov %r8,(%rdx)
+nopw (%rax,%rax)
+imul %rsi,%rdi
+mov %rdi,8(%rdx)
+pop %rbp
+ret
+mov %rdi,(%rdx)
+jmp 0x0000000000000020
+
+# late_predecessor, armv8.2: 56 bytes
+stp     x29, x30, [sp, #-0x10]!
+mov     x29, sp
+cmp     x0, x1
+b.ge    0x30
+mul     x6, x0, x1
+str     x6, [x2]
+nop
+nop
+mul     x10, x0, x1
+str     x10, [x2, #0x8]
+ldp     x29, x30, [sp], #0x10
+ret
+str     x0, [x2]
+b       0x20
+

@@ -6,45 +6,43 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::properties::{Identity, Inst, REGISTERS, identity, plain_uses};
+use super::properties::{Inst, Key, REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, Loop, class_index};
+use crate::vir::dominators::Dominators;
 
 /// Moves invariant instructions out of loops.
 pub(super) fn hoist(edit: &mut Edit<MachInst>) {
-    let plain = plain_uses(edit);
-    for nest in edit.loops() {
-        let Some(before) = preheader(edit, nest) else { continue };
+    let (plain, dominators) = (plain_uses(edit), edit.dominators());
+    for nest in edit.loops(&dominators) {
+        let Some(before) = preheader(edit, nest, &dominators) else { continue };
         let calls = |inst: &Inst| matches!(inst.inst, MachInst::Call(_) | MachInst::CallAddress);
         if edit.blocks[nest.header..=nest.latch].iter().any(|block| block.insts.iter().any(calls)) {
             continue;
         }
-        hoist_from(edit, nest, before, &plain);
+        hoist_from(edit, &order(nest, &dominators), nest, before, &plain);
     }
 }
 
 /// The only block before a loop that continues at the loop, if it has no other successor. Otherwise `None`.
-fn preheader(edit: &Edit<MachInst>, nest: Loop) -> Option<usize> {
-    let mut outside = edit.blocks[nest.header].block.preds.iter().map(|pred| pred.index()).filter(|pred| *pred < nest.header);
+fn preheader(edit: &Edit<MachInst>, nest: Loop, dominators: &Dominators) -> Option<usize> {
+    let preds = edit.blocks[nest.header].block.preds.iter().map(|pred| pred.index());
+    let mut outside = preds.filter(|pred| !dominators.dominates(nest.header as u32, *pred as u32));
     let first = outside.next()?;
     (outside.next().is_none() && edit.blocks[first].block.succs.len() == 1).then_some(first)
 }
 
 /// The blocks of a loop: first those of each iteration, then those that some iterations skip.
-fn order(edit: &Edit<MachInst>, nest: Loop) -> Vec<usize> {
-    let parents = edit.dominators();
-    let mut always = vec![nest.latch];
-    while let Some(&last) = always.last()
-        && last > nest.header
-    {
-        always.push(parents[last]);
-    }
-    always.reverse();
-    let rest = (nest.header..=nest.latch).filter(|block| !always.contains(block));
-    let rest: Vec<usize> = rest.collect();
-    always.into_iter().chain(rest).collect()
+fn order(nest: Loop, dominators: &Dominators) -> Vec<usize> {
+    let (header, latch) = (nest.header as u32, nest.latch as u32);
+    let to_header = std::iter::successors(Some(latch), |block| dominators.idom(*block).filter(|_| *block != header));
+    let mut blocks: Vec<u32> = to_header.collect();
+    blocks.reverse();
+    let rest = (header..=latch).filter(|block| dominators.dominates(header, *block) && !blocks.contains(block));
+    let rest: Vec<u32> = rest.collect();
+    blocks.into_iter().chain(rest).map(|block| block as usize).collect()
 }
 
-fn hoist_from(edit: &mut Edit<MachInst>, nest: Loop, before: usize, plain: &[bool]) {
+fn hoist_from(edit: &mut Edit<MachInst>, order: &[usize], nest: Loop, before: usize, plain: &[bool]) {
     let pressure = edit.pressure();
     let mut free = [0, 1].map(|class| {
         let most = pressure[nest.header..=nest.latch].iter().map(|counts| counts[class]).max().unwrap_or(0);
@@ -56,9 +54,9 @@ fn hoist_from(edit: &mut Edit<MachInst>, nest: Loop, before: usize, plain: &[boo
         defs.for_each(|reg| inside[reg.vreg()] = true);
     }
     let mut replacements: Vec<Option<VReg>> = vec![None; edit.vregs];
-    let mut known: FxHashMap<(Identity, SmallVec<[VReg; 4]>), VReg> = FxHashMap::default();
+    let mut known: FxHashMap<Key, VReg> = FxHashMap::default();
     let mut moved: Vec<Inst> = Vec::new();
-    for index in order(edit, nest) {
+    for &index in order {
         let mut insts = std::mem::take(&mut edit.blocks[index].insts);
         insts.retain(|inst| {
             let (Some(identity), Some(result)) = (identity(inst), inst.defs().next()) else { return true };

@@ -8,7 +8,7 @@ use regalloc2::VReg;
 
 use super::super::inst::{A64Inst, Field, InstBuilder, MachInst, Opcode, Slot};
 use super::super::table::{self as t, Access};
-use super::properties::{Inst, source};
+use super::properties::{Inst, is_memory, source};
 use crate::mach::edit::{Edit, EditInst};
 
 /// The largest distance between the instructions of a pair.
@@ -53,9 +53,7 @@ fn single(inst: &Inst) -> Option<Single> {
 /// Whether an instruction accesses memory, other than constants, or can order accesses.
 fn accesses_memory(inst: &Inst) -> bool {
     match &inst.inst {
-        MachInst::Op(A64Inst { opcode, pool, .. }) => {
-            pool.is_none() && ["ld", "st", "prf", "cas", "swp", "dmb", "blr"].iter().any(|prefix| opcode.name.starts_with(prefix))
-        }
+        MachInst::Op(A64Inst { opcode, pool, .. }) => pool.is_none() && (is_memory(opcode.name) || ["dmb", "blr"].contains(&opcode.name)),
         MachInst::Exclusive(..) | MachInst::Call(_) | MachInst::CallAddress => true,
         MachInst::Defines | MachInst::Jump | MachInst::Branch(_) | MachInst::Return | MachInst::Trap => false,
     }

@@ -1,6 +1,7 @@
 //! Properties of machine instructions that the passes share.
 
 use regalloc2::{OperandConstraint, OperandKind, VReg};
+use smallvec::SmallVec;
 
 use super::super::inst::{A64Inst, Field, MachInst, Slot};
 use crate::mach::edit::{Edit, EditInst};
@@ -21,6 +22,9 @@ pub(super) struct Identity {
     regs: [Slot; 4],
 }
 
+/// An operation and its operands.
+pub(super) type Key = (Identity, SmallVec<[VReg; 4]>);
+
 /// The identity of an instruction whose result depends only on its operands. `None` if the instruction accesses memory
 /// or flags, or has fixed registers.
 pub(super) fn identity(inst: &Inst) -> Option<Identity> {
@@ -31,11 +35,15 @@ pub(super) fn identity(inst: &Inst) -> Option<Identity> {
     movable.then_some(Identity { word: opcode.word | bits, wide, pool, regs })
 }
 
+/// Whether the instructions with a mnemonic access memory.
+pub(super) fn is_memory(name: &str) -> bool {
+    ["ld", "st", "prf", "cas", "swp"].iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Whether the instructions with a mnemonic access neither memory nor flags nor system registers.
 fn is_pure(name: &str) -> bool {
-    const MEMORY: [&str; 5] = ["ld", "st", "prf", "cas", "swp"];
     const OTHERS: [&str; 12] = ["cmp", "cmn", "fcmp", "csel", "fcsel", "cset", "dmb", "mrs", "adr", "blr", "ret", "brk"];
-    !MEMORY.iter().any(|prefix| name.starts_with(prefix)) && !OTHERS.contains(&name)
+    !is_memory(name) && !OTHERS.contains(&name)
 }
 
 /// Whether each register has a use that does not overwrite it. A copy of a constant for an instruction that overwrites

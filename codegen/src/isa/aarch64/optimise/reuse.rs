@@ -4,19 +4,15 @@
 
 use regalloc2::VReg;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::properties::{Identity, REGISTERS, identity, plain_uses};
+use super::properties::{Key, REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, class_index};
-
-/// An operation and its operands.
-type Key = (Identity, SmallVec<[VReg; 4]>);
 
 /// Removes instructions whose result is known.
 pub(super) fn reuse(edit: &mut Edit<MachInst>) {
     let mut pressure = edit.pressure();
-    let parents = edit.dominators();
+    let dominators = edit.dominators();
     let plain = plain_uses(edit);
     let mut replacements: Vec<Option<VReg>> = vec![None; edit.vregs];
     let mut known: FxHashMap<Key, Vec<(usize, VReg)>> = FxHashMap::default();
@@ -29,7 +25,7 @@ pub(super) fn reuse(edit: &mut Edit<MachInst>) {
             }
             let new = |reg: VReg| replacements[reg.vreg()].unwrap_or(reg);
             let list = known.entry((identity, inst.uses().map(new).collect())).or_default();
-            let found = list.iter().rev().find(|(block, _)| dominates(&parents, *block, index));
+            let found = list.iter().rev().find(|(block, _)| dominators.dominates(*block as u32, index as u32));
             if let Some(&(block, before)) = found {
                 let class = class_index(result);
                 if pressure[block..=index].iter().all(|counts| counts[class] < REGISTERS[class]) {
@@ -44,12 +40,4 @@ pub(super) fn reuse(edit: &mut Edit<MachInst>) {
         edit.blocks[index].insts = insts;
     }
     edit.rename(&replacements);
-}
-
-/// Whether each path to `block` contains `other`.
-fn dominates(parents: &[usize], other: usize, mut block: usize) -> bool {
-    while block > other {
-        block = parents[block];
-    }
-    block == other
 }
