@@ -262,7 +262,7 @@ COLOUR image_read(IMAGE, WITH_LEVELS WITH_SAMPLER COORDINATE c WITH_LOD)
         return (1.0f - part) * near + part * farther;
     }
 #endif
-    // Halfway between two levels, use the larger level number.
+    // Halfway between two levels, use the smaller level number.
     return read_level(data, width, height, depth, layers, row_pitch, slice_pitch, sampler, c, (int)ceil(lod + 0.5f) - 1);
 #endif
 }

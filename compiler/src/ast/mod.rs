@@ -434,6 +434,17 @@ pub(crate) struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Returns the expression inside of all enclosing parentheses.
+    pub(crate) fn without_parentheses(&self) -> &Self {
+        let mut inner = self;
+        while let ExprKind::Paren(next) = &inner.kind {
+            inner = next;
+        }
+        inner
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnaryOp {
     Plus,

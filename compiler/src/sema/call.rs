@@ -20,10 +20,7 @@ fn best_candidate(viable: &[(Vec<Rank>, FuncId)]) -> Option<FuncId> {
 
 impl Sema<'_> {
     pub(super) fn call(&mut self, callee: &ast::Expr, args: &[ast::Expr], span: Span) -> Expr {
-        let mut target = callee;
-        while let ast::ExprKind::Paren(inner) = &target.kind {
-            target = inner;
-        }
+        let target = callee.without_parentheses();
         let operand = match &target.kind {
             ast::ExprKind::Ident(name) if !self.is_declared(name) => {
                 for arg in args {

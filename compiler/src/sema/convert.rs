@@ -154,7 +154,7 @@ impl Sema<'_> {
         let value = int_value(kind, bits);
         if !(low..=high).contains(&value) {
             let (kept, from, to) = (int_value(lane, int_bits(lane, value)), self.show(scalar.ty), scalar_name(lane));
-            self.warn(span, format!("implicit conversion from '{from}' to '{to}' changes value from {value} to {kept}"));
+            self.warn_of_conversion(span, (&from, to), value, kept);
         }
     }
 

@@ -228,11 +228,7 @@ impl Sema<'_> {
     /// Returns the type of a block variable, or a block type without parameters for any block literal. Returns `None`
     /// for all other expressions. Does not check the expression.
     fn unevaluated_kind(&mut self, expr: &ast::Expr) -> Option<TyKind> {
-        let mut inner = expr;
-        while let ast::ExprKind::Paren(next) = &inner.kind {
-            inner = next;
-        }
-        match &inner.kind {
+        match &expr.without_parentheses().kind {
             ast::ExprKind::Block(_) => {
                 let ret = self.void_ty();
                 Some(TyKind::Block { ret, params: Vec::new() })

@@ -593,9 +593,8 @@ fn ast_span(cursor: &Cursor<'_>) -> Span {
 
 /// Returns the bytes of a string literal, possibly in parentheses. Returns `None` for other expressions.
 fn string_of(expr: &ast::Expr) -> Option<&[u8]> {
-    match &expr.kind {
+    match &expr.without_parentheses().kind {
         ast::ExprKind::Str(bytes) => Some(bytes),
-        ast::ExprKind::Paren(inner) => string_of(inner),
         _ => None,
     }
 }

@@ -45,6 +45,7 @@ mod uninitialized;
 mod variables;
 mod wide;
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -346,10 +347,22 @@ impl<'a> Sema<'a> {
     }
 
     fn warn(&mut self, span: Span, message: impl Into<String>) {
-        if self.quiet == 0 && !self.in_library && !self.options.no_warnings {
-            let warning = Diagnostic::warning(span, message);
-            self.diags.push(self.at_operator(warning));
+        self.warn_with(self.at_operator(Diagnostic::warning(span, message)));
+    }
+
+    fn warn_with(&mut self, warning: Diagnostic) {
+        if self.reports_warnings() {
+            self.diags.push(warning);
         }
+    }
+
+    const fn reports_warnings(&self) -> bool {
+        self.quiet == 0 && !self.in_library && !self.options.no_warnings
+    }
+
+    /// Warns about an implicit conversion that changes the value of a constant from `old` to `new`.
+    fn warn_of_conversion(&mut self, span: Span, (from, to): (&str, &str), old: impl Display, new: impl Display) {
+        self.warn(span, format!("implicit conversion from '{from}' to '{to}' changes value from {old} to {new}"));
     }
 
     fn err_note(&mut self, span: Span, message: impl Into<String>, note: Span, text: impl Into<String>) {

@@ -88,10 +88,7 @@ impl Sema<'_> {
     }
 
     fn address_of(&mut self, operand: &ast::Expr, span: Span) -> Operand {
-        let mut inner = operand;
-        while let ast::ExprKind::Paren(next) = &inner.kind {
-            inner = next;
-        }
+        let inner = operand.without_parentheses();
         let operand = match &inner.kind {
             // `&a[n]` is valid if `a` has n elements.
             ast::ExprKind::Index(base, index) => self.subscript(base, index, inner.span, true),

@@ -21,19 +21,12 @@ pub(super) struct BinaryNode<'a> {
 }
 
 impl Sema<'_> {
-    pub(super) fn warn_with(&mut self, warning: Diagnostic) {
-        if self.quiet == 0 && !self.in_library && !self.options.no_warnings {
-            self.diags.push(warning);
-        }
-    }
-
     /// Warns about `if (a = b)`. Another pair of parentheses silences the warning.
     pub(super) fn warn_of_assigned_condition(&mut self, cond: &ast::Expr) {
         let ast::ExprKind::Assign(None, at, ..) = cond.kind else { return };
         let text = "using the result of an assignment as a condition without parentheses";
-        let warning = Diagnostic { around: Some(cond.span), ..Diagnostic::warning(at, text) };
         self.warn_with(
-            warning
+            warning_at(at, cond.span, text)
                 .with_note(at, "place parentheses around the assignment to silence this warning")
                 .with_note(at, "use '==' to make this an equality comparison"),
         );
@@ -89,7 +82,7 @@ impl Sema<'_> {
     }
 
     fn warn_at_operator(&mut self, node: &BinaryNode<'_>, text: impl Into<String>) {
-        self.warn_with(Diagnostic { around: Some(node.span), ..Diagnostic::warning(node.at, text) });
+        self.warn_with(warning_at(node.at, node.span, text));
     }
 
     /// Warns about `a & b == c` and `a << b + c`.
@@ -106,9 +99,8 @@ impl Sema<'_> {
                         continue;
                     }
                     let text = format!("{outer} has lower precedence than {inner}; {inner} will be evaluated first");
-                    let warning = Diagnostic { around: Some(node.span), ..Diagnostic::warning(node.at, text) };
                     self.warn_with(
-                        warning
+                        warning_at(node.at, node.span, text)
                             .with_note(node.at, format!("place parentheses around the '{inner}' expression to silence this warning"))
                             .with_note(node.at, format!("place parentheses around the {outer} expression to evaluate it first")),
                     );
@@ -116,8 +108,7 @@ impl Sema<'_> {
                 BinaryOp::Shl | BinaryOp::Shr if matches!(inner_op, BinaryOp::Add | BinaryOp::Sub) => {
                     let text = format!("operator '{outer}' has lower precedence than '{inner}'; '{inner}' will be evaluated first");
                     let note = format!("place parentheses around the '{inner}' expression to silence this warning");
-                    let warning = Diagnostic { around: Some(operand.span), ..Diagnostic::warning(inner_at, text) };
-                    self.warn_with(warning.with_note(inner_at, note));
+                    self.warn_with(warning_at(inner_at, operand.span, text).with_note(inner_at, note));
                 }
                 _ => {}
             }
@@ -196,7 +187,7 @@ impl Sema<'_> {
             _ => return,
         };
         let (from, to) = (self.show(value.ty), self.show(ty));
-        self.warn(value.span, format!("implicit conversion from '{from}' to '{to}' changes value from {shown} to {changed}"));
+        self.warn_of_conversion(value.span, (&from, &to), shown, changed);
     }
 
     /// Warns about a left operand of a comma operator that has no effect.
@@ -210,6 +201,11 @@ impl Sema<'_> {
             self.warn(tree.span, "left operand of comma operator has no effect");
         }
     }
+}
+
+/// Creates a warning about the operator at `at` of the expression `whole`.
+fn warning_at(at: Span, whole: Span, text: impl Into<String>) -> Diagnostic {
+    Diagnostic { around: Some(whole), ..Diagnostic::warning(at, text) }
 }
 
 /// Returns the bits of an integer constant.
@@ -226,11 +222,8 @@ const fn width(value: i128) -> u32 {
 }
 
 /// Whether an expression can only be 0 or 1.
-fn is_truth(mut tree: &ast::Expr) -> bool {
-    while let ast::ExprKind::Paren(inner) = &tree.kind {
-        tree = inner;
-    }
-    match tree.kind {
+fn is_truth(tree: &ast::Expr) -> bool {
+    match tree.without_parentheses().kind {
         ast::ExprKind::Unary(ast::UnaryOp::Not, _) => true,
         ast::ExprKind::Binary(op, ..) => is_comparison(op) || matches!(op, BinaryOp::LogAnd | BinaryOp::LogOr),
         _ => false,

@@ -6,36 +6,31 @@
 //! labels are not analysed.
 
 use super::Sema;
-use crate::diag::Diagnostic;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::thir::visit::{children, expressions, in_expressions, init_children, lvalue_children, nested};
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Init, LocalId, Lvalue, LvalueKind, Stmt, StmtKind};
 
-/// A set of variables, one bit for each.
-#[derive(Clone, Default)]
+/// A set of the variables of a function, one bit for each.
+#[derive(Clone)]
 struct Locals(Vec<u64>);
 
 impl Locals {
+    /// Creates the set of all `count` variables.
+    fn all(count: usize) -> Self {
+        Self(vec![u64::MAX; count.div_ceil(64)])
+    }
+
     fn contains(&self, local: LocalId) -> bool {
-        self.0.get(local.index() / 64).is_some_and(|word| word >> (local.index() % 64) & 1 != 0)
+        self.0[local.index() / 64] >> (local.index() % 64) & 1 != 0
     }
 
     fn set(&mut self, local: LocalId, present: bool) {
-        let index = local.index() / 64;
-        if self.0.len() <= index {
-            self.0.resize(index + 1, 0);
-        }
-        let bit = 1 << (local.index() % 64);
-        if present { self.0[index] |= bit } else { self.0[index] &= !bit }
+        let (word, bit) = (&mut self.0[local.index() / 64], 1 << (local.index() % 64));
+        if present { *word |= bit } else { *word &= !bit }
     }
 
     fn add(&mut self, other: &Self) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
-        }
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
     }
 }
 
@@ -67,7 +62,7 @@ impl Sema<'_> {
     /// Warns about variables of a function that are read before any assignment.
     pub(super) fn warn_of_uninitialized(&mut self, id: FuncId) {
         let function = &self.functions[id.index()];
-        if self.in_library || self.diags.has_errors() || !function.labels.is_empty() {
+        if !self.reports_warnings() || self.diags.has_errors() || !function.labels.is_empty() {
             return;
         }
         for (local, span) in reads_without_value(function) {
@@ -81,11 +76,9 @@ impl Sema<'_> {
 }
 
 fn reads_without_value(function: &Function) -> Vec<(LocalId, Span)> {
-    let mut analysis = Analysis { steps: Vec::new(), assigned: Locals::default(), saved: Vec::new(), reads: Vec::new() };
     // Parameters and captures of blocks have values. A declaration removes the value of its variable.
-    for index in 0..function.locals.len() {
-        analysis.assigned.set(LocalId(crate::ir::number(index)), true);
-    }
+    let assigned = Locals::all(function.locals.len());
+    let mut analysis = Analysis { steps: Vec::new(), assigned, saved: Vec::new(), reads: Vec::new() };
     analysis.steps.extend(function.body.iter().flatten().rev().map(Step::Stmt));
     while let Some(step) = analysis.steps.pop() {
         analysis.step(step);

@@ -137,7 +137,7 @@ impl Sema<'_> {
         let changed = int_value(kind, int_bits(kind, *wide));
         if changed != *wide {
             let (from, to) = (self.show(value.ty), self.show(ty));
-            self.warn(value.span, format!("implicit conversion from '{from}' to '{to}' changes value from {wide} to {changed}"));
+            self.warn_of_conversion(value.span, (&from, &to), wide, changed);
         }
     }
 
