@@ -413,7 +413,9 @@ impl Sema<'_> {
         let with = |ty| values.iter().zip(&overload.signature().params).filter(move |(_, slot)| slot.ty == ty).map(|(value, _)| value);
         let (orders, scopes): (Vec<&Expr>, Vec<&Expr>) = (with(Type::Order).collect(), with(Type::Scope).collect());
         if let Some(is_explicit) = overload.is_explicit {
-            self.check_order_and_scope(name, is_explicit, !scopes.is_empty(), &orders, span);
+            self.check_orders_of_atomic(name, is_explicit, &orders, span);
+        } else {
+            self.check_fence(&orders, &scopes, span);
         }
         orders.into_iter().all(|order| self.check_order_value(order)) && scopes.into_iter().all(|scope| self.check_scope_value(scope))
     }

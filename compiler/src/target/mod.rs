@@ -446,10 +446,12 @@ impl Language {
             // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee it.
             features.push("__opencl_c_subgroups");
         }
+        // Every atomic operation is atomic for the whole device, also if the device only has the relaxed order. Without
+        // atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
+        // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
+        features.extend(["__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
         if self.has_ordered_atomics() {
-            // Without atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
-            // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
-            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
+            features.push("__opencl_c_atomic_order_acq_rel");
         }
         if self.device_enqueue {
             features.push("__opencl_c_device_enqueue");

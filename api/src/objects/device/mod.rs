@@ -365,9 +365,12 @@ impl Device {
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
-        let image_capabilities =
-            if self.target().language.has_ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
-        minimum | image_capabilities | self.optional_atomic_capabilities()
+        if self.target().language.has_ordered_atomics() {
+            // The scope work-item is for images.
+            minimum | AtomicCapabilities::SCOPE_WORK_ITEM | self.optional_atomic_capabilities()
+        } else {
+            minimum
+        }
     }
 
     /// The atomic capabilities that the optional features of OpenCL C 3.0 add.
