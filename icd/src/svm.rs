@@ -113,7 +113,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     check!(none || !value.is_null(), InvalidValue, "the value is null");
     if let Some((set, known)) = set {
         // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
-        check!(known, InvalidOperation, "no device of the context supports the pointers of kernel execution info {param:#x}");
+        check!(known, InvalidOperation, "no device of the context supports the param_name {param:#x}");
         check!(
             size.is_multiple_of(size_of::<usize>()),
             InvalidValue,

@@ -366,7 +366,10 @@ impl Sema<'_> {
             f.local_memory = u32::try_from(at + size).unwrap_or(u32::MAX);
         }
         if let Some(size) = self.f.as_ref().map(|f| f.local_memory).filter(|size| *size > limit) {
-            self.err(name.span, format!("local variables of the kernel have {size} bytes; the limit of this device is {limit}"));
+            self.err(
+                name.span,
+                format!("the local variables of the kernel need {size} bytes; this device has {limit} bytes of local memory"),
+            );
         }
         let id = self.new_variable(variable, Space::Local, Linkage::Internal, true);
         self.declare_new(&name.name, Symbol::Global(id), name.span);
