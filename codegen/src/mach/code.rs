@@ -1,7 +1,15 @@
 //! Machine code, and the errors of code generation.
 
 use crate::target::Isa;
-use crate::vir::VerifyError;
+use crate::vir::{SourceLoc, VerifyError};
+
+/// The source position of machine code, up to the next entry of [`Code::lines`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineEntry {
+    /// The offset in bytes of the first instruction.
+    pub offset: u32,
+    pub source: SourceLoc,
+}
 
 /// Machine code. It can be loaded at any address that is a multiple of 64.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +22,10 @@ pub struct Code {
     pub stack: u32,
     /// The offset in bytes of the constants.
     pub constants: u32,
+    /// The source positions of the instructions, sorted by offset.
+    pub lines: Vec<LineEntry>,
+    /// The number of instructions that the register allocator added to store a register on the stack or to load it.
+    pub spills: u32,
 }
 
 /// The reason why a module has no machine code.

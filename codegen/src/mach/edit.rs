@@ -5,6 +5,7 @@ use regalloc2::{Function, Inst, Operand, OperandKind, RegClass, VReg};
 use smallvec::SmallVec;
 
 use super::function::{FunctionParts, MBlock, MFunction, MachineInst};
+use crate::vir::SourceLoc;
 use crate::vir::dominators::Dominators;
 
 /// A machine instruction with its operands.
@@ -12,6 +13,7 @@ use crate::vir::dominators::Dominators;
 pub(crate) struct EditInst<I> {
     pub(crate) inst: I,
     pub(crate) operands: SmallVec<[Operand; 6]>,
+    pub(crate) source: SourceLoc,
 }
 
 impl<I> EditInst<I> {
@@ -56,6 +58,7 @@ impl<I: MachineInst> Edit<I> {
                 let list = (start..block.end).map(|index| EditInst {
                     inst: function.insts[index],
                     operands: SmallVec::from_slice(function.inst_operands(Inst::new(index))),
+                    source: function.sources[index],
                 });
                 start = block.end;
                 list.collect()
@@ -70,7 +73,7 @@ impl<I: MachineInst> Edit<I> {
         let mut blocks = Vec::with_capacity(self.blocks.len());
         let mut insts = Vec::new();
         for EditBlock { mut block, insts: list } in self.blocks {
-            insts.extend(list.into_iter().map(|EditInst { inst, operands }| (inst, operands)));
+            insts.extend(list.into_iter().map(|EditInst { inst, operands, source }| (inst, operands, source)));
             block.end = insts.len();
             blocks.push(block);
         }

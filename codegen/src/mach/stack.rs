@@ -29,7 +29,7 @@ impl Search<'_> {
         }
         let functions = self.functions;
         let mut callees = 0;
-        for relocation in &functions[index].relocations {
+        for relocation in &functions[index].text.relocations {
             if let RelocationTarget::Function(callee) = relocation.target {
                 callees = callees.max(self.depth(callee as usize)?);
             }

@@ -46,7 +46,7 @@ pub use build::Builder;
 pub use entities::{Block, Func, Value};
 pub use function::{BlockData, Function, Module};
 pub(crate) use gvn::gvn;
-pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
+pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, SourceLoc, Target, Terminator, TernOp, UnOp};
 pub use read::{ReadError, read};
 pub use types::{Elem, MaskType, Type};
 pub use verify::{VerifyError, verify};

@@ -329,12 +329,17 @@ pub enum Op {
     CallHelper(Value, SmallVec<[Value; 6]>),
 }
 
+/// A position in the source of a kernel. The code that builds vector IR defines its meaning; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceLoc(pub u32);
+
 /// An operation and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
     pub op: Op,
     /// The defined value. `None` for stores, fences and calls of functions without a result.
     pub result: Option<Value>,
+    pub source: SourceLoc,
 }
 
 /// A target block and the arguments for its parameters.

@@ -25,13 +25,27 @@ use super::{dimension, interleave, locks, subword_packing};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
 
+/// The reason why work-items run one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarReason {
+    /// The accesses are checked.
+    Sanitized,
+    /// The instruction set has no vectors that are used.
+    NoVectors,
+    /// A work-item may wait for another one.
+    Lock,
+    /// The loops mainly gather, which is slower with vectors.
+    Gathers,
+    /// The work-group has too few work-items.
+    SmallGroup,
+}
+
 /// The plan of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub shape: Shape,
-    /// Whether work-items run one at a time because vectors would be slower. Scalar code prefers 64-bit offsets,
-    /// because 32-bit offsets must be extended at each access.
-    pub prefers_large_offsets: bool,
+    /// The reason for a shape with one lane.
+    pub scalar: Option<ScalarReason>,
 }
 
 impl Plan {
@@ -53,11 +67,16 @@ impl Plan {
         } else {
             match planner.gangs() {
                 Some(shape) => shape,
-                None => return Self { shape: Shape::scalar(style.isa, key.local_size), prefers_large_offsets: true },
+                None => return Self { shape: Shape::scalar(style.isa, key.local_size), scalar: Some(ScalarReason::Gathers) },
             }
         };
         let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
-        Self { shape, prefers_large_offsets: false }
+        Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)) }
+    }
+
+    /// Whether the kernel is faster with 64-bit offsets. Scalar code must extend 32-bit offsets at each access.
+    pub(super) fn prefers_large_offsets(&self) -> bool {
+        self.scalar == Some(ScalarReason::Gathers)
     }
 }
 
@@ -76,6 +95,16 @@ impl<'a> Planner<'a> {
     fn subgroups(&self) -> Shape {
         let usual = subgroup_size(self.isa);
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
+    }
+
+    /// The reason for a shape with one lane, if it is not the cost of gathers.
+    fn scalar_reason(&self, style: Style) -> ScalarReason {
+        match () {
+            () if style.checked => ScalarReason::Sanitized,
+            () if style.isa.caps().vector_bytes < 16 => ScalarReason::NoVectors,
+            () if self.has_lock => ScalarReason::Lock,
+            () => ScalarReason::SmallGroup,
+        }
     }
 
     /// Analyses how the values of the kernel vary in a shape.

@@ -13,6 +13,7 @@ mod bindings;
 mod compile;
 mod describe;
 mod input;
+mod kernel_report;
 mod report;
 mod run;
 mod watch;

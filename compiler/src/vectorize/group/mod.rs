@@ -23,7 +23,7 @@ mod plan;
 mod segment;
 pub(super) mod switches;
 
-use wgcl_codegen::vir::{Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
+use wgcl_codegen::vir::{Cond, Op as VOp, SourceLoc, Target, Terminator, Type as Register, Value as V};
 
 use super::uniformity::LaneShape;
 use super::vectorizer::{Lowered, Vectorizer};
@@ -95,7 +95,10 @@ impl<'a> Vectorizer<'a> {
                 break;
             }
             match node {
-                Node::Uniform(inst) => self.operation(inst)?,
+                Node::Uniform(inst) => {
+                    self.b.set_source(SourceLoc(inst.span.lo));
+                    self.operation(inst)?;
+                }
                 Node::Combine(collective) => {
                     self.report_collective();
                     self.combine(collective)?;

@@ -120,5 +120,5 @@ fn joined(one: &Inst, other: &Inst, first: Single, second: Single) -> Inst {
             (_, None) => builder,
         };
     }
-    EditInst { inst: MachInst::Op(builder.inst), operands: builder.operands }
+    EditInst { inst: MachInst::Op(builder.inst), operands: builder.operands, source: one.source }
 }
