@@ -324,11 +324,10 @@ pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
         return Ok(DeviceType::ANY);
     }
     // "CL_INVALID_DEVICE_TYPE if device_type is not a valid value."
-    DeviceType::from_bits(bits)
-        .filter(|kind| !kind.is_empty())
-        .ok_or_else(|| Error::InvalidDeviceType(format!(
-                "device type {bits:#x} is not CL_DEVICE_TYPE_ALL, nor a combination of the bits CL_DEVICE_TYPE_DEFAULT to CL_DEVICE_TYPE_CUSTOM (0x1 to 0x10)"
-            ).into()))
+    DeviceType::from_bits(bits).filter(|kind| !kind.is_empty()).ok_or_else(|| {
+        let valid = "CL_DEVICE_TYPE_ALL, or a combination of the bits CL_DEVICE_TYPE_DEFAULT (0x1) to CL_DEVICE_TYPE_CUSTOM (0x10)";
+        Error::InvalidDeviceType(format!("device type {bits:#x} is invalid; expected {valid}").into())
+    })
 }
 
 /// "If the device is a root device (i.e. a device returned by clGetDeviceIDs) its reference count remains unchanged."

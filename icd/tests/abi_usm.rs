@@ -285,8 +285,8 @@ fn commands_copy_and_fill() {
     assert_eq!(copy(words.at(1), words.at(0), 8), CL_MEM_COPY_OVERLAP);
 }
 
-/// Enqueues a launch of `follow` that waits for the event. The kernel accesses one allocation only through the pointer in
-/// `node`.
+/// Enqueues a launch of `follow` that waits for the event. The kernel accesses one allocation only through the pointer
+/// in `node`.
 fn launch_after(context: &Context, queue: &Queue, gate: &Event, (node, out): (&Words<'_>, &Words<'_>)) {
     let kernel = context.build(SOURCE).kernel("follow");
     assert_eq!(node.0.clSetKernelArgMemPointerINTEL(kernel.0, 0, node.at(0)), CL_SUCCESS);

@@ -158,8 +158,8 @@ impl Writer {
         }
     }
 
-    /// Reserves a region of the buffers, in which the elements of all work-items are contiguous. Returns the byte offset
-    /// of this work-item's element in the buffer.
+    /// Reserves a region of the buffers, in which the elements of all work-items are contiguous. Returns the byte
+    /// offset of this work-item's element in the buffer.
     fn own_offset(&mut self, size: u32) -> String {
         let region = self.regions;
         self.regions += 1;

@@ -332,8 +332,8 @@ impl Fuzzer {
             QUEUE => cl.clGetCommandQueueInfo(self.handle(QUEUE), name, size, value, ret),
             MEM => cl.clGetMemObjectInfo(self.handle(MEM), name, size, value, ret),
             PROGRAM => {
-                // For CL_PROGRAM_BINARIES, the value is an array of pointers to which the binaries are written. All of them
-                // are null, so that nothing is written.
+                // For CL_PROGRAM_BINARIES, the value is an array of pointers to which the binaries are written. All of
+                // them are null, so that nothing is written.
                 self.arena.fill(0);
                 cl.clGetProgramInfo(self.handle(PROGRAM), name, size, value, ret)
             }

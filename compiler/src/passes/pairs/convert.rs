@@ -1,7 +1,7 @@
 //! Conversions between pairs and other types.
 //!
-//! Conversions from floats, and to `float`, compute the bits with integer operations, so rounding does not depend on the
-//! device. A conversion to `half` computes a `float` that is rounded to odd. The device rounds it to `half`.
+//! Conversions from floats, and to `float`, compute the bits with integer operations, so rounding does not depend on
+//! the device. A conversion to `half` computes a `float` that is rounded to odd. The device rounds it to `half`.
 
 use super::{Pair, Pairs, is_pair};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Scalar, Type, Value};
