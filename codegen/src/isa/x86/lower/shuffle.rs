@@ -43,8 +43,8 @@ impl Lower<'_> {
         }
         // Combine pairs of adjacent lanes to lanes of twice the size.
         let combined_lanes = |lanes: &[Lane]| -> Option<Vec<Lane>> {
-            let one = |pair: &[Lane]| {
-                (pair[0].0 == pair[1].0 && pair[0].1.is_multiple_of(2) && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
+            let one = |two: &[Lane]| {
+                (two[0].0 == two[1].0 && two[0].1.is_multiple_of(2) && two[0].1 + 1 == two[1].1).then(|| (two[0].0, two[0].1 / 2))
             };
             lanes.chunks_exact(2).map(one).collect()
         };
