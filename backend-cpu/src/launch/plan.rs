@@ -39,8 +39,8 @@ impl LaunchPlan {
     /// Plans a launch.
     ///
     /// # Errors
-    /// Fails if the program belongs to another back end or lacks the kernel, if the arguments do not match the kernel,
-    /// or if a size or an offset exceeds 32 bits.
+    /// Fails if the program belongs to another back end or lacks the kernel. Also fails if the arguments do not match
+    /// the kernel, or if a size or an offset exceeds 32 bits.
     pub(crate) fn new(launch: &Launch, context: PlanContext) -> BackendResult<Self> {
         let program = program_of(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;

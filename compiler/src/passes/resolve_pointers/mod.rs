@@ -78,8 +78,8 @@ pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
 /// # Errors
 ///
 /// Fails with [`PassError::Unsupported`] if a pointer is returned, or if 32-bit pointers have too few bits for tags or
-/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address, and if a
-/// `copy` or `zero` operation was not lowered.
+/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address. Also fails
+/// if a `copy` or `zero` operation was not lowered.
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
