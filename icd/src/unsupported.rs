@@ -1,5 +1,5 @@
-//! Entry points of optional features that wgcl does not support: each returns the result that the specification
-//! requires of a device without the feature.
+//! Entry points for sharing with OpenGL and EGL, which wgcl does not support. Each checks its first handle, or the
+//! platform in the properties, and fails.
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::platform::Platform;
@@ -17,13 +17,13 @@ use wgcl_opencl_headers::{
 /// Fails: wgcl cannot create objects from those of OpenGL or EGL.
 fn no_sharing<T>(context: cl_context) -> Result<T> {
     handles::get::<Context>(context)?;
-    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported; copy the data through host memory".into()))
 }
 
 /// Fails: no memory object was created from OpenGL or EGL.
 fn no_sharing_command(queue: cl_command_queue) -> Result<()> {
     handles::get::<Queue>(queue)?;
-    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported; copy the data through host memory".into()))
 }
 
 crate::entry! {
@@ -111,7 +111,7 @@ crate::entry! {
         if let Some(platform) = platform {
             handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(platform))?;
         }
-        Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+        Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported; copy the data through host memory".into()))
     }
 
     fn clCreateEventFromGLsyncKHR(context: cl_context, _sync: cl_GLsync) -> *mut _cl_event {

@@ -70,7 +70,11 @@ pub(crate) struct Launches {
 }
 
 fn program(launch: &Launch) -> BackendResult<&WgpuProgram> {
-    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
+    launch
+        .program
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| BackendError::Other("internal error: the program of the launch belongs to another backend".to_owned()))
 }
 
 impl Launches {

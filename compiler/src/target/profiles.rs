@@ -265,7 +265,7 @@ impl Defects {
             loop_values: true,
             // Mesa 22.3.6 (LLVM 15), 25.0.7 (LLVM 19) and 26.2.6 (LLVM 22) have this defect, on an x86-64 processor
             // with AVX2 and without AVX-512: tests/cl/types/double_places.cl.
-            double_rounding: true,
+            rounding_of_doubles: true,
             ..Self::mesa()
         }
     }
@@ -290,7 +290,7 @@ impl Defects {
             half_rounding: false,
             unsigned_minima: false,
             coarse_sines: false,
-            double_rounding: false,
+            rounding_of_doubles: false,
             signed_quotients: false,
             masked_logic: false,
             subgroups_within_dimension_0: true,

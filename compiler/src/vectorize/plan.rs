@@ -63,9 +63,9 @@ impl Plan {
         let shape = if style.checked {
             Shape::scalar(style.isa, key.local_size)
         } else if subgroups {
-            planner.subgroups()
+            planner.subgroup_shape()
         } else {
-            match planner.gangs() {
+            match planner.best_shape() {
                 Some(shape) => shape,
                 None => return Self { shape: Shape::scalar(style.isa, key.local_size), scalar: Some(ScalarReason::Gathers) },
             }
@@ -90,9 +90,9 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// The shape in which gangs are subgroups. They have the size that the kernel requires, or the 32-bit lanes of a
-    /// vector.
-    fn subgroups(&self) -> Shape {
+    /// The shape in which gangs are subgroups. Their size is the one that the kernel requires, otherwise the number of
+    /// 32-bit lanes of a vector.
+    fn subgroup_shape(&self) -> Shape {
         let usual = subgroup_size(self.isa);
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
     }
@@ -113,7 +113,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The best shape, or `None` if the kernel is gather-bound and therefore faster without vectors.
-    fn gangs(&self) -> Option<Shape> {
+    fn best_shape(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
         let straight = self.isa.caps().interleaves_straight_code || subword_packing::may_widen(self.kernel, shape);

@@ -20,7 +20,7 @@ const EXTENSIONS: &[&str] = &[
 pub(crate) const VERSION_3_1: Version = Version::new(3, 1, 0);
 const VERSION_3_0: Version = Version::new(3, 0, 0);
 
-/// The text of CL_DEVICE_VERSION and CL_PLATFORM_VERSION: `OpenCL 3.1 wgcl <version>`.
+/// The text of CL_DEVICE_VERSION and CL_PLATFORM_VERSION, such as `OpenCL 3.1 wgcl 0.1.0`.
 pub fn version_text(version: Version) -> String {
     format!("OpenCL {} wgcl {}", version.short(), env!("CARGO_PKG_VERSION"))
 }
