@@ -1,5 +1,5 @@
-//! The `native_` functions, whose accuracy is implementation-defined. They use polynomials in single precision. The
-//! error is a few ulp, except for extreme arguments.
+//! The `native_` functions, whose accuracy is implementation-defined, except `native_recip` and `native_divide`. They
+//! use polynomials in single precision. The error is a few ulp, except for extreme arguments.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, UnOp as VUn, Value as V};

@@ -55,7 +55,7 @@ pub enum Access {
     Begin,
     /// A group ends.
     End,
-    /// An integer division; the address is the divisor.
+    /// An integer division or remainder; the address is the divisor.
     Divide,
     /// An operand of an operation that produced a NaN. The address is the operand as the bits of a `double`.
     /// [`Access::Nan`] follows.
@@ -199,7 +199,7 @@ impl Vectorizer<'_> {
         Ok(kept)
     }
 
-    /// Restores the pointers.
+    /// Restores the pointers that [`Self::emit_checks`] has replaced.
     pub(super) fn restore_pointers(&mut self, kept: Unchecked) {
         for (pointer, val) in kept.into_iter().rev() {
             self.values[pointer.index()] = val;
