@@ -86,8 +86,8 @@ pub(crate) enum Operand {
     Block(Arc<BlockRef>, Span),
 }
 
-/// A declared type. The address space qualifies the declared object and is not part of the type. A pointer to the
-/// object or a variable declaration uses it later.
+/// A declared type. The address space is not part of the type. It applies to a variable that is declared with the type,
+/// or to the pointee of a pointer that is declared with the type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeclTy {
     pub(crate) qt: QualTy,

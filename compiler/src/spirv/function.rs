@@ -72,7 +72,7 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) current: Inst<'w>,
 }
 
-/// Lowers a function as a kernel or a helper. `name` becomes the name of the IR function. A launch finds a kernel by it.
+/// Lowers a function as a kernel or a helper. `name` becomes the name of the IR function. Launches find kernels by it.
 pub(super) fn lower<'m, 'w>(
     shared: &mut Shared<'m, 'w>,
     def: &'m FunctionDef<'w>,

@@ -326,7 +326,8 @@ impl Language {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
     }
 
-    /// Sets `extensions` and `features`, which depend only on the other fields.
+    /// Sets `extensions` and `features`, which depend only on the other fields. Clears `fp64` and `fp16` if the user
+    /// hides their extensions.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.fp64 &= !self.hides_extension("cl_khr_fp64");

@@ -198,9 +198,9 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers,
-    /// out of 64 unordered access views. There are 14 constant buffers. The driver selects the wave size. There
-    /// is no `double`, because naga's HLSL back end cannot convert its bits.
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers, out of 64
+    /// unordered access views. There are 14 constant buffers. There are no subgroups, because the driver selects the
+    /// wave size. There is no `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {

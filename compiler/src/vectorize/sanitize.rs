@@ -5,8 +5,9 @@
 //! address, or the address of other memory if the kernel must not access these bytes. Therefore, the kernel can
 //! continue without an access to memory outside of its objects.
 //!
-//! The object of a pointer is known if the pointer is computed from a parameter or variable ([`Addresses`]). The object
-//! of a loaded pointer, or of a pointer that results from control flow, is unknown.
+//! The object of a pointer is known if the pointer is computed from a variable or a parameter of the kernel
+//! ([`Addresses`]). The object of a parameter of a called function, of a loaded pointer, or of a pointer that results
+//! from control flow, is unknown.
 //!
 //! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
 //! numbers ([`Op::NanCheck`]).
