@@ -2,8 +2,9 @@
 //! and defects for shaders ([`Shaders`]).
 //!
 //! These types do not name devices. Each field describes one property of a driver ([`Costs`], [`Defects`]). The
-//! [`profiles`] contain the fields for the devices that were measured. The driver, `wgclc --device`, tests and fuzzers
-//! all use these profiles. A test of each back end compares the profiles with the real device.
+//! [`profiles`] contain the fields for the devices that were measured, and for some that were not. The driver,
+//! `wgclc --device`, tests and fuzzers all use these profiles. A test of each back end compares the profiles with the
+//! real device.
 
 pub mod profiles;
 mod shaders;

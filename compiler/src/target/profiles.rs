@@ -9,8 +9,8 @@ use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limi
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
 /// Maximum number of instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
-/// function. With 1.6 million instructions (hashcat's m01800), lavapipe uses 2.6 GiB after one minute, and does not
-/// finish within four minutes.
+/// function. Some kernels below this limit are already too large for a driver. With 1.6 million instructions (hashcat's
+/// m01800), lavapipe uses 2.6 GiB after one minute, and does not finish within four minutes.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
 /// lavapipe's stack has 80 entries for conditions. lavapipe uses two of them.
