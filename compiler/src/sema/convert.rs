@@ -135,7 +135,7 @@ impl Sema<'_> {
             _ => scalar_size(kind) <= scalar_size(lane),
         };
         let constant_fits = is_float(kind) == is_float(lane) && self.evaluate(&scalar).is_some();
-        // A constant of greater rank is converted, with a warning if that changes its value.
+        // A constant of greater rank is converted. `warn_of_lost_bits` warns about integers.
         if !fits && !constant_fits {
             let (a, b) = (self.show(scalar.ty), self.show(vector));
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
@@ -247,7 +247,7 @@ impl Sema<'_> {
                 self.err(span, text);
                 self.error_expr(span)
             }
-            // Events and similar types can be initialised with 0.
+            // An integer constant can initialise events and similar types. Any integer can initialise an atomic type.
             (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler | TyKind::AtomicFlag | TyKind::Atomic(_))
                 if self.is_integer_scalar(value.ty) =>
             {

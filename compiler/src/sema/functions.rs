@@ -500,7 +500,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks a `return`. Returns the converted value, or `None` for no value or after an error.
+    /// Checks a `return`. Returns the converted value, or `None` if there is none. After an error, returns `None` or an
+    /// error expression.
     pub(super) fn return_value(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let (ret, name) = match &self.f {
             Some(f) => (f.ret, self.decls[f.id.index()].name.clone()),

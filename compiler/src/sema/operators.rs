@@ -215,7 +215,8 @@ impl Sema<'_> {
         value
     }
 
-    /// Calls `check` for a binary expression. Diagnostics about the span `whole` are reported at the span `operator`.
+    /// Calls `check` for a binary expression or an assignment. Diagnostics about the span `whole` are reported at the
+    /// span `operator`.
     pub(super) fn about_operator<T>(&mut self, whole: Span, operator: Span, check: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.operator.replace((whole, operator));
         let result = check(self);

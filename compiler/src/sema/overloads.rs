@@ -239,7 +239,8 @@ impl Sema<'_> {
     }
 
     /// Determines the generic types of a signature from the arguments: from vectors if there are any, otherwise from
-    /// pointers, otherwise from scalars. Fails if an argument does not fit.
+    /// scalars. Pointers have precedence over scalars if the first generic parameter is a pointer, or if the name
+    /// contains the lane count. Fails if an argument does not fit.
     fn bind(&self, overload: &Overload, values: &[Expr]) -> Result<Bound, Mismatch> {
         let signature = overload.signature();
         let class = signature.class;

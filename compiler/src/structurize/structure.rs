@@ -177,7 +177,7 @@ impl Structure {
     }
 }
 
-/// Returns the form of a jump. Calls `bypass` with each follow node that it skips.
+/// Returns the form of a jump. Calls `bypass` with each follow node that a jump of the form [`JumpKind::Fall`] skips.
 pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {

@@ -9,8 +9,8 @@ use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limi
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
 /// Maximum number of instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
-/// function. With 1.6 million instructions (hashcat's m01800), lavapipe uses 2.6 GiB after one minute, and does not
-/// finish within four minutes.
+/// function. Some kernels below this limit are already too large for a driver. With 1.6 million instructions (hashcat's
+/// m01800), lavapipe uses 2.6 GiB after one minute, and does not finish within four minutes.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
 /// lavapipe's stack has 80 entries for conditions. lavapipe uses two of them.
@@ -198,9 +198,9 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers,
-    /// out of 64 unordered access views. There are 14 constant buffers. The driver selects the wave size. There
-    /// is no `double`, because naga's HLSL back end cannot convert its bits.
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers, out of 64
+    /// unordered access views. There are 14 constant buffers. There are no subgroups, because the driver selects the
+    /// wave size. There is no `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {

@@ -63,7 +63,8 @@ pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniform
 }
 
 /// Whether interleaving is profitable in a region: work-items leave its loops at nearly the same time, and its
-/// innermost loops need at most `registers` registers for one vector. False if the region contains calls.
+/// innermost loops need at most `registers` registers for one vector. False if the region contains calls outside of
+/// its innermost loops.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
