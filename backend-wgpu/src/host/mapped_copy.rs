@@ -50,7 +50,7 @@ pub(crate) fn write_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: 
     Ok(())
 }
 
-/// Copies between two mapped buffers, which may be the same.
+/// Copies between two mapped buffers, which may be the same. `region.host` is the offset in the target.
 pub(crate) fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) {
     // SAFETY: the reasons of `write_mapped` hold for both buffers.
     unsafe {
