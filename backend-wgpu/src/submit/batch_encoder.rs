@@ -19,7 +19,7 @@ pub(crate) struct BatchEncoder {
     recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
-    /// The pipeline that is set in the pass.
+    /// ID of the pipeline that is set in the pass; 0 if none, or a built-in kernel, is set.
     pipeline: u64,
     /// Number of commands in the batch.
     pub(crate) commands: u32,
@@ -76,7 +76,6 @@ impl BatchEncoder {
             self.pass = Some(pass);
             self.pipeline = 0;
         }
-        // Set above.
         self.pass.get_or_insert_with(|| unreachable!("the compute pass was begun above"))
     }
 

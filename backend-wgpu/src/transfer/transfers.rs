@@ -25,7 +25,8 @@ use crate::transfer::path::{DeviceCopy, TransferFacts, TransferKind, TransferPat
 
 /// Maximum number of regions of a readback.
 const MAX_READBACK_REGIONS: usize = 64;
-/// A binding size in bytes that all devices support.
+/// A binding size in bytes that all devices support. Smaller values of `WGCL_BINDING_LIMIT` do not apply to built-in
+/// kernels.
 const SMALLEST_PART: u64 = 1 << 16;
 /// Size in bytes of a segment of a staging ring.
 const STAGING_SEGMENT: u64 = 8 << 20;
@@ -269,7 +270,8 @@ impl Transfers {
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // The offset within a word must be the same as in the destination.
+            // The offset within a word is the same as in the destination. The kernel then loads one word per stored
+            // word.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {
