@@ -102,7 +102,7 @@ impl Progress for Unobserved {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("the initial values of program-scope variables could not be written: {error}");
+            tracing::error!("the initial values of a program's constants or program-scope variables could not be written: {error}");
         }
     }
 }

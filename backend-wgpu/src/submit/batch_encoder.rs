@@ -20,7 +20,7 @@ pub(crate) struct BatchEncoder {
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
     /// ID of the pipeline that is set in the pass; 0 if none, or a built-in kernel, is set.
-    pipeline: u64,
+    pipeline_id: u64,
     /// Number of commands in the batch.
     pub(crate) commands: u32,
     /// The end query of a command that has begun.
@@ -74,7 +74,7 @@ impl BatchEncoder {
         if self.pass.is_none() {
             let pass = self.raw_encoder(gpu).begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
             self.pass = Some(pass);
-            self.pipeline = 0;
+            self.pipeline_id = 0;
         }
         self.pass.get_or_insert_with(|| unreachable!("the compute pass was begun above"))
     }
@@ -134,7 +134,7 @@ impl BatchEncoder {
             _ => return Err(BackendError::Other("internal error: a pipeline and a bind group of different APIs".to_owned())),
         };
         self.pass(gpu);
-        let previous = std::mem::replace(&mut self.pipeline, id);
+        let previous = std::mem::replace(&mut self.pipeline_id, id);
         let pass = self.pass(gpu);
         if previous != id || id == 0 {
             pass.set_pipeline(pipeline);

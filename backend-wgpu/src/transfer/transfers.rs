@@ -167,13 +167,13 @@ impl Transfers {
     ) -> BackendResult<Completion> {
         check_ranges(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         let mut result = Ok(());
-        if let Some(seen) = host_mapping(memory, path) {
+        if let Some(mapping) = host_mapping(memory, path) {
             if matches!(path, TransferPath::Mapped(_)) {
                 batch.wait(memory.busy_until(true))?;
             }
             let start = batch.begin(progress);
             let copy_threads = &batch.gpu().copy_threads;
-            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, seen, bytes, regions));
+            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, mapping, bytes, regions));
             // Flushes write-combined stores before the next submission.
             fence(Ordering::SeqCst);
             return result.map(|()| Completion::Done(Times { start, end: clock::now() }));
