@@ -138,7 +138,7 @@ fn a_resubmitted_command_buffer_has_the_same_effect() {
     }
 }
 
-/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i]. The launch key chooses the
+/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] = a[i] * 10 + b[i]. The launch key chooses the
 /// bindings of the constants. Adds each key to `seen`.
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
     let spirv = device.target().shaders.spirv;

@@ -38,7 +38,8 @@ pub struct Input {
     /// The type of the scalars.
     pub element: Element,
     pub bytes: Vec<u8>,
-    /// Whether the argument is a scalar. In an expression, the name of another argument is its element `i`.
+    /// Whether the argument is a scalar. In an expression, the name of an argument that is not a scalar is its element
+    /// `i`.
     pub is_scalar: bool,
 }
 

@@ -32,7 +32,7 @@ const DEFAULT_ITEM_TIME: u64 = 1;
 const CHUNKS: u64 = 4;
 /// Maximum bytes of stack of a kernel that runs on a thread of the application.
 const APPLICATION_STACK: u32 = 256 << 10;
-/// Maximum duration in nanoseconds of a command that a flush runs on its own thread.
+/// Maximum duration in nanoseconds of a command that a flushing thread runs itself.
 const QUICK_TIME: u64 = 10_000;
 /// Maximum bytes of a transfer that takes `QUICK_TIME`.
 const QUICK_BYTES: u64 = 64 << 10;

@@ -237,7 +237,7 @@ impl CpuProgram {
         Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
     }
 
-    /// A program with the code of another device for the same module, and with its own constants and variables.
+    /// A program with existing code for the same module, and with its own constants and variables.
     ///
     /// # Errors
     /// Fails if there is not enough memory for its constants and variables.

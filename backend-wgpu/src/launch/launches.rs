@@ -44,8 +44,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Whether the dispatches use only their arguments: no buffer of the engine, no split or merged buffers, and no
-    /// readback.
+    /// Whether the dispatches use only arguments and the program's memory: no buffer of the engine except those for
+    /// null pointers, no split or merged buffers, and no readback.
     fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
@@ -126,7 +126,8 @@ impl Launches {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
-        // Allocations precede the first timestamp. If a command fails after it, the next command writes its end query.
+        // Allocations precede the first timestamp. If a command fails after its first timestamp, the next command
+        // writes the end query of the failed one.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;

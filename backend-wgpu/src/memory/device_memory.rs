@@ -35,7 +35,7 @@ const PAGE: u64 = 4096;
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host writes the buffer across the bus, or does not access it. It writes if the device has a
+    /// The host accesses the buffer across the bus, or not at all. It accesses the buffer if the device has a
     /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
     /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
@@ -53,7 +53,8 @@ pub(crate) struct WgpuMemory {
     bound: AtomicBool,
     /// The address at which the host reads and writes the buffer. `None` if the host cannot access it in place.
     mapping: Option<Mapping>,
-    /// The address at which the host writes the buffer across the bus. `None` if it cannot. Reads would be slow.
+    /// The address at which the host writes the buffer, and reads few bytes of it, across the bus. `None` if it cannot.
+    /// Large reads would be slow.
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
@@ -176,7 +177,7 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// Returns where the host may write while no batch uses the buffer.
+    /// Returns where the host may write while no batch uses the buffer, and may read while no batch writes it.
     pub(crate) fn bar(&self) -> Option<Mapping> {
         self.bar
     }

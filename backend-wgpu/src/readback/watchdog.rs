@@ -47,7 +47,8 @@ impl LoopWatchdog {
 
     /// Returns the word if the host can read it in place, and otherwise 0.
     fn value(&self) -> u32 {
-        // SAFETY: the memory has that size and is only read as bytes. The launch that wrote the word is complete.
+        // SAFETY: the memory has that size and is only read as bytes. Launches in flight at most set the word, so the
+        // result is an old or a new value.
         self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
     }
 

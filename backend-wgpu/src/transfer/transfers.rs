@@ -25,7 +25,8 @@ use crate::transfer::path::{DeviceCopy, TransferFacts, TransferKind, TransferPat
 
 /// Maximum number of regions of a readback.
 const MAX_READBACK_REGIONS: usize = 64;
-/// A binding size in bytes that all devices support.
+/// A binding size in bytes that all devices support. Smaller values of `WGCL_BINDING_LIMIT` do not apply to built-in
+/// kernels.
 const SMALLEST_PART: u64 = 1 << 16;
 /// Size in bytes of a segment of a staging ring.
 const STAGING_SEGMENT: u64 = 8 << 20;
@@ -166,13 +167,13 @@ impl Transfers {
     ) -> BackendResult<Completion> {
         check_ranges(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         let mut result = Ok(());
-        if let Some(seen) = host_mapping(memory, path) {
+        if let Some(mapping) = host_mapping(memory, path) {
             if matches!(path, TransferPath::Mapped(_)) {
                 batch.wait(memory.busy_until(true))?;
             }
             let start = batch.begin(progress);
             let copy_threads = &batch.gpu().copy_threads;
-            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, seen, bytes, regions));
+            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, mapping, bytes, regions));
             // Flushes write-combined stores before the next submission.
             fence(Ordering::SeqCst);
             return result.map(|()| Completion::Done(Times { start, end: clock::now() }));
@@ -269,7 +270,8 @@ impl Transfers {
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // The offset within a word must be the same as in the destination.
+            // The offset within a word is the same as in the destination. The kernel then loads one word per stored
+            // word.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {

@@ -41,8 +41,8 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
     HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
 }
 
-/// Whether [`hardware`] returns the attributes of cl_nv_device_attribute_query. Programs list the extensions when they
-/// start, so this does not initialise NVIDIA's management library.
+/// Whether [`hardware`] can return the attributes of cl_nv_device_attribute_query: NVIDIA's management library is
+/// installed. Programs list the extensions when they start, so this does not initialise the library.
 pub(crate) fn has_nvidia_attributes(vendor: u32, pci: Option<[u32; 4]>) -> bool {
     vendor == NVIDIA && pci.is_some() && nvml::is_installed()
 }

@@ -108,7 +108,8 @@ impl VulkanDevice for HalDevice {
                 Ok(_) | Err(_) => {
                     // SAFETY: nothing has used it yet.
                     unsafe { hal_device.destroy_buffer(buffer) };
-                    return Err(BackendError::Other("the memory of the buffer cannot be mapped, or is not host-coherent".to_owned()));
+                    let message = format!("the memory of a buffer of {size} bytes cannot be mapped, or is not host-coherent");
+                    return Err(BackendError::Other(message));
                 }
             }
         }
