@@ -127,8 +127,8 @@ impl<'f> Definitions<'f> {
         sum
     }
 
-    /// Adds `value * scale` to a sum. Looks through sums, products with constants, and conversions between 32 and 64
-    /// bits. Returns false if there are too many terms.
+    /// Adds `value * scale` to a sum. Looks through sums, subtractions of constants, products with constants, left
+    /// shifts by constants, and conversions between 32 and 64 bits. Returns false if there are too many terms.
     fn add(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
         if let Some(bits) = self.scalar(value) {
             sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));

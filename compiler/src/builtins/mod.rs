@@ -285,8 +285,8 @@ pub enum Intrinsic {
     AtomicDec,
     /// Parameters: (pointer, compare, value).
     AtomicCmpXchg,
-    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders. sema checks the scopes
-    // and removes them.
+    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders, AtomicInit has none.
+    // sema checks the scopes and removes them.
     AtomicInit,
     /// Parameters: (object, expected pointer, desired, two orders). The result is a `bool`.
     AtomicCompareExchange,
@@ -306,7 +306,7 @@ pub enum Intrinsic {
 
     // 6.15.24 kernel clocks. The result is two 32-bit words.
     Clock {
-        /// True for the subgroup clock, false for the device clock.
+        /// True for the subgroup clock, false for the device clock, which is also the clock of work-groups.
         sub: bool,
     },
 

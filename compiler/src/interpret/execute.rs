@@ -15,7 +15,7 @@ use crate::printf::CAPACITY;
 /// Maximum number of active calls of a work-item.
 const MAX_CALLS: usize = 1024;
 
-/// Maximum number of loop iterations in a time slice.
+/// Maximum number of loop iterations and calls in a time slice. Only the end of an iteration ends the slice.
 const SLICE: u64 = 1 << 14;
 
 /// The reason for which a work-item stopped.
