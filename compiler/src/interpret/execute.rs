@@ -58,7 +58,7 @@ pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the objects of the module.
     pub(super) globals: Vec<u64>,
-    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
     pub(super) buffers: Vec<[u32; 3]>,
     /// The tables of [`Dispatch`](super::launch::Dispatch) with these names.
     pub(super) starts: Vec<u32>,

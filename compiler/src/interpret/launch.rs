@@ -314,7 +314,7 @@ struct Bound {
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
     buffers: Vec<[u32; 3]>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
     images: Vec<[u32; WORDS as usize]>,

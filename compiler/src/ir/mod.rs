@@ -56,7 +56,7 @@ use std::fmt;
 /// recursion over regions is safe.
 pub const MAX_NESTING: usize = 256;
 
-/// Nesting at which both front ends stop to nest the code after a jump. They guard that code with a flag instead.
+/// Nesting at which both front ends stop nesting the code after a jump. They guard that code with a flag instead.
 /// Drivers limit the nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
 pub(crate) const PREFERRED_NESTING: usize = 24;
 
@@ -690,7 +690,7 @@ pub enum Op {
         then: Region,
         els: Region,
     },
-    /// A loop. Only a `break` leaves it.
+    /// A loop. Only a `break` or `return` leaves it.
     Loop {
         init: Vec<Value>,
         params: Vec<Value>,

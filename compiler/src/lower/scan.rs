@@ -158,7 +158,8 @@ impl Leaves {
     }
 }
 
-/// Computes the jumps that leave a statement. `deep`: the function has `goto`s, or jumps out of statement expressions.
+/// Computes the jumps that leave a statement. `deep`: whether to visit also the bodies of loops, which a `goto` may
+/// leave, and statement expressions.
 pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }

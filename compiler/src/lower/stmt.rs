@@ -98,7 +98,7 @@ impl<'a, 'p> Remaining<'a, 'p> {
         Self { stmts, next: None }
     }
 
-    /// The first statement that is not empty or a label, and the statements after it.
+    /// The first statement that is neither empty nor a label, and the statements after it.
     fn split(mut self) -> Option<(&'p Stmt, Self)> {
         loop {
             match self.stmts {
