@@ -111,7 +111,7 @@ entity!(
     Func, "@f"
 );
 
-/// A compiled program before launch specialisation.
+/// A compiled program, or a kernel and its helpers after launch specialisation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Module {
     /// Helper functions and kernels, indexed by [`Func`].

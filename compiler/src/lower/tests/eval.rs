@@ -1,4 +1,4 @@
-//! Runs lowered IR on the interpreter. Accesses out of bounds are errors. Undefined values have a fixed pattern of bits.
+//! Runs lowered IR on the interpreter. Accesses out of bounds are errors. Undefined values have fixed bits.
 
 use crate::interpret::{Argument, Fault, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use crate::ir::{Module, Scalar};
