@@ -29,7 +29,8 @@ pub enum Rounding {
     Rtn,
 }
 
-/// Whether a name is that of a built-in function (`__has_builtin`).
+/// Whether a name is that of a built-in function (`__has_builtin`). Functions that are neither in the [`table`] nor of
+/// GNU C do not count, such as `printf` and `convert_int`.
 pub(crate) fn is_known(name: &str) -> bool {
     gnu::is_known(name) || !table::find(name).is_empty() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }

@@ -57,7 +57,7 @@ use std::fmt;
 pub const MAX_NESTING: usize = 256;
 
 /// Nesting at which both front ends stop nesting the code after a jump. They guard that code with a flag instead.
-/// Drivers limit the nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
+/// Drivers limit the nesting: lavapipe ignores the conditions of more than 78 nested `if`s and loops.
 pub(crate) const PREFERRED_NESTING: usize = 24;
 
 macro_rules! entity {

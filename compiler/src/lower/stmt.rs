@@ -345,7 +345,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jump targets inside of an IR loop that does not represent a loop of the source.
     pub(super) fn inner_jumps(&mut self, leaves: &Leaves) -> Jumps<'p> {
-        let mut flag_jump = |leaves: bool| if leaves { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
+        let mut flag_jump = |occurs: bool| if occurs { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
         Jumps { on_break: flag_jump(leaves.by_break), on_continue: flag_jump(leaves.by_continue) }
     }
 
