@@ -95,8 +95,8 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// Root and byte offset (`None` if the pointer is a root) of a pointer in the form that `passes::resolve_pointers`
-    /// produces: a root, or one `ptr_add` of a root. `None` for other pointers.
+    /// Root and byte offset of a pointer in the form that `passes::resolve_pointers` produces: a root, or one `ptr_add`
+    /// of a root. The offset of a root is `None`. Returns `None` for other pointers.
     pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),

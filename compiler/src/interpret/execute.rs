@@ -1,4 +1,5 @@
-//! A work-item: registers, private memory and a call stack. It can stop at any instruction and continue later.
+//! A work-item: registers, private memory and a call stack. It can stop at barriers, collective operations and the ends
+//! of loop iterations, and continue later.
 //!
 //! Example: at a barrier [`Item::run`] returns [`Stop`]. The launch continues the work-item after all others have
 //! arrived.
@@ -80,8 +81,8 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Converts a pointer for a record: a module object is encoded by its number in the program, so that the host finds
-    /// strings.
+    /// Converts a pointer for a record. A pointer to a module object is encoded as in the memory of a program, so that
+    /// the host finds strings.
     fn printed_pointer(&self, bits: u64) -> u64 {
         let (kind, number, offset) = split(bits);
         let of = |global: &u64| split(*global).0 == kind && split(*global).1 == number;

@@ -407,7 +407,7 @@ pub enum CastOp {
     SpaceCast,
 }
 
-/// Element-wise mathematical functions that the device implements. The library uses them.
+/// Element-wise mathematical functions that the device implements or that passes lower. The library uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     FAbs,
@@ -503,7 +503,7 @@ pub enum AtomicOp {
     UMin,
     UMax,
     Xchg,
-    /// Addition of floats, if the device supports it.
+    /// Addition of floats. `passes::legalize` lowers it to compare-and-exchange if the device lacks it.
     FAdd,
     FMin,
     FMax,

@@ -317,7 +317,7 @@ impl<'p> Lowering<'p, '_> {
             StmtKind::Return(value) => self.return_(value.as_ref()),
             StmtKind::Empty | StmtKind::Label(_) => {}
             StmtKind::Case { .. } | StmtKind::Default => {
-                self.b.fail("'case' inside a statement expression is not supported");
+                self.b.fail("'case' or 'default' in a statement expression is not supported if its 'switch' is outside of the expression");
             }
         }
     }
