@@ -572,7 +572,7 @@ pub(crate) enum ExprKind {
     },
     Comma(Box<Expr>, Box<Expr>),
     Cast(Box<TypeName>, Box<Expr>),
-    /// `(type)(a, b, ...)` with more than one expression in the parentheses: a vector literal if the type is a vector.
+    /// `(type)(a, b, ...)` with a vector type and more than one expression in the second parentheses.
     VectorLit(Box<TypeName>, Vec<Expr>),
     /// `(type){ ... }`
     CompoundLit(Box<TypeName>, InitList),

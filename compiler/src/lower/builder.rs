@@ -544,7 +544,8 @@ pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     }
 }
 
-/// The half nearest to `value`, as a `double`. The conversion of the crate `half` ignores the lower bits of a `double`.
+/// The half nearest to `value`, as a `double`. The conversion of the crate `half` does not round a `double` correctly.
+/// It ignores the lower bits, or first rounds to `float`.
 fn round_to_half(value: f64) -> f64 {
     let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;
     if exponent > 16 {
