@@ -67,8 +67,8 @@ impl Context {
         Ok(())
     }
 
-    /// The buffer that contains a device address, and the byte offset in it. The search covers buffers with
-    /// [`DEVICE_ADDRESS`], including the address after their last byte, and SVM allocations. Returns `None` if no buffer
+    /// The buffer that contains a device address, and the byte offset in it. The search covers SVM allocations, and
+    /// buffers with [`DEVICE_ADDRESS`], including the address after their last byte. Returns `None` if no buffer
     /// contains the address.
     pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
         let registered = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));

@@ -555,8 +555,8 @@ impl Event {
         self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.is_profiled())
     }
 
-    /// Submits the command to its device, and adds the dependents that this unblocks to `transitions`. If the submission
-    /// is not possible, adds the failure instead.
+    /// Submits the command to its device, and adds the dependents that this unblocks to `transitions`. If the
+    /// submission is not possible, adds the failure instead.
     fn issue(self: &Arc<Self>, transitions: &mut VecDeque<Transition>) {
         let Some(queue) = &self.queue else { return };
         let mut state = self.state.lock();
