@@ -140,7 +140,8 @@ impl Device {
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
-                let units = units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device must be positive".into()))?;
+                let units =
+                    units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device must be positive".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
                 // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
                 // they do not accept a sub-device with all compute units of its parent.
