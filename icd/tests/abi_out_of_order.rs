@@ -372,7 +372,7 @@ fn objects_may_be_released_by_callbacks() {
         }
         let raw_queue = queue.0;
         let all = Box::into_raw(Box::new((context, queue, mem)));
-        // The callback may run before the flush returns, and the flush needs the queue. The test therefore holds another
+        // The callback may run before the flush returns, and the flush needs the queue. The test therefore has another
         // reference.
         assert_eq!(cl.clRetainCommandQueue(raw_queue), CL_SUCCESS);
         assert_eq!(cl.clSetEventCallback(first, CL_COMPLETE, Some(release_all), all.cast()), CL_SUCCESS);
