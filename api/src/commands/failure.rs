@@ -66,8 +66,8 @@ pub(crate) struct Failure {
     /// The device error. `None` if a user event failed, or if a command waited for an event whose failure was already
     /// reported.
     error: Option<Error>,
-    /// The number of the first command that the failure does not affect by queue order: one that was enqueued after the
-    /// application was notified.
+    /// The number of the first command that the failure does not affect by queue order or through memory: one that was
+    /// enqueued after the application was notified.
     end: AtomicU64,
     via: AtomicU8,
 }
