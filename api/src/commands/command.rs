@@ -374,8 +374,8 @@ impl Operation {
 /// An operation and its accesses to memory.
 pub struct PendingCommand {
     pub operation: Operation,
-    /// The accesses of the command. They determine the objects that it retains, the contents that must be transferred
-    /// to its device, and the memory that a failure of the command makes invalid.
+    /// The accesses of the command. They determine the objects that it retains and the contents that must be
+    /// transferred to its device. They also determine the memory that a failure of the command makes invalid.
     pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote directly to the memory of a device: the device's index in the context, and the bytes.
     pub host_written: Option<(usize, BufferAccess)>,
