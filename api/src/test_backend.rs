@@ -1,5 +1,5 @@
 //! A backend for tests: host memory, and commands on a thread of the device, which receives them only after a flush.
-//! Launches are recorded but do nothing.
+//! Launches are recorded but do nothing, except that a launch of a kernel named `broken` fails.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -127,7 +127,7 @@ fn now() -> u64 {
     START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Records a launch.
+/// Records a launch, or fails if the kernel is named `broken`.
 fn record_launch(launch: &Launch, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
     if &*launch.kernel == "broken" {
         return Err(BackendError::Other("the kernel is broken".to_owned()));

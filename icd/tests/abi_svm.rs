@@ -31,7 +31,7 @@ fn capabilities() -> u64 {
     bits.unwrap_or(0)
 }
 
-/// Whether the device has shared virtual memory; wgcl's devices do if they have 64-bit integers.
+/// Whether the device has shared virtual memory. All wgcl devices have it on 64-bit Unix hosts.
 fn supported() -> bool {
     capabilities() & 1 != 0
 }

@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The status and the output, for failures: standard error.
+/// The exit status, and the text on standard error.
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }

@@ -154,7 +154,7 @@ impl BufferAccess {
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
-    /// Whether the access covers the whole buffer.
+    /// Whether the access covers the whole store of the object.
     is_whole: bool,
 }
 
@@ -374,7 +374,8 @@ impl Operation {
 /// An operation and its accesses to memory.
 pub struct PendingCommand {
     pub operation: Operation,
-    /// The accesses of the command. They determine its dependencies.
+    /// The accesses of the command. They determine the objects that it retains and the contents that must be
+    /// transferred to its device. They also determine the memory that a failure of the command makes invalid.
     pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote directly to the memory of a device: the device's index in the context, and the bytes.
     pub host_written: Option<(usize, BufferAccess)>,

@@ -3,8 +3,8 @@
 //! The first possible path is taken ([`TransferPath`]):
 //! 1. The memory of the target device is host-visible: a read command of the source device writes to it directly
 //!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
-//! 2. Both devices can copy to and from shared host memory ([`SharedStaging`]): the source device writes one chunk
-//!    while the target device reads the previous one.
+//! 2. The transfer has at least [`MIN_SHARED_STAGING`] bytes, and both devices can copy to and from shared host memory
+//!    ([`SharedStaging`]): the source device writes one chunk while the target device reads the previous one.
 //! 3. Otherwise, the source device reads to host memory, then the target device writes from it.
 
 use std::ops::Range;
@@ -131,8 +131,8 @@ impl Progress for CopyToStaging {
     }
 }
 
-/// The second half of a transfer. No host thread waits for this copy: it precedes the dependent
-/// command in the device queue.
+/// The second half of the transfer of a chunk. No host thread waits for this copy: it precedes the dependent command in
+/// the device queue.
 struct CopyFromStaging {
     shared_staging: Arc<SharedStaging>,
     slot: u64,

@@ -275,8 +275,8 @@ impl Device {
 
     /// The limits of images, all zeros if the device has none. Images are in buffers, so the device's texture limits
     /// do not apply: except for `buffer`, these are the minimum values of the full profile. The memory for all elements
-    /// of a large image may still be insufficient. A buffer of the maximum allocation size is a valid image buffer in
-    /// every format.
+    /// of a large image may still be insufficient. If `buffer` exceeds the minimum of 65,536, an image buffer with
+    /// `buffer` elements of any format fits into the largest allocation.
     pub fn image_limits(&self) -> ImageLimits {
         if !self.target().language.images {
             return ImageLimits::default();
