@@ -368,7 +368,7 @@ impl Compiler {
         let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
         let listings = || -> LaunchResult<Listings> {
             let vector_ir = vector_ir(module, kernel, &key, target, *style)?.to_string();
-            Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style)? })
+            Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style, None)? })
         };
         catch_panic(kernel, "machine code", || {
             let compiled = CompiledKernel::new(compile(module, kernel, &key, target, *style)?);
