@@ -23,6 +23,7 @@ mod doubles;
 pub mod emit;
 pub mod enqueue;
 pub mod front;
+mod half_conversion;
 pub mod image;
 mod internal;
 pub mod interpret;

@@ -5,6 +5,7 @@
 //! less accurately. The functions return `None` if they do not fold the operation. Example:
 //! `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
+use crate::half_conversion::to_half;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
 
@@ -31,7 +32,7 @@ fn float(scalar: Scalar, bits: u64) -> Option<f64> {
 #[allow(clippy::cast_possible_truncation, reason = "rounding to the narrower type is intended")]
 fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     let bits = match scalar {
-        Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
+        Scalar::F16 => u64::from(to_half(value).to_bits()),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         Scalar::F64 => value.to_bits(),
         _ => return None,
