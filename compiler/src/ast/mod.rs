@@ -269,6 +269,8 @@ pub(crate) struct RecordSpec {
     pub tag: Option<Ident>,
     /// The members, or `None` if the specifier only has a tag.
     pub fields: Option<Vec<FieldDecl>>,
+    /// The `_Static_assert` declarations between the members.
+    pub asserts: Vec<StaticAssert>,
     pub attributes: Vec<Attribute>,
     /// Maximum alignment of a member in bytes, from `#pragma pack`.
     pub pack: Option<u32>,

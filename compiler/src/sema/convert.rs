@@ -247,7 +247,8 @@ impl Sema<'_> {
                 self.err(span, text);
                 self.error_expr(span)
             }
-            // An integer constant can initialise events and similar types. Any integer can initialise an atomic type.
+            // The constant 0 can initialise an event or a queue, and any constant a sampler or flag. Any integer can
+            // initialise an atomic type.
             (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler | TyKind::AtomicFlag | TyKind::Atomic(_))
                 if self.is_integer_scalar(value.ty) =>
             {
@@ -259,6 +260,7 @@ impl Sema<'_> {
                 }
                 let span = value.span;
                 match self.integer_constant(&value) {
+                    Some(1..) if matches!(to, TyKind::Event | TyKind::Queue) => self.incompatible(&value, ty, purpose),
                     Some(bits) => self.expr(ExprKind::Constant(Constant::Int(bits.cast_unsigned())), ty, span),
                     None => self.incompatible(&value, ty, purpose),
                 }

@@ -53,7 +53,7 @@ impl Sema<'_> {
         }
         for item in &declaration.declarators {
             if is_function(item) && !is_typedef {
-                self.declare_function(specs, &item.declarator, false);
+                self.declare_function_of(specs, base, &item.declarator, false);
                 continue;
             }
             let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();

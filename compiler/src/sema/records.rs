@@ -59,6 +59,7 @@ impl Sema<'_> {
         };
         if let Some(fields) = &spec.fields {
             self.complete_record(id, spec, fields);
+            spec.asserts.iter().for_each(|assertion| self.static_assert(assertion));
         }
         DeclTy::of(self.types.intern(TyKind::Record(id)))
     }
@@ -235,7 +236,7 @@ impl Sema<'_> {
         };
         match u32::try_from(value) {
             Ok(value) if value.is_power_of_two() && value <= MAX_ALIGN => Some(value),
-            Ok(value) if value.is_power_of_two() => {
+            _ if value > 0 && value.count_ones() == 1 => {
                 self.err(expr.span, format!("requested alignment is {value} bytes; the limit is {MAX_ALIGN}"));
                 None
             }
