@@ -61,7 +61,7 @@ missing_for_build() {
     [ "$free" -ge "$build_space" ] || echo "$build_space MiB of disk space in $folder: $free MiB are free; set CARGO_TARGET_DIR to another file system"
 }
 
-# Fails if this machine lacks something that a build needs, and lists all of it.
+# Lists everything that a build needs and this machine lacks, and fails if there is any.
 check_build() {
     local missing
     missing=$(missing_for_build)
