@@ -13,7 +13,7 @@ any_python() {
 stripped() { # FROM TO
     mkdir -p "$(dirname "$2")"
     install -m 755 "$1" "$2"
-    "${tools}strip" --strip-unneeded "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
+    "${tools}strip" --strip-unneeded --remove-section=.comment "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
 # Compresses standard input to a file, without a timestamp and name, so that builds are reproducible.
