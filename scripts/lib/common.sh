@@ -28,9 +28,10 @@ project() { # NAME
 with_progress() { # TEXT COMMAND...
     local text=$1 begin=$SECONDS pid status=0
     shift
-    # `read` waits without a process that would outlive this function.
+    # The loop also ends if this shell is killed.
     (
-        while read -r -t 9 _ || [ $? -gt 128 ]; do say "$text: $((SECONDS - begin)) s"; done <> <(:)
+        trap 'kill "$waiting"; exit' TERM
+        while sleep 9 & waiting=$!; wait "$waiting" && kill -0 $$; do say "$text: $((SECONDS - begin)) s"; done
     ) >/dev/null &
     pid=$!
     "$@" || status=$?
@@ -41,6 +42,15 @@ with_progress() { # TEXT COMMAND...
 
 # The free disk space in MiB that a release build needs.
 build_space=2048
+
+# Whether cc can link a program.
+links_programs() {
+    local folder status=0
+    folder=$(mktemp -d)
+    printf 'int main(void) { return 0; }\n' | cc -x c - -o "$folder/program" 2>/dev/null || status=$?
+    rm -rf "$folder"
+    return "$status"
+}
 
 # Prints what a build needs and this machine lacks, one line each.
 missing_for_build() {
@@ -53,12 +63,13 @@ missing_for_build() {
     fi
     if ! command -v cc >/dev/null; then
         echo "a C compiler, which links the library: install the Debian package gcc"
-    elif ! printf 'int main(void) { return 0; }\n' | cc -x c - -o /dev/null 2>/dev/null; then
+    elif ! links_programs; then
         echo "the files that cc needs to link programs: install the Debian package libc6-dev"
     fi
     while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
     free=$(($(df -Pk "$folder" | awk 'END {print $4}') / 1024))
-    [ "$free" -ge "$build_space" ] || echo "$build_space MiB of disk space in $folder: $free MiB are free; set CARGO_TARGET_DIR to another file system"
+    # An existing build needs less.
+    [ -e "$target/release/$library_name" ] || [ "$free" -ge "$build_space" ] || echo "$build_space MiB of disk space in $folder: $free MiB are free; set CARGO_TARGET_DIR to another file system"
 }
 
 # Lists everything that a build needs and this machine lacks, and fails if there is any.
