@@ -9,6 +9,7 @@ pub use crate::binding::{BindingKey, ConstantBinding, SplitBindings};
 use crate::diag::{Diagnostic, Span};
 use crate::ir;
 use crate::ir::image::ImageFormat;
+use crate::project::BUG_TRACKER;
 pub use crate::word_list::Words;
 
 /// The launch parameters that code is specialised to. Equal keys result in equal code. The key should be small.
@@ -153,7 +154,7 @@ pub enum LaunchError {
         branch: Span,
     },
     /// A pass or naga rejected the compiler's own output: a defect of the compiler.
-    #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}")]
+    #[error("kernel `{kernel}`: internal compiler error in {stage}: {message}; report it at {BUG_TRACKER}")]
     Internal { kernel: String, stage: &'static str, message: String },
 }
 

@@ -42,6 +42,7 @@ pub mod pointer;
 mod preprocess;
 pub mod printf;
 pub mod program;
+pub mod project;
 mod reflection;
 mod sema;
 pub mod specialise;

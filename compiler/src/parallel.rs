@@ -8,6 +8,7 @@ use std::thread::{Builder, available_parallelism, scope};
 
 use crate::address_space;
 use crate::diag::Message;
+use crate::project::BUG_TRACKER;
 
 /// Stack size in bytes of a compiler thread. The depth of recursion depends on the nesting of the source. The system
 /// commits only the pages that are used.
@@ -65,7 +66,8 @@ pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Bo
             Ok(Ok(result)) => Ok(result),
             Ok(Err(panic)) => {
                 let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                Err(Box::new(Message::error(format!("internal compiler error: {}", text.unwrap_or("unknown panic")))))
+                let text = text.unwrap_or("unknown panic");
+                Err(Box::new(Message::error(format!("internal compiler error: {text}; report it at {BUG_TRACKER}"))))
             }
             Err(error) => Err(Box::new(Message::error(format!("cannot start the compiler thread: {error}")))),
         }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use std::sync::{Arc, OnceLock};
 
 use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
-use wgcl_api::objects::device::opencl_version::version_text;
+use wgcl_api::objects::device::opencl_version::platform_version_text;
 use wgcl_api::objects::platform::{NAME, Platform, SUFFIX};
 use wgcl_api::objects::semaphore::TYPE_BINARY;
 use wgcl_api::observe::{lint, sanitizer_summary, trace};
@@ -112,7 +112,7 @@ crate::entry! {
         let query = Query::new(size, value, size_ret);
         match param {
             CL_PLATFORM_PROFILE => query.put(platform.profile()),
-            CL_PLATFORM_VERSION => query.put(version_text(platform.version())),
+            CL_PLATFORM_VERSION => query.put(platform_version_text(platform.version())),
             CL_PLATFORM_NUMERIC_VERSION => query.put(platform.version()),
             CL_PLATFORM_NAME | CL_PLATFORM_VENDOR => query.put(NAME),
             CL_PLATFORM_EXTENSIONS => {

@@ -7,6 +7,9 @@ python=$target/python/bin/python
 # The target of a cross-build. Empty for this machine.
 cross=
 
+# The oldest glibc that released packages support: that of RHEL 8 and of the wheels manylinux_2_28.
+glibc=2.28
+
 # The library's file name on this system.
 case $(uname -s) in
 Darwin) library_name=libwgcl.dylib ;;
@@ -15,6 +18,66 @@ esac
 
 say() { printf '%s\n' "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
+
+# Prints a value of [workspace.package] in Cargo.toml: version, rust-version, license, repository, authors.
+project() { # NAME
+    sed -n '/^\[workspace.package\]/,/^\[/s/^'"$1"' = \[\{0,1\}"\([^"]*\)".*/\1/p' "$root/Cargo.toml"
+}
+
+# Runs a command. While it runs, prints a line with the elapsed time every 9 seconds.
+with_progress() { # TEXT COMMAND...
+    local text=$1 begin=$SECONDS pid status=0
+    shift
+    # The loop also ends if this shell is killed.
+    (
+        trap 'kill "$waiting"; exit' TERM
+        while sleep 9 & waiting=$!; wait "$waiting" && kill -0 $$; do say "$text: $((SECONDS - begin)) s"; done
+    ) >/dev/null &
+    pid=$!
+    "$@" || status=$?
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+    return "$status"
+}
+
+# The free disk space in MiB that a release build needs.
+build_space=2048
+
+# Whether cc can link a program.
+links_programs() {
+    local folder status=0
+    folder=$(mktemp -d)
+    printf 'int main(void) { return 0; }\n' | cc -x c - -o "$folder/program" 2>/dev/null || status=$?
+    rm -rf "$folder"
+    return "$status"
+}
+
+# Prints what a build needs and this machine lacks, one line each.
+missing_for_build() {
+    local wanted folder=$target free
+    wanted=$(project rust-version)
+    if ! command -v cargo >/dev/null; then
+        echo "Rust $wanted or later: install it from https://rustup.rs"
+    elif [ "$(printf '%s\n' "$wanted" "$(cd "$root" && rustc --version | cut -d' ' -f2)" | sort -V | head -n 1)" != "$wanted" ]; then
+        echo "Rust $wanted or later: found $(cd "$root" && rustc --version); run: rustup update"
+    fi
+    if ! command -v cc >/dev/null; then
+        echo "a C compiler, which links the library: install the Debian package gcc"
+    elif ! links_programs; then
+        echo "the files that cc needs to link programs: install the Debian package libc6-dev"
+    fi
+    while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
+    free=$(($(df -Pk "$folder" | awk 'END {print $4}') / 1024))
+    # An existing build needs less.
+    [ -e "$target/release/$library_name" ] || [ "$free" -ge "$build_space" ] || echo "$build_space MiB of disk space in $folder: $free MiB are free; set CARGO_TARGET_DIR to another file system"
+}
+
+# Lists everything that a build needs and this machine lacks, and fails if there is any.
+check_build() {
+    local missing
+    missing=$(missing_for_build)
+    [ -z "$missing" ] || die "cannot build wgcl. Missing:"$'\n'"$(printf '%s\n' "$missing" | sed 's/^/  /')"
+}
 
 # Runs a command as root, directly or with sudo. Fails without a message if neither is possible.
 as_root() {
@@ -35,17 +98,31 @@ library() { # [PACKAGE...]
         realpath "$WGCL_LIBRARY"
         return
     fi
-    command -v cargo >/dev/null || die "cargo is not installed; install Rust from https://rustup.rs"
     local quiet=--quiet built=$target/${cross:+$cross/}release
     if is_stale "$built/$library_name"; then
+        check_build
         say "building wgcl in $built (2 to 10 minutes the first time)"
         quiet=
     fi
     # shellcheck disable=SC2086
-    (cd "$root" && cargo build --release $quiet ${cross:+--target "$cross"} --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
+    (cd "$root" && with_progress "building wgcl" cargo build --release $quiet ${cross:+--target "$cross"} --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
     # If cargo did not rebuild, mark the library as current.
     [ -n "$quiet" ] || touch "$built/$library_name"
     realpath "$built/$library_name"
+}
+
+# Builds the library and wgclc for every Linux system with glibc 2.28 or later, and prints the library's path. zig links, so that the result does not depend
+# on the glibc and the linker of this machine. Paths of this machine are replaced, so that two builds in different directories give the same bytes.
+portable_library() {
+    local machine=${cross:-$(uname -m)-unknown-linux-gnu} flags
+    "$root/scripts/setup" zig
+    check_build
+    say "building wgcl for glibc $glibc and later in $target/$machine/release (5 to 15 minutes the first time)"
+    flags="--remap-path-prefix=$root=/wgcl"$'\x1f'"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
+    (cd "$root" && PATH="$target/zig/bin:$PATH" CARGO_ENCODED_RUSTFLAGS=$flags CARGO_INCREMENTAL=0 \
+        with_progress "building wgcl" cargo zigbuild --release --locked --target "$machine.$glibc" --package wgcl --package wgcl-compiler) >&2 ||
+        die "cargo zigbuild failed"
+    realpath "$target/$machine/release/$library_name"
 }
 
 # Succeeds if a build result is missing or older than a source file.

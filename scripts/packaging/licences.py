@@ -48,4 +48,5 @@ def main():
         print(f"\n{'-' * 78}\n{', '.join(names)}:\n\n{text}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -37,6 +37,10 @@ The configuration file.
 .TP
 .I ~/.cache/wgcl
 The cache of compiled programs and kernels.
+.SH BUGS
+Report bugs at
+.UR @address@/issues
+.UE .
 .SH SEE ALSO
 .BR wgclc (1),
 .BR clinfo (1)
@@ -60,7 +64,7 @@ def main():
         for line in table.strip().splitlines()[2:]:
             name, values, default, meaning = line.strip("| \n").split(" | ")
             text.append(f".TP\n{roff(name)}\n{roff(meaning)}\nValues: {roff(values)}. Default: {roff(default)}.\n")
-    sys.stdout.write("".join(text) + TAIL)
+    sys.stdout.write("".join(text) + TAIL.replace("@address@", sys.argv[2]))
 
 
 main()

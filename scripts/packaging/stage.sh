@@ -13,7 +13,7 @@ any_python() {
 stripped() { # FROM TO
     mkdir -p "$(dirname "$2")"
     install -m 755 "$1" "$2"
-    "${tools}strip" --strip-unneeded "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
+    "${tools}strip" --strip-unneeded --remove-section=.comment "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
 # Compresses standard input to a file, without a timestamp and name, so that builds are reproducible.
@@ -30,14 +30,14 @@ stage() { # LIBRARY WGCLC FOLDER
     stripped "$library" "$to/lib/$library_name"
     stripped "$tool" "$to/bin/wgclc"
     "${command[@]}" --manual | compressed "$to/share/man/man1/wgclc.1.gz"
-    "$(any_python)" "$root/scripts/packaging/manual.py" "$root/docs/options.md" | compressed "$to/share/man/man7/wgcl.7.gz"
+    "$(any_python)" "$root/scripts/packaging/manual.py" "$root/docs/options.md" "$(project repository)" | compressed "$to/share/man/man7/wgcl.7.gz"
     mkdir -p "$to/share/bash-completion/completions" "$to/share/zsh/site-functions" "$to/share/fish/vendor_completions.d"
     "${command[@]}" --completions bash >"$to/share/bash-completion/completions/wgclc"
     "${command[@]}" --completions zsh >"$to/share/zsh/site-functions/_wgclc"
     "${command[@]}" --completions fish >"$to/share/fish/vendor_completions.d/wgclc.fish"
     mkdir -p "$doc"
     cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
-    cp "$root/scripts/packaging/copyright" "$doc/copyright"
+    sed -e "s|@address@|$(project repository)|" -e "s|@author@|$(project authors)|" "$root/scripts/packaging/copyright" >"$doc/copyright"
     compressed "$doc/CHANGELOG.md.gz" <"$root/CHANGELOG.md"
     (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${cross:-$(rustc -vV | sed -n 's/^host: //p')}") |
         "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"

@@ -22,15 +22,19 @@ METADATA = """Metadata-Version: 2.1
 Name: wgcl-opencl
 Version: {version}
 Summary: OpenCL driver for x86-64 and AArch64 CPUs and Vulkan GPUs, for pyopencl and other programs
+Author-email: {author}
 License: MIT OR Apache-2.0
+Project-URL: Homepage, {address}
+Project-URL: Issues, {address}/issues
+Keywords: opencl,gpu,vulkan,compiler,driver
 Classifier: Operating System :: POSIX :: Linux
 Requires-Python: >=3.8
-Provides-Extra: pyopencl
-Requires-Dist: pyopencl; extra == "pyopencl"
+Requires-Dist: pyopencl
 Description-Content-Type: text/markdown
 
-wgcl is an OpenCL 3.1 driver for x86-64 and AArch64 CPUs and for GPUs with a Vulkan driver. After `pip install`, `pyopencl` from PyPI finds its devices. For other
-programs, set `OCL_ICD_VENDORS=$(python -m wgcl_opencl)`. The package also contains `wgclc`, the compiler as a command.
+wgcl is an OpenCL 3.1 driver for x86-64 and AArch64 CPUs and for GPUs with a Vulkan driver. `pip install` also installs `pyopencl`, which finds its devices.
+`python -m wgcl_opencl` lists the devices and shows how to test them. For other programs, set `OCL_ICD_VENDORS=$(python -m wgcl_opencl --vendors)`.
+The package also contains `wgclc`, the compiler as a command.
 """
 
 
@@ -75,6 +79,8 @@ def main():
     parser.add_argument("--version", required=True, help="the version of the package")
     parser.add_argument("--machine", required=True, help="the processor architecture, as in the name of the wheel")
     parser.add_argument("--objdump", default="objdump", help="objdump for that architecture (default: %(default)s)")
+    parser.add_argument("--address", required=True, help="the project's address")
+    parser.add_argument("--author", required=True, help="the maintainer, as NAME <ADDRESS>")
     parser.add_argument("--output", type=pathlib.Path, required=True, help="the output directory")
     args = parser.parse_args()
 
@@ -90,7 +96,7 @@ def main():
     wheel.add(f"{NAME}-{args.version}.data/scripts/wgclc", tool.read_bytes(), 0o755)
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "THIRD-PARTY.gz"):
         wheel.add(f"{wheel.information}/licenses/{name}", (doc / name).read_bytes())
-    wheel.add(f"{wheel.information}/METADATA", METADATA.format(version=args.version).encode())
+    wheel.add(f"{wheel.information}/METADATA", METADATA.format(version=args.version, address=args.address, author=args.author).encode())
     wheel.add(f"{wheel.information}/WHEEL", f"Wheel-Version: 1.0\nGenerator: wgcl\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
     wheel.close()
     print(path)

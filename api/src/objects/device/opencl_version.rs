@@ -1,6 +1,8 @@
 //! The OpenCL version of a device: 3.1 if it has every feature that 3.1 made mandatory (OpenCL API, appendix "Summary
 //! of Changes from OpenCL 3.0 to OpenCL 3.1"), otherwise 3.0.
 
+use wgcl_compiler::project::ADDRESS;
+
 use crate::objects::device::Device;
 use crate::types::version::Version;
 
@@ -20,9 +22,14 @@ const EXTENSIONS: &[&str] = &[
 pub(crate) const VERSION_3_1: Version = Version::new(3, 1, 0);
 const VERSION_3_0: Version = Version::new(3, 0, 0);
 
-/// The text of CL_DEVICE_VERSION and CL_PLATFORM_VERSION, such as `OpenCL 3.1 wgcl 0.1.0`.
+/// The text of CL_DEVICE_VERSION, and the start of CL_PLATFORM_VERSION: `OpenCL 3.1 wgcl <version>`.
 pub fn version_text(version: Version) -> String {
     format!("OpenCL {} wgcl {}", version.short(), env!("CARGO_PKG_VERSION"))
+}
+
+/// CL_PLATFORM_VERSION: the text of [`version_text`] and the project's address, for users who read `clinfo`.
+pub fn platform_version_text(version: Version) -> String {
+    format!("{} ({ADDRESS})", version_text(version))
 }
 
 impl Device {
@@ -49,7 +56,7 @@ pub(crate) fn newest<'a>(devices: impl Iterator<Item = &'a Device>) -> Version {
 
 #[cfg(test)]
 mod tests {
-    use super::{VERSION_3_0, VERSION_3_1, newest, version_text};
+    use super::{ADDRESS, VERSION_3_0, VERSION_3_1, newest, platform_version_text, version_text};
     use crate::objects::device::Device;
     use crate::test_backend::TestDevice;
 
@@ -73,5 +80,6 @@ mod tests {
         assert_eq!(newest([&*without_uuid, &*complete].into_iter()), VERSION_3_1);
         assert_eq!(newest([&*without_uuid].into_iter()), VERSION_3_0);
         assert!(version_text(VERSION_3_1).starts_with("OpenCL 3.1 wgcl "));
+        assert_eq!(platform_version_text(VERSION_3_1), format!("{} ({ADDRESS})", version_text(VERSION_3_1)));
     }
 }

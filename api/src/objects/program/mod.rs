@@ -42,7 +42,7 @@ pub enum BuildStatus {
 }
 
 /// The log of a build that panicked.
-const PANICKED: &str = "error: internal error of the compiler\n";
+const PANICKED: &str = concat!("error: internal error of the compiler; report it at ", env!("CARGO_PKG_REPOSITORY"), "/issues\n");
 
 /// The state of a program on one device.
 #[derive(Clone, Debug, Default)]

@@ -155,11 +155,17 @@ pub enum MessageFormat {
 }
 
 /// The help text after the options.
-const AFTER_HELP: &str = "\
+const AFTER_HELP: &str = concat!(
+    "\
 Options with one dash are those of clBuildProgram (-D, -I, -cl-std=CL3.0, -Werror), except -o, -h and -V.
 
 Exit status: 0 if every file is accepted, 1 if a file is rejected or one of its kernels cannot be compiled, 2 for wrong usage or a file that cannot be \
-read or written, 101 for a bug in the compiler. With --watch, the command runs until it receives a signal.";
+read or written, 101 for a bug in the compiler. With --watch, the command runs until it receives a signal.
+
+Report bugs at ",
+    env!("CARGO_PKG_REPOSITORY"),
+    "/issues."
+);
 
 /// Compiles OpenCL C, and SPIR-V modules for OpenCL.
 #[derive(Debug, Parser)]
