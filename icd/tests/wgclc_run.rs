@@ -111,7 +111,18 @@ fn errors_are_reported_with_a_status() {
             "no device named `abacus`; suitable devices: ",
         ),
         (&["-DN=", "-Dfloat=flaot", "k.cl", "scale", "global=6", good[0], good[1], good[2]], 1, "k.cl:1:"),
-        (&["k.cl", "scale", "global=6", good[0], good[1], "double = 2"], 1, "clSetKernelArg of argument 2: CL_INVALID_ARG_SIZE"),
+        (
+            &["k.cl", "scale", "global=6", good[0], good[1], "double = 2"],
+            2,
+            "argument `by` is a value of type `double`, but the kernel expects `float`",
+        ),
+        (&["k.cl", "scale", "global=6", good[0], "float2[3] = 0", "struct {int = 2}"], 2, "argument `by` is a structure"),
+        (
+            &["k.cl", "scale", "global=6", good[0], good[1], "factor: float = 2"],
+            2,
+            "`scale` has no parameter `factor`; its parameters are `in`, `out`, `by`",
+        ),
+        (&["k.cl", "scale", "globl=6", good[0], good[1], good[2]], 2, "unknown size `globl=`; did you mean `global=`?"),
         (&["k.cl", "scale", "global=6", "local=4096000", good[0], good[1], good[2]], 1, "CL_INVALID_WORK_GROUP_SIZE"),
     ];
     for (arguments, status, words) in status_and_words {
@@ -128,6 +139,15 @@ fn a_missing_library_is_an_error() {
     let output = command.args(["run", "Cargo.toml", "k", "global=1"]).env("WGCL_LIBRARY", "/no/such/library.so").output().expect("wgclc");
     let (code, said) = said(&output);
     assert!(code == Some(3) && said.contains("no OpenCL library can be loaded: /no/such/library.so: "), "{code:?} {said}");
+}
+
+#[test]
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn a_crash_is_reported_with_a_remedy() {
+    let source = "kernel void k(global ulong *a) { *(global ulong *)a[0] = 1; }";
+    let (code, report) = said(&run_with(source, &["k.cl", "k", "global=1", "ulong[1] = 64"]));
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("crashed (signal: 11") && report.contains("--check reports invalid memory accesses"), "{report}");
 }
 
 #[test]
