@@ -13,7 +13,7 @@ pub(crate) struct AddressingModes {
     pub(crate) max_scale_log2: i64,
     /// Only constants with an absolute value below this become displacements.
     pub(crate) max_constant: i64,
-    /// Only displacements with an absolute value below this are combined with constants.
+    /// Sums are only folded into accesses whose displacement has an absolute value below this.
     pub(crate) max_displacement: i32,
 }
 
@@ -39,12 +39,12 @@ struct Uses {
 pub(crate) struct Addresses<'a> {
     modes: AddressingModes,
     defs: &'a [Option<&'a Inst>],
-    /// The loop depth of the block that defines each value.
+    /// The loop depth of the instruction that defines each value; 0 for block parameters.
     depths: Vec<u32>,
     uses: Vec<Uses>,
 }
 
-/// The loop depth of each block. The blocks of a loop are contiguous.
+/// The loop depth of each block. The blocks of a loop are contiguous. A loop counts once for each backward branch.
 fn depths(function: &Function) -> Vec<u32> {
     let mut depths = vec![0; function.blocks.len()];
     for (from, block) in function.blocks.iter().enumerate() {

@@ -15,7 +15,7 @@ struct Search<'a> {
     functions: &'a [Emitted],
     /// The stack size in bytes of each function, including its callees. `None` if it is not computed yet.
     depths: Vec<Option<u32>>,
-    /// The functions on the current path of the call graph.
+    /// The functions whose search has begun. Those without a depth are on the current path of the call graph.
     on_path: Vec<bool>,
 }
 
