@@ -41,11 +41,12 @@ pub struct IsaCaps {
     pub has_masked_memory: bool,
     /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
     pub has_gather: bool,
-    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If not, the vector
+    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If not, vector
     /// IR must not contain it.
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions, without loads of constants.
-    /// If not, only patterns that move aligned 16-byte units, or that repeat in each 16-byte unit, are that cheap.
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions, apart from loads of
+    /// constants. If not, only patterns that move aligned 16-byte units, or that repeat in each 16-byte unit, are that
+    /// cheap.
     pub has_cheap_shuffles: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub has_i64_conversions: bool,

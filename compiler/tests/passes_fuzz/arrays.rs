@@ -2,8 +2,8 @@
 //! swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in structures. Every
 //! index is in range and every loop ends.
 //!
-//! The work is in loops with 1 to 70 iterations, with constant or run-time bounds. The compiler can unroll only some of
-//! them.
+//! The work is in loops with at most 70 iterations, with constant or run-time bounds. The compiler can unroll only
+//! some of them.
 
 use crate::lines::Lines;
 use crate::random::Random;
@@ -54,7 +54,7 @@ struct Writer {
     draws: usize,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, which accesses 32 words of each buffer
+/// A program with a kernel `k(global uint *a, global uint *b, int x, int y)`, which accesses 32 words of each buffer
 /// per work-item.
 pub fn program(seed: u64) -> String {
     let mut w = Writer {
