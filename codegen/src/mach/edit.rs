@@ -33,7 +33,8 @@ pub(crate) struct EditBlock<I> {
     pub(crate) insts: Vec<EditInst<I>>,
 }
 
-/// A loop: the blocks from `header` to `latch`. The loops of a function are contiguous and nest.
+/// A loop: the blocks from `header` to `latch`, the last block that jumps to the header. The loops of a function are
+/// contiguous and nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     pub(crate) header: usize,

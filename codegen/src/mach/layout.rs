@@ -34,7 +34,7 @@ pub(crate) struct BlockCode<C> {
 pub(crate) trait BranchEncoding: Sized {
     /// A condition of branches.
     type Cond: Copy;
-    /// The alignment of loop headers: the size of an instruction fetch.
+    /// The alignment of targets of backward branches in bytes: the size of an instruction fetch.
     const LOOP_ALIGN: usize;
 
     /// Whether the header of a loop moves after the latch, so that an iteration executes one branch.

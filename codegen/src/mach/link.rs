@@ -29,7 +29,7 @@ pub(crate) enum RelocationKind {
 /// A relocation. Both offsets are in bytes from the start of the function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relocation {
-    /// The offset of the field to patch.
+    /// The offset of the bytes to patch: on x86 the field, on AArch64 the instruction.
     pub(crate) at: usize,
     /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start. For
     /// [`RelocationKind::Move32`], it is the preceding `adr`.

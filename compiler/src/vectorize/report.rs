@@ -34,7 +34,7 @@ pub enum Form {
     Contiguous,
     /// Accesses of whole vectors, and permutations of their lanes.
     Interleaved,
-    /// Whole vectors if the addresses are contiguous at run time, otherwise gathers.
+    /// Whole vectors if the addresses are contiguous at run time, otherwise a gather or scatter.
     Speculative,
     /// A gather or scatter.
     Indexed,
@@ -53,7 +53,7 @@ pub struct AccessReport {
     pub object: Object,
     /// Bytes per work-item.
     pub size: u32,
-    /// The number of loops in the source that contain the access.
+    /// The number of loops of the specialised function that contain the access.
     pub loop_depth: u32,
     pub form: Form,
     /// Whether only some work-items may execute the access.
