@@ -53,7 +53,7 @@ pub struct IsaCaps {
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
     /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
-    /// barrier needs a fence.
+    /// barrier that orders accesses for other work-groups needs a fence.
     pub has_strong_memory_order: bool,
     /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
     /// gather is limited by the throughput of gathers.
