@@ -30,7 +30,7 @@ pub(crate) enum Sum {
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     all: u32,
-    folded: u32,
+    as_address: u32,
     in_same_loop: u32,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Addresses<'a> {
 
     fn fold(&mut self, value: Value, in_same_loop: bool) {
         let uses = &mut self.uses[value.index()];
-        uses.folded += 1;
+        uses.as_address += 1;
         uses.in_same_loop += u32::from(in_same_loop);
     }
 
@@ -134,7 +134,7 @@ impl<'a> Addresses<'a> {
     fn sum(&mut self, function: &Function, result: Value, op: &Op) -> Option<Sum> {
         let uses = self.uses[result.index()];
         let (Op::Bin(BinOp::Add, a, b), Type::I64) = (op, function.ty(result)) else { return None };
-        if uses.all == 0 || uses.all != uses.folded {
+        if uses.all == 0 || uses.all != uses.as_address {
             return None;
         }
         let depth = self.depths[result.index()];

@@ -168,7 +168,7 @@ struct Found {
 
 type Forms = FxHashMap<(SourceLoc, Direction), Found>;
 
-/// The memory instructions of a module, and the positions that permute lanes.
+/// The memory instructions of a module, and the source positions of instructions that permute lanes.
 struct VectorForms {
     forms: Forms,
     shuffles: rustc_hash::FxHashSet<SourceLoc>,

@@ -40,7 +40,7 @@ pub struct Case {
     pub split_at: u32,
 }
 
-/// Groups of one size in one dispatch: the ids of the first one, and the ids past the last one (exclusive).
+/// Groups of one size in one dispatch: the ids of the first group, and the exclusive upper bounds of the ids.
 pub type Part = [[u32; 3]; 2];
 
 impl Case {

@@ -1,6 +1,6 @@
-//! Generates random OpenCL C programs with private arrays, and positions in them that loops and conditions carry:
-//! swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in structures. Every
-//! index is in range and every loop ends.
+//! Generates random OpenCL C programs with private arrays, and with variables for positions in these arrays that loops
+//! and conditions change: swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in
+//! structures. Every index is in range and every loop ends.
 //!
 //! The work is in loops with at most 70 iterations, with constant or run-time bounds. The compiler can unroll only
 //! some of them.
@@ -47,8 +47,9 @@ struct Writer {
     counters: Vec<Counter>,
     /// The number of generated counters.
     made: usize,
-    /// The product of the iterations of the enclosing loops, and the iterations of all generated loops.
+    /// The product of the iterations of the enclosing loops.
     around: usize,
+    /// The iterations of all generated loops.
     iterations: usize,
     /// The number of calls of `draw` that may still be added. Each call is inlined.
     draws: usize,
