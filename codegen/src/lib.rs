@@ -24,10 +24,11 @@ pub use listing::Annotations;
 pub use mach::code::{Code, CodegenError, LineEntry};
 pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
-/// Compiles a module.
+/// Compiles a module. Builds with debug assertions verify it first.
 ///
 /// # Errors
-/// The instruction set does not have an operation, or a function is recursive. All other errors are defects.
+/// The instruction set does not have an operation, a function is recursive, or the code is too large. All other errors
+/// are defects.
 pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     if cfg!(debug_assertions) {
         vir::verify(module)?;

@@ -6,7 +6,7 @@ use crate::vir::SourceLoc;
 /// The names and source lines of a listing.
 #[derive(Clone, Copy)]
 pub struct Annotations<'a> {
-    /// The name of each function of the module. Functions without a name are `f` and their index.
+    /// The name of each function of the module. The label of a function without a name is `f` and its index.
     pub functions: &'a [String],
     /// The text of the source line at a position.
     pub line: &'a dyn Fn(SourceLoc) -> Option<String>,
@@ -25,7 +25,7 @@ pub(crate) struct Listing<'a> {
     comment: &'static str,
     /// The index of the next entry of [`Code::lines`].
     next: usize,
-    /// The source line of the previous instruction.
+    /// The source line that the listing showed last in the current function.
     current: Option<String>,
 }
 

@@ -1,7 +1,8 @@
-//! The output of `wgclc --emit report` for `tests/reports/NAME.cl`, with the expected text in `NAME.report`.
+//! The output of `wgclc --emit report` for `tests/reports/NAME.cl`, with the expected text in `NAME.report`. For the
+//! same sources, listings (`--emit asm`) must contain the names of kernels and the source lines.
 //!
-//! The directive `// arguments: ...` contains arguments of `wgclc`. `UPDATE_EXPECT=1` rewrites the expected files: review
-//! the difference.
+//! The directive `// arguments: ...` contains arguments of `wgclc`. `UPDATE_EXPECT=1` rewrites the expected files:
+//! review the difference.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

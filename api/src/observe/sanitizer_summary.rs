@@ -1,5 +1,5 @@
-//! One line at the end of a process that ran kernels with the sanitizer: `wgcl: checked 3 launches of 2 kernels: nothing
-//! found`.
+//! One line at the end of a process that ran kernels with the sanitizer:
+//! `wgcl: checked 3 launches of 2 kernels: nothing found`.
 
 use std::collections::HashSet;
 
@@ -30,7 +30,7 @@ pub fn count_finding() {
     SUMMARY.lock().get_or_insert_default().findings += 1;
 }
 
-/// Prints the summary on standard error. Prints nothing if no kernel was launched.
+/// Prints the summary on standard error. Prints nothing if no kernel was launched with the sanitizer.
 pub fn print() {
     let counted = |count: u64, one: &str, several: &str| format!("{count} {}", if count == 1 { one } else { several });
     if let Some(Summary { launches, kernels, findings }) = SUMMARY.lock().take() {

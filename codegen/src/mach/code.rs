@@ -40,8 +40,8 @@ pub enum CodegenError {
     /// A function is recursive, so the stack has no bound.
     #[error("function `{0}` is recursive")]
     Recursion(String),
-    /// The code exceeds the range of its branches: 2 GiB on x86, 128 MiB on AArch64.
-    #[error("the machine code is too large for its branches")]
+    /// The code exceeds the range of its branches.
+    #[error("the machine code exceeds the range of its branches: 2 GiB on x86-64, 128 MiB on AArch64")]
     Size,
     /// The register allocator failed: a defect of the code generator.
     #[error("register allocation failed: {0}")]

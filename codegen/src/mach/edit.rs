@@ -33,7 +33,8 @@ pub(crate) struct EditBlock<I> {
     pub(crate) insts: Vec<EditInst<I>>,
 }
 
-/// A loop: the blocks from `header` to `latch`. The loops of a function are contiguous and nest.
+/// A loop: the blocks from `header` to `latch`, the last block that jumps to the header. The loops of a function are
+/// contiguous and nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     pub(crate) header: usize,
@@ -80,7 +81,7 @@ impl<I: MachineInst> Edit<I> {
         MFunction::from_parts(FunctionParts { blocks, vregs: self.vregs, vector_bytes: self.vector_bytes }, insts)
     }
 
-    /// Replaces registers in uses and in the arguments of jumps. A replacement is never replaced itself.
+    /// Replaces registers in uses and in the arguments of jumps. A replacement must not have a replacement itself.
     pub(crate) fn rename(&mut self, replacements: &[Option<VReg>]) {
         let new = |reg: VReg| replacements.get(reg.vreg()).copied().flatten().unwrap_or(reg);
         for EditBlock { block, insts } in &mut self.blocks {

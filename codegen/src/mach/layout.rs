@@ -34,7 +34,7 @@ pub(crate) struct BlockCode<C> {
 pub(crate) trait BranchEncoding: Sized {
     /// A condition of branches.
     type Cond: Copy;
-    /// The alignment of loop headers: the size of an instruction fetch.
+    /// The alignment of targets of backward branches in bytes: the size of an instruction fetch.
     const LOOP_ALIGN: usize;
 
     /// Whether the header of a loop moves after the latch, so that an iteration executes one branch.
@@ -85,8 +85,8 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
     }
 }
 
-/// Moves the header of each loop after its latch. The latch must jump to the header, and the header must end with the
-/// exit of the loop.
+/// Moves the header of a loop after its latch, if the latch jumps to the header and the header branches to the exit of
+/// the loop. Other loops do not change.
 fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut [usize]) {
     let latches = order.to_vec();
     for latch in latches {
@@ -113,7 +113,7 @@ struct Layout<'a, B: BranchEncoding> {
     branches: Vec<Branches<B>>,
     /// The offset of each block.
     starts: Vec<usize>,
-    /// Whether a block is the target of a backward branch.
+    /// Whether a block is the target of a backward branch in a block that is not cold.
     loops: Vec<bool>,
 }
 
@@ -174,7 +174,7 @@ impl<B: BranchEncoding> Layout<'_, B> {
             let [first, last] = [code.start, code.end].map(|limit| relocations.partition_point(|relocation| relocation.at < limit));
             let own = &relocations[first..last];
             let to = |place: usize| place - code.start + start;
-            // A block has at least one line entry, because the emitter adds one at its start.
+            // A block with instructions has a line entry at its start, because the emitter adds one.
             let [first, last] = [code.start, code.end].map(|limit| lines.partition_point(|line| (line.offset as usize) < limit));
             moved_lines.extend(lines[first..last].iter().map(|line| LineEntry { offset: to(line.offset as usize) as u32, ..*line }));
             moved.extend(own.iter().map(|relocation| Relocation { at: to(relocation.at), end: to(relocation.end), ..*relocation }));

@@ -29,7 +29,7 @@ pub(crate) enum RelocationKind {
 /// A relocation. Both offsets are in bytes from the start of the function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relocation {
-    /// The offset of the field to patch.
+    /// The offset of the bytes to patch: on x86 the field, on AArch64 the instruction.
     pub(crate) at: usize,
     /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start. For
     /// [`RelocationKind::Move32`], it is the preceding `adr`.
@@ -100,7 +100,7 @@ fn require(number: i64, bits: u32) -> Result<(), CodegenError> {
     if (-(1 << bits)..1 << bits).contains(&number) { Ok(()) } else { Err(CodegenError::Size) }
 }
 
-/// Sets bits of an instruction word that are 0.
+/// Sets bits of an instruction word. They must be 0 before.
 fn insert(bytes: &mut [u8], bits: u32) {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[..4]);
@@ -110,8 +110,8 @@ fn insert(bytes: &mut [u8], bits: u32) {
 /// Functions are aligned to cache lines.
 const ALIGN: usize = 64;
 
-/// Concatenates functions and constants, and resolves relocations. `padding` fills the space between functions. `stack`
-/// is stored unchanged in the result.
+/// Concatenates functions and constants, and resolves relocations. `padding` fills the space between functions and
+/// before the constants. `stack` is stored unchanged in the result.
 pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
     let mut bytes = Vec::new();
     let mut lines = Vec::new();

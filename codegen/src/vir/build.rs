@@ -89,8 +89,8 @@ impl Builder {
         block.terminator = Some(terminator);
     }
 
-    /// Returns the function with its blocks in the order of [`enter`](Self::enter). Unreachable blocks and unused
-    /// values are removed.
+    /// Returns the function with its blocks in the order of [`enter`](Self::enter). Removes unreachable blocks, unused
+    /// block parameters, and unused instructions without effects.
     pub fn finish(self) -> Function {
         let Self { mut function, mut order, .. } = self;
         let reached = reachable(&function);

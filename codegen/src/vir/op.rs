@@ -237,8 +237,8 @@ pub enum Op {
     Bin(BinOp, Value, Value),
     Tern(TernOp, Value, Value, Value),
     Cmp(CmpOp, Value, Value),
-    /// Condition, value if true, value if false. A scalar's condition is an `i32` (true if not 0). A vector's condition
-    /// is a mask.
+    /// Condition, value if true, value if false. The condition of a scalar is an `i32` (true if not 0). The condition
+    /// of a vector or mask is a mask.
     Select(Value, Value, Value),
     /// Conversion of scalars, or of vectors to elements of the same size.
     Cast(CastOp, Value),
@@ -337,7 +337,7 @@ pub struct SourceLoc(pub u32);
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
     pub op: Op,
-    /// The defined value. `None` for stores, fences and calls of functions without a result.
+    /// The defined value. `None` for stores, prefetches, fences and calls of functions without a result.
     pub result: Option<Value>,
     pub source: SourceLoc,
 }

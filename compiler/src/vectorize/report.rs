@@ -34,7 +34,7 @@ pub enum Form {
     Contiguous,
     /// Accesses of whole vectors, and permutations of their lanes.
     Interleaved,
-    /// Whole vectors if the addresses are contiguous at run time, otherwise gathers.
+    /// Whole vectors if the addresses are contiguous at run time, otherwise a gather or scatter.
     Speculative,
     /// A gather or scatter.
     Indexed,
@@ -53,16 +53,17 @@ pub struct AccessReport {
     pub object: Object,
     /// Bytes per work-item.
     pub size: u32,
-    /// The number of loops in the source that contain the access.
+    /// The number of loops of the specialised function that contain the access.
     pub loop_depth: u32,
     pub form: Form,
     /// Whether only some work-items may execute the access.
     pub masked: bool,
-    /// The distance in bytes between the addresses of neighbouring work-items. `None` if it is not constant or unknown.
+    /// The distance in bytes between the addresses of neighbouring work-items. `None` if it is unknown or not constant.
     pub stride: Option<i64>,
 }
 
-/// The work of one work-item, outside of loops or in one iteration of an innermost loop. Both sides of branches count.
+/// The work of one work-item, outside of loops or in one iteration of a loop without its inner loops. Both sides of
+/// branches count. Called functions do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// The position of the loop. [`Span::NONE`] outside of loops.
@@ -87,7 +88,7 @@ pub struct KernelReport {
     pub is_along_dimension: bool,
     /// The reason for scalar code.
     pub scalar: Option<ScalarReason>,
-    /// Whether the work-items of a gang may not fill all lanes.
+    /// Whether the last gang of a group has fewer work-items than lanes.
     pub has_partial_gang: bool,
     /// Whether barriers or collective functions split the kernel into loops over the gangs of a group.
     pub is_split_at_barriers: bool,
@@ -103,7 +104,7 @@ pub struct KernelReport {
     pub spills: u32,
     /// Sorted by position.
     pub accesses: Vec<AccessReport>,
-    /// The kernel outside of loops, then its innermost loops.
+    /// The kernel outside of loops, then its loops. Entries without operations and accesses are omitted.
     pub work: Vec<Work>,
 }
 
@@ -167,7 +168,7 @@ struct Found {
 
 type Forms = FxHashMap<(SourceLoc, Direction), Found>;
 
-/// The memory instructions of a module, and the positions that permute lanes.
+/// The memory instructions of a module, and the source positions of instructions that permute lanes.
 struct VectorForms {
     forms: Forms,
     shuffles: rustc_hash::FxHashSet<SourceLoc>,
@@ -300,7 +301,7 @@ fn accesses_of(function: &Function, inst: &Inst) -> Vec<(crate::ir::Value, Acces
     }
 }
 
-/// The work of a kernel outside of loops, and of its innermost loops.
+/// The work of a kernel outside of loops, and in each of its loops.
 fn work(kernel: &Function, accesses: &[AccessReport]) -> Vec<Work> {
     let mut list = vec![Work::default()];
     add_work(kernel, &kernel.body, 0, accesses, &mut list);
@@ -308,7 +309,7 @@ fn work(kernel: &Function, accesses: &[AccessReport]) -> Vec<Work> {
     list
 }
 
-/// Adds the work of a region to the entry at `place`. Adds an entry for each innermost loop.
+/// Adds the work of a region to the entry at `place`. Adds an entry for each loop.
 fn add_work(kernel: &Function, region: &Region, place: usize, accesses: &[AccessReport], list: &mut Vec<Work>) {
     for inst in &region.insts {
         if let Op::Loop { body, .. } = &inst.op {

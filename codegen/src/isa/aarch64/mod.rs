@@ -35,7 +35,7 @@ const PADDING: u8 = 0;
 /// The range of literal loads in bytes.
 const LITERAL_REACH: usize = 1 << 20;
 
-/// Compiles a verified module.
+/// Compiles a module, which must follow the rules of the vector IR.
 pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut allocated = Vec::with_capacity(module.functions.len());

@@ -29,7 +29,7 @@ use crate::vir::{Module, gvn};
 /// The byte that fills the space between functions: `int3`.
 const PADDING: u8 = 0xCC;
 
-/// Compiles a verified module.
+/// Compiles a module, which must follow the rules of the vector IR.
 pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());

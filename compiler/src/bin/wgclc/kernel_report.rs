@@ -58,6 +58,7 @@ impl Printer<'_> {
         }
         let local = match local_arguments(function) {
             0 => String::new(),
+            1 => " and 1 local argument".to_owned(),
             count => format!(" and {count} local arguments"),
         };
         out.push_str(&format!(
@@ -179,6 +180,9 @@ impl Printer<'_> {
             Form::Uniform => "one scalar access for all work-items of a vector".to_owned(),
             Form::Contiguous => "contiguous vectors".to_owned(),
             Form::Interleaved => "contiguous vectors with permutations".to_owned(),
+            Form::Speculative if access.access == Access::Store => {
+                "contiguous vectors if the addresses allow it at run time, otherwise a scatter".to_owned()
+            }
             Form::Speculative => "contiguous vectors if the addresses allow it at run time, otherwise a gather".to_owned(),
             Form::Indexed if access.access == Access::Store => format!("scatter, because {}", reason()),
             Form::Indexed => format!("gather, because {}", reason()),
