@@ -159,7 +159,9 @@ impl TestDevice {
         let refused = refuses_writes.clone();
         let refuses_copies = Arc::new(AtomicBool::new(false));
         let refused_copies = refuses_copies.clone();
-        std::thread::spawn(move || {
+        // One test prevents the creation of threads without an explicit stack size.
+        let thread = std::thread::Builder::new().stack_size(1 << 21);
+        let run = move || {
             for (command, progress) in receiver.into_iter().flatten() {
                 let start = now();
                 progress.submitted(start);
@@ -176,7 +178,8 @@ impl TestDevice {
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
             }
-        });
+        };
+        thread.spawn(run).expect("the thread of the test device");
         Arc::new(Self {
             properties,
             target: target.with_extensions(),

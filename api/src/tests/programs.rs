@@ -58,6 +58,32 @@ fn builds_report_status_log_and_kernels() {
     assert!(build.log.contains("nonsense"), "{}", build.log);
 }
 
+/// If the thread of a build cannot be created, the call fails and the build ends. A later build is possible.
+#[cfg(unix)]
+#[test]
+fn a_build_without_a_thread_fails() {
+    const VARIABLE: &str = "WGCL_TEST_BUILD_WITHOUT_THREAD";
+    if std::env::var_os(VARIABLE).is_none() {
+        // No address space has room for a stack of this size, so threads with the default size cannot be created.
+        let status = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "tests::programs::a_build_without_a_thread_fails"])
+            .env(VARIABLE, "1")
+            .env("RUST_MIN_STACK", (1_u64 << 62).to_string())
+            .status();
+        assert!(status.expect("a child process").success());
+        return;
+    }
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "a thread was created");
+    let setup = setup(1);
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    let result = program.build(None, "", Some(Box::new(|| unreachable!("the callback was called"))));
+    assert_eq!(name_of(result), "CL_OUT_OF_HOST_MEMORY");
+    let build = program.build_of(&setup.context.devices()[0]).expect("build");
+    assert_eq!(build.status, BuildStatus::Error);
+    assert!(build.log.contains("cannot create the build thread"), "{}", build.log);
+    assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
+}
+
 #[test]
 fn kernels_with_known_launches_are_compiled_early() {
     const SOURCE: &str = "#define GROUPS __attribute__((reqd_work_group_size(4, 2, 1)))
