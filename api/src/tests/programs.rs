@@ -200,6 +200,29 @@ fn launch(queue: &Arc<Queue>, kernel: &Arc<Kernel>, global: &[usize], local: Opt
 }
 
 #[test]
+fn required_sizes_above_the_limits_are_rejected() {
+    const SOURCE: &str = "__attribute__((reqd_work_group_size(2048, 1, 1))) kernel void wide(global int *a) { a[get_global_id(0)] = 1; }
+        __attribute__((reqd_work_group_size(64, 64, 1))) kernel void many(global int *a) { a[get_global_id(0)] = 1; }
+        __attribute__((reqd_work_group_size(64, 16, 1))) kernel void largest(global int *a) { a[get_global_id(0)] = 1; }";
+    let setup = setup(1);
+    let queue = setup.queue(0, QueueProperties::empty());
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
+    let buffer = setup.buffer(&[0; 64]);
+    // The device accepts 1,024 work-items.
+    for (name, given, explicit, implicit) in [
+        ("wide", [2048, 1], "CL_INVALID_WORK_ITEM_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),
+        ("many", [64, 64], "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),
+        ("largest", [64, 16], "CL_SUCCESS", "CL_SUCCESS"),
+    ] {
+        let kernel = Kernel::new(&program, name).expect("kernel");
+        kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&buffer))).expect("buffer");
+        assert_eq!(launch(&queue, &kernel, &[2048, 64], Some(&given), None), explicit, "{name}");
+        assert_eq!(launch(&queue, &kernel, &[2048, 64], None, None), implicit, "{name}");
+    }
+}
+
+#[test]
 fn arguments_are_checked_and_captured() {
     let setup = setup(1);
     let queue = setup.queue(0, QueueProperties::empty());
