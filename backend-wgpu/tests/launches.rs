@@ -98,6 +98,21 @@ fn batches_of_launches_run_in_order() {
     }
 }
 
+/// The first read that could use the bus copies the bytes on the device. Later ones use the bus.
+#[test]
+fn small_reads_see_each_launch() {
+    for settings in ALL {
+        let device = device(settings);
+        let program = adder(&device);
+        let memory = device.allocate(256).unwrap();
+        write(&*device, &memory, 0, &[0; 256]);
+        for count in 1..=5 {
+            run(&*device, launch(&program, "add", vec![buffer(&memory), value(1)], [64, 1, 1], [64, 1, 1]));
+            assert_eq!(words(&read(&*device, &memory, 0, 256)), [count; 64], "{settings:?}");
+        }
+    }
+}
+
 #[test]
 fn a_resubmitted_command_buffer_has_the_same_effect() {
     for settings in ALL {
