@@ -228,8 +228,8 @@ pub struct KernelLaunch {
 }
 
 impl CommandType {
-    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations of buffers
-    /// and SVM, and frees have none.
+    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations, hints and
+    /// frees have none.
     pub(crate) const fn has_results(self) -> bool {
         !matches!(
             self,
@@ -240,6 +240,8 @@ impl CommandType {
                 | Self::SvmUnmap
                 | Self::SvmFree
                 | Self::SvmMigrateMem
+                | Self::UsmMigrateMem
+                | Self::UsmMemAdvise
         )
     }
 }

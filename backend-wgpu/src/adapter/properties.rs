@@ -138,7 +138,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
 /// Returns whether [`hardware`] can find the attributes of NVIDIA's GPUs.
 pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
+    vendor::has_nvidia_attributes(info.vendor, &info.driver, pci_address(&info))
 }
 
 /// Returns the hardware facts that the operating system's driver reports, or estimates.

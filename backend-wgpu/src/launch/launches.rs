@@ -161,12 +161,15 @@ impl Launches {
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch from the launch cache. Returns false if it is not cached, or if the arguments are in another
-    /// ring segment than those of the cached launch.
+    /// Records a launch from the launch cache. Returns false if it is not cached, or if the cached launch differs: its
+    /// arguments are in another ring segment, or the host has read its buffers across the bus since then.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
         let CachedLaunch { pipeline, span, group, .. } = cached;
+        if !cached.shows_writes() && cached.must_show_writes(launch, program)? {
+            return Ok(false);
+        }
         let mut offset = None;
         if let Some(memory) = cached.arguments {
             let bytes = argument_bytes(launch, kernel, &pipeline.args, None, *span)?;

@@ -19,6 +19,7 @@ use wgpu::BufferUsages;
 use crate::buffer::{Buffer, WORD};
 use crate::gpu::open_device::Gpu;
 use crate::host::mapping::Mapping;
+use crate::host_visibility::HostVisibility;
 use crate::message::Message;
 use crate::vulkan::dedicated_allocation;
 
@@ -103,7 +104,7 @@ impl WgpuMemory {
         gpu.reserve(allocated)?;
         let mapped = access == HostAccess::Mapping || (gpu.capabilities.bar && allocated < dedicated_allocation::MIN_SIZE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
-        buffer.host_visible = access == HostAccess::Mapping;
+        buffer.visibility = HostVisibility::new(access == HostAccess::Mapping);
         let (mapping, bar) = if access == HostAccess::Mapping { (address, None) } else { (None, address) };
         let mut memory = Self::of_buffer(gpu, size, buffer, thread);
         (memory.mapping, memory.bar) = (mapping, bar);
@@ -177,7 +178,8 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// Returns where the host may write while no batch uses the buffer, and may read while no batch writes it.
+    /// Returns where the host may write while no batch uses the buffer. It may read there while no batch writes the
+    /// buffer, if it sees the last write ([`HostVisibility::is_current`]).
     pub(crate) fn bar(&self) -> Option<Mapping> {
         self.bar
     }
@@ -187,6 +189,7 @@ impl WgpuMemory {
         self.last_use.store(serial, Ordering::Relaxed);
         if writes {
             self.last_write.store(serial, Ordering::Relaxed);
+            self.buffer.visibility.record_write();
         }
     }
 

@@ -84,7 +84,8 @@ impl Transfers {
         }
     }
 
-    /// Chooses the path of a transfer. Fails for memory of another backend and for launches.
+    /// Chooses the path of a transfer. If a read cannot use the bus because the host does not see the last write, later
+    /// batches make their writes visible. Fails for memory of another backend and for launches.
     pub(crate) fn path(&self, batch: &OpenBatch, action: &Action) -> BackendResult<TransferPath> {
         let busy = |memory: &WgpuMemory, writes: bool| memory.busy_until(writes) > batch.completed();
         let facts = |kind: TransferKind, memory: &WgpuMemory, bytes: u64| TransferFacts {
@@ -102,11 +103,21 @@ impl Transfers {
             Action::Write { dst, src, regions } => {
                 TransferFacts { pinned: is_pinned(batch, src.memory()), ..facts(TransferKind::Write, downcast(dst)?, sum(regions)) }
             }
-            Action::Read { src, dst, regions } => TransferFacts {
-                pinned: is_pinned(batch, dst.memory()),
-                has_readback_space: self.can_read_back(batch, regions),
-                ..facts(TransferKind::Read, downcast(src)?, sum(regions))
-            },
+            Action::Read { src, dst, regions } => {
+                let memory = downcast(src)?;
+                let facts = TransferFacts {
+                    pinned: is_pinned(batch, dst.memory()),
+                    has_readback_space: self.can_read_back(batch, regions),
+                    ..facts(TransferKind::Read, memory, sum(regions))
+                };
+                let visibility = &memory.buffer().visibility;
+                if matches!(path_of(&facts), TransferPath::Bar(_)) && !visibility.is_current() {
+                    visibility.request_barriers();
+                    TransferFacts { bar: false, ..facts }
+                } else {
+                    facts
+                }
+            }
             Action::Copy { src, dst, regions } => {
                 let (from, to) = (downcast(src)?, downcast(dst)?);
                 let is_aligned = |region: &CopyRegion| [region.buffer, region.host, region.size].iter().all(|n| n.is_multiple_of(WORD));

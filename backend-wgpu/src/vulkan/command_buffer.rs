@@ -60,8 +60,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    pub(crate) const fn new(buffer: &Buffer, offset: u64) -> Self {
-        Self { buffer: buffer.handle, id: buffer.id, offset, host_visible: buffer.host_visible }
+    pub(crate) fn new(buffer: &Buffer, offset: u64) -> Self {
+        Self { buffer: buffer.handle, id: buffer.id, offset, host_visible: buffer.visibility.has_barriers() }
     }
 
     const fn used(&self, writes: bool) -> Use {
