@@ -1,5 +1,5 @@
-//! Computes the identity of this crate, a hash of its sources. It is part of the keys of histories in the disk cache,
-//! whose format may differ between versions.
+//! Computes the identity of this crate, a hash of the files in `src` without its folders. The identity is part of the
+//! keys in the disk cache, because the format of histories may differ between versions.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;

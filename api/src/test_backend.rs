@@ -1,5 +1,5 @@
 //! A backend for tests: host memory, and commands on a thread of the device, which receives them only after a flush.
-//! Launches are recorded but do nothing.
+//! Launches are recorded but do nothing, except that a launch of a kernel named `broken` fails.
 
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -108,6 +108,9 @@ pub(crate) struct TestDevice {
     sender: Mutex<Sender<Vec<Item>>>,
     pub(crate) refuses_writes: Arc<AtomicBool>,
     pub(crate) refuses_copies: Arc<AtomicBool>,
+    /// Whether copies and reads are dropped without a result, as by a lost device.
+    pub(crate) drops_copies: Arc<AtomicBool>,
+    pub(crate) drops_reads: Arc<AtomicBool>,
     /// The memory that represents all host memory that its copies can access.
     pub(crate) staging: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
@@ -127,7 +130,7 @@ fn now() -> u64 {
     START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Records a launch.
+/// Records a launch, or fails if the kernel is named `broken`.
 fn record_launch(launch: &Launch, launches: &Mutex<Vec<Launch>>) -> BackendResult<()> {
     if &*launch.kernel == "broken" {
         return Err(BackendError::Other("the kernel is broken".to_owned()));
@@ -159,8 +162,20 @@ impl TestDevice {
         let refused = refuses_writes.clone();
         let refuses_copies = Arc::new(AtomicBool::new(false));
         let refused_copies = refuses_copies.clone();
-        std::thread::spawn(move || {
+        let (drops_copies, drops_reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (dropped_copies, dropped_reads) = (drops_copies.clone(), drops_reads.clone());
+        // One test prevents the creation of threads without an explicit stack size.
+        let thread = std::thread::Builder::new().stack_size(1 << 21);
+        let run = move || {
             for (command, progress) in receiver.into_iter().flatten() {
+                let is_dropped = match &command {
+                    Command::Once(Action::Copy { .. }) => dropped_copies.load(Ordering::Acquire),
+                    Command::Once(Action::Read { .. }) => dropped_reads.load(Ordering::Acquire),
+                    _ => false,
+                };
+                if is_dropped {
+                    continue;
+                }
                 let start = now();
                 progress.submitted(start);
                 progress.running();
@@ -176,7 +191,8 @@ impl TestDevice {
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));
             }
-        });
+        };
+        thread.spawn(run).expect("the thread of the test device");
         Arc::new(Self {
             properties,
             target: target.with_extensions(),
@@ -184,6 +200,8 @@ impl TestDevice {
             sender: Mutex::new(sender),
             refuses_writes,
             refuses_copies,
+            drops_copies,
+            drops_reads,
             staging: Mutex::new(None),
             executed,
             launches,

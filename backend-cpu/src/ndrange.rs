@@ -1,9 +1,10 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
 //! Work-groups at the upper edges of an NDRange may be smaller than the others. If a kernel cannot observe its
-//! work-groups, this module regroups the work-items, unless the requested groups are tiles. The new groups are
-//! contiguous in dimension 0 and fill vectors. In a large launch, every thread has several groups. There are few
-//! distinct group sizes, so that launches of many sizes share few kernel variants.
+//! work-groups, this module regroups the work-items, unless the requested groups are tiles. The new groups have
+//! 256 or 64 work-items along dimension 0, except for a remainder. If dimension 0 is shorter, a group spans several
+//! dimensions and has at most 64 work-items. In a large launch, every thread has several groups. There are few distinct
+//! group sizes, so that launches of many sizes share few kernel variants.
 //!
 //! Example: 65 work-items in groups of 16 have two regions. The first has four groups of 16, the second one group of 1.
 
@@ -260,7 +261,7 @@ mod tests {
         let sizes =
             |global, local| -> Vec<[u32; 3]> { regions(global, local, true).regions.iter().map(|region| region.local_size).collect() };
         assert_eq!(sizes([256, 64, 1], [16, 16, 1]), [[16, 16, 1]]);
-        // Rows that do not fill a vector and groups at an edge are regrouped.
+        // The launch is regrouped if rows do not fill vectors, or if groups at an edge are smaller.
         assert_eq!(sizes([256, 64, 1], [4, 4, 1]), [[256, 1, 1]]);
         assert_eq!(sizes([256, 65, 1], [16, 16, 1])[0][1], 1);
     }

@@ -40,8 +40,11 @@ pub(crate) fn run(Task { command, progress }: Task) {
 
 /// Runs a kernel. The contents of every memory object that it may access move to the interpreter and back.
 fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
-    let program: &InterpreterProgram =
-        launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))?;
+    let program: &InterpreterProgram = launch
+        .program
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| BackendError::Other("internal error: the program of the launch belongs to another backend".to_owned()))?;
     let mut arguments = Vec::with_capacity(launch.args.len());
     let mut objects: Vec<(&InterpreterMemory, bool)> = program.objects.iter().map(|object| (&object.memory, object.read_only)).collect();
     for arg in &launch.args {

@@ -22,7 +22,7 @@ fn main() {
     }
 }
 
-/// Median time of `runs` runs in seconds.
+/// Runs `f` `runs` times. Returns the median duration in seconds.
 fn median(runs: usize, mut f: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..runs)
         .map(|_| {
@@ -98,7 +98,7 @@ impl wgcl_api::backend::HostSource for Shared {
     }
 }
 
-/// Processor time of every thread.
+/// Prints the processor time of every thread of this process.
 fn threads() {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return };
     for task in tasks.flatten() {

@@ -12,7 +12,7 @@
 //! |---|---|
 //! | `ok` | the driver compiled the kernel |
 //! | `limit` | the kernel exceeds a limit of the device |
-//! | `skip` | the device lacks a feature that the file needs |
+//! | `skip` | the file does not build, for example because the device lacks a feature |
 //! | `FAILED` | wgcl or the driver rejected the kernel |
 
 #![allow(clippy::panic, reason = "a tool for developers")]
@@ -85,12 +85,12 @@ struct Driver {
     _entry: ash::Entry,
     device: ash::Device,
     statistics: ash::khr::pipeline_executable_properties::Device,
-    /// The subgroup size that pipelines require (`WGCL_SUBGROUP`), if the driver supports it.
+    /// The subgroup size for kernels that require none (`WGCL_SUBGROUP`). The driver must support it.
     subgroup: Option<u32>,
 }
 
 impl Driver {
-    /// Opens the device with this name.
+    /// Opens the first device whose name is `name` or a prefix of it.
     fn new(name: &str) -> Outcome<Self> {
         // SAFETY: the Vulkan loader may be loaded.
         let entry = unsafe { ash::Entry::load()? };

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use ash::vk;
 
 use crate::context_lock::Guarded;
+use crate::host_visibility::HostVisibility;
 
 /// Offsets and sizes of Vulkan's and wgpu's copy commands are multiples of this.
 pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
@@ -18,9 +19,8 @@ pub(crate) struct Buffer {
     pub(crate) address: u64,
     /// Unique. A new buffer may get the Vulkan handle of a destroyed one.
     pub(crate) id: u64,
-    /// Whether the host, or another API, reads the buffer in place. A barrier makes the writes of commands visible to
-    /// it.
-    pub(crate) host_visible: bool,
+    /// Whether the host, or another API, which reads the buffer in place, sees the writes of commands.
+    pub(crate) visibility: HostVisibility,
 }
 
 /// One use of a buffer by a command.
@@ -34,11 +34,11 @@ pub(crate) struct Use {
 impl Buffer {
     pub(crate) fn new(wgpu: Guarded<wgpu::Buffer>, handle: vk::Buffer, address: u64) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        Self { wgpu, handle, address, id: NEXT.fetch_add(1, Ordering::Relaxed), host_visible: true }
+        Self { wgpu, handle, address, id: NEXT.fetch_add(1, Ordering::Relaxed), visibility: HostVisibility::new(true) }
     }
 
-    pub(crate) const fn used(&self, writes: bool) -> Use {
-        Use { buffer: self.handle, writes, host_visible: self.host_visible }
+    pub(crate) fn used(&self, writes: bool) -> Use {
+        Use { buffer: self.handle, writes, host_visible: self.visibility.has_barriers() }
     }
 
     pub(crate) fn size(&self) -> u64 {

@@ -17,20 +17,20 @@ static CONTEXT: ReentrantMutex<()> = ReentrantMutex::new(());
 /// The lock of a device, or nothing if its driver allows calls from several threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContextLock {
-    is_shared: bool,
+    is_needed: bool,
 }
 
 impl ContextLock {
     /// Takes no lock. For buffers of Vulkan devices.
-    pub(crate) const NONE: Self = Self { is_shared: false };
+    pub(crate) const NONE: Self = Self { is_needed: false };
 
     pub(crate) fn of(backend: wgpu::Backend) -> Self {
-        Self { is_shared: backend == wgpu::Backend::Gl }
+        Self { is_needed: backend == wgpu::Backend::Gl }
     }
 
     /// Waits until no other thread uses the context, and locks it. Returns `None` if the device needs no lock.
     pub(crate) fn lock(self) -> Option<ReentrantMutexGuard<'static, ()>> {
-        self.is_shared.then(|| CONTEXT.lock())
+        self.is_needed.then(|| CONTEXT.lock())
     }
 
     pub(crate) const fn guard<T>(self, object: T) -> Guarded<T> {

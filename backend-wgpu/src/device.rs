@@ -102,7 +102,7 @@ impl Progress for Unobserved {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("the initial values of program-scope variables could not be written: {error}");
+            tracing::error!("the initial values of a program's constants or program-scope variables could not be written: {error}");
         }
     }
 }
@@ -209,7 +209,8 @@ impl WgpuDevice {
         Ok(())
     }
 
-    /// The number of pipelines of a program. For tests of this crate.
+    /// The number of pipelines of a program, including failed ones and those that are being created. For tests of this
+    /// crate.
     #[doc(hidden)]
     pub fn pipelines(program: &dyn LoadedProgram) -> usize {
         program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variant_count())

@@ -28,6 +28,7 @@ mod context_lock;
 mod device;
 mod gpu;
 mod host;
+mod host_visibility;
 mod launch;
 mod memory;
 mod message;

@@ -1,4 +1,4 @@
-//! Kernels in the compiler's IR, run on the device.
+//! Kernels in the compiler's IR and in OpenCL C, run on the device.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

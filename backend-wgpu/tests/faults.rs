@@ -1,4 +1,4 @@
-//! A lost device: all commands end with an error. Nothing hangs or panics.
+//! A lost device: commands that were not submitted before the loss end with an error. Nothing hangs or panics.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use common::{
-    ALL, ARGUMENTS, CONSTANT, GLOBAL, adder, bindings, buffer, bytes, device, launch, layout, read, run, shader, start, words, write,
+    ALL, ARGUMENTS, CONSTANT, GLOBAL, Target, adder, bindings, buffer, bytes, device, launch, layout, read, run, shader, start, words,
+    write,
 };
-use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Device, HostWork, LaunchArg, MemoryRange, Progress, Times};
+use wgcl_api::backend::{
+    Action, BackendError, BackendResult, Command, CopyRegion, Device, HostWork, LaunchArg, MemoryRange, Progress, Times,
+};
 use wgcl_compiler::binding::ArgLayout;
 use wgcl_compiler::emit::{Binding, BindingKind, BindingSource};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, LaunchKey};
@@ -98,6 +101,21 @@ fn batches_of_launches_run_in_order() {
     }
 }
 
+/// The first read that could use the bus copies the bytes on the device. Later ones use the bus.
+#[test]
+fn small_reads_see_each_launch() {
+    for settings in ALL {
+        let device = device(settings);
+        let program = adder(&device);
+        let memory = device.allocate(256).unwrap();
+        write(&*device, &memory, 0, &[0; 256]);
+        for count in 1..=5 {
+            run(&*device, launch(&program, "add", vec![buffer(&memory), value(1)], [64, 1, 1], [64, 1, 1]));
+            assert_eq!(words(&read(&*device, &memory, 0, 256)), [count; 64], "{settings:?}");
+        }
+    }
+}
+
 #[test]
 fn a_resubmitted_command_buffer_has_the_same_effect() {
     for settings in ALL {
@@ -138,7 +156,7 @@ fn a_resubmitted_command_buffer_has_the_same_effect() {
     }
 }
 
-/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] += a[i] * 10 + b[i]. The launch key chooses the
+/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] = a[i] * 10 + b[i]. The launch key chooses the
 /// bindings of the constants. Adds each key to `seen`.
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
     let spirv = device.target().shaders.spirv;
@@ -317,20 +335,27 @@ fn host_work_runs_after_all_earlier_commands() {
         let program = adder(&device);
         let memory = device.allocate(256).unwrap();
         write(&*device, &memory, 0, &[0; 256]);
-        let launched = start(&*device, launch(&program, "add", vec![buffer(&memory), value(1)], [64, 1, 1], [64, 1, 1]), false);
+        let add = || launch(&program, "add", vec![buffer(&memory), value(1)], [64, 1, 1], [64, 1, 1]);
+        let launched: Vec<_> = (0..100).map(|_| start(&*device, add(), false)).collect();
+        let target = Target(Arc::new(Mutex::new(vec![0xee; 256])));
+        let regions = vec![CopyRegion { buffer: 0, host: 0, size: 256 }];
+        let read = start(&*device, Action::Read { src: Arc::clone(&memory), dst: Arc::new(target.clone()), regions }, false);
         let (sender, receiver) = std::sync::mpsc::channel();
-        let address = memory.host_address();
+        // The bytes that the read has delivered when the work runs.
         let work = HostWork(Box::new(move || {
-            sender.send(address.is_some()).unwrap();
+            sender.send(words(&target.0.lock().unwrap())).unwrap();
             Err(BackendError::Other("expected failure".to_owned()))
         }));
         let worked = start(&*device, Command::Host(work), true);
         let after = start(&*device, Command::Nop, false);
         device.flush();
-        launched.wait().unwrap();
+        for one in launched {
+            one.wait().unwrap();
+        }
+        read.wait().unwrap();
         assert_eq!(worked.wait(), Err(BackendError::Other("expected failure".to_owned())));
         after.wait().unwrap();
-        assert_eq!(receiver.recv().unwrap(), address.is_some());
+        assert_eq!(receiver.recv().unwrap(), [100; 64], "{settings:?}");
     }
 }
 

@@ -30,7 +30,7 @@ fn reads_and_writes_at_odd_offsets() {
 }
 
 #[test]
-fn large_transfers_go_through_the_staging_ring() {
+fn transfers_larger_than_the_staging_ring() {
     for settings in ALL {
         let device = device(settings);
         let size = 70 << 20;

@@ -13,7 +13,7 @@ pub struct Difference {
     /// The first differing element: its index, and its value on each device.
     pub first: (usize, Value, Value),
     /// The largest difference of floats in units in the last place (ULP) of the first device's value, or the largest
-    /// difference of integers. It is infinite if only one value is a NaN or an infinity.
+    /// difference of integers. It is infinite if two floats differ and one of them is a NaN or an infinity.
     pub ulp: f64,
 }
 

@@ -1,5 +1,5 @@
-//! Selects a device by a part of its name. Searches the devices of wgcl's library first, then the devices of all
-//! drivers of the ICD loader.
+//! Selects a device by a part of its name or of its platform's name. Searches the devices of wgcl's library first, then
+//! the devices of all drivers of the ICD loader.
 //!
 //! Example: `llvmpipe` selects `llvmpipe (LLVM 15.0.6, 256 bits)`.
 

@@ -38,7 +38,8 @@ pub struct Input {
     /// The type of the scalars.
     pub element: Element,
     pub bytes: Vec<u8>,
-    /// Whether the argument is a scalar. In an expression, the name of another argument is its element `i`.
+    /// Whether the argument is a scalar. In an expression, the name of an argument that is not a scalar is its element
+    /// `i`.
     pub is_scalar: bool,
 }
 
@@ -301,12 +302,13 @@ fn binary(operator: &str, left: Value, right: Value) -> Result<Value> {
     if let (Value::Int(a), Value::Int(b)) = (left, right) {
         let shift =
             || u32::try_from(b).ok().filter(|&count| count < 128).ok_or_else(|| format!("shift amount {b} is not between 0 and 127"));
+        let divisor = || if b == 0 { Err("division by zero") } else { Ok(b) };
         return Ok(Value::Int(match operator {
             "+" => a.wrapping_add(b),
             "-" => a.wrapping_sub(b),
             "*" => a.wrapping_mul(b),
-            "/" => a.checked_div(b).ok_or("division by zero")?,
-            "%" => a.checked_rem(b).ok_or("division by zero")?,
+            "/" => a.wrapping_div(divisor()?),
+            "%" => a.wrapping_rem(divisor()?),
             "<<" => a.wrapping_shl(shift()?),
             ">>" => a.wrapping_shr(shift()?),
             "&" => a & b,
@@ -460,6 +462,15 @@ mod tests {
         }
         for text in [format!("abs({least})"), format!("rand({least}, {})", i128::MAX), format!("clz(1, {})", i128::MAX)] {
             assert!(parse(&text).and_then(|expr| expr.evaluate(&Scope::default())).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn integers_wrap() {
+        let least = format!("(-{} - 1)", i128::MAX);
+        for text in [format!("{least} / -1 == {least}"), format!("{least} % -1 == 0"), format!("{least} - 1 == {}", i128::MAX)] {
+            let value = parse(&text).and_then(|expr| expr.evaluate(&Scope::default()));
+            assert!(value.is_ok_and(|value| value.is_true()), "{text}");
         }
     }
 }

@@ -132,7 +132,8 @@ impl ImageProperties {
         Ok(Self { kind, sizes, order, data_type, element, channels: if packed { 1 } else { channels }, levels })
     }
 
-    /// Returns the mip levels. In each dimension, the size of a level is half the size of the previous one.
+    /// Returns the mip levels. Each level has half the width, height and depth of the previous one, rounded down, but
+    /// at least 1. All levels have the same array size.
     pub fn levels(&self) -> impl Iterator<Item = Level> {
         let form = *self;
         let whole = usize::from(form.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY) + 2 * usize::from(form.kind == CL_MEM_OBJECT_IMAGE2D_ARRAY);

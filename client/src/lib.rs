@@ -19,3 +19,4 @@ pub mod session;
 
 mod api;
 mod objects;
+mod parameters;

@@ -223,8 +223,11 @@ impl ArgumentKind {
 
 /// Parses `TYPE[packets]`, or `BYTES[packets]` for packets of this size.
 fn pipe(text: &str) -> Result<ArgumentKind> {
-    let (packet, packets) =
-        text.trim().strip_suffix(']').and_then(|text| text.split_once('[')).ok_or("expected a pipe of the form `TYPE[packets]`")?;
+    let (packet, packets) = text
+        .trim()
+        .strip_suffix(']')
+        .and_then(|text| text.split_once('['))
+        .ok_or("expected a pipe of the form `TYPE[packets]` or `BYTES[packets]`")?;
     let number = |text: &str| text.trim().parse::<u32>().map_err(|error| format!("{text}: {error}"));
     let packet = match Element::vector_from_name(packet.trim()) {
         Some((element, width)) => u32::try_from(element.size() * slots(width)).map_err(|error| error.to_string())?,

@@ -76,14 +76,14 @@ pub fn platforms(api: &Api) -> Result<Vec<Platform>> {
     check(unsafe { (api.get_platform_ids)(count, handles.as_mut_ptr(), null_mut()) }, || "clGetPlatformIDs".to_owned())?;
     let devices = |platform: cl_platform_id| -> Result<Vec<cl_device_id>> {
         let mut count = 0;
-        // SAFETY: the call has the same arguments as above.
+        // SAFETY: the list is null, and `count` is writable.
         let code = unsafe { (api.get_device_ids)(platform, CL_DEVICE_TYPE_ALL, 0, null_mut(), &mut count) };
         if code == CL_DEVICE_NOT_FOUND {
             return Ok(Vec::new());
         }
         check(code, || "clGetDeviceIDs".to_owned())?;
         let mut devices = vec![null_mut(); count as usize];
-        // SAFETY: the call has the same arguments as above.
+        // SAFETY: the list has `count` elements.
         let code = unsafe { (api.get_device_ids)(platform, CL_DEVICE_TYPE_ALL, count, devices.as_mut_ptr(), null_mut()) };
         check(code, || "clGetDeviceIDs".to_owned())?;
         Ok(devices)
@@ -99,7 +99,7 @@ pub fn platform_text(api: &Api, platform: cl_platform_id, name: u32) -> String {
 
 /// Returns a string property of a device. Empty if the query fails.
 pub fn device_text(api: &Api, device: cl_device_id, name: u32) -> String {
-    // SAFETY: the call has the same arguments as above.
+    // SAFETY: `info` passes a buffer of `size` bytes.
     text(info(|size, value, ret| unsafe { (api.get_device_info)(device, name, size, value, ret) }))
 }
 
@@ -351,7 +351,7 @@ impl Context {
         let count = info(|size, value, ret| unsafe { (self.api.get_kernel_info)(handle, CL_KERNEL_NUM_ARGS, size, value, ret) });
         let count = count.and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_ne_bytes);
         let word = |index: u32, name: u32| {
-            // SAFETY: the call has the same arguments as above.
+            // SAFETY: `info` passes a buffer of `size` bytes.
             text(info(|size, value, ret| unsafe { (self.api.get_kernel_arg_info)(handle, index, name, size, value, ret) }))
         };
         let parameter = |index| Parameter { name: word(index, CL_KERNEL_ARG_NAME), type_name: word(index, CL_KERNEL_ARG_TYPE_NAME) };
@@ -362,7 +362,7 @@ impl Context {
     }
 
     fn set(&self, kernel: &Kernel, index: u32, size: usize, value: *const c_void) -> Result<()> {
-        // SAFETY: the value has `size` bytes, or is null for local memory or a null buffer.
+        // SAFETY: the value has `size` bytes, or is null for local memory.
         let code = unsafe { (self.api.set_kernel_arg)(kernel.0.handle, index, size, value) };
         check(code, || format!("clSetKernelArg of argument {index}"))
     }

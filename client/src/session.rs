@@ -11,7 +11,8 @@ use crate::error::ClientError;
 use crate::expression::{Input, Scope};
 use crate::image::ImageProperties;
 use crate::notation::{Argument, ArgumentKind, Launch};
-use crate::objects::{Context, Kernel, Object, Parameter, Program, Sampler};
+use crate::objects::{Context, Kernel, Object, Program, Sampler};
+use crate::parameters;
 
 pub use crate::objects::Code;
 
@@ -94,7 +95,7 @@ impl Session {
     pub fn run(&self, launch: &Launch, arguments: &[Argument], repeat: usize) -> Result<RunResult> {
         let kernel = self.context.kernel(&self.program, &launch.kernel)?;
         let mut given = Given::default();
-        for (index, name, kind) in assign_parameters(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
+        for (index, name, kind) in parameters::assign(&launch.kernel, &self.context.parameters(&kernel), arguments)? {
             self.set(&kernel, index, &name, kind, &mut given)?;
         }
         let begin = Instant::now();
@@ -184,82 +185,5 @@ impl Session {
         given.inputs.insert(name.to_owned(), Input { element: memory.element, bytes, is_scalar: false });
         given.memory.insert(name.to_owned(), memory);
         Ok(())
-    }
-}
-
-/// Assigns arguments to parameters. An argument with the name of a parameter is assigned to that parameter. The other
-/// arguments are assigned to the remaining parameters in order. Returns the index of the parameter, the name and the
-/// kind of each argument. The arguments keep their order, because values may refer to earlier arguments.
-fn assign_parameters<'a>(
-    kernel: &str,
-    parameters: &[Parameter],
-    arguments: &'a [Argument],
-) -> Result<Vec<(u32, String, &'a ArgumentKind)>> {
-    let describe = |parameter: &Parameter| format!("{} {}", parameter.type_name, parameter.name).trim().to_owned();
-    let mut taken = vec![false; parameters.len()];
-    let mut places: Vec<Option<usize>> = Vec::new();
-    for argument in arguments {
-        let name = argument.name.as_deref().filter(|name| !name.is_empty());
-        let place = name.and_then(|name| parameters.iter().position(|parameter| parameter.name == name));
-        if let Some(place) = place
-            && std::mem::replace(&mut taken[place], true)
-        {
-            return Err(ClientError::Arguments(format!("argument `{}` is given twice", parameters[place].name)));
-        }
-        places.push(place);
-    }
-    let mut found = Vec::new();
-    for (argument, place) in arguments.iter().zip(places) {
-        let Some(index) = place.or_else(|| taken.iter().position(|taken| !taken)) else {
-            let (expected, have) = (parameters.len(), arguments.len());
-            return Err(ClientError::Arguments(format!("too many arguments for `{kernel}`: expected {expected}, have {have}")));
-        };
-        taken[index] = true;
-        let name = argument.name.clone().or_else(|| Some(parameters.get(index)?.name.clone()).filter(|name| !name.is_empty()));
-        let number = u32::try_from(index).map_err(|error| ClientError::Arguments(error.to_string()))?;
-        found.push((number, name.unwrap_or_else(|| format!("argument {index}")), &argument.kind));
-    }
-    let missing: Vec<String> = (0..)
-        .zip(parameters)
-        .zip(&taken)
-        .filter(|(_, taken)| !**taken)
-        .map(|((index, parameter), _)| {
-            let text = describe(parameter);
-            if text.is_empty() { format!("{index}") } else { format!("{index} ({text})") }
-        })
-        .collect();
-    if !missing.is_empty() {
-        let plural = if missing.len() == 1 { "argument" } else { "arguments" };
-        return Err(ClientError::Arguments(format!("`{kernel}` lacks {plural} {}", missing.join(", "))));
-    }
-    Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn parameters() -> Vec<Parameter> {
-        [("a", "float*"), ("n", "int")].map(|(name, type_name)| Parameter { name: name.to_owned(), type_name: type_name.to_owned() }).into()
-    }
-
-    fn placed(texts: &[&str]) -> std::result::Result<Vec<(u32, String)>, String> {
-        let arguments = texts.iter().map(|text| Argument::parse(text)).collect::<std::result::Result<Vec<_>, _>>();
-        let arguments = arguments.map_err(|error| error.to_string())?;
-        let placed = assign_parameters("k", &parameters(), &arguments).map_err(|error| error.to_string())?;
-        Ok(placed.into_iter().map(|(index, name, _)| (index, name)).collect())
-    }
-
-    #[test]
-    fn named_arguments_are_assigned_first() {
-        assert_eq!(placed(&["n: int = 1", "float[4]"]), Ok(vec![(1, "n".to_owned()), (0, "a".to_owned())]));
-        assert_eq!(placed(&["float[4]", "count: int = 1"]), Ok(vec![(0, "a".to_owned()), (1, "count".to_owned())]));
-    }
-
-    #[test]
-    fn missing_and_surplus_arguments_are_reported() {
-        assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
-        assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("too many arguments for `k`: expected 2, have 3".to_owned()));
-        assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));
     }
 }

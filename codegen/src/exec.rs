@@ -17,7 +17,7 @@ pub enum ExecError {
     /// The system cannot allocate memory.
     #[error("cannot allocate memory for machine code: {0}")]
     Memory(#[source] io::Error),
-    /// The system refuses both methods to create executable memory.
+    /// The system refuses every method to create executable memory, or there is no implementation for the system.
     #[error("cannot make memory executable: {0}")]
     Refused(#[source] io::Error),
 }
@@ -118,7 +118,7 @@ mod cache {
     /// Makes written code visible to the instruction caches of all processors.
     ///
     /// # Safety
-    /// Both ranges must be readable.
+    /// The range must be readable.
     #[cfg(all(target_arch = "aarch64", target_vendor = "apple"))]
     pub(super) unsafe fn publish(_: NonNull<c_void>, executed: NonNull<c_void>, bytes: usize) {
         unsafe extern "C" {
@@ -128,7 +128,7 @@ mod cache {
         unsafe { sys_icache_invalidate(executed.as_ptr(), bytes) };
     }
 
-    /// The instruction caches of other processors are coherent.
+    /// Does nothing: the instruction caches of x86-64 processors are coherent with stores.
     ///
     /// # Safety
     /// Always safe.
@@ -246,7 +246,7 @@ mod pages {
                 // SAFETY: the code is mapped, takes no parameters and returns an `i32`.
                 let function: extern "C" fn() -> i32 = unsafe { std::mem::transmute(start.as_ptr()) };
                 assert_eq!(function(), 42);
-                // SAFETY: the mapping comes from `place` and is not used again.
+                // SAFETY: `map` created the mapping, and it is not used again.
                 unsafe { libc::munmap(start.as_ptr(), 4096) };
             }
             Ok(())

@@ -15,17 +15,20 @@
 
 pub mod exec;
 mod isa;
+mod listing;
 mod mach;
 mod target;
 pub mod vir;
 
-pub use mach::code::{Code, CodegenError};
+pub use listing::Annotations;
+pub use mach::code::{Code, CodegenError, LineEntry};
 pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
-/// Compiles a module.
+/// Compiles a module. Builds with debug assertions verify it first.
 ///
 /// # Errors
-/// The instruction set does not have an operation, or a function is recursive. All other errors are defects.
+/// The instruction set does not have an operation, a function is recursive, or the code is too large. All other errors
+/// are defects.
 pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
     if cfg!(debug_assertions) {
         vir::verify(module)?;
@@ -38,8 +41,13 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
 
 /// Disassembles a program, in the syntax of the GNU or Arm assembler.
 pub fn disassemble(code: &Code, isa: Isa) -> String {
+    disassemble_with(code, isa, Annotations::NONE)
+}
+
+/// Disassembles a program with the names of its functions and its source lines as comments.
+pub fn disassemble_with(code: &Code, isa: Isa, annotations: Annotations<'_>) -> String {
     match isa {
-        Isa::X86(_) => isa::x86::disassemble(code),
-        Isa::A64(_) => isa::aarch64::disassemble(code),
+        Isa::X86(_) => isa::x86::disassemble(code, annotations),
+        Isa::A64(_) => isa::aarch64::disassemble(code, annotations),
     }
 }

@@ -41,17 +41,19 @@ pub struct IsaCaps {
     pub has_masked_memory: bool,
     /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
     pub has_gather: bool,
-    /// Whether the instruction set has [`Op::Scatter`](crate::vir::Op::Scatter).
+    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If not, vector
+    /// IR must not contain it.
     pub has_scatter: bool,
-    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions. If not, only patterns
-    /// that move aligned 16-byte units, or that repeat in each 16-byte unit, are that cheap.
+    /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions, apart from loads of
+    /// constants. If not, only patterns that move aligned 16-byte units, or that repeat in each 16-byte unit, are that
+    /// cheap.
     pub has_cheap_shuffles: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub has_i64_conversions: bool,
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
     /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
-    /// barrier needs a fence.
+    /// barrier that orders accesses for other work-groups needs a fence.
     pub has_strong_memory_order: bool,
     /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
     /// gather is limited by the throughput of gathers.

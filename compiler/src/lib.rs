@@ -3,11 +3,11 @@
 //! ```text
 //! source -> preprocess -> parse -> ast -> sema -> thir -> lower -> ir -> passes -> [specialise] -> emit -> naga
 //! ```
-//! The stages up to `passes` run when a program is built. [`specialise::specialise`] compiles a shader when a kernel is
-//! launched.
+//! The stages up to `passes` run when a program is built. When a kernel is launched, [`specialise::specialise`]
+//! compiles a shader, or [`vectorize`] compiles machine code.
 //!
-//! Other crates use [`build`], or [`front`] for single stages. The modules of the stages are private. [`spirv`]
-//! converts a SPIR-V module to the same IR.
+//! Other crates use [`build`], or [`front`] for single stages. The modules of the front end's stages are private.
+//! [`spirv`] converts a SPIR-V module to the same IR.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]
@@ -23,6 +23,7 @@ mod doubles;
 pub mod emit;
 pub mod enqueue;
 pub mod front;
+mod half_conversion;
 pub mod image;
 mod internal;
 pub mod interpret;

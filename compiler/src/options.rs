@@ -79,7 +79,8 @@ pub struct BuildOptions {
     pub uniform_work_group_size: bool,
     pub kernel_arg_info: bool,
     pub debug_info: bool,
-    /// Whether another translation unit may define functions and variables. Set by [`crate::build::compile`].
+    /// Whether another translation unit may define functions and variables. Set by [`crate::build::compile`], and for
+    /// functions that are compiled for use in other modules.
     pub open_references: bool,
 }
 
@@ -90,7 +91,7 @@ impl BuildOptions {
     }
 }
 
-/// An invalid option string: CL_INVALID_BUILD_OPTIONS, or exit status 2 of `wgclc`.
+/// An invalid option string: CL_INVALID_BUILD_OPTIONS, CL_INVALID_COMPILER_OPTIONS, or exit status 2 of `wgclc`.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum OptionError {
     #[error("unknown build option `{0}`")]
@@ -100,11 +101,13 @@ pub enum OptionError {
     /// A quote without a closing quote. The text is the unfinished word.
     #[error("unterminated quote in build options: `{0}`")]
     UnterminatedQuote(String),
-    #[error("build option `{option}`: invalid argument `{value}`")]
+    #[error("build option `{option}`: invalid argument `{value}`; expected {expected}")]
     InvalidArgument {
         /// The option as written, such as `-D`.
         option: String,
         value: String,
+        /// The valid arguments, as text.
+        expected: &'static str,
     },
 }
 
@@ -133,7 +136,7 @@ impl Default for BuildOptions {
     }
 }
 
-/// Parses the `options` argument of clBuildProgram, clCompileProgram and clLinkProgram.
+/// Parses the `options` argument of clBuildProgram and clCompileProgram.
 pub fn parse_options(text: &str) -> Result<BuildOptions, OptionError> {
     parse_words(split_words(text)?)
 }
@@ -151,8 +154,11 @@ pub fn parse_words(words: impl IntoIterator<Item = String>) -> Result<BuildOptio
             };
             argument_option(&mut options, option, value)?;
         } else if let Some(version) = word.strip_prefix("-cl-std=") {
-            options.std = language_version(version)
-                .ok_or_else(|| OptionError::InvalidArgument { option: "-cl-std".to_owned(), value: version.to_owned() })?;
+            options.std = language_version(version).ok_or_else(|| OptionError::InvalidArgument {
+                option: "-cl-std".to_owned(),
+                value: version.to_owned(),
+                expected: "CL1.0, CL1.1, CL1.2, CL2.0, CL3.0 or CL3.1",
+            })?;
         } else {
             flag(&mut options, &word)?;
         }
@@ -209,7 +215,7 @@ fn argument_option(options: &mut BuildOptions, option: &str, value: String) -> R
                 _ => (value.as_str(), (option == "-D").then_some("1")),
             };
             if !is_macro_name(name) {
-                return Err(OptionError::InvalidArgument { option: option.to_owned(), value: value.clone() });
+                return Err(OptionError::InvalidArgument { option: option.to_owned(), value: value.clone(), expected: "a macro name" });
             }
             options.macros.push((name.to_owned(), definition.map(str::to_owned)));
         }

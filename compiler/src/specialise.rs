@@ -49,7 +49,7 @@ impl<'a> Specialised<'a> {
     ///
     /// # Errors
     ///
-    /// Fails if the kernel does not exist or the compiler has a defect.
+    /// Fails if the kernel does not exist or selects an image at run time, or if the compiler has a defect.
     pub fn new(
         module: &ir::Module,
         kernel: &str,
@@ -93,7 +93,8 @@ impl<'a> Specialised<'a> {
     ///
     /// # Errors
     ///
-    /// Fails if the compiler has a defect.
+    /// Fails if the device lacks doubles and the kernel uses an operation that is not emulated, or if the compiler has
+    /// a defect.
     pub fn legalize(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, DOUBLES)?;
         self.driver.run(&mut self.module, LEGALIZE).map(drop)

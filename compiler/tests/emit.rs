@@ -168,7 +168,7 @@ fn assembly(shader: &Shader) -> String {
 }
 
 #[test]
-fn floats_are_neither_contracted_nor_compared_in_order() {
+fn floats_are_not_contracted_and_inequality_is_unordered() {
     let ops = [("f32", "f32 = fmul A, B; fadd $, A"), ("f32", "fmin A, B"), ("i32", "bool = fne A, B; zext $")];
     let shader = check(&elementwise("f32", &ops), ALL);
     let text = assembly(&shader);
@@ -303,7 +303,7 @@ kernel @f0 "k" (%0: ptr.global buffer, %1: i32 value) {
     let half =
         text.lines().find(|line| line.contains("OpTypeInt 16 0")).and_then(|line| line.split_whitespace().next()).expect("half words");
     assert!(text.lines().any(|line| line.contains("OpTypeArray") && line.split_whitespace().any(|word| word == half)), "{text}");
-    // The program initialises the whole array, so that the variable has no initialiser.
+    // Emission removes the initialiser of the variable, because OpenCL C does not require it.
     assert!(text.lines().any(|line| line.contains("OpVariable") && line.trim_end().ends_with("Function")), "{text}");
 }
 

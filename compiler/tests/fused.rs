@@ -1,6 +1,6 @@
 //! The functions of `library/fused.cl`, which are only used on devices with a fused `fma`. The interpreter runs them as
-//! such a device, and the test compares them with double precision. The error bounds are well below those of the
-//! specification, so that a wrong digit of a constant causes a failure.
+//! such a device, and the tests compare the results with those of the host's doubles. The error bounds are well below
+//! those of the specification, so that a wrong digit of a constant causes a failure.
 
 use wgcl_compiler::build::build;
 use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};

@@ -1,9 +1,9 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
 //! The first line of a file names passes or lists of passes, a launch and a device. A module follows, then a line
-//! `; =>`, and the expected module. With `alone`, each kernel is a separate module. With `unprinted`, only the results
-//! of kernels are compared. With `UPDATE_EXPECT=1` in the environment, the expected part is rewritten: review the
-//! difference.
+//! `; =>`, and the expected module. With `alone`, each function is a separate module; the functions must not call
+//! each other. With `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment,
+//! the expected part is rewritten: review the difference.
 //!
 //! ```text
 //! ; pass: subgroup_coalesce renumber target=nvidia local=64x1x1 key.distinct=true
@@ -195,6 +195,9 @@ fn nested_loops_are_visited_once_per_level() -> Result<(), String> {
     let mut module = read_module(&text).map_err(|error| error.to_string())?;
     let function = &mut module.functions[0];
     let key = LaunchKey::example(function, [64, 1, 1]).changed(|key| key.binding.distinct = true);
-    assert!(!passes::subgroup_coalesce::run(function, &key, 32), "all load the same");
+    assert!(
+        !passes::subgroup_coalesce::run(function, &key, 32),
+        "the pass must not change the kernel: all work-items access the same address"
+    );
     Ok(())
 }

@@ -195,7 +195,7 @@ fn with(loop_text: &str) -> String {
     HISTOGRAM.replace(LOOP, loop_text)
 }
 
-/// Launches with groups of 16 and 64 work-items. Some global sizes or offsets are not multiples of 16, 4 or 2.
+/// Launches with groups of 4 to 64 work-items. Some global sizes or offsets are not multiples of 16, 4 or 2.
 fn histogram_launches(most: u64) -> Vec<Launch> {
     let bounds = [0, 1, 15, 16, 17, 63, 64, 65, 255, 511, 1023, 1024, 1025, 1999, 2047, 2048, 2049, 2600, 4095, 8191];
     let bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= most).collect();

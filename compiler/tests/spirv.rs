@@ -1,4 +1,4 @@
-//! SPIR-V as a source. The tests check the results of the modules in `tests/spirv` on the interpreter, and the build
+//! SPIR-V as a source. The tests check the results of the modules in `../tests/spirv` on the interpreter, and the build
 //! log of rejected modules. A module with random damage must be built or rejected in bounded time.
 //!
 //! The number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED` the first

@@ -49,6 +49,15 @@ fn checks_run_all_stages_or_the_front_end() {
 }
 
 #[test]
+fn status_1_if_the_kernel_does_not_exist() {
+    for stage in ["--check", "--emit=report", "--emit=wgsl", "--emit=ir", "--time"] {
+        let output = wgclc(&[stage, "-DN=1", "--kernel", "ad", "-"], GOOD);
+        let expected = "error: --kernel: the program does not have a kernel `ad`; its kernels are `add`\n";
+        assert_eq!((output.status.code(), text(&output.stderr).as_str()), (Some(1), expected), "{stage}");
+    }
+}
+
+#[test]
 fn status_1_if_it_is_rejected() {
     let output = wgclc(&["--check", "-"], "kernel void k(global int *a) { a[0] = ; }");
     assert_eq!(output.status.code(), Some(1));

@@ -74,7 +74,7 @@ const SYNC_DEVICES: cl_device_info = 0x12AC;
 /// The result of CL_DEVICE_LUID_KHR. CL_DEVICE_LUID_VALID_KHR is false, because only the UUIDs are known.
 const NO_LUID: [u8; CL_LUID_SIZE_KHR as usize] = [0; CL_LUID_SIZE_KHR as usize];
 
-/// The constant with a name that Rust accepts in patterns without a warning.
+/// Alias in upper case. Rust warns about the lower-case `x` in the name of the constant if a pattern contains it.
 const DOT_PRODUCT_4X8BIT_PACKED: cl_device_info = CL_DEVICE_INTEGER_DOT_PRODUCT_ACCELERATION_PROPERTIES_4x8BIT_PACKED_KHR;
 
 /// Queries of cl_ext_float_atomics, which the headers of the bindings do not have yet.
@@ -249,7 +249,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => query.put(device.command_buffer_capabilities().bits()),
         COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES => query.put(device.command_buffer_queue_properties().bits()),
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
-        // A device and its sub-devices run their commands in order.
+        // Without the host, a command can wait only for commands of the same root device, which the list contains.
         NUM_SYNC_DEVICES => query.put(1u32),
         SYNC_DEVICES => query.put([handles::borrowed(device.root())]),
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
@@ -324,9 +324,10 @@ pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
         return Ok(DeviceType::ANY);
     }
     // "CL_INVALID_DEVICE_TYPE if device_type is not a valid value."
-    DeviceType::from_bits(bits)
-        .filter(|kind| !kind.is_empty())
-        .ok_or_else(|| Error::InvalidDeviceType(format!("device type {bits:#x} is unknown").into()))
+    DeviceType::from_bits(bits).filter(|kind| !kind.is_empty()).ok_or_else(|| {
+        let valid = "CL_DEVICE_TYPE_ALL, or a combination of the bits CL_DEVICE_TYPE_DEFAULT (0x1) to CL_DEVICE_TYPE_CUSTOM (0x10)";
+        Error::InvalidDeviceType(format!("device type {bits:#x} is invalid; expected {valid}").into())
+    })
 }
 
 /// "If the device is a root device (i.e. a device returned by clGetDeviceIDs) its reference count remains unchanged."
@@ -334,7 +335,7 @@ fn retain(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::retain::<Device>(device) } else { Ok(()) }
 }
 
-/// Releases a reference to a device.
+/// Releases a reference to a sub-device. Has no effect on a root device.
 fn release(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::release::<Device>(device).map(drop) } else { Ok(()) }
 }
@@ -343,7 +344,11 @@ fn release(device: cl_device_id) -> Result<()> {
 pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Device>>> {
     let devices = platform().devices_of(parse_type(bits)?);
     // "CL_DEVICE_NOT_FOUND if no OpenCL devices that matched device_type were found."
-    check!(!devices.is_empty(), DeviceNotFound, "there is no device of type {bits:#x}");
+    check!(
+        !devices.is_empty(),
+        DeviceNotFound,
+        "there is no device of type {bits:#x} (0x2: CPU, 0x4: GPU, 0x8: accelerator); use CL_DEVICE_TYPE_ALL, or set WGCL_DEVICE_TYPE to report another type"
+    );
     Ok(devices)
 }
 
@@ -417,13 +422,13 @@ crate::entry! {
         _num_devices: Out<cl_uint>,
     ) {
         handles::get::<Device>(device)?;
-        Err(Error::InvalidValue("cl_ext_device_fission is not supported".into()))
+        Err(Error::InvalidValue("cl_ext_device_fission is not supported; use clCreateSubDevices".into()))
     }
 
     fn clGetDeviceAndHostTimer(device: cl_device_id, device_timestamp: Out<cl_ulong>, host_timestamp: Out<cl_ulong>) {
         let device = handles::get::<Device>(device)?;
         // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
-        check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "the pointer for the timestamp is null");
+        check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "device_timestamp or host_timestamp is null");
         // The clock of profiling is the host's monotonic clock.
         let now = device.backend().now();
         device_timestamp.set(now);
@@ -434,7 +439,7 @@ crate::entry! {
     fn clGetHostTimer(device: cl_device_id, host_timestamp: Out<cl_ulong>) {
         let device = handles::get::<Device>(device)?;
         // "CL_INVALID_VALUE if host_timestamp is NULL."
-        check!(!host_timestamp.is_null(), InvalidValue, "the pointer for the timestamp is null");
+        check!(!host_timestamp.is_null(), InvalidValue, "host_timestamp is null");
         host_timestamp.set(device.backend().now());
         Ok(())
     }

@@ -595,7 +595,8 @@ macro_rules! check {
 /// ```text
 /// entry! {
 ///     fn clDoThis(object: cl_thing, result: Out<cl_uint>) { ...Result<()>... }
-///     fn clMakeThat(object: cl_thing) -> cl_that { ...Result<cl_that>... }    // errcode_ret is the last parameter
+///     // The C function has errcode_ret as its last parameter.
+///     fn clMakeThat(object: cl_thing) -> *mut _cl_that { ...Result<*mut _cl_that>... }
 /// }
 /// ```
 #[macro_export]

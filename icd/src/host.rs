@@ -1,4 +1,5 @@
-//! Allocates host memory for maps and shared virtual memory, whose addresses are passed to the application.
+//! Allocates host memory: for maps and shared virtual memory, whose addresses are passed to the application, and for
+//! memory that several devices share.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use wgcl_api::backend::{HostSource, HostTarget};
 use wgcl_api::types::host_memory::{HostAllocator, HostRegion};
 
-/// Returns the alignment of memory for maps: that of `long16`, or that of a page for large memory.
+/// Returns the alignment of heap memory: that of `long16`, or that of a page from 4,096 bytes on.
 const fn alignment(size: usize) -> usize {
     if size >= 4096 { 4096 } else { 128 }
 }
@@ -17,7 +18,7 @@ const fn alignment(size: usize) -> usize {
 #[cfg(unix)]
 const LARGE: usize = 1 << 20;
 
-/// Allocates memory for maps.
+/// The allocator of all contexts.
 pub(crate) struct Allocator;
 
 impl HostAllocator for Allocator {
@@ -45,7 +46,8 @@ impl HostAllocator for Allocator {
 fn pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// The range of the high halves of addresses. Programs and heaps are below it, libraries and stacks above.
+    /// The range of the high halves of addresses. Libraries and stacks are above it. A position-independent program and
+    /// its heap can be in the range; `pages_at` does not replace their pages.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
     /// Number of addresses to try before the allocation fails.

@@ -39,7 +39,8 @@ fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
 
-/// Returns the buffer in an argument's value. Returns `None` for a null handle, and for arguments that are not buffers.
+/// Returns the buffer in an argument's value, or the buffer of the pipe in it. Returns `None` for a null handle of a
+/// buffer, and for arguments that are neither buffers nor pipes.
 fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<Option<Arc<Buffer>>> {
     if !matches!(info.passing, KernelParam::Buffer { .. }) {
         return Ok(None);

@@ -83,8 +83,7 @@ impl Config {
             .map(|arg| Ok((arg.index, read_arg(context, arg.index, kernel.arg(arg.index)?, arg.size, arg.value)?)))
             .collect::<Result<_>>()?;
         // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        let needs_svm = !svm_args.is_empty() || !exec_infos.is_empty();
-        check!(!needs_svm || context.has_svm(), InvalidOperation, "no device of the context supports SVM");
+        check!(svm_args.is_empty() || context.has_svm(), InvalidOperation, "no device of the context supports SVM");
         let mut pointers = Vec::new();
         for info in &exec_infos {
             if let ExecInfo::Pointers(set, addresses) = svm::read_exec_info(info.name, info.size, info.value, context)? {

@@ -7,8 +7,7 @@ use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
 use wgcl_api::objects::device::opencl_version::platform_version_text;
 use wgcl_api::objects::platform::{NAME, Platform, SUFFIX};
 use wgcl_api::objects::semaphore::TYPE_BINARY;
-use wgcl_api::observe::lint;
-use wgcl_api::observe::trace;
+use wgcl_api::observe::{lint, sanitizer_summary, trace};
 use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
 use wgcl_api::types::process;
@@ -75,6 +74,7 @@ extern "C" fn at_exit() {
     // A panic must not unwind out of a function that C calls.
     let _ = std::panic::catch_unwind(|| {
         if Options::get().is_checked() {
+            sanitizer_summary::print();
             leak_report::print();
             lint::report_unawaited_queues();
         }

@@ -104,7 +104,8 @@ fn pointer_set(param: cl_kernel_exec_info, context: &Context) -> Option<(Pointer
     }
 }
 
-/// Reads a value of clSetKernelExecInfo.
+/// Reads a value of clSetKernelExecInfo. Each parameter requires its own feature: the parameters of unified shared
+/// memory and of buffer addresses do not require SVM.
 pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Bytes, context: &Context) -> Result<ExecInfo> {
     let set = pointer_set(param, context);
     // "CL_INVALID_VALUE if param_name is not valid, if param_value is NULL or if the size specified by
@@ -113,7 +114,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     check!(none || !value.is_null(), InvalidValue, "the value is null");
     if let Some((set, known)) = set {
         // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
-        check!(known, InvalidOperation, "no device of the context supports the pointers of kernel execution info {param:#x}");
+        check!(known, InvalidOperation, "no device of the context supports the param_name {param:#x}");
         check!(
             size.is_multiple_of(size_of::<usize>()),
             InvalidValue,
@@ -125,6 +126,8 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     }
     let (required, has) = match param {
         CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM => {
+            // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
+            check!(context.has_svm(), InvalidOperation, "no device of the context supports SVM");
             (SupportRequired::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
         }
         // If the device can access all addresses, the flag has no effect.
@@ -264,8 +267,6 @@ crate::entry! {
 
     fn clSetKernelExecInfo(kernel: cl_kernel, param: cl_kernel_exec_info, size: usize, value: Bytes) {
         let kernel = handles::get::<Kernel>(kernel)?;
-        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support SVM."
-        check!(kernel.program().context().has_svm(), InvalidOperation, "no device of the context supports SVM");
         match read_exec_info(param, size, value, kernel.program().context())? {
             ExecInfo::Pointers(set, addresses) => kernel.set_pointers(set, &addresses),
             ExecInfo::None => Ok(()),

@@ -1,11 +1,13 @@
-//! Entry points of optional features that wgcl does not support: each returns the result that the specification
-//! requires of a device without the feature.
+//! Entry points for sharing with OpenGL and EGL, which wgcl does not support. Each checks its first handle, or the
+//! platform in the properties, and fails with the error that its extension specifies: no context was created from an
+//! OpenGL context, and no memory object from an object of OpenGL or EGL.
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::platform::Platform;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::types::error::{Error, Result};
 
+use crate::check;
 use crate::ffi::{BytesMut, List, Out};
 use crate::handles;
 use wgcl_opencl_headers::{
@@ -14,21 +16,50 @@ use wgcl_opencl_headers::{
     cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
 
-/// Fails: wgcl cannot create objects from those of OpenGL or EGL.
-fn no_sharing<T>(context: cl_context) -> Result<T> {
+/// Says what applications can do instead.
+const UNSUPPORTED: &str = "sharing with OpenGL and EGL is not supported; copy the data through host memory";
+
+/// Fails: "CL_INVALID_CONTEXT if context is not a valid context or was not created from a GL context."
+fn no_gl_context<T>(context: cl_context) -> Result<T> {
     handles::get::<Context>(context)?;
-    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+    Err(Error::InvalidContext(UNSUPPORTED.into()))
 }
 
-/// Fails: no memory object was created from OpenGL or EGL.
-fn no_sharing_command(queue: cl_command_queue) -> Result<()> {
+/// Whether a list of objects to acquire or release is empty: "If num_objects is 0 and mem_objects is NULL the function
+/// does nothing and returns CL_SUCCESS."
+fn is_empty(count: cl_uint, objects: &List<cl_mem>) -> Result<bool> {
+    // "CL_INVALID_VALUE if num_objects is zero and mem_objects is not a NULL value or if num_objects > 0 and
+    // mem_objects is NULL."
+    check!((count == 0) == objects.is_null(), InvalidValue, "the list of memory objects does not match the count {count}");
+    Ok(count == 0)
+}
+
+/// Acquires or releases objects of OpenGL. Succeeds if there are none.
+fn gl_objects(queue: cl_command_queue, count: cl_uint, objects: &List<cl_mem>) -> Result<()> {
     handles::get::<Queue>(queue)?;
-    Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+    if is_empty(count, objects)? {
+        return Ok(());
+    }
+    // "CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL context."
+    Err(Error::InvalidContext(UNSUPPORTED.into()))
+}
+
+/// Acquires or releases objects of EGL. Succeeds if there are none.
+fn egl_objects(queue: cl_command_queue, count: cl_uint, objects: &List<cl_mem>) -> Result<()> {
+    handles::get::<Queue>(queue)?;
+    if is_empty(count, objects)? {
+        return Ok(());
+    }
+    for memory in objects.get(count as usize) {
+        handles::get_memory(memory)?;
+    }
+    // "CL_INVALID_EGL_OBJECT_KHR if memory objects in mem_objects have not been created from EGL resources."
+    Err(Error::InvalidEglObject(UNSUPPORTED.into()))
 }
 
 crate::entry! {
     fn clCreateFromGLBuffer(context: cl_context, _flags: cl_mem_flags, _object: cl_GLuint) -> *mut _cl_mem {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clCreateFromGLTexture(
@@ -38,7 +69,7 @@ crate::entry! {
         _level: cl_GLint,
         _texture: cl_GLuint,
     ) -> *mut _cl_mem {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clCreateFromGLTexture2D(
@@ -48,7 +79,7 @@ crate::entry! {
         _level: cl_GLint,
         _texture: cl_GLuint,
     ) -> *mut _cl_mem {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clCreateFromGLTexture3D(
@@ -58,11 +89,11 @@ crate::entry! {
         _level: cl_GLint,
         _texture: cl_GLuint,
     ) -> *mut _cl_mem {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clCreateFromGLRenderbuffer(context: cl_context, _flags: cl_mem_flags, _object: cl_GLuint) -> *mut _cl_mem {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clGetGLObjectInfo(memory: cl_mem, _kind: Out<cl_gl_object_type>, _name: Out<cl_GLuint>) {
@@ -78,24 +109,24 @@ crate::entry! {
 
     fn clEnqueueAcquireGLObjects(
         queue: cl_command_queue,
-        _count: cl_uint,
-        _objects: List<cl_mem>,
+        count: cl_uint,
+        objects: List<cl_mem>,
         _num_waits: cl_uint,
         _waits: List<cl_event>,
         _event: Out<cl_event>,
     ) {
-        no_sharing_command(queue)
+        gl_objects(queue, count, &objects)
     }
 
     fn clEnqueueReleaseGLObjects(
         queue: cl_command_queue,
-        _count: cl_uint,
-        _objects: List<cl_mem>,
+        count: cl_uint,
+        objects: List<cl_mem>,
         _num_waits: cl_uint,
         _waits: List<cl_event>,
         _event: Out<cl_event>,
     ) {
-        no_sharing_command(queue)
+        gl_objects(queue, count, &objects)
     }
 
     fn clGetGLContextInfoKHR(
@@ -111,11 +142,12 @@ crate::entry! {
         if let Some(platform) = platform {
             handles::get::<Platform>(std::ptr::with_exposed_provenance_mut(platform))?;
         }
-        Err(Error::InvalidOperation("sharing with OpenGL and EGL is not supported".into()))
+        // "CL_INVALID_OPERATION if ... the OpenGL implementation does not support that window-system binding API."
+        Err(Error::InvalidOperation(UNSUPPORTED.into()))
     }
 
     fn clCreateEventFromGLsyncKHR(context: cl_context, _sync: cl_GLsync) -> *mut _cl_event {
-        no_sharing(context)
+        no_gl_context(context)
     }
 
     fn clCreateFromEGLImageKHR(
@@ -125,32 +157,35 @@ crate::entry! {
         _flags: cl_mem_flags,
         _properties: List<cl_egl_image_properties_khr>,
     ) -> *mut _cl_mem {
-        no_sharing(context)
+        handles::get::<Context>(context)?;
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if the OpenCL implementation is not able to create a cl_mem compatible with the
+        // provided CLeglImageKHR for an implementation-dependent reason."
+        Err(Error::ImageFormatNotSupported(UNSUPPORTED.into()))
     }
 
     fn clEnqueueAcquireEGLObjectsKHR(
         queue: cl_command_queue,
-        _count: cl_uint,
-        _objects: List<cl_mem>,
+        count: cl_uint,
+        objects: List<cl_mem>,
         _num_waits: cl_uint,
         _waits: List<cl_event>,
         _event: Out<cl_event>,
     ) {
-        no_sharing_command(queue)
+        egl_objects(queue, count, &objects)
     }
 
     fn clEnqueueReleaseEGLObjectsKHR(
         queue: cl_command_queue,
-        _count: cl_uint,
-        _objects: List<cl_mem>,
+        count: cl_uint,
+        objects: List<cl_mem>,
         _num_waits: cl_uint,
         _waits: List<cl_event>,
         _event: Out<cl_event>,
     ) {
-        no_sharing_command(queue)
+        egl_objects(queue, count, &objects)
     }
 
     fn clCreateEventFromEGLSyncKHR(context: cl_context, _sync: CLeglSyncKHR, _display: CLeglDisplayKHR) -> *mut _cl_event {
-        no_sharing(context)
+        no_gl_context(context)
     }
 }

@@ -145,7 +145,7 @@ fn the_second_run_loads_the_kernels_that_the_first_launched() {
     folder.set_factor(3);
     assert_eq!(recalls(log(folder.start())), 0, "another program");
     folder.set_factor(2);
-    assert_eq!(recalls(log(folder.start())), 1, "compiled again, with the first result");
+    assert_eq!(recalls(log(folder.start())), 1, "the cache lost the result of the first program");
 }
 
 #[test]

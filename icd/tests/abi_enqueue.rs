@@ -341,7 +341,8 @@ fn blocks_capture_images_and_samplers() {
     for (index, image) in [(1, &a), (3, &c), (4, &b)] {
         kernel.set_mem(index, image);
     }
-    // (i + 1) / 1 between two elements is their mean with a linear filter, and the right one with the nearest filter.
+    // The coordinate i + 1.0f is between two elements. The linear filter reads their mean, the nearest filter the right
+    // one.
     for (filter, sums, last) in [(CL_FILTER_NEAREST, [3221, 3420, 2026, 2102], 4.0), (CL_FILTER_LINEAR, [3220, 3420, 2025, 2104], 3.0)] {
         let (nothing, mut status) = ([0f32; 48], 1);
         write(&queue, &c, area([4, 3, 1]), &nothing.map(f32::to_ne_bytes).concat());

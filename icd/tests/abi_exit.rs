@@ -83,7 +83,7 @@ impl Objects {
         succeeded("clEnqueueNDRangeKernel", cl.clEnqueueNDRangeKernel(self.queue, kernel, 1, null(), &ITEMS, &GROUP, 0, null(), event))
     }
 
-    /// Enqueues commands of every kind, and checks their results.
+    /// Enqueues commands of several kinds, and checks their results.
     fn run(&self, cl: &Cl) -> Result<(), Failed> {
         let (queue, mem) = (self.queue, self.mem);
         let mut words = vec![0u32; ITEMS];
@@ -136,7 +136,7 @@ impl Objects {
         succeeded("clReleaseEvent", cl.clReleaseEvent(user))
     }
 
-    /// Releases the objects, which always works.
+    /// Releases the objects. This must succeed even if the driver has shut down.
     fn release(&self, cl: &Cl) -> Result<(), Failed> {
         for kernel in [self.add, self.sum, self.print] {
             succeeded("clReleaseKernel", cl.clReleaseKernel(kernel))?;

@@ -86,7 +86,7 @@ fn opencl_and_vulkan_compute_alternately_on_one_memory() {
     }
     transfer_ownership(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &mem, COMMAND_ACQUIRE);
     assert_eq!(queue.read::<u32>(&mem, COUNT), expected);
-    // Maps, writes and copies access the same memory.
+    // A copy command writes to the same memory.
     let other = context.buffer(SIZE);
     queue.write(&other, &[7u32; COUNT]);
     assert_eq!(target().cl.clEnqueueCopyBuffer(queue.0, other.0, mem.0, 0, 0, SIZE, 0, null(), null_mut()), CL_SUCCESS);

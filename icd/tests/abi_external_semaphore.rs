@@ -306,7 +306,7 @@ fn invalid_arguments_are_rejected() {
             assert_eq!(
                 made(&[TYPE, BINARY, EXPORTS, OPAQUE_FD, 0, 0]),
                 Some(CL_INVALID_PROPERTY),
-                "a device that cannot import semaphores"
+                "a device that cannot export semaphores"
             );
             assert_eq!(made(&[TYPE, BINARY, OPAQUE_FD, 0, 0]), Some(CL_INVALID_DEVICE));
         }

@@ -31,7 +31,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// `None` if no driver stops the loop.
+    /// `None` if the device's driver does not stop the loop.
     fn new() -> Option<Self> {
         let context = Context::new();
         let program = context.build(SOURCE);

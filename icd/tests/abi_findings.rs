@@ -150,6 +150,13 @@ const WRONG: &[Wrong] = &[
     ),
 ];
 
+/// A race between two lines, and the flag of the barrier that the note suggests.
+const RACES_BETWEEN_LINES: [(&str, &str, &str); 3] = [
+    ("local_variable", "m[l] = i;\n            out[i] = m[l ^ 1];", "CLK_LOCAL_MEM_FENCE"),
+    ("global_argument", "out[i] = i;\n            given2[i] = out[i ^ 1];", "CLK_GLOBAL_MEM_FENCE"),
+    ("local_argument", "given1[l] = i;\n            out[i] = given1[l ^ 1];", "CLK_LOCAL_MEM_FENCE"),
+];
+
 fn source(wrong: &Wrong) -> String {
     format!(
         "kernel void {}(global int *out, global int *given, global int *fresh, int n) {{
@@ -181,6 +188,24 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) -> bool {
             false
         }
     }
+}
+
+/// Runs a kernel with a race between its lines 3 and 4.
+fn run_race_between_lines(context: &Context, queue: &Queue, name: &str, statements: &str) {
+    eprintln!("@@ {name}");
+    let program = context.build(&format!(
+        "kernel void {name}(global int *out, local int *given1, global int *given2) {{
+            local int m[8]; int i = get_global_id(0), l = get_local_id(0); m[l] = given1[l] = 0; barrier(CLK_LOCAL_MEM_FENCE);
+            {statements}\n}}"
+    ));
+    let kernel = program.kernel(name);
+    let (out, other) = (context.buffer(64), context.buffer(64));
+    queue.write(&out, &[0_u32; 16]);
+    kernel.set_mem(0, &out);
+    assert_eq!(target().cl.clSetKernelArg(kernel.0, 1, 32, null()), CL_SUCCESS);
+    kernel.set_mem(2, &other);
+    assert_eq!(queue.launch(&kernel, &[16], Some(&[8])), CL_SUCCESS);
+    queue.finish();
 }
 
 /// Correct kernels, with uses that the specification permits.
@@ -330,6 +355,11 @@ fn kernels() {
     for wrong in WRONG {
         assert_eq!(run_wrong(&context, &queue, wrong), mode == "1", "{}", wrong.name);
     }
+    if mode == "1" {
+        for (name, statements, _) in RACES_BETWEEN_LINES {
+            run_race_between_lines(&context, &queue, name, statements);
+        }
+    }
     run_right(&context, &queue);
     eprintln!("@@ end");
 }
@@ -370,6 +400,13 @@ fn errors_of_kernels_are_reported() {
         assert!(fits, "{expected:#?} but\n{report}");
     }
     assert_eq!(of(&text, "right"), "");
+    for (name, _, fence) in RACES_BETWEEN_LINES {
+        let remedy = format!("; a barrier({fence}) between line 3 and line 4 orders them");
+        let report = of(&text, name);
+        assert!(report.lines().any(|line| line.contains(": note: the other access") && line.ends_with(&remedy)), "{remedy} but\n{report}");
+    }
+    let summary = of(&text, "end").lines().find(|line| line.starts_with("wgcl: checked ")).unwrap_or_default();
+    assert!(summary.ends_with(&format!(" kernels: {} errors", WRONG.len() + RACES_BETWEEN_LINES.len())), "{summary}");
 }
 
 #[test]

@@ -301,7 +301,7 @@ fn host_pointers_use_the_pitches_of_the_application() {
             assert_eq!(read(&queue, &image, whole, 4), model.bytes, "{kind:#x}");
             let used = flags == CL_MEM_USE_HOST_PTR;
             assert_eq!(mem_info(&image, CL_MEM_HOST_PTR), Ok(if used { host as usize } else { 0 }));
-            // A map of one element returns the device's contents, in the application's memory if the image uses that.
+            // A map of two elements returns the device's contents, in the application's memory if the image uses that.
             let region: [usize; 3] = std::array::from_fn(|dim| if dim == 0 { 2 } else { 1 });
             let area = Area { origin: std::array::from_fn(|dim| whole.region[dim] - region[dim]), region };
             write(&queue, &image, area, &[200, 201, 202, 203, 204, 205, 206, 207]);

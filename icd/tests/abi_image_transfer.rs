@@ -186,7 +186,7 @@ fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], ran
         6 => {
             let (at, pitches) = map(queue, &pairs[first].image, CL_MAP_READ | CL_MAP_WRITE, area).expect("map");
             let pitches = if pairs[first].kind == CL_MEM_OBJECT_IMAGE1D_ARRAY { Pitches { row: pitches.slice, slice: 0 } } else { pitches };
-            // SAFETY: `size` bytes were mapped, and only this test uses them.
+            // SAFETY: the span of the box is mapped, and only this test uses it.
             let seen = unsafe { std::slice::from_raw_parts_mut(at, span(area, pitches, element)) };
             let mut found = Model::new(element, area.region, |_| 0);
             let whole = found.whole();

@@ -146,7 +146,7 @@ fn all_indices_reach_all_elements() {
     assert_eq!(queue.read::<i64>(&out, 2), [last as i64, 1]);
 }
 
-/// Asynchronous copies whose offsets, strides and line lengths exceed 32 bits in bytes.
+/// Asynchronous copies with offsets, strides and line lengths of 2 and 4 GiB.
 #[test]
 fn asynchronous_copies_reach_all_elements() {
     let Some(_memory) = reserve(SIZE) else { return };
@@ -223,7 +223,7 @@ fn small_buffers_are_not_affected() {
     }
 }
 
-/// Commands whose offsets or pitches exceed 32 bits. Each touches a few bytes.
+/// Commands with offsets or pitches of 2 GiB and more. Each touches a few bytes.
 #[test]
 fn commands_reach_all_elements() {
     let Some(_memory) = reserve(SIZE) else { return };
@@ -332,7 +332,7 @@ fn has_pipes() -> bool {
     info::<u32>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1071, size, value, ret)) == Ok(CL_TRUE)
 }
 
-/// A pipe of 4.5 GiB. Reservations without writes advance both sides to packets beyond 2 and 4 GiB.
+/// A pipe of more than 4 GiB. Reservations without writes advance both sides to packets beyond 2 and 4 GiB.
 #[test]
 fn pipes_hold_more_than_4_gib() {
     const PACKET: u32 = 1024;

@@ -13,8 +13,8 @@ use common::ffi::{
 use common::objects::{Context, Program};
 use common::{info, target};
 
-/// Calls a function, reads a table and returns a structure of other units. Has a helper, a macro and a structure whose
-/// names the other units use as well.
+/// A kernel that calls functions and reads a table of other units. One of the functions returns a structure. The unit
+/// has a helper, a macro and a structure whose names another unit also uses.
 const MAIN: &str = "struct Pair { int a; float b; };\n\
     struct Pair pair(int x, float y);\n\
     int weigh(global const int *values, int count);\n\
@@ -151,7 +151,7 @@ fn undefined_and_duplicate_symbols_are_reported_in_the_log() {
 }
 
 #[test]
-fn a_build_requires_all_definitions() {
+fn a_build_requires_all_used_definitions() {
     let context = Context::new();
     let program = context.program("extern constant int foo; kernel void k(global int *a) { a[0] = foo; }");
     assert_ne!(program.build(""), CL_SUCCESS);

@@ -1,5 +1,6 @@
-//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the context, and
-//! wgpu-hal reports a deadlock after 6 seconds. On other devices, no call waits for the kernel.
+//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the context:
+//! wgpu-hal would panic after 6 seconds, so wgcl waits with its own lock. On other devices, no call waits for the
+//! kernel.
 
 mod common;
 
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 use common::objects::{Context, Kernel, Mem, Queue};
 use common::{device_name, target};
 
-/// Longer than wgpu-hal waits.
+/// The minimum duration of the kernel: longer than wgpu-hal waits for the context.
 const LONG: Duration = Duration::from_secs(8);
 
 /// Items of the first launch.
@@ -60,7 +61,7 @@ fn other_threads_can_use_the_device_meanwhile() {
     kernel.set_mem(0, &buffer);
     assert_eq!(kernel.set(1, &20_000u32), 0);
     seconds_of(&queue, &kernel, ITEMS);
-    // A launch of GPUs may be too short to measure.
+    // A GPU may be so fast that the duration of the launch is mostly overhead.
     let mut items = ITEMS;
     let mut took = seconds_of(&queue, &kernel, items);
     while took < Duration::from_millis(50) {
@@ -69,7 +70,7 @@ fn other_threads_can_use_the_device_meanwhile() {
     }
     let mut items = (items as f64 * LONG.as_secs_f64() / took.as_secs_f64()) as usize / 64 * 64;
     let mut took = Duration::ZERO;
-    // The first launches are slower on a busy machine.
+    // On a busy machine, the measured launches are slower, and the estimated number of items is too small.
     while took < LONG {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -71,7 +71,8 @@ fn invalid_arguments_are_rejected() {
     assert!(size.is_ok_and(|size| size >= 4 * (9 * 4 + 4 * 2 + 2 + 1)));
 }
 
-/// A kind of image, the coordinate that selects a level, and the sizes of its second level.
+/// A kind of image, the sizes of its first level, the coordinate that selects a level, and the sizes of its second
+/// level.
 const KINDS: [(cl_uint, [usize; 3], usize, [usize; 3]); 5] = [
     (CL_MEM_OBJECT_IMAGE1D, [9, 1, 1], 1, [4, 1, 1]),
     (CL_MEM_OBJECT_IMAGE1D_ARRAY, [9, 3, 1], 2, [4, 3, 1]),

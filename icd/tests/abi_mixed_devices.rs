@@ -71,7 +71,7 @@ fn results_of_another_device_reach_every_sub_device() {
         }
         host[..half].iter_mut().for_each(|word| *word = *word * 5 + 1);
         for (part, out) in outs.iter().enumerate() {
-            // Through the queue of the other sub-device.
+            // The queue of the other sub-device reads the result.
             queues[part + 1].finish();
             assert!(queues[2 - part].read::<u32>(out, half) == host[part * half..(part + 1) * half], "round {round}, part {part}");
         }

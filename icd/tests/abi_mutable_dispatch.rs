@@ -54,8 +54,7 @@ fn query<T: Copy + Default>(command: Handle, name: cl_uint) -> Result<T, cl_int>
     info(|size, value, ret| functions.clGetMutableCommandInfoKHR(command, name, size, value, ret))
 }
 
-/// A kernel `add` with a buffer of 16 zeros and the value 1, a mutable command buffer, and a launch of 8 work-items in
-/// it.
+/// A kernel `add` with a buffer of 16 zeros and the value 1, and an empty mutable command buffer.
 struct Setup {
     functions: &'static Functions,
     context: Context,
@@ -294,7 +293,7 @@ fn queries_are_answered() {
     for wrong in [null_mut(), commands.0, queue.0, add.0] {
         assert_eq!(query::<u32>(wrong, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR), Err(CL_INVALID_MUTABLE_COMMAND_KHR));
     }
-    // The handle dies with the command buffer.
+    // The handle is valid only as long as the command buffer exists.
     drop(setup);
     assert_eq!(query::<u32>(command, CL_MUTABLE_DISPATCH_DIMENSIONS_KHR), Err(CL_INVALID_MUTABLE_COMMAND_KHR));
 }

@@ -15,8 +15,8 @@ const CL_OUT_OF_RESOURCES: cl_int = -5;
 /// Set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_NAN";
 
-/// The statement on line 3 of a kernel, the marked part of the line, and the report; both are empty for correct
-/// statements.
+/// The statements on line 3 of a source, the start of the expression whose location is reported, and the operands and
+/// work-item in the report.
 ///
 /// The kernel has 4 work-items in one group, with the index `i`; `z` is 0, `inf` infinite and `n` a NaN.
 type Case = (&'static str, &'static str, &'static str);
@@ -94,7 +94,7 @@ fn run(context: &Context, queue: &Queue, index: usize, does: &str) -> bool {
 }
 
 #[test]
-#[ignore = "run by the others, in processes that check"]
+#[ignore = "the other tests run it in child processes"]
 fn kernels() {
     let Some(mode) = std::env::var_os(CHILD).filter(|_| common::is_cpu()) else {
         eprintln!("@@ none");

@@ -89,7 +89,7 @@ fn failed_calls_report_their_cause() {
 }
 
 #[test]
-fn failed_builds_and_events_are_reported_once() {
+fn failed_builds_are_reported_once_and_failed_user_events_never() {
     if !target().is_wgcl() {
         return;
     }

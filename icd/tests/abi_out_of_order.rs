@@ -300,7 +300,7 @@ fn a_user_event_that_is_never_completed_does_not_hang_the_queue() {
         drop(gate);
         assert_eq!(wait(&[&after]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         assert!(status_of(&held) < 0);
-        // A queue and a context that are released with such commands.
+        // A queue and a buffer are released while such a command waits.
         let gate = user_event(&context);
         let held = launch(&queue, &kernel, &mem, 1, &[&gate]);
         drop((queue, mem));
@@ -340,7 +340,7 @@ fn callbacks_are_called_in_the_order_of_the_states() {
 
 static RELEASED: AtomicUsize = AtomicUsize::new(0);
 
-/// Releases everything in the list of handles that its data points to.
+/// Releases its event, and the objects that its data points to.
 unsafe extern "C" fn release_all(event: cl_event, _status: cl_int, data: *mut c_void) {
     // SAFETY: the test leaks such a box for each call.
     let (context, queue, mem) = *unsafe { Box::from_raw(data.cast::<(Context, Queue, Mem)>()) };
@@ -372,7 +372,8 @@ fn objects_may_be_released_by_callbacks() {
         }
         let raw_queue = queue.0;
         let all = Box::into_raw(Box::new((context, queue, mem)));
-        // In reverse order: the callback may run before the flush returns, which needs the queue.
+        // The callback may run before the flush returns, and the flush needs the queue. The test therefore has another
+        // reference.
         assert_eq!(cl.clRetainCommandQueue(raw_queue), CL_SUCCESS);
         assert_eq!(cl.clSetEventCallback(first, CL_COMPLETE, Some(release_all), all.cast()), CL_SUCCESS);
         assert_eq!(cl.clFlush(raw_queue), CL_SUCCESS);

@@ -250,7 +250,8 @@ fn device_info_checks_sizes_and_names() {
 #[test]
 fn every_device_query_is_answered() {
     let cl = &target().cl;
-    // 0x1033 belongs to cl_khr_fp16; the other gaps are not assigned.
+    // 0x1033 belongs to cl_khr_fp16, and 0x105f to cl_khr_extended_versioning. The other gaps belong to OpenCL 3.1
+    // (`of_31`).
     let names = (0x1000..=0x1032).chain(0x1034..=0x105e).chain(0x1060..=0x1069).chain(0x106f..=0x1072);
     let newest = device_text(CL_DEVICE_VERSION).starts_with("OpenCL 3.1 ");
     let of_31 = (0x106a..=0x106e).chain(0x1073..=0x1075).chain(0x12b9..=0x12bb).filter(|_| newest);

@@ -41,7 +41,7 @@ common::extension_functions! {
     fn clReleaseSemaphoreKHR(s: Handle) -> cl_int;
 }
 
-/// The functions of the extension, if the device reports it.
+/// The functions of the extension, if wgcl's device reports it.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let target = target();
@@ -253,13 +253,13 @@ fn invalid_commands_are_rejected() {
 }
 
 #[test]
-fn a_semaphore_of_several_devices_requires_a_device_handle() {
+fn a_context_of_several_devices_requires_a_device_handle() {
     let Some(functions) = functions() else { return };
     let cl = &target().cl;
     let mut parts: [cl_device_id; 2] = [null_mut(); 2];
     // CL_DEVICE_PARTITION_BY_COUNTS
     let status = cl.clCreateSubDevices(target().device, [0x1087, 1, 1, 0, 0].as_ptr(), 2, parts.as_mut_ptr(), null_mut());
-    // A CPU with one core cannot be partitioned, which no list says.
+    // A CPU with one core cannot be partitioned. The lists in `tests/expected` do not have an entry for it.
     let one_core = std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     if status != CL_SUCCESS && one_core || !require("sub-devices", status == CL_SUCCESS) {
         return;

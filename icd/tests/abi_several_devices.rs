@@ -187,7 +187,7 @@ fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &
             let place = cl.clEnqueueMapBuffer(queue.0, mem.0, CL_TRUE, flags, 4 * first, 4 * HALF, count, list, &mut event, &mut status);
             assert_eq!(status, CL_SUCCESS, "clEnqueueMapBuffer");
             chain.0 = Some(Event(event));
-            // SAFETY: `words` words are mapped, and only this test uses them.
+            // SAFETY: `HALF` words are mapped, and only this test uses them.
             let words = unsafe { std::slice::from_raw_parts_mut(place.cast::<u32>(), HALF) };
             assert!(*words == model.words[number][range.clone()], "what is mapped");
             words.iter_mut().for_each(|word| *word ^= n);

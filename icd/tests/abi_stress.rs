@@ -49,7 +49,7 @@ unsafe extern "C" fn destroyed(_mem: cl_mem, data: *mut c_void) {
     unsafe { &*data.cast::<Shared>() }.called.fetch_add(1, Ordering::SeqCst);
 }
 
-/// One thread: its own buffer, whose words all have the same known value, and events that it has not waited for.
+/// One thread: its own buffer, whose words all have the same known value, and the events of its latest commands.
 struct Worker<'a> {
     shared: &'a Shared,
     number: usize,
@@ -70,7 +70,7 @@ impl Worker<'_> {
         self.shared.queues.get(index).unwrap_or_else(|| &self.queues[index - self.shared.queues.len()])
     }
 
-    /// Stores an event, for other threads to wait for.
+    /// Stores an event, so that later commands of this thread can wait for it.
     fn keep(&mut self, event: cl_event) {
         self.events.push_back(Event(event));
         if self.events.len() > 24 {
@@ -225,7 +225,8 @@ impl Worker<'_> {
                 assert_eq!(cl.clReleaseContext(context), CL_SUCCESS);
             }
             _ => {
-                // Mapped for writing, then unmapped, without a wait. Regions mapped for writing must not overlap.
+                // Mapped for writing, then unmapped. Each thread has its own region: those mapped for writing must not
+                // overlap.
                 let at = self.number * 64;
                 let (mut status, mut event) = (1, null_mut());
                 let place = self.random.below(8);

@@ -70,8 +70,8 @@ fn subgroup_info(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
         .expect("an answer")
 }
 
-/// The expected results of the work-items of a subgroup, from the positions that they report: `own` has the ID of each
-/// work-item, in the order of the lanes.
+/// The expected results of the work-items of a subgroup, in the order of the lanes. `own` has the input value of each
+/// lane.
 fn expected(size: usize, group: usize, subgroup: u32, own: &[u32]) -> Vec<[u32; 12]> {
     let any = own.iter().any(|x| x % 13 == 0);
     let all = own.iter().all(|x| x % 7 != 0);

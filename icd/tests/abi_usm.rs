@@ -1,5 +1,5 @@
-//! Memory with host addresses: unified shared memory (cl_intel_unified_shared_memory), and buffers with a device
-//! address (cl_ext_buffer_device_address).
+//! Memory that applications access by address: unified shared memory (cl_intel_unified_shared_memory), and buffers with
+//! a device address (cl_ext_buffer_device_address).
 
 mod common;
 
@@ -285,7 +285,8 @@ fn commands_copy_and_fill() {
     assert_eq!(copy(words.at(1), words.at(0), 8), CL_MEM_COPY_OVERLAP);
 }
 
-/// A launch that waits for the event, of a kernel that accesses memory only through a pointer in memory.
+/// Enqueues a launch of `follow` that waits for the event. The kernel accesses one allocation only through the pointer
+/// in `node`.
 fn launch_after(context: &Context, queue: &Queue, gate: &Event, (node, out): (&Words<'_>, &Words<'_>)) {
     let kernel = context.build(SOURCE).kernel("follow");
     assert_eq!(node.0.clSetKernelArgMemPointerINTEL(kernel.0, 0, node.at(0)), CL_SUCCESS);
@@ -369,7 +370,7 @@ fn addresses_of_buffers_are_arguments_and_pointers_in_memory() {
     assert!(address != 0 && address != node_address);
     let out = context.buffer(64);
     queue.write(&mem, &(0..1024).collect::<Vec<u32>>());
-    // Into the middle of the buffer, and back from there.
+    // The pointer is in the middle of the buffer. The kernel reads memory before it.
     let before = program.kernel("before");
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address + 40), CL_SUCCESS);
     before.set_mem(1, &out);
@@ -381,6 +382,7 @@ fn addresses_of_buffers_are_arguments_and_pointers_in_memory() {
     follow.set_mem(0, &node);
     follow.set_mem(1, &out);
     let set = |size, value: *const c_void| cl.clSetKernelExecInfo(follow.0, EXEC_INFO_DEVICE_PTRS, size, value);
+    // The parameter does not require SVM, which devices lack on some hosts.
     assert_eq!(set(8, (&raw const address).cast()), CL_SUCCESS);
     assert_eq!(set(5, (&raw const address).cast()), CL_INVALID_VALUE);
     assert_eq!(queue.launch(&follow, &[1], None), CL_SUCCESS);

@@ -1,9 +1,9 @@
 //! Memory of one element type accessed through pointers to another one: 16 by 16 types, in global, local, private and
 //! constant memory.
 //!
-//! A kernel for each declared type and address space has memory of that type. For each other type it uses a section of
-//! that memory, casts its address, and loads and stores there. Then it copies an element of the declared type over the
-//! result. The host does the same with bytes.
+//! A kernel for each declared type and address space has memory of that type, with a section for each of the 16 types.
+//! It casts the address of a section to a pointer to the other type, and loads and stores there. Then it copies an
+//! element of the declared type over the result. In constant memory, it only loads. The host does the same with bytes.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 

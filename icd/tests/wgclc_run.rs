@@ -32,7 +32,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The status and the output, for failures: standard error.
+/// The exit status, and the text on standard error.
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
@@ -111,7 +111,18 @@ fn errors_are_reported_with_a_status() {
             "no device named `abacus`; suitable devices: ",
         ),
         (&["-DN=", "-Dfloat=flaot", "k.cl", "scale", "global=6", good[0], good[1], good[2]], 1, "k.cl:1:"),
-        (&["k.cl", "scale", "global=6", good[0], good[1], "double = 2"], 1, "clSetKernelArg of argument 2: CL_INVALID_ARG_SIZE"),
+        (
+            &["k.cl", "scale", "global=6", good[0], good[1], "double = 2"],
+            2,
+            "argument `by` is a value of type `double`, but the kernel expects `float`",
+        ),
+        (&["k.cl", "scale", "global=6", good[0], "float2[3] = 0", "struct {int = 2}"], 2, "argument `by` is a structure"),
+        (
+            &["k.cl", "scale", "global=6", good[0], good[1], "factor: float = 2"],
+            2,
+            "`scale` has no parameter `factor`; its parameters are `in`, `out`, `by`",
+        ),
+        (&["k.cl", "scale", "globl=6", good[0], good[1], good[2]], 2, "unknown size `globl=`; did you mean `global=`?"),
         (&["k.cl", "scale", "global=6", "local=4096000", good[0], good[1], good[2]], 1, "CL_INVALID_WORK_GROUP_SIZE"),
     ];
     for (arguments, status, words) in status_and_words {
@@ -131,15 +142,25 @@ fn a_missing_library_is_an_error() {
 }
 
 #[test]
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn a_crash_is_reported_with_a_remedy() {
+    let source = "kernel void k(global ulong *a) { *(global ulong *)a[0] = 1; }";
+    let (code, report) = said(&run_with(source, &["k.cl", "k", "global=1", "ulong[1] = 64"]));
+    assert_eq!(code, Some(1), "{report}");
+    assert!(report.contains("crashed (signal: 11") && report.contains("--check reports invalid memory accesses"), "{report}");
+}
+
+#[test]
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn kernels_run_with_checks() {
     let arguments = |count: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", count, "float = 2", "--check"];
-    assert_eq!(said(&run_with(SCALE, &arguments("float[6]"))), (Some(0), String::new()));
+    let nothing_found = "wgcl: checked 1 launch of 1 kernel: nothing found\n";
+    assert_eq!(said(&run_with(SCALE, &arguments("float[6]"))), (Some(0), nothing_found.to_owned()));
     let (code, report) = said(&run_with(SCALE, &arguments("float[5]")));
     assert_eq!(code, Some(1), "{report}");
     assert!(report.contains("k.cl:4:1: error: kernel 'scale': store of 4 bytes at byte 20 of argument 'out'"), "{report}");
     let arguments = |check: &'static str| ["k.cl", "scale", "global=6", "float[6] = i", "float[6]", "float = 1.0 / 0.0", check];
-    assert_eq!(said(&run_with(SCALE, &arguments("--check"))), (Some(0), String::new()));
+    assert_eq!(said(&run_with(SCALE, &arguments("--check"))), (Some(0), nothing_found.to_owned()));
     let (code, report) = said(&run_with(SCALE, &arguments("--check=nan")));
     assert_eq!(code, Some(1), "{report}");
     assert!(report.contains("k.cl:4:10: error: kernel 'scale': NaN produced from 0 and inf, by work-item (0, 0, 0)"), "{report}");

@@ -1,4 +1,4 @@
-//! The files that the checks read: every text file that git tracks or does not ignore, by kind.
+//! The files that the checks read: source, documentation and scripts that git tracks or does not ignore, by kind.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Rust,
-    /// OpenCL C and C: comments and string literals are prose.
+    /// OpenCL C and C: comments, string literals and names are prose.
     C,
     /// Prose, except for fenced blocks and inline code.
     Markdown,

@@ -138,7 +138,8 @@ fn items(text: &str) -> Vec<&str> {
     found
 }
 
-/// Returns the module of each name that `pub use module::Name;` or `pub use module::{Name, ...};` re-exports.
+/// Returns the module of each name in the statements `use module::Name;` and `use module::{Name, ...};` of `lib.rs`.
+/// Most of them are re-exports.
 fn re_exports(code: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for statement in code.split(';') {

@@ -13,7 +13,7 @@ use crate::syntax::{Comment, Parts, Style};
 pub enum Source {
     /// The first paragraph of a documentation comment.
     Summary,
-    /// Any other paragraph of a comment.
+    /// Any other paragraph of a comment, also of a comment in a script.
     Comment,
     /// A string literal, or a line of a script.
     Message,

@@ -1,14 +1,14 @@
 //! Splits source text into code, comments and string literals, without parsing it.
 //!
-//! The same scanner reads Rust, OpenCL C and assembly. All have `//` and `/* */` comments. They differ in the meaning
-//! of quotes.
+//! The same scanner reads Rust, OpenCL C and assembly. All have `//` and `/* */` comments. In assembly, comments may
+//! also begin with `;` or `#`. The languages differ in the meaning of quotes.
 
 use crate::files::Kind;
 
 /// The style of a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// `//` or `/* */`.
+    /// `//` or `/* */`, or in assembly `;` or `#`.
     Plain,
     /// `///`: the item that follows.
     Outer,

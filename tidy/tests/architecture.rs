@@ -1,5 +1,6 @@
 //! Compares the source with ARCHITECTURE.md: the places that it names exist. `unsafe` and interfaces of operating
-//! systems appear only in the listed files. The modules of each crate import in one direction.
+//! systems appear only in the listed files. The modules of each crate import in one direction, except for the cycles
+//! that this file lists.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use wgcl_tidy::files::root;
 use wgcl_tidy::imports::{code, cycles, file_graph, graph, is_test, sources};
 
-/// The crates of the workspace, except for this one.
+/// The crates of the workspace, except for this one and `opencl-headers`, which is generated.
 const CRATES: [&str; 9] = ["api", "backend-cpu", "backend-host", "backend-wgpu", "client", "codegen", "compiler", "icd", "runtime"];
 
 /// For each crate, the modules that may import each other in cycles.
@@ -66,7 +67,7 @@ fn every_path_in_architecture_md_exists() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:?}");
 }
 
-/// The files that a line of ARCHITECTURE.md lists after its beginning.
+/// The files that ARCHITECTURE.md lists in the line that starts with `beginning`.
 fn files_listed_after(beginning: &str) -> BTreeSet<PathBuf> {
     let text = read(&root().join("ARCHITECTURE.md"));
     let line = text.lines().find_map(|line| line.strip_prefix(beginning)).expect("the invariant");
@@ -89,7 +90,7 @@ fn unsafe_code_is_only_in_the_listed_files() {
     for path in
         ["backend-cpu", "backend-wgpu", "client", "codegen"].iter().flat_map(|folder| sources(&root().join(folder).join("src")).unwrap())
     {
-        // Lints and prose may name it.
+        // Comments and lint attributes may contain the word `unsafe`.
         let has = |line: &str| {
             !line.trim_start().starts_with("//") && ["unsafe {", "unsafe fn", "unsafe impl"].iter().any(|word| line.contains(word))
         };

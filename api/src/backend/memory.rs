@@ -15,10 +15,11 @@ pub trait HostSource: Send + Sync + fmt::Debug {
     }
 }
 
-/// Memory of the application, written by a command.
+/// Host memory that a command writes: memory of the application, staging memory, or host-visible memory of a device.
 pub trait HostTarget: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes.
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
+    /// The device memory that contains the bytes, as for [`HostSource::memory`].
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }

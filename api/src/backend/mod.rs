@@ -1,5 +1,4 @@
-//! The interface that a backend implements: devices, memory, programs and commands. A device runs its commands in the
-//! order of submission.
+//! The interface that a backend implements: devices, memory, programs and commands.
 //!
 //! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each
 //! of its dependencies is complete or was enqueued on the same device earlier. A device runs its commands as if in
@@ -284,7 +283,8 @@ pub struct MemoryRange {
     /// The byte offset in the range to which a kernel argument points. It can differ from 0 for SVM pointers and for
     /// device addresses.
     pub start: u64,
-    /// The high half of pointers into the memory: the number of its [`Identity`], the same on all devices.
+    /// The high half of a pointer to the first byte of the memory: the number of its [`Identity`], the same on all
+    /// devices.
     pub identity: u32,
     /// Whether kernels must not write the range (CL_MEM_READ_ONLY).
     pub read_only: bool,
@@ -292,7 +292,7 @@ pub struct MemoryRange {
 
 /// Identifies the memory of a buffer (including its sub-buffers) among all live memory of the process, in pointers
 /// that kernels store in memory. It is one of the numbers that `wgcl_compiler::pointer::identity` reserves for
-/// buffers.
+/// buffers, or the high half of a host address ([`Identity::of_host`]).
 #[derive(Debug)]
 pub struct Identity(u32);
 
@@ -326,7 +326,7 @@ impl Identity {
         self.0 < identity::FIRST_BUFFER
     }
 
-    /// The upper half of pointers into the memory.
+    /// The high half of a pointer to the first byte of the memory. It increases by 1 for each complete 4 GiB.
     pub const fn get(&self) -> u32 {
         self.0
     }
@@ -644,8 +644,8 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = size;
         None
     }
-    /// Announces that the program with this key, which is in the disk cache, will be loaded. The device may begin to
-    /// compile the kernels that earlier processes launched (a hint).
+    /// Announces that the program which the disk cache identifies by `name` (see [`Device::load`]) will be loaded. The
+    /// device may begin to compile the kernels that earlier processes launched (a hint).
     fn prefetch(&self, name: Key) {
         let _ = name;
     }

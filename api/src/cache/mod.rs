@@ -12,7 +12,8 @@
 //!
 //! # Size
 //! Each shard has an equal part of the limit, and removes its least recently used files (see `shard`). A read updates
-//! the modification time of the file. Only the files that are being written at that moment can exceed the limit.
+//! the modification time of the file if that time is older than [`TOUCH_INTERVAL`]. Only the files that are being
+//! written at that moment can exceed the limit.
 
 pub(crate) mod programs;
 mod shard;

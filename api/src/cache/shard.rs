@@ -10,8 +10,8 @@
 //! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
 //! after the last recount. It counts their blocks. If these exceed the limit, it removes the least recently used files
-//! until a quarter of the limit is free. Then it sets the ledger's length to the remaining size. The next recount
-//! follows only after a quarter of the limit was written, so the amortised cost per write is constant. The recounting
+//! until a quarter of the limit is free. Then it sets the ledger's length to the remaining size. After such a removal,
+//! the next recount follows only after a quarter of the limit was written or the interval has passed. The recounting
 //! process locks the file [`STAMP`]. The modification time of that file is the time of the last recount, or
 //! [`SystemTime::UNIX_EPOCH`] during a recount.
 //!
@@ -27,9 +27,9 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// The ledger: its length is the number of blocks in the shard.
+/// The ledger: its length in bytes is an upper bound of the number of blocks in the shard.
 pub(super) const LEDGER: &str = ".ledger";
-/// The lock file of a recount. Its modification time is the time of the last recount.
+/// The lock file of a recount. Its modification time is the time of the last recount, or `UNIX_EPOCH` during one.
 pub(super) const STAMP: &str = ".settled";
 /// The name prefix of temporary files.
 pub(super) const TEMPORARY_PREFIX: &str = ".aside-";

@@ -154,7 +154,7 @@ impl BufferAccess {
 pub(crate) struct RetainedObject {
     object: MemObject,
     access: AccessMode,
-    /// Whether the access covers the whole buffer.
+    /// Whether the access covers the whole store of the object.
     is_whole: bool,
 }
 
@@ -228,8 +228,8 @@ pub struct KernelLaunch {
 }
 
 impl CommandType {
-    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations of buffers
-    /// and SVM, and frees have none.
+    /// Whether the command has results that the application waits for. Markers, barriers, unmaps, migrations, hints and
+    /// frees have none.
     pub(crate) const fn has_results(self) -> bool {
         !matches!(
             self,
@@ -240,6 +240,8 @@ impl CommandType {
                 | Self::SvmUnmap
                 | Self::SvmFree
                 | Self::SvmMigrateMem
+                | Self::UsmMigrateMem
+                | Self::UsmMemAdvise
         )
     }
 }
@@ -374,7 +376,8 @@ impl Operation {
 /// An operation and its accesses to memory.
 pub struct PendingCommand {
     pub operation: Operation,
-    /// The accesses of the command. They determine its dependencies.
+    /// The accesses of the command. They determine the objects that it retains and the contents that must be
+    /// transferred to its device. They also determine the memory that a failure of the command makes invalid.
     pub accesses: Vec<BufferAccess>,
     /// Bytes that the host wrote directly to the memory of a device: the device's index in the context, and the bytes.
     pub host_written: Option<(usize, BufferAccess)>,

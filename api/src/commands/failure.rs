@@ -5,9 +5,8 @@
 //! all other command-queues in the same context may no longer be available and their behavior is
 //! implementation-defined." Here queues stay usable, but commands that depend on a failed command fail:
 //!
-//! 1. A command whose wait list has a failed event is terminated, whenever it was enqueued. The status
-//!    of the command is CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST. Every command that depends on a failure gets this
-//!    status.
+//! 1. A command whose wait list has a failed event is terminated, whenever it was enqueued. Its status is
+//!    CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, as for every command that depends on a failure.
 //! 2. A command that follows in the order of the queue ("implicit dependencies", 3.2.1) depends on the failed command
 //!    too. In an in-order queue these are all later commands. In an out-of-order queue they are markers and barriers
 //!    without a wait list, and the commands after such a barrier. A command of any queue that reads memory which the
@@ -67,8 +66,8 @@ pub(crate) struct Failure {
     /// The device error. `None` if a user event failed, or if a command waited for an event whose failure was already
     /// reported.
     error: Option<Error>,
-    /// The number of the first command that the failure does not affect by queue order: one that was enqueued after the
-    /// application was notified.
+    /// The number of the first command that the failure does not affect by queue order or through memory: one that was
+    /// enqueued after the application was notified.
     end: AtomicU64,
     via: AtomicU8,
 }
@@ -170,7 +169,8 @@ impl Failures {
     }
 
     /// Records the failure of a command of the queue, and returns the recorded failure. If the list is full, the last
-    /// recorded failure represents the new one if it is still unreported.
+    /// recorded failure represents the new one if it is still unreported and affects the same later commands.
+    /// Otherwise, the new failure replaces the last one.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue can fail in any order. The lowest number is recorded.
         let include = |queued: &mut QueuedFailure| queued.from.number = queued.from.number.min(from.number);

@@ -73,14 +73,7 @@ impl<'a> GroupLimits<'a> {
                 let remainder = info.non_uniform_groups || info.group_independent;
                 return Ok(self.choose(range.work_dim, global, remainder));
             };
-            let divides =
-                global.iter().zip(&required).all(|(n, &size)| size != 0 && (info.non_uniform_groups || n.is_multiple_of(u64::from(size))));
-            ensure!(
-                divides,
-                InvalidWorkGroupSize,
-                "kernel `{}`: the required local size {required:?} does not divide the global size {global:?}",
-                info.name
-            );
+            self.check_required(info, required, global)?;
             return Ok(required);
         };
         let local = widen(Some(given), 1);
@@ -126,6 +119,36 @@ impl<'a> GroupLimits<'a> {
                 .map_err(|_| Error::InvalidWorkItemSize(format!("local size {wide}: the limit of a dimension is 2^32 - 1").into()))?;
         }
         Ok(narrow)
+    }
+
+    /// Checks the local size that a kernel requires, for a launch without a local size. A required size above a limit
+    /// of the device is not a build error, because the program may be built for several devices.
+    fn check_required(&self, info: &KernelInfo, required: [u32; 3], global: [u64; 3]) -> Result<()> {
+        let name = &info.name;
+        // "CL_INVALID_WORK_GROUP_SIZE if ... the number of work-items specified by global_work_size is not evenly
+        // divisible by ... the required work-group size specified in the kernel source."
+        let divides =
+            global.iter().zip(&required).all(|(n, &size)| size != 0 && (info.non_uniform_groups || n.is_multiple_of(u64::from(size))));
+        ensure!(
+            divides,
+            InvalidWorkGroupSize,
+            "kernel `{name}`: the required local size {required:?} does not divide the global size {global:?}"
+        );
+        // CL_INVALID_WORK_ITEM_SIZE is only specified for values of local_work_size.
+        let limits = self.device.max_group_size;
+        ensure!(
+            required.iter().zip(&limits).all(|(size, limit)| size <= limit),
+            InvalidWorkGroupSize,
+            "kernel `{name}`: the required local size {required:?} exceeds the device's limits {limits:?}"
+        );
+        let total = required.iter().try_fold(1u64, |product, &n| product.checked_mul(n.into()));
+        let limit = self.max_items;
+        ensure!(
+            total.is_some_and(|total| total <= u64::from(limit)),
+            InvalidWorkGroupSize,
+            "kernel `{name}`: the required local size {required:?} exceeds the limit of {limit} work-items"
+        );
+        Ok(())
     }
 }
 

@@ -3,8 +3,8 @@
 //! The first possible path is taken ([`TransferPath`]):
 //! 1. The memory of the target device is host-visible: a read command of the source device writes to it directly
 //!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
-//! 2. Both devices can copy to and from shared host memory ([`SharedStaging`]): the source device writes one chunk
-//!    while the target device reads the previous one.
+//! 2. The transfer has at least [`MIN_SHARED_STAGING`] bytes, and both devices can copy to and from shared host memory
+//!    ([`SharedStaging`]): the source device writes one chunk while the target device reads the previous one.
 //! 3. Otherwise, the source device reads to host memory, then the target device writes from it.
 
 use std::ops::Range;
@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::backend::{Action, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Progress, Times};
+use crate::backend::{Action, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Times};
 use crate::commands::command::{PendingCommand, Prepared};
+use crate::commands::completion::on_completion;
 use crate::commands::shared_staging::{CHUNK_SIZE, SharedStaging};
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, zeroed};
@@ -82,7 +83,7 @@ impl Chunk {
         let regions = vec![CopyRegion { buffer: self.range.start, host: slot * CHUNK_SIZE, size: self.range.end - self.range.start }];
         let device = context.devices()[self.transfer.from].clone();
         let step = CopyToStaging { shared_staging: staging.clone(), chunk: self, slot };
-        device.backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
+        device.backend().enqueue(Action::Copy { src, dst, regions }.into(), false, on_completion(|result| step.finish(result)));
         device.backend().flush();
     }
 
@@ -99,12 +100,9 @@ struct CopyToStaging {
     slot: u64,
 }
 
-impl Progress for CopyToStaging {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
+impl CopyToStaging {
+    /// Begins the second half.
+    fn finish(self, result: BackendResult<Times>) {
         let Self { shared_staging, chunk, slot } = self;
         let queue = &chunk.migration.queue;
         let store = chunk.transfer.buffer.store();
@@ -119,32 +117,29 @@ impl Progress for CopyToStaging {
         let outcome = mappings.map(|(src, dst)| {
             let size = chunk.range.end - chunk.range.start;
             let regions = vec![CopyRegion { buffer: slot * CHUNK_SIZE, host: chunk.range.start, size }];
-            let step = CopyFromStaging { shared_staging: shared_staging.clone(), slot: *slot, event: chunk.migration.event.clone() };
-            queue.device().backend().enqueue(Action::Copy { src, dst, regions }.into(), false, Arc::new(step));
+            let step = CopyFromStaging { shared_staging: shared_staging.clone(), slot, event: chunk.migration.event.clone() };
+            let progress = on_completion(|result| step.finish(result));
+            queue.device().backend().enqueue(Action::Copy { src, dst, regions }.into(), false, progress);
             queue.device().backend().flush();
             store.record_copy(index, chunk.range.clone());
         });
         if outcome.is_err() {
-            shared_staging.release(*slot);
+            shared_staging.release(slot);
         }
         chunk.migration.finish_step(outcome);
     }
 }
 
-/// The second half of a transfer. No host thread waits for this copy: it precedes the dependent
-/// command in the device queue.
+/// The second half of the transfer of a chunk. No host thread waits for this copy: it precedes the dependent command in
+/// the device queue.
 struct CopyFromStaging {
     shared_staging: Arc<SharedStaging>,
     slot: u64,
     event: Arc<Event>,
 }
 
-impl Progress for CopyFromStaging {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
+impl CopyFromStaging {
+    fn finish(self, result: BackendResult<Times>) {
         self.shared_staging.release(self.slot);
         if let Err(error) = result {
             self.event.record_migration_failure(error.into());
@@ -245,7 +240,8 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
                 let regions = vec![CopyRegion { buffer: transfer.range.start, host: 0, size: transfer.size() }];
                 let device = queue.context().devices()[transfer.from].clone();
                 let step = ReadStep { migration: migration.clone(), transfer, staging };
-                device.backend().enqueue(Action::Read { src, dst, regions }.into(), false, Arc::new(step));
+                let progress = on_completion(|result| step.finish(result));
+                device.backend().enqueue(Action::Read { src, dst, regions }.into(), false, progress);
                 device.backend().flush();
             }
             TransferPath::SharedStaging(shared_staging) => {
@@ -260,43 +256,30 @@ pub(crate) fn migrate(missing: Vec<MissingRange>, work: PendingCommand, queue: &
     Prepared::Migrating
 }
 
-impl Progress for ReadStep {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
-        let migration = &self.migration;
-        let Range { start, end } = self.transfer.range.clone();
-        let store = self.transfer.buffer.store();
+impl ReadStep {
+    fn finish(self, result: BackendResult<Times>) {
+        let Self { migration, transfer, staging } = self;
+        let Range { start, end } = transfer.range.clone();
+        let store = transfer.buffer.store();
         let index = migration.queue.device_index();
         migration.finish_step(result.map_err(Error::from).and_then(|_| store.memory(index)).map(|dst| {
             let device = migration.queue.device().backend();
             // An immediate write is preferred: other devices may share this memory, and their commands are not ordered
             // after a command of this device.
-            if let Some(staging) = &self.staging
+            if let Some(staging) = &staging
                 && !device.write_immediately(&*dst, start, &staging.lock())
             {
                 let regions = vec![CopyRegion { buffer: start, host: 0, size: end - start }];
                 let command = Action::Write { dst, src: Arc::new(StagingBuffer(staging.clone())), regions };
-                device.enqueue(command.into(), false, Arc::new(WriteDone(migration.event.clone())));
+                let event = migration.event.clone();
+                let written = move |result: BackendResult<Times>| {
+                    if let Err(error) = result {
+                        event.record_migration_failure(error.into());
+                    }
+                };
+                device.enqueue(command.into(), false, on_completion(written));
             }
             store.record_copy(index, start..end);
         }));
-    }
-}
-
-/// The second half of a transfer through the host.
-struct WriteDone(Arc<Event>);
-
-impl Progress for WriteDone {
-    fn submitted(&self, _now: u64) {}
-
-    fn running(&self) {}
-
-    fn complete(&self, result: BackendResult<Times>) {
-        if let Err(error) = result {
-            self.0.record_migration_failure(error.into());
-        }
     }
 }

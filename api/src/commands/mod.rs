@@ -2,6 +2,7 @@
 
 pub mod command;
 pub mod command_buffer;
+pub(crate) mod completion;
 pub(crate) mod device_enqueue;
 pub mod failure;
 pub(crate) mod group_size;

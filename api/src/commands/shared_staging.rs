@@ -30,6 +30,8 @@ pub(crate) struct SharedStaging {
 struct Slots {
     free: Vec<u64>,
     waiting: VecDeque<SlotUser>,
+    /// Whether a thread is in [`SharedStaging::serve`].
+    is_served: bool,
 }
 
 impl fmt::Debug for SharedStaging {
@@ -51,7 +53,7 @@ impl SharedStaging {
             return None;
         }
         let mappings = memory_owners.iter().map(|&owner| imported[owner].clone()).collect();
-        let slots = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new() });
+        let slots = Mutex::new(Slots { free: (0..SLOTS).collect(), waiting: VecDeque::new(), is_served: false });
         Some(Arc::new(Self { mappings, slots }))
     }
 
@@ -62,29 +64,35 @@ impl SharedStaging {
 
     /// Runs `user` with a slot, now or when one is free.
     pub(crate) fn with_slot(&self, user: impl FnOnce(u64) + Send + 'static) {
-        let slot = {
-            let mut slots = self.slots.lock();
-            match slots.free.pop() {
-                Some(slot) => slot,
-                None => return slots.waiting.push_back(Box::new(user)),
-            }
-        };
-        user(slot);
+        self.slots.lock().waiting.push_back(Box::new(user));
+        self.serve();
     }
 
     /// Passes a slot to the next user, or returns it to the free slots.
     pub(crate) fn release(&self, slot: u64) {
-        let next = {
-            let mut slots = self.slots.lock();
-            let next = slots.waiting.pop_front();
-            if next.is_none() {
-                slots.free.push(slot);
-            }
-            next
-        };
-        if let Some(user) = next {
+        self.slots.lock().free.push(slot);
+        self.serve();
+    }
+
+    /// Passes free slots to users that wait. One thread does this at a time. The users may call this function: if a
+    /// device is lost, each user releases its slot at once. Calls of the next user from there would need a deep stack.
+    fn serve(&self) {
+        if std::mem::replace(&mut self.slots.lock().is_served, true) {
+            return;
+        }
+        while let Some((user, slot)) = self.next() {
             user(slot);
         }
+    }
+
+    /// Returns the next user and its slot, or records that no thread passes slots any more.
+    fn next(&self) -> Option<(SlotUser, u64)> {
+        let mut slots = self.slots.lock();
+        if slots.waiting.is_empty() || slots.free.is_empty() {
+            slots.is_served = false;
+            return None;
+        }
+        slots.waiting.pop_front().zip(slots.free.pop())
     }
 }
 

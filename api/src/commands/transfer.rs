@@ -302,7 +302,8 @@ impl Queue {
         let target = dst.range(to.start(), to.end() - to.start())?;
         if Arc::ptr_eq(src, dst) {
             // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
-            // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch."
+            // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch." One difference is an error
+            // here, because `rect::overlap` requires equal pitches.
             ensure!(
                 from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch,
                 InvalidValue,

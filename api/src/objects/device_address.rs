@@ -67,9 +67,9 @@ impl Context {
         Ok(())
     }
 
-    /// The buffer that contains a device address, and the byte offset in it. The end of the buffer also counts. The
-    /// search covers buffers with [`DEVICE_ADDRESS`], and SVM allocations. Returns `None` if no buffer contains the
-    /// address.
+    /// The buffer that contains a device address, and the byte offset in it. The search covers SVM allocations, and
+    /// buffers with [`DEVICE_ADDRESS`], including the address after their last byte. Returns `None` if no buffer
+    /// contains the address.
     pub fn buffer_at(&self, address: u64) -> Option<(Arc<Buffer>, u64)> {
         let registered = self.addressed.lock().range(..=address).rev().find_map(|(start, buffer)| Some((*start, buffer.upgrade()?)));
         let found = registered.map(|(start, buffer)| (buffer, address - start)).filter(|(buffer, offset)| *offset <= buffer.size());

@@ -34,7 +34,7 @@ pub enum ArgValue {
     Buffer(Weak<Buffer>),
     /// Bytes of local memory.
     Local(u32),
-    /// A pointer to a byte of shared virtual memory.
+    /// A pointer to a byte of shared virtual memory, or of a buffer with a device address.
     Svm(Weak<Buffer>, u64),
     /// A pointer to host memory without a memory object, for devices with fine-grained system SVM.
     Address(usize),
@@ -303,7 +303,7 @@ impl Kernel {
                     bytes.len()
                 );
             }
-            // A pointer cannot be set for other parameters.
+            // These values are valid only for a pointer, not for a pipe, whose parameter has a packet size.
             (KernelParam::Buffer { .. }, ArgValue::Null | ArgValue::Svm(..) | ArgValue::Address(_)) if info.packet.is_none() => {}
             (KernelParam::Buffer { .. }, ArgValue::Buffer(buffer)) => {
                 let buffer = buffer.upgrade().filter(|buffer| Arc::ptr_eq(buffer.context(), self.program.context()));

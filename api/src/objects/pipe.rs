@@ -99,7 +99,13 @@ impl Pipe {
     pub fn argument(&self, index: u32, info: &ArgInfo) -> Result<&Arc<Buffer>> {
         let fits = info.packet.is_some_and(|size| size == 0 || size == self.packet_size());
         // "CL_INVALID_ARG_VALUE if arg_value specified is not a valid value."
-        ensure!(fits, InvalidArgValue, "argument {index} ({}) is not a pipe with packets of {} bytes", info.type_name, self.packet_size());
+        ensure!(
+            fits,
+            InvalidArgValue,
+            "argument {index} has the type {}, but the pipe has packets of {} bytes",
+            info.type_name,
+            self.packet_size()
+        );
         Ok(&self.buffer)
     }
 }

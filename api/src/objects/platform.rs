@@ -38,7 +38,7 @@ impl Object for Platform {
 }
 
 impl Platform {
-    /// A platform with a backend, which opens its devices on the first query for devices.
+    /// A platform with the devices of a backend. The first query for devices lists them.
     pub fn new(backend: Arc<dyn Backend>) -> Arc<Self> {
         Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
     }

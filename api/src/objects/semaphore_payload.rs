@@ -12,7 +12,7 @@ use crate::types::status::Status;
 /// The last OpenCL command on the semaphore.
 #[derive(Debug)]
 pub(crate) enum LastOperation {
-    /// No OpenCL command yet.
+    /// No OpenCL command since the semaphore was created, exported as a sync file or re-imported.
     Nothing,
     Signal(Arc<Event>),
     Wait,

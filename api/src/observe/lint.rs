@@ -82,7 +82,8 @@ impl WaitProgress {
         self.record_wait(self.last_enqueued.load(Ordering::Relaxed));
     }
 
-    fn has_unawaited(&self) -> bool {
+    /// Whether the application has not waited for the last command with results.
+    pub(crate) fn has_unawaited(&self) -> bool {
         self.last_awaited.load(Ordering::Relaxed) < self.last_enqueued.load(Ordering::Relaxed)
     }
 }

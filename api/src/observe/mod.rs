@@ -2,4 +2,5 @@
 
 pub mod dump;
 pub mod lint;
+pub mod sanitizer_summary;
 pub mod trace;

@@ -129,7 +129,7 @@ fn boxes_of_every_image_type_are_read_back() {
 }
 
 #[test]
-fn a_fill_uses_one_row_of_host_memory() {
+fn fills_write_only_their_box() {
     let setup = with_images(1);
     let queue = setup.queue(0, QueueProperties::empty());
     let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 4, 1]));

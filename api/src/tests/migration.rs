@@ -72,3 +72,54 @@ fn a_failed_chunk_fails_the_command_and_frees_its_slot() {
         write(&queues[0], &buffer, 0, &model, &[]).wait();
     }
 }
+
+/// A lost device drops commands without a result. The command that needs the contents fails, and the slots are free.
+#[test]
+fn a_dropped_chunk_fails_the_command_and_frees_its_slot() {
+    let setup = setup_with_staging();
+    let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
+    let (model, buffer) = (contents(6), setup.buffer(&vec![0; SIZE as usize]));
+    for lost in [0, 1] {
+        write(&queues[0], &buffer, 0, &model, &[]).wait();
+        setup.devices[lost].drops_copies.store(true, Ordering::Release);
+        assert!(try_read(&queues[1], &buffer).is_err(), "device {lost}");
+        setup.devices[lost].drops_copies.store(false, Ordering::Release);
+        write(&queues[0], &buffer, 0, &model, &[]).wait();
+        assert!(try_read(&queues[1], &buffer).is_ok_and(|bytes| bytes == model), "device {lost}");
+    }
+}
+
+#[test]
+fn a_dropped_read_fails_the_command() {
+    let setup = setup(2);
+    let queues = [0, 1].map(|device| setup.queue(device, QueueProperties::empty()));
+    let (model, buffer) = (contents(7), setup.buffer(&vec![0; SIZE as usize]));
+    write(&queues[0], &buffer, 0, &model, &[]).wait();
+    setup.devices[0].drops_reads.store(true, Ordering::Release);
+    assert!(try_read(&queues[1], &buffer).is_err());
+    setup.devices[0].drops_reads.store(false, Ordering::Release);
+    write(&queues[0], &buffer, 0, &model, &[]).wait();
+    assert!(try_read(&queues[1], &buffer).is_ok_and(|bytes| bytes == model));
+}
+
+#[test]
+fn many_users_of_slots_need_a_small_stack() {
+    let setup = setup_with_staging();
+    let shared = setup.context.shared_staging().expect("staging memory");
+    let slots = Arc::new(Mutex::new(Vec::new()));
+    for _ in 0..SLOTS {
+        let slots = slots.clone();
+        shared.with_slot(move |slot| slots.lock().push(slot));
+    }
+    let served = Arc::new(AtomicUsize::new(0));
+    for _ in 0..100_000 {
+        let (served, inner) = (served.clone(), shared.clone());
+        shared.with_slot(move |slot| {
+            served.fetch_add(1, Ordering::Relaxed);
+            inner.release(slot);
+        });
+    }
+    assert_eq!((slots.lock().len() as u64, served.load(Ordering::Relaxed)), (SLOTS, 0));
+    shared.release(0);
+    assert_eq!(served.load(Ordering::Relaxed), 100_000);
+}

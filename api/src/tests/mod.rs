@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::backend::{Backend, HostTarget};
+use crate::backend::{Backend, HostTarget, SvmCapabilities};
 use crate::commands::command::{BufferAccess, CommandType, KernelLaunch, Operation, PendingCommand};
 use crate::commands::transfer::RectArgs;
 use crate::image::MemObject;
@@ -362,6 +362,21 @@ fn device_types() {
     assert_eq!(setup.platform.devices_of(DeviceType::CPU).len(), 2);
     assert_eq!(setup.platform.devices_of(DeviceType::GPU | DeviceType::CUSTOM).len(), 0);
     assert!(TestBackend(Vec::new()).devices().is_empty());
+}
+
+#[test]
+fn hints_need_not_be_awaited() {
+    let setup = setup_of(vec![TestDevice::changed("device", |properties, _| properties.svm = SvmCapabilities::all())]);
+    let queue = setup.queue(0, QueueProperties::empty());
+    for command in [CommandType::UsmMigrateMem, CommandType::UsmMemAdvise] {
+        let hint = queue.usm_hint(command, &[]);
+        if cfg!(all(unix, target_pointer_width = "64")) {
+            assert!(hint.is_ok() && !queue.awaited().has_unawaited(), "{command:?}");
+        }
+    }
+    let event = launch(&queue, "fine", &[]);
+    assert!(queue.awaited().has_unawaited());
+    event.wait();
 }
 
 /// Threads that enqueue, wait, map, and chain events over two devices at random.

@@ -58,6 +58,32 @@ fn builds_report_status_log_and_kernels() {
     assert!(build.log.contains("nonsense"), "{}", build.log);
 }
 
+/// If the thread of a build cannot be created, the call fails and the build ends. A later build is possible.
+#[cfg(unix)]
+#[test]
+fn a_build_without_a_thread_fails() {
+    const VARIABLE: &str = "WGCL_TEST_BUILD_WITHOUT_THREAD";
+    if std::env::var_os(VARIABLE).is_none() {
+        // No address space has room for a stack of this size, so threads with the default size cannot be created.
+        let status = std::process::Command::new(std::env::current_exe().expect("this program"))
+            .args(["--exact", "tests::programs::a_build_without_a_thread_fails"])
+            .env(VARIABLE, "1")
+            .env("RUST_MIN_STACK", (1_u64 << 62).to_string())
+            .status();
+        assert!(status.expect("a child process").success());
+        return;
+    }
+    assert!(std::thread::Builder::new().spawn(|| ()).is_err(), "a thread was created");
+    let setup = setup(1);
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    let result = program.build(None, "", Some(Box::new(|| unreachable!("the callback was called"))));
+    assert_eq!(name_of(result), "CL_OUT_OF_HOST_MEMORY");
+    let build = program.build_of(&setup.context.devices()[0]).expect("build");
+    assert_eq!(build.status, BuildStatus::Error);
+    assert!(build.log.contains("cannot create the build thread"), "{}", build.log);
+    assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
+}
+
 #[test]
 fn kernels_with_known_launches_are_compiled_early() {
     const SOURCE: &str = "#define GROUPS __attribute__((reqd_work_group_size(4, 2, 1)))
@@ -171,6 +197,29 @@ fn linking_skips_devices_without_compiled_inputs() {
 fn launch(queue: &Arc<Queue>, kernel: &Arc<Kernel>, global: &[usize], local: Option<&[usize]>, offset: Option<&[usize]>) -> &'static str {
     let range = NdRange { work_dim: global.len() as u32, global_offset: offset, global_size: Some(global), local_size: local };
     name_of(queue.launch(CommandType::NdRangeKernel, kernel, &range, &[]))
+}
+
+#[test]
+fn required_sizes_above_the_limits_are_rejected() {
+    const SOURCE: &str = "__attribute__((reqd_work_group_size(2048, 1, 1))) kernel void wide(global int *a) { a[get_global_id(0)] = 1; }
+        __attribute__((reqd_work_group_size(64, 64, 1))) kernel void many(global int *a) { a[get_global_id(0)] = 1; }
+        __attribute__((reqd_work_group_size(64, 16, 1))) kernel void largest(global int *a) { a[get_global_id(0)] = 1; }";
+    let setup = setup(1);
+    let queue = setup.queue(0, QueueProperties::empty());
+    let program = Program::with_source(&setup.context, SOURCE.to_owned());
+    assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
+    let buffer = setup.buffer(&[0; 64]);
+    // The device accepts 1,024 work-items.
+    for (name, given, explicit, implicit) in [
+        ("wide", [2048, 1], "CL_INVALID_WORK_ITEM_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),
+        ("many", [64, 64], "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),
+        ("largest", [64, 16], "CL_SUCCESS", "CL_SUCCESS"),
+    ] {
+        let kernel = Kernel::new(&program, name).expect("kernel");
+        kernel.set_arg(0, ArgValue::Buffer(Arc::downgrade(&buffer))).expect("buffer");
+        assert_eq!(launch(&queue, &kernel, &[2048, 64], Some(&given), None), explicit, "{name}");
+        assert_eq!(launch(&queue, &kernel, &[2048, 64], None, None), implicit, "{name}");
+    }
 }
 
 #[test]

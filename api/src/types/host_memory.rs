@@ -1,5 +1,5 @@
-//! Host memory that the application and devices share, by import or by copies: CL_MEM_USE_HOST_PTR, SVM and the targets
-//! of maps.
+//! Host memory that devices access by import or by copies: CL_MEM_USE_HOST_PTR, SVM, the targets of maps, and memory
+//! for transfers between devices.
 //!
 //! This crate never dereferences an address. The C ABI implements these traits over raw memory.
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::backend::memory::{HostSource, HostTarget};
 
-/// A range of host memory whose address the application knows.
+/// A range of host memory with a constant address.
 pub trait HostRegion: Send + Sync + fmt::Debug {
     fn address(&self) -> usize;
     /// Returns a source that reads the `size` bytes from byte `offset` of the region.

@@ -11,7 +11,7 @@ use std::ops::{Deref, DerefMut};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Rank {
-    /// Builds of a program.
+    /// Builds and specialisation constants of a program.
     Program,
     /// Commands of a command buffer.
     CommandBuffer,
@@ -25,11 +25,11 @@ pub enum Rank {
     Event,
     /// Maps of a memory object.
     Maps,
-    /// The bytes of a memory object that are valid on each device.
+    /// The valid bytes, the failure and the map memory of a memory object.
     Residency,
-    /// Shared virtual memory of a context.
+    /// Shared virtual memory, device addresses and queues of a context.
     Svm,
-    /// Callbacks that run when an object is destroyed.
+    /// Destructor callbacks of an object, and the objects that a submitted command retains.
     Callbacks,
 }
 

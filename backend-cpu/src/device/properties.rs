@@ -17,7 +17,7 @@ const MAX_GROUP: u32 = 4096;
 /// Reported maximum size of a `__constant` argument, in bytes. Constant memory is ordinary memory. The limit is low,
 /// because a program may allocate the whole reported size.
 const MAX_CONSTANT: u32 = 64 << 20;
-/// Number of pointers that fit the maximum parameter size.
+/// Reported maximum number of `__constant` arguments. They fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;
 
 /// The properties of the CPU with `threads` compute units.

@@ -7,6 +7,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, Launch, Progress, Times};
 use wgcl_api::host_commands;
+use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
 use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
@@ -31,7 +32,7 @@ const DEFAULT_ITEM_TIME: u64 = 1;
 const CHUNKS: u64 = 4;
 /// Maximum bytes of stack of a kernel that runs on a thread of the application.
 const APPLICATION_STACK: u32 = 256 << 10;
-/// Maximum duration in nanoseconds of a command that a flush runs on its own thread.
+/// Maximum duration in nanoseconds of a command that a flushing thread runs itself.
 const QUICK_TIME: u64 = 10_000;
 /// Maximum bytes of a transfer that takes `QUICK_TIME`.
 const QUICK_BYTES: u64 = 64 << 10;
@@ -170,7 +171,10 @@ impl Engine {
         let mut printf: Option<Printf> = None;
         let mut arguments: Option<Arc<ArgumentBlock>> = None;
         let mut checked = Ok(());
-        let checks = program.is_checked().then(|| Arc::new(LaunchState::new(plan.num_groups)));
+        let checks = program.is_checked().then(|| {
+            sanitizer_summary::count_launch(&launch.kernel);
+            Arc::new(LaunchState::new(plan.num_groups))
+        });
         for PlannedRegion { region, key } in &plan.regions {
             let variant = program.variant(kernel, key)?;
             if let Some(formats) = &variant.printf

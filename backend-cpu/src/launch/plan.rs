@@ -39,7 +39,8 @@ impl LaunchPlan {
     /// Plans a launch.
     ///
     /// # Errors
-    /// Fails if the launch does not match its kernel.
+    /// Fails if the program belongs to another back end or lacks the kernel. Also fails if the arguments do not match
+    /// the kernel, or if a size or an offset exceeds 32 bits.
     pub(crate) fn new(launch: &Launch, context: PlanContext) -> BackendResult<Self> {
         let program = program_of(launch)?;
         let kernel = program.code.kernel(&launch.kernel)?;
@@ -64,5 +65,9 @@ impl LaunchPlan {
 /// # Errors
 /// Fails if the program belongs to another backend.
 pub(crate) fn program_of(launch: &Launch) -> BackendResult<&CpuProgram> {
-    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
+    launch
+        .program
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| BackendError::Other("internal error: the program of the launch belongs to another backend".to_owned()))
 }

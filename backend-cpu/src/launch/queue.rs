@@ -24,7 +24,7 @@ use crate::threads::affinity;
 
 /// Number of queued commands at which the device starts to run them without a flush.
 const AUTO_START: usize = 256;
-/// Maximum number of commands that a flush runs on its own thread.
+/// Maximum number of commands that a flushing thread runs itself.
 const MAX_FLUSHED: usize = 8;
 
 /// A command in the queue.

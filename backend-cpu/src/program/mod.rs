@@ -237,7 +237,7 @@ impl CpuProgram {
         Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
     }
 
-    /// A program with the code of another device for the same module, and with its own constants and variables.
+    /// A program with existing code for the same module, and with its own constants and variables.
     ///
     /// # Errors
     /// Fails if there is not enough memory for its constants and variables.
@@ -368,7 +368,7 @@ impl Compiler {
         let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
         let listings = || -> LaunchResult<Listings> {
             let vector_ir = vector_ir(module, kernel, &key, target, *style)?.to_string();
-            Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style)? })
+            Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style, None)? })
         };
         catch_panic(kernel, "machine code", || {
             let compiled = CompiledKernel::new(compile(module, kernel, &key, target, *style)?);

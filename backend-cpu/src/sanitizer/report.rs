@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
+use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
 use wgcl_compiler::ir::Space;
 use wgcl_compiler::program::{KernelInfo, Program};
@@ -26,11 +27,19 @@ struct Origin {
     sources: Option<Arc<SourceMap>>,
 }
 
-/// The argument names of a kernel.
+/// The arguments of a kernel.
 #[derive(Debug)]
 struct KernelArguments {
     kernel: String,
-    args: Vec<String>,
+    args: Vec<Argument>,
+}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+struct Argument {
+    name: String,
+    /// The address space that a pointer points to.
+    space: Space,
 }
 
 /// Identifies a finding. Findings with equal ids are reported once.
@@ -145,7 +154,7 @@ impl Reports {
     pub(crate) fn attach_source(&self, program: &Program) {
         let arguments = |kernel: &KernelInfo| KernelArguments {
             kernel: kernel.name.clone(),
-            args: kernel.args.iter().map(|arg| arg.name.clone()).collect(),
+            args: kernel.args.iter().map(|arg| Argument { name: arg.name.clone(), space: arg.address }).collect(),
         };
         let kernels = program.kernels.iter().map(arguments).collect();
         // A second call has the same program.
@@ -156,10 +165,13 @@ impl Reports {
     pub(crate) fn report(&self, finding: &Finding<'_>) -> String {
         let message = self.message(finding);
         if self.reported.lock().insert(FindingId::of(finding)) {
+            sanitizer_summary::count_finding();
             let mut diagnostic = Diagnostic::error(finding.site.span, &message);
-            if let Fault::Race { other, .. } = finding.fault {
-                diagnostic =
-                    diagnostic.with_note(other.span, format!("the other access ({}) is at this position", access_name(other.access)));
+            if let Fault::Race { other, group, .. } = finding.fault {
+                let barrier = if group.is_none() { self.barrier(finding, other) } else { None };
+                let remedy = barrier.map(|barrier| format!("; {barrier}")).unwrap_or_default();
+                diagnostic = diagnostic
+                    .with_note(other.span, format!("the other access ({}) is at this position{remedy}", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
                 Some(sources) => render_one(sources, &diagnostic, false),
@@ -169,6 +181,36 @@ impl Reports {
             let _ = io::stderr().lock().write_all(text.as_bytes());
         }
         message
+    }
+
+    /// Suggests a barrier between two accesses of one work-group. `None` if the accesses are on one line or in different
+    /// files.
+    fn barrier(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
+        let sources = self.origin.get()?.sources.as_ref()?;
+        let [one, two] = [finding.site.span, other.span].map(|span| sources.locate(span));
+        let (one, two) = (one?, two?);
+        if one.file != two.file || one.line == two.line {
+            return None;
+        }
+        let fence = match self.space(finding) {
+            Some(Space::Local) => "CLK_LOCAL_MEM_FENCE",
+            Some(Space::Global) => "CLK_GLOBAL_MEM_FENCE",
+            _ => "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
+        };
+        let (first, last) = (one.line.min(two.line), one.line.max(two.line));
+        Some(format!("a barrier({fence}) between line {first} and line {last} orders them"))
+    }
+
+    /// The address space of the object of an access; `None` if it is unknown.
+    fn space(&self, finding: &Finding<'_>) -> Option<Space> {
+        match &finding.site.object {
+            Object::Argument(index) => {
+                let kernel = self.origin.get()?.kernels.iter().find(|known| known.kernel == finding.kernel)?;
+                kernel.args.get(*index as usize).map(|arg| arg.space)
+            }
+            Object::Variable { space, .. } => Some(*space),
+            Object::Any => None,
+        }
     }
 
     fn message(&self, finding: &Finding<'_>) -> String {
@@ -217,7 +259,7 @@ impl Reports {
             _ if address < NULL_END => "through a null pointer".to_owned(),
             Object::Argument(index) => {
                 let kernel = self.origin.get().and_then(|origin| origin.kernels.iter().find(|known| known.kernel == kernel));
-                let name = kernel.and_then(|kernel| kernel.args.get(*index as usize)).filter(|name| !name.is_empty());
+                let name = kernel.and_then(|kernel| kernel.args.get(*index as usize)).map(|arg| &arg.name).filter(|name| !name.is_empty());
                 inside(name.map_or_else(|| format!("argument {index}"), |name| format!("argument '{name}'")))
             }
             Object::Variable { name, space, .. } => {

@@ -3,9 +3,10 @@
 //! Two accesses to one byte, at least one of them a store, must be ordered: one happens before the other (OpenCL API
 //! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with a fence for that memory orders them. The time
 //! between two such barriers is an *epoch*. Without a barrier, both work-items must synchronise by an atomic
-//! operation or a fence. The earlier work-item must do so after its access, the later one before its access. The
-//! sanitizer considers neither memory orders nor the atomic objects. Therefore, flags and counters count as correct
-//! synchronisation, even with relaxed loads.
+//! operation or a fence. The earlier work-item must do so after its access, the later one before its access. For
+//! accesses of different groups, the operations of all work-items of the two groups count. The sanitizer considers
+//! neither memory orders nor the atomic objects. Therefore, flags and counters count as correct synchronisation, even
+//! with relaxed loads.
 //!
 //! Two atomic or volatile stores do not race. A load does not race with an atomic or volatile store.
 

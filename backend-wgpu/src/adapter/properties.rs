@@ -13,7 +13,7 @@ use crate::vendor::{self, NVIDIA};
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits};
 
 /// Limit of bindings per kernel and descriptor type, for devices that report a million. Kernel parameters have at most
-/// 4,096 bytes in total, so they do not need more.
+/// 4,096 bytes in total, which is enough for 512 pointers of 64 bits.
 const MAX_BINDINGS: u32 = 512;
 
 /// The minimum of CL_DEVICE_MAX_MEM_ALLOC_SIZE on a device with 4 GiB of memory or more.
@@ -135,10 +135,10 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
     }
 }
 
-/// Returns whether [`hardware`] finds the attributes of NVIDIA's GPUs.
+/// Returns whether [`hardware`] can find the attributes of NVIDIA's GPUs.
 pub(crate) fn has_nvidia_attributes(adapter: &wgpu::Adapter) -> bool {
     let info = adapter.get_info();
-    vendor::has_nvidia_attributes(info.vendor, pci_address(&info))
+    vendor::has_nvidia_attributes(info.vendor, &info.driver, pci_address(&info))
 }
 
 /// Returns the hardware facts that the operating system's driver reports, or estimates.
@@ -205,7 +205,8 @@ fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &Dev
 }
 
 /// Returns the reported memory size in bytes. The specification requires that the maximum allocation size is at least
-/// 1 GiB or a quarter of the memory size. If it is smaller, the result is four times the maximum allocation size.
+/// 1 GiB or a quarter of the memory size. If it is below 1 GiB, the result is at most four times the maximum allocation
+/// size.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
     if max_allocation >= REQUIRED_MAX_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }

@@ -25,8 +25,8 @@ pub(crate) enum BindGroup {
 }
 
 impl ComputePipeline {
-    /// Creates the pipeline of a wgpu module. The caller must be in [`Gpu::scoped`]. `bindings` has the number, type
-    /// and minimum size in bytes of each binding.
+    /// Creates the pipeline of a wgpu module. The caller must be in [`Gpu::scoped`]. `bindings` has the number and
+    /// type of each binding, and the minimum size in bytes of uniform bindings.
     pub(crate) fn of_module(gpu: &Gpu, module: &wgpu::ShaderModule, entry_point: &str, bindings: &[(u32, BindingType, u64)]) -> Self {
         let entries: Vec<_> = bindings.iter().map(layout_entry).collect();
         let layout = gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries: &entries });

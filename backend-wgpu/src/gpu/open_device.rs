@@ -36,7 +36,8 @@ pub(crate) enum Submission {
     Vulkan(u64),
 }
 
-/// The smallest `WGCL_BINDING_LIMIT`. Split bindings overlap by up to a quarter of this.
+/// The smallest `WGCL_BINDING_LIMIT`. Split bindings overlap by 128 bytes or more
+/// ([`SplitBindings::WIDEST`](wgcl_compiler::launch::SplitBindings::WIDEST)).
 const SMALLEST_BINDING: u64 = 512;
 
 /// Returns the maximum size in bytes of a storage binding: the device's limit, or a smaller `WGCL_BINDING_LIMIT`.
@@ -234,7 +235,7 @@ impl Gpu {
         self.vulkan_queue.as_ref().is_some_and(|queue| queue.reports_registers())
     }
 
-    /// A number that is unique among the buffers and pipelines of this device.
+    /// A number that is unique among the memory objects, staging buffers and pipelines of this device.
     pub(crate) fn fresh_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }

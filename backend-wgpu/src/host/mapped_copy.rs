@@ -50,9 +50,9 @@ pub(crate) fn write_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: 
     Ok(())
 }
 
-/// Copies between two mapped buffers, which may be the same.
+/// Copies between two mapped buffers, which may be the same. `region.host` is the offset in the target.
 pub(crate) fn copy_mapped(source: Mapping, target: Mapping, region: CopyRegion) {
-    // SAFETY: the reasons of `write_mapped` hold for both buffers.
+    // SAFETY: the reasons of `write_mapped` hold for the target, and those of `read_mapped` for the source.
     unsafe {
         let from = source.0.as_ptr().add(region.buffer as usize);
         std::ptr::copy(from, target.0.as_ptr().add(region.host as usize), region.size as usize);
@@ -79,7 +79,7 @@ pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u
 pub(crate) fn read_bar(bar: Mapping, bytes: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
-        // SAFETY: the reasons of `write_mapped` hold. The application has no address of the device's memory.
+        // SAFETY: the reasons of `read_mapped` hold. The application has no address of the device's memory.
         uncached_read::read(target, unsafe { bar.bytes_mut(region.buffer, region.size) });
     }
     Ok(())
@@ -90,10 +90,12 @@ pub(crate) fn read_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: &
     for region in regions {
         let target = host_part_mut(bytes, *region)?;
         if overlaps(mapping, *region, target) {
-            // SAFETY: the reasons of `write_mapped` hold.
+            // SAFETY: the caller checked that the region lies inside the buffer, and the device does not write it. No
+            // reference to the source exists, because it overlaps the destination.
             unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
         } else {
-            // SAFETY: the reasons of `write_mapped` hold.
+            // SAFETY: the caller checked that the region lies inside the buffer, and the device does not write it. In
+            // OpenCL an application must not access mapped memory during a command on it.
             copy_threads.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //! The device may access mapped memory at the same time as the host. References into it exist only for the duration of
-//! a copy. The code that creates one ensures that the device does not access those bytes meanwhile: it runs after all
-//! submitted batches that use them are complete.
+//! a copy. The host writes bytes only after all submitted batches that use them are complete. It reads bytes only after
+//! all submitted batches that write them are complete.
 
 use std::ptr::NonNull;
 
@@ -25,7 +25,7 @@ impl Mapping {
     ///
     /// # Safety
     /// The range must lie inside the buffer, and the buffer must outlive the result. No other thread and no command may
-    /// access the bytes meanwhile.
+    /// access the bytes meanwhile. If the caller only reads them, commands may read them, too.
     pub(crate) unsafe fn bytes_mut<'a>(self, offset: u64, size: u64) -> &'a mut [u8] {
         // SAFETY: the caller ensures it. Mapped memory counts as initialised, because the driver wrote it.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().add(offset as usize), size as usize) }

@@ -26,7 +26,7 @@ use wgcl_runtime::shutdown;
 
 use crate::message::Message;
 
-/// Maximum wait for commands in flight.
+/// Maximum wait for commands in flight, compilations and threads.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Whether to skip all later exit handlers. Destructors of Mesa's OpenGL ES corrupt the heap if its threads end at the
@@ -39,7 +39,8 @@ static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 static LEAKED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// Batches that were submitted and are not complete.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
-/// ID of the process that started the threads. A forked child has another ID.
+/// ID of the process that started the threads, or of a forked child that tried to open a device on OpenGL ES. Other
+/// forked children have other IDs.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// Keeps an object until the process has ended.
@@ -110,7 +111,7 @@ fn is_main_thread() -> bool {
     unsafe { libc::gettid() == libc::getpid() }
 }
 
-/// Always returns false: the other systems do not have such a query.
+/// Always returns false: only Linux gives the main thread the ID of the process.
 #[cfg(not(target_os = "linux"))]
 const fn is_main_thread() -> bool {
     false

@@ -79,6 +79,7 @@ pub(crate) struct InternalMemory<'a> {
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
     /// The parameter at which the merged buffer is bound, and the merged buffer.
     pub(crate) merged: Option<(u32, &'a Arc<WgpuMemory>)>,
+    /// The buffers that are bound for null pointers, as uniform and as storage.
     pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
 }
 
@@ -88,7 +89,7 @@ const ALWAYS_BINDABLE: u64 = 1 << 27;
 /// The buffer for one binding.
 pub(crate) struct BoundBuffer<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// `None` for a slot of a ring.
+    /// `None` for a slot of a ring, and for a watchdog word that the host reads in place.
     pub(crate) memory: Option<&'a WgpuMemory>,
     pub(crate) writes: bool,
     pub(crate) range: BoundRange,

@@ -44,8 +44,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Whether the dispatches use only their arguments: no buffer of the engine, no split or merged buffers, and no
-    /// readback.
+    /// Whether the dispatches use only arguments and the program's memory: no buffer of the engine except those for
+    /// null pointers, no split or merged buffers, and no readback.
     fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
@@ -70,7 +70,11 @@ pub(crate) struct Launches {
 }
 
 fn program(launch: &Launch) -> BackendResult<&WgpuProgram> {
-    launch.program.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the program belongs to another backend".to_owned()))
+    launch
+        .program
+        .as_any()
+        .downcast_ref()
+        .ok_or_else(|| BackendError::Other("internal error: the program of the launch belongs to another backend".to_owned()))
 }
 
 impl Launches {
@@ -122,7 +126,8 @@ impl Launches {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
-        // Allocations precede the first timestamp. If a command fails after it, the next command writes its end query.
+        // Allocations precede the first timestamp. If a command fails after its first timestamp, the next command
+        // writes the end query of the failed one.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
@@ -156,12 +161,15 @@ impl Launches {
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch from the launch cache. Returns false if it is not cached, or if the arguments are in another
-    /// ring segment than those of the cached launch.
+    /// Records a launch from the launch cache. Returns false if it is not cached, or if the cached launch differs: its
+    /// arguments are in another ring segment, or the host has read its buffers across the bus since then.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
         let CachedLaunch { pipeline, span, group, .. } = cached;
+        if !cached.shows_writes() && cached.must_show_writes(launch, program)? {
+            return Ok(false);
+        }
         let mut offset = None;
         if let Some(memory) = cached.arguments {
             let bytes = argument_bytes(launch, kernel, &pipeline.args, None, *span)?;

@@ -52,7 +52,7 @@ pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     }
 }
 
-/// All memory that a launch can access: arguments, and objects that pointers in memory may refer to.
+/// All memory objects that a launch can access: arguments, and objects that pointers in memory may refer to.
 pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
     launch.args.iter().filter_map(range).chain(&launch.extra)
 }

@@ -49,8 +49,8 @@ pub(crate) struct Region {
     pub(crate) range: GroupRange,
 }
 
-/// Group size for kernels that cannot observe it. Few groups of this size fill a compute unit, and each invocation can
-/// use as many registers as a GPU permits. With one size, most launches of a kernel use the same pipeline.
+/// Group size for kernels that cannot observe it. A few groups of this size fill a compute unit, and each invocation
+/// can use as many registers as a GPU permits. With one size, most launches of a kernel use the same pipeline.
 pub(crate) const GROUP: u32 = 256;
 
 /// Returns the group size of a launch: the application's, or a faster one if the kernel cannot observe it. Groups of
@@ -159,8 +159,8 @@ fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> Sm
 }
 
 /// Lays out the groups of one dimension in rows of at most `limits[0]` groups. Uses one dispatch if the groups divide
-/// evenly into rows, and otherwise further dispatches for the remainder. Each further dispatch waits until the previous
-/// one has ended, which takes 11 us on an H100.
+/// evenly into at most four times the fewest rows, and otherwise further dispatches for the remainder. Each further
+/// dispatch waits until the previous one has ended, which takes 11 us on an H100.
 fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));
     let fewest = count.div_ceil(longest);

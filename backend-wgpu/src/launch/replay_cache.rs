@@ -101,6 +101,21 @@ impl CachedLaunch {
             memory: memory?,
         })
     }
+
+    /// Whether the batch of this recording makes its writes visible to the host.
+    pub(crate) fn shows_writes(&self) -> bool {
+        self.uses.iter().any(|used| used.writes && used.host_visible)
+    }
+
+    /// Whether the batch of a new recording would make its writes visible to the host.
+    pub(crate) fn must_show_writes(&self, launch: &Launch, program: &WgpuProgram) -> BackendResult<bool> {
+        for (source, writes) in &self.memory {
+            if *writes && source.memory(launch, program)?.buffer().visibility.has_barriers() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 /// Where a launch specifies a memory object.

@@ -84,7 +84,7 @@ impl LaunchSizes {
 }
 
 /// Returns the group size for this many invocations. A small group size of the application grows in the first
-/// dimension.
+/// dimension, up to the next power of two of the range. A larger first dimension shrinks to that.
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
@@ -136,7 +136,7 @@ mod tests {
     use super::local_size;
 
     #[test]
-    fn groups_are_large_enough_and_no_larger_than_the_range() {
+    fn groups_are_large_and_at_most_the_next_power_of_two_of_the_range() {
         assert_eq!(local_size([64, 1, 1], [1 << 20, 1, 1]), [256, 1, 1]);
         assert_eq!(local_size([1024, 1, 1], [1 << 20, 1, 1]), [1024, 1, 1]);
         assert_eq!(local_size([16, 8, 1], [512, 512, 1]), [32, 8, 1]);

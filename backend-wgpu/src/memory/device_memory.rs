@@ -19,6 +19,7 @@ use wgpu::BufferUsages;
 use crate::buffer::{Buffer, WORD};
 use crate::gpu::open_device::Gpu;
 use crate::host::mapping::Mapping;
+use crate::host_visibility::HostVisibility;
 use crate::message::Message;
 use crate::vulkan::dedicated_allocation;
 
@@ -35,7 +36,7 @@ const PAGE: u64 = 4096;
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host writes the buffer across the bus, or does not access it. It writes if the device has a
+    /// The host accesses the buffer across the bus, or not at all. It accesses the buffer if the device has a
     /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
     /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
@@ -53,7 +54,8 @@ pub(crate) struct WgpuMemory {
     bound: AtomicBool,
     /// The address at which the host reads and writes the buffer. `None` if the host cannot access it in place.
     mapping: Option<Mapping>,
-    /// The address at which the host writes the buffer across the bus. `None` if it cannot. Reads would be slow.
+    /// The address at which the host writes the buffer, and reads few bytes of it, across the bus. `None` if it cannot.
+    /// Large reads would be slow.
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
@@ -102,7 +104,7 @@ impl WgpuMemory {
         gpu.reserve(allocated)?;
         let mapped = access == HostAccess::Mapping || (gpu.capabilities.bar && allocated < dedicated_allocation::MIN_SIZE);
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
-        buffer.host_visible = access == HostAccess::Mapping;
+        buffer.visibility = HostVisibility::new(access == HostAccess::Mapping);
         let (mapping, bar) = if access == HostAccess::Mapping { (address, None) } else { (None, address) };
         let mut memory = Self::of_buffer(gpu, size, buffer, thread);
         (memory.mapping, memory.bar) = (mapping, bar);
@@ -176,7 +178,8 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// Returns where the host may write while no batch uses the buffer.
+    /// Returns where the host may write while no batch uses the buffer. It may read there while no batch writes the
+    /// buffer, if it sees the last write ([`HostVisibility::is_current`]).
     pub(crate) fn bar(&self) -> Option<Mapping> {
         self.bar
     }
@@ -186,6 +189,7 @@ impl WgpuMemory {
         self.last_use.store(serial, Ordering::Relaxed);
         if writes {
             self.last_write.store(serial, Ordering::Relaxed);
+            self.buffer.visibility.record_write();
         }
     }
 

@@ -1,4 +1,4 @@
-//! Host memory that the device reads and writes directly, for `CL_MEM_ALLOC_HOST_PTR` and shared virtual memory.
+//! Host memory that the device reads and writes directly, for maps of buffers that are not host-visible.
 
 use std::sync::Arc;
 

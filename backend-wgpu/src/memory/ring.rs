@@ -13,7 +13,7 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 #[derive(Debug)]
 struct Segment {
     memory: Arc<HostBuffer>,
-    /// Serial number of the last batch that uses the segment.
+    /// Serial number of the last batch that uses the segment; `u64::MAX` while the segment is held ([`Ring::hold`]).
     last_use: u64,
 }
 
@@ -40,7 +40,8 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) enum Allocation {
     Slot(Slot),
-    /// All segments are in use until the batch with this serial number is complete.
+    /// All segments are in use. A segment is free once the batch with this serial number is complete; `u64::MAX` if all
+    /// segments are held.
     WaitFor(u64),
 }
 

@@ -17,9 +17,10 @@ use crate::transfer::transfers::{TransferRequest, Transfers};
 /// How a command is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CommandPath {
-    /// A marker, or a wait for or signal of semaphores. It records nothing, and completes after all earlier commands.
+    /// A marker, or a wait for or signal of semaphores. It records nothing in the open batch, and completes after all
+    /// earlier commands.
     Marker,
-    /// A launch, or the launches of a command buffer.
+    /// A launch, or the commands of a command buffer.
     Launches(Effort),
     /// The host runs a function once all earlier commands are complete.
     HostWork,
@@ -48,7 +49,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` sends to the completion thread. `eager`: whether to submit small batches if the device is idle.
+    /// `batches` sends to the completion thread. `eager`: whether to submit small batches early.
     pub(crate) fn new(completions: Arc<CompletionQueue>, batches: Sender<u64>, limits: LaunchLimits, eager: bool) -> Self {
         Self {
             batch: OpenBatch::new(Arc::clone(&limits.gpu), completions, batches, eager),

@@ -12,7 +12,7 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 
 /// Size in bytes of a chunk of staging memory, and of the largest read.
 pub(crate) const CHUNK: u64 = 1 << 21;
-/// Maximum number of chunks. While all are in use, reads use the staging ring and wait.
+/// Maximum number of chunks. While none has space, reads use the staging ring and wait.
 const CHUNKS: usize = 32;
 
 /// A recorded read whose bytes are not delivered yet.
@@ -56,8 +56,8 @@ impl ReadbackPool {
         self.chunks.len() < CHUNKS || self.chunks.get(self.current).is_some_and(fits) || self.chunks.iter().any(is_free)
     }
 
-    /// Allocates `size` bytes, at most [`CHUNK`], at a multiple of 8. Fails while all chunks are in use; check
-    /// [`ReadbackPool::has_space`] first.
+    /// Allocates `size` bytes, at most [`CHUNK`], at a multiple of 8. Fails if the current chunk has no space and all
+    /// others are in use; check [`ReadbackPool::has_space`] first.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
         if let Some(chunk) = self.chunks.get(self.current) {
             if is_free(chunk) {

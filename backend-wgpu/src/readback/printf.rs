@@ -1,4 +1,4 @@
-//! Buffers for `printf`. Each launch that prints has one, from its recording until its text is delivered.
+//! Buffers for `printf`. Each region of a launch that prints has one, from its recording until its text is delivered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Maximum number of printing launches in flight. Each has a buffer.
+/// Maximum number of buffers in use.
 pub(crate) const MAX_IN_FLIGHT: usize = 16;
 
 /// Offset and size in bytes of the record counter.
@@ -37,7 +37,7 @@ impl Pool {
     }
 }
 
-/// The output of a launch.
+/// The output of a region of a launch.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// `None` once it was returned to the pool.

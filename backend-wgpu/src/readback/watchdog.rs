@@ -7,6 +7,7 @@
 //! it begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 use wgcl_api::backend::{BackendError, BackendResult};
@@ -14,6 +15,7 @@ use wgcl_compiler::passes::locks::{GAVE_UP, TABLE_BYTES};
 
 use crate::buffer::Buffer;
 use crate::gpu::open_device::Gpu;
+use crate::host::mapping::Mapping;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
@@ -47,8 +49,10 @@ impl LoopWatchdog {
 
     /// Returns the word if the host can read it in place, and otherwise 0.
     fn value(&self) -> u32 {
-        // SAFETY: the memory has that size and is only read as bytes. The launch that wrote the word is complete.
-        self.memory.mapping().map_or(0, |mapping| first_word(unsafe { mapping.bytes_mut(0, COPIED) }))
+        // SAFETY: the memory has that size, and the start of a mapping is aligned for a word. Launches in flight may set
+        // the word, so there is no reference to it. The result of the atomic load is an old or a new value.
+        let load = |mapping: Mapping| unsafe { AtomicU32::from_ptr(mapping.0.as_ptr().cast()).load(Ordering::Acquire) };
+        self.memory.mapping().map_or(0, |mapping| u32::from_le(load(mapping)))
     }
 
     fn clear(&self) {

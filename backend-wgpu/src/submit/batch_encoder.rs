@@ -19,8 +19,8 @@ pub(crate) struct BatchEncoder {
     recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
-    /// The pipeline that is set in the pass.
-    pipeline: u64,
+    /// ID of the pipeline that is set in the pass; 0 if none, or a built-in kernel, is set.
+    pipeline_id: u64,
     /// Number of commands in the batch.
     pub(crate) commands: u32,
     /// The end query of a command that has begun.
@@ -74,9 +74,8 @@ impl BatchEncoder {
         if self.pass.is_none() {
             let pass = self.raw_encoder(gpu).begin_compute_pass(&wgpu::ComputePassDescriptor::default()).forget_lifetime();
             self.pass = Some(pass);
-            self.pipeline = 0;
+            self.pipeline_id = 0;
         }
-        // Set above.
         self.pass.get_or_insert_with(|| unreachable!("the compute pass was begun above"))
     }
 
@@ -135,7 +134,7 @@ impl BatchEncoder {
             _ => return Err(BackendError::Other("internal error: a pipeline and a bind group of different APIs".to_owned())),
         };
         self.pass(gpu);
-        let previous = std::mem::replace(&mut self.pipeline, id);
+        let previous = std::mem::replace(&mut self.pipeline_id, id);
         let pass = self.pass(gpu);
         if previous != id || id == 0 {
             pass.set_pipeline(pipeline);

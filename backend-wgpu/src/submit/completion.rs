@@ -26,7 +26,7 @@ use crate::submit::timestamps::CommandTimestamps;
 pub(crate) enum Completion {
     /// The command completes with the batch in which it was recorded.
     Batch { timestamps: Option<CommandTimestamps>, post_work: Option<Box<PostWork>> },
-    /// The command completes with the last batch of a command buffer.
+    /// A command buffer. It completes with the last batch that contains one of its commands.
     List(Box<CommandList>),
     /// The host has executed the command.
     Done(Times),

@@ -38,15 +38,16 @@ pub(crate) struct OpenBatch {
     serial: u64,
     /// The last serial number that was sent to the completion thread.
     notified_serial: u64,
-    /// Whether to submit small batches if the device is idle: the first command after a wait, reads, and batches of
-    /// `early_batch` commands. Not set for CPU devices, where a submission takes processor time from kernels.
+    /// Whether to submit small batches: after each read, and, if the device is idle, after the first command that
+    /// follows a wait and after `early_batch` commands. Not set for CPU devices, where a submission takes processor
+    /// time from kernels.
     eager: bool,
     /// Whether a thread has waited for the device, and no command has followed.
     awaited: bool,
     /// The number of commands after which an idle device gets the open batch.
     early_batch: u32,
     arguments: Arguments,
-    timestamp_set: TimestampPool,
+    timestamp_pool: TimestampPool,
 }
 
 impl OpenBatch {
@@ -63,7 +64,7 @@ impl OpenBatch {
             awaited: false,
             early_batch: EARLY_BATCH,
             arguments: Arguments::default(),
-            timestamp_set: TimestampPool::default(),
+            timestamp_pool: TimestampPool::default(),
         }
     }
 
@@ -101,7 +102,8 @@ impl OpenBatch {
         self.encoder.commands >= LARGEST_BATCH
     }
 
-    /// Whether the calling thread can submit without waiting. Some drivers run submissions in sequence.
+    /// Whether the calling thread can submit without waiting. Some drivers block a submission until the previous one is
+    /// complete.
     pub(crate) fn can_submit_without_wait(&self) -> bool {
         self.gpu.vulkan_queue.is_some() || self.encoder.is_empty() || self.is_idle()
     }
@@ -138,7 +140,7 @@ impl OpenBatch {
         self.submit_unnotified();
         if self.notified_serial + 1 < self.serial {
             self.notified_serial = self.serial - 1;
-            // The completion thread lives as long as this one.
+            // The completion thread lives as long as `batches`.
             let _ = self.batches.send(self.notified_serial);
         }
     }
@@ -261,7 +263,7 @@ impl OpenBatch {
         if self.encoder.timestamp_set.is_some() {
             self.submit();
         }
-        let set = self.timestamp_set.get(&self.gpu)?;
+        let set = self.timestamp_pool.get(&self.gpu)?;
         let queries = set.take(None);
         self.encoder.timestamp_set = Some(Arc::clone(&set));
         Ok(queries.map(|(start, end)| CommandTimestamps { set, start, end, follows: false }))

@@ -180,7 +180,7 @@ impl Builtins {
 
 /// Compiles a kernel to SPIR-V.
 fn spirv(entry_point: &str) -> BackendResult<Vec<u32>> {
-    let failed = |error: String| BackendError::Other(format!("built-in kernel: {error}"));
+    let failed = |error: String| BackendError::Other(format!("internal error: built-in kernel `{entry_point}` does not compile: {error}"));
     let module = naga::front::wgsl::parse_str(SOURCE).map_err(|error| failed(error.to_string()))?;
     let mut validator = naga::valid::Validator::new(naga::valid::ValidationFlags::all(), naga::valid::Capabilities::default());
     let info = validator.validate(&module).map_err(|error| failed(error.to_string()))?;

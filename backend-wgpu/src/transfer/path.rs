@@ -5,7 +5,7 @@ use wgcl_api::backend::CopyRegion;
 
 use crate::buffer::WORD;
 
-/// Maximum number of bytes that the enqueuing thread moves itself.
+/// Maximum number of bytes that the enqueuing thread moves itself, unless it waits for the transfer.
 pub(crate) const MAX_SHORT_BYTES: u64 = 1 << 16;
 /// From this size on, the host fills mapped memory even if it must wait for the device first: a host fill is several
 /// times faster than a device fill.
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn regions_are_copied_in_the_largest_unit_that_divides_them() {
+    fn alignment_size_and_memory_determine_the_device_copy() {
         let region = |buffer, host, size| CopyRegion { buffer, host, size };
         let large = 1 << 20;
         assert_eq!(device_copy(region(0, 16, large), true, true), DeviceCopy::VectorKernel);

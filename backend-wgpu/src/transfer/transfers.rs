@@ -25,7 +25,8 @@ use crate::transfer::path::{DeviceCopy, TransferFacts, TransferKind, TransferPat
 
 /// Maximum number of regions of a readback.
 const MAX_READBACK_REGIONS: usize = 64;
-/// A binding size in bytes that all devices support.
+/// A binding size in bytes that all devices support. Smaller values of `WGCL_BINDING_LIMIT` do not apply to built-in
+/// kernels.
 const SMALLEST_PART: u64 = 1 << 16;
 /// Size in bytes of a segment of a staging ring.
 const STAGING_SEGMENT: u64 = 8 << 20;
@@ -83,7 +84,8 @@ impl Transfers {
         }
     }
 
-    /// Chooses the path of a transfer. Fails for memory of another backend and for launches.
+    /// Chooses the path of a transfer. If a read cannot use the bus because the host does not see the last write, later
+    /// batches make their writes visible. Fails for memory of another backend and for launches.
     pub(crate) fn path(&self, batch: &OpenBatch, action: &Action) -> BackendResult<TransferPath> {
         let busy = |memory: &WgpuMemory, writes: bool| memory.busy_until(writes) > batch.completed();
         let facts = |kind: TransferKind, memory: &WgpuMemory, bytes: u64| TransferFacts {
@@ -101,11 +103,21 @@ impl Transfers {
             Action::Write { dst, src, regions } => {
                 TransferFacts { pinned: is_pinned(batch, src.memory()), ..facts(TransferKind::Write, downcast(dst)?, sum(regions)) }
             }
-            Action::Read { src, dst, regions } => TransferFacts {
-                pinned: is_pinned(batch, dst.memory()),
-                has_readback_space: self.can_read_back(batch, regions),
-                ..facts(TransferKind::Read, downcast(src)?, sum(regions))
-            },
+            Action::Read { src, dst, regions } => {
+                let memory = downcast(src)?;
+                let facts = TransferFacts {
+                    pinned: is_pinned(batch, dst.memory()),
+                    has_readback_space: self.can_read_back(batch, regions),
+                    ..facts(TransferKind::Read, memory, sum(regions))
+                };
+                let visibility = &memory.buffer().visibility;
+                if matches!(path_of(&facts), TransferPath::Bar(_)) && !visibility.is_current() {
+                    visibility.request_barriers();
+                    TransferFacts { bar: false, ..facts }
+                } else {
+                    facts
+                }
+            }
             Action::Copy { src, dst, regions } => {
                 let (from, to) = (downcast(src)?, downcast(dst)?);
                 let is_aligned = |region: &CopyRegion| [region.buffer, region.host, region.size].iter().all(|n| n.is_multiple_of(WORD));
@@ -166,13 +178,13 @@ impl Transfers {
     ) -> BackendResult<Completion> {
         check_ranges(regions.iter().map(|region| (region.buffer, region.size)), memory)?;
         let mut result = Ok(());
-        if let Some(seen) = host_mapping(memory, path) {
+        if let Some(mapping) = host_mapping(memory, path) {
             if matches!(path, TransferPath::Mapped(_)) {
                 batch.wait(memory.busy_until(true))?;
             }
             let start = batch.begin(progress);
             let copy_threads = &batch.gpu().copy_threads;
-            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, seen, bytes, regions));
+            src.with(&mut |bytes| result = mapped_copy::write_mapped(copy_threads, mapping, bytes, regions));
             // Flushes write-combined stores before the next submission.
             fence(Ordering::SeqCst);
             return result.map(|()| Completion::Done(Times { start, end: clock::now() }));
@@ -269,7 +281,8 @@ impl Transfers {
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // The offset within a word must be the same as in the destination.
+            // The offset within a word is the same as in the destination. The kernel then loads one word per stored
+            // word.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {

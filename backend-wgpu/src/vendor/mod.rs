@@ -26,7 +26,7 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
         && let Some(found) = pci.and_then(nvml::query)
     {
         return HardwareFacts {
-            max_clock_mhz: found.max_clock_mhz,
+            max_clock_mhz: found.max_clock_mhz.unwrap_or_else(|| estimated_clock_mhz(kind)),
             error_correction: found.error_correction,
             nvidia: Some(NvidiaAttributes {
                 compute_capability: found.compute_capability,
@@ -41,10 +41,14 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
     HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
 }
 
-/// Whether [`hardware`] returns the attributes of cl_nv_device_attribute_query. Programs list the extensions when they
-/// start, so this does not initialise NVIDIA's management library.
-pub(crate) fn has_nvidia_attributes(vendor: u32, pci: Option<[u32; 4]>) -> bool {
-    vendor == NVIDIA && pci.is_some() && nvml::is_installed()
+/// The name of NVIDIA's driver in Vulkan. NVML requires this driver; NVK, Mesa's driver for the same GPUs, is not enough.
+const NVIDIA_DRIVER: &str = "NVIDIA";
+
+/// Whether [`hardware`] can return the attributes of cl_nv_device_attribute_query: NVIDIA's driver and its management
+/// library are in use. Programs list the extensions when they start, so this does not initialise the library. If the
+/// initialisation fails later, the queries return CL_INVALID_VALUE.
+pub(crate) fn has_nvidia_attributes(vendor: u32, driver: &str, pci: Option<[u32; 4]>) -> bool {
+    vendor == NVIDIA && driver == NVIDIA_DRIVER && pci.is_some() && nvml::is_installed()
 }
 
 /// Returns a typical clock of GPUs of 2020 to 2025. Programs multiply the clock by the number of compute units to
@@ -79,6 +83,15 @@ mod tests {
             assert!(facts.max_clock_mhz > 0, "{kind:?}");
             assert_eq!(facts.nvidia, None, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn attributes_require_the_driver_and_an_address() {
+        let pci = Some([0, 1, 0, 0]);
+        assert!(!has_nvidia_attributes(NVIDIA, "NVK", pci));
+        assert!(!has_nvidia_attributes(NVIDIA, NVIDIA_DRIVER, None));
+        assert!(!has_nvidia_attributes(0x1002, NVIDIA_DRIVER, pci));
+        assert_eq!(has_nvidia_attributes(NVIDIA, NVIDIA_DRIVER, pci), nvml::is_installed());
     }
 
     #[test]

@@ -18,8 +18,8 @@ const ENABLED: c_int = 1;
 /// The facts that NVML reports for a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// The highest clock of the streaming multiprocessors.
-    pub(super) max_clock_mhz: u32,
+    /// The highest clock of the streaming multiprocessors, if the driver reports it.
+    pub(super) max_clock_mhz: Option<u32>,
     /// Major and minor version.
     pub(super) compute_capability: (u32, u32),
     /// Whether error correction of the memory is enabled.
@@ -128,13 +128,13 @@ impl Drop for Nvml {
 }
 
 /// Returns the facts of the GPU at a PCI address. Returns `None` if the library is missing, does not know the GPU, or
-/// does not report its clock or compute capability.
+/// does not report its compute capability.
 pub(super) fn query(pci: [u32; 4]) -> Option<Facts> {
     let nvml = Nvml::load()?;
     let device = nvml.device(pci)?;
     let (major, minor) = nvml.query_two(device, b"nvmlDeviceGetCudaComputeCapability")?;
     Some(Facts {
-        max_clock_mhz: nvml.max_clock_mhz(device)?,
+        max_clock_mhz: nvml.max_clock_mhz(device),
         compute_capability: (u32::try_from(major).ok()?, u32::try_from(minor).ok()?),
         // GPUs without error correction return an error.
         error_correction: nvml.query_two(device, b"nvmlDeviceGetEccMode").is_some_and(|(current, _)| current == ENABLED),

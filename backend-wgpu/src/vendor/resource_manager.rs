@@ -1,4 +1,5 @@
-//! A client of NVIDIA's resource manager, the part of the kernel driver that owns the GPU: it requests high clocks.
+//! A client of NVIDIA's resource manager, the part of the kernel driver that owns the GPU. The client requests high
+//! clocks.
 //!
 //! libcuda does the same when it creates a context, which also takes 300 ms and 527 MiB of the GPU's memory. This
 //! client takes neither. Its calls have been the same for all drivers since 2018; on a driver that refuses one,

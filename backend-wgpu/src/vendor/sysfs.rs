@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the graphics devices that have no PCI address, such as those of systems on a chip.
+/// The folder of the devices whose clocks Linux controls. It includes the GPUs of systems on a chip.
 const DEVFREQ: &str = "/sys/class/devfreq";
 
 /// Returns the highest clock in MHz of the GPU at a PCI address. Without an address, this is the GPU of a system on a

@@ -1,8 +1,9 @@
 //! Records and submits Vulkan command buffers.
 //!
 //! The first commands of a batch are stored as [`Step`]s and not recorded at once. If a small batch has the same
-//! steps as an earlier one, the command buffer of the earlier one is submitted again. Programs often launch the same
-//! kernels repeatedly, and on an H100 recording takes longer than submitting. Larger batches are recorded step by step.
+//! steps as the previous one, its command buffer is kept. Later batches with these steps submit that command buffer
+//! again. Programs often launch the same kernels repeatedly, and on an H100 recording takes longer than submitting.
+//! Larger batches are recorded step by step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -59,8 +60,8 @@ pub(crate) struct Location {
 }
 
 impl Location {
-    pub(crate) const fn new(buffer: &Buffer, offset: u64) -> Self {
-        Self { buffer: buffer.handle, id: buffer.id, offset, host_visible: buffer.host_visible }
+    pub(crate) fn new(buffer: &Buffer, offset: u64) -> Self {
+        Self { buffer: buffer.handle, id: buffer.id, offset, host_visible: buffer.visibility.has_barriers() }
     }
 
     const fn used(&self, writes: bool) -> Use {
@@ -159,7 +160,7 @@ pub(crate) struct CommandRecorder {
     bound: (vk::DescriptorSet, Option<u32>),
     /// Buffers used since the last barrier, and whether they were written.
     used_since_barrier: SmallVec<[Use; MAX_TRACKED_BUFFERS]>,
-    /// Whether the batch writes a buffer that the host reads in place.
+    /// Whether the batch writes a buffer that the host, or another API, reads in place.
     writes_host_visible: bool,
 }
 
@@ -427,8 +428,8 @@ impl CommandRecorder {
         if self.is_empty() {
             return Ok(false);
         }
-        // Makes writes visible to the host. The barrier is omitted if the host reads no written buffer: on an H100 it
-        // would take 2 of the 19 us of a launch with a wait.
+        // Makes writes visible to the host. The barrier is omitted if the batch writes no host-visible buffer: on an
+        // H100 it would take 2 of the 19 us of a launch with a wait.
         if std::mem::take(&mut self.writes_host_visible) {
             self.push_step(Step::Barrier {
                 from: STAGES,

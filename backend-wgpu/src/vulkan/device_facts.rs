@@ -21,15 +21,16 @@ pub(crate) struct DeviceFacts {
     pub(crate) calibrated_timestamps: bool,
     /// Whether the host can map all of the device's own memory (Resizable BAR).
     pub(crate) bar: bool,
-    /// The queue family to use: one without graphics if there is one.
+    /// The queue family to use: one with compute, without graphics and with 64-bit timestamps if there is one.
     pub(crate) queue_family: u32,
-    /// Number of queues that copy and do not compute.
+    /// Number of queues that only copy.
     pub(crate) copy_queues: u32,
     /// Whether the host can reset queries.
     pub(crate) host_query_reset: bool,
     /// Whether shaders can access buffers by 64-bit addresses (VK_KHR_buffer_device_address).
     pub(crate) buffer_addresses: bool,
-    /// Whether the driver reports register counts of pipelines (VK_KHR_pipeline_executable_properties).
+    /// Whether the driver is NVIDIA's, and reports the register counts of pipelines
+    /// (VK_KHR_pipeline_executable_properties).
     pub(crate) pipeline_statistics: bool,
     /// Whether shaders can read the device clock.
     pub(crate) device_clock: bool,

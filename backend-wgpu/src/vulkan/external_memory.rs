@@ -9,8 +9,27 @@ pub(crate) struct ExportedMemory {
     pub(crate) handle_type: vk::ExternalMemoryHandleTypeFlags,
     /// The file descriptor. The imported memory owns it.
     pub(crate) fd: i32,
+    /// Whether the driver closes the descriptor if the import fails ([`closes_rejected`]).
+    pub(crate) closes_rejected: bool,
     /// Bit mask of the memory types as which the memory can be imported.
     pub(crate) memory_types: u32,
+}
+
+/// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. The application should
+/// still own it then. NVIDIA's driver closes it; drivers of Mesa for the same GPUs do not.
+///
+/// # Safety
+/// The physical device must be the instance's.
+pub(crate) unsafe fn closes_rejected(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+    // SAFETY: the caller ensures it.
+    let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
+    let mut driver = vk::PhysicalDeviceDriverProperties::default();
+    if version >= vk::API_VERSION_1_2 {
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        // SAFETY: the caller ensures it, and the structure is part of this version.
+        unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
+    }
+    driver.driver_id == vk::DriverId::NVIDIA_PROPRIETARY
 }
 
 /// Creates a buffer of at least `size` bytes on exported memory. Also returns the size of the buffer. With `addressed`
@@ -95,21 +114,34 @@ unsafe fn allocate(
         // SAFETY: the device and the buffer support the memory type; a handle of another kind is an error.
         unsafe { device.allocate_memory(&info, None) }
     };
-    // If the type is wrong, NVIDIA's driver closes the file descriptor, although the caller should still own it. Each
-    // further attempt therefore uses a duplicate.
-    let mut spare = None;
+    let types: Vec<u32> = usable.into_iter().map(|(_, index)| index).collect();
+    // SAFETY: the caller passes an open descriptor.
+    unsafe { import_as_first(&types, exported.fd, exported.closes_rejected, import) }
+}
+
+/// Imports a file descriptor as the first possible memory type. The imported memory owns the descriptor. After an error
+/// the caller still owns it.
+///
+/// # Safety
+/// The descriptor must be open, and no thread may close it meanwhile. `import` must own the descriptor that it gets if
+/// it succeeds. If it fails, it must have closed the descriptor if and only if `closes_rejected` is true.
+unsafe fn import_as_first<T>(
+    types: &[u32],
+    fd: i32,
+    closes_rejected: bool,
+    mut import: impl FnMut(i32, u32) -> Result<T, vk::Result>,
+) -> Result<T, vk::Result> {
     let mut last = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
-    for (number, (_, index)) in usable.iter().enumerate() {
-        let fd = if number == 0 { Some(exported.fd) } else { spare.take() };
-        let Some(fd) = fd else { break };
-        if number + 1 < usable.len() {
-            // SAFETY: the file descriptor is open, and no thread closes it meanwhile.
-            spare = unsafe { duplicate(fd) };
-        }
-        match import(fd, *index) {
+    for &index in types {
+        // SAFETY: the caller ensures the requirements.
+        let attempt = if closes_rejected { unsafe { duplicate(fd) } } else { Some(fd) };
+        let Some(attempt) = attempt else { break };
+        match import(attempt, index) {
             Ok(memory) => {
-                // SAFETY: this function created the duplicate, which has no other owner.
-                spare.into_iter().for_each(|fd| unsafe { close(fd) });
+                if attempt != fd {
+                    // SAFETY: this function owns the original now, as the memory owns the duplicate.
+                    unsafe { close(fd) };
+                }
                 return Ok(memory);
             }
             Err(result) => {
@@ -150,3 +182,70 @@ unsafe fn duplicate(_: i32) -> Option<i32> {
 
 #[cfg(not(unix))]
 unsafe fn close(_: i32) {}
+
+#[cfg(test)]
+mod tests {
+    #![cfg(unix)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::io::{Read, Write};
+    use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    use ash::vk;
+
+    use super::import_as_first;
+
+    /// Imports one end of a connection with a driver that accepts only memory type 7.
+    fn import(types: &[u32], closes_rejected: bool) -> (Result<OwnedFd, vk::Result>, i32, UnixStream) {
+        let (given, other) = UnixStream::pair().unwrap();
+        other.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        let fd = given.into_raw_fd();
+        let driver = |fd: i32, index: u32| {
+            if index == 7 {
+                // SAFETY: the result owns the descriptor of a successful import.
+                return Ok(unsafe { OwnedFd::from_raw_fd(fd) });
+            }
+            if closes_rejected {
+                // SAFETY: the descriptor has no other owner.
+                drop(unsafe { OwnedFd::from_raw_fd(fd) });
+            }
+            Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)
+        };
+        // SAFETY: the descriptor is open, and only this function uses it.
+        (unsafe { import_as_first(types, fd, closes_rejected, driver) }, fd, other)
+    }
+
+    /// Whether all descriptors of the other end are closed.
+    fn is_closed(mut end: &UnixStream) -> bool {
+        matches!(end.read(&mut [0]), Ok(0))
+    }
+
+    #[test]
+    fn the_memory_owns_the_only_descriptor() {
+        for closes_rejected in [false, true] {
+            for types in [&[7][..], &[7, 1], &[1, 7], &[1, 2, 7, 3]] {
+                let (imported, _, other) = import(types, closes_rejected);
+                let memory = imported.unwrap();
+                assert!(!is_closed(&other), "{types:?}");
+                drop(memory);
+                assert!(is_closed(&other), "a descriptor is still open: {types:?}, {closes_rejected}");
+            }
+        }
+    }
+
+    #[test]
+    fn after_an_error_the_caller_owns_the_descriptor() {
+        for closes_rejected in [false, true] {
+            let (imported, fd, other) = import(&[1, 2], closes_rejected);
+            assert_eq!(imported.err(), Some(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE));
+            // SAFETY: the descriptor has no other owner.
+            let mut given = UnixStream::from(unsafe { OwnedFd::from_raw_fd(fd) });
+            given.write_all(&[1]).unwrap();
+            drop(given);
+            assert_eq!((&other).read(&mut [0]).unwrap(), 1);
+            assert!(is_closed(&other));
+        }
+    }
+}

@@ -108,7 +108,8 @@ impl VulkanDevice for HalDevice {
                 Ok(_) | Err(_) => {
                     // SAFETY: nothing has used it yet.
                     unsafe { hal_device.destroy_buffer(buffer) };
-                    return Err(BackendError::Other("the memory of the buffer cannot be mapped, or is not host-coherent".to_owned()));
+                    let message = format!("the memory of a buffer of {size} bytes cannot be mapped, or is not host-coherent");
+                    return Err(BackendError::Other(message));
                 }
             }
         }
@@ -136,7 +137,11 @@ impl VulkanDevice for HalDevice {
 
     fn import_fd(&self, kind: ExternalMemory, fd: i32, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Buffer> {
         let hal_device = self.hal()?;
-        let mut exported = ExportedMemory { handle_type: vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD, fd, memory_types: u32::MAX };
+        // SAFETY: the physical device is this instance's.
+        let closes_rejected =
+            unsafe { external_memory::closes_rejected(hal_device.shared_instance().raw_instance(), hal_device.raw_physical_device()) };
+        let handle_type = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+        let mut exported = ExportedMemory { handle_type, fd, closes_rejected, memory_types: u32::MAX };
         if kind == ExternalMemory::DmaBuf {
             exported.handle_type = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
             let instance = hal_device.shared_instance().raw_instance();

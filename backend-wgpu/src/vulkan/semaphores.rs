@@ -18,9 +18,31 @@ const MAX_WAIT: Duration = Duration::from_secs(10);
 pub(crate) struct Semaphore {
     queue: Arc<VulkanQueue>,
     handle: vk::Semaphore,
-    /// Number of submitted signals that were not exported as sync files.
-    signals: Mutex<u64>,
-    signalled: Condvar,
+    /// Submitted signals that were not exported as sync files.
+    signals: SignalCount,
+}
+
+#[derive(Debug, Default)]
+struct SignalCount {
+    count: Mutex<u64>,
+    added: Condvar,
+}
+
+impl SignalCount {
+    fn add(&self) {
+        *self.count.lock() += 1;
+        self.added.notify_all();
+    }
+
+    /// Waits for a signal and takes it. Returns false if there is none at the end of the wait.
+    fn take(&self, timeout: Duration) -> bool {
+        let mut count = self.count.lock();
+        self.added.wait_while_for(&mut count, |count| *count == 0, timeout);
+        // The count decides, not the result of the wait: a signal may have been added after the timeout.
+        let remaining = count.checked_sub(1);
+        *count = remaining.unwrap_or(0);
+        remaining.is_some()
+    }
 }
 
 /// Returns the semaphores of these payloads. Fails if one belongs to another backend.
@@ -46,7 +68,7 @@ impl SharedSemaphore {
         // SAFETY: the device lives as long as `queue`. If `info` names a handle type, the device reports it as
         // exportable.
         let handle = unsafe { queue.device.create_semaphore(info, None) }.map_err(backend_error)?;
-        let semaphore = Semaphore { queue: Arc::clone(queue), handle, signals: Mutex::new(0), signalled: Condvar::new() };
+        let semaphore = Semaphore { queue: Arc::clone(queue), handle, signals: SignalCount::default() };
         Ok(Self(Arc::new(semaphore)))
     }
 
@@ -71,8 +93,7 @@ impl Semaphore {
 
     /// Records that a signal was submitted.
     pub(crate) fn signal_submitted(&self) {
-        *self.signals.lock() += 1;
-        self.signalled.notify_all();
+        self.signals.add();
     }
 
     fn functions(&self) -> BackendResult<&ash::khr::external_semaphore_fd::Device> {
@@ -95,13 +116,9 @@ impl SharedPayload for SharedSemaphore {
         let functions = semaphore.functions()?;
         if kind == ExternalSemaphore::SyncFd {
             // Exporting a sync file requires a submitted signal.
-            let mut signals = semaphore.signals.lock();
-            while *signals == 0 {
-                if semaphore.signalled.wait_for(&mut signals, MAX_WAIT).timed_out() {
-                    return Err(BackendError::Other("no signal of the semaphore was submitted within 10 seconds".to_owned()));
-                }
+            if !semaphore.signals.take(MAX_WAIT) {
+                return Err(BackendError::Other(format!("no signal of the semaphore was submitted within {MAX_WAIT:?}")));
             }
-            *signals -= 1;
         }
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore.handle).handle_type(kind_of(kind));
         // SAFETY: the extension is enabled, the semaphore was created for this export, and a sync file has a
@@ -122,5 +139,38 @@ impl Drop for Semaphore {
     fn drop(&mut self) {
         // SAFETY: no submission uses it, as recorders retain the semaphores of their submissions.
         unsafe { self.queue.device.destroy_semaphore(self.handle, None) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use super::SignalCount;
+
+    #[test]
+    fn signals_are_taken_once() {
+        let signals = SignalCount::default();
+        assert!(!signals.take(Duration::ZERO));
+        signals.add();
+        assert!(signals.take(Duration::ZERO) && !signals.take(Duration::ZERO));
+    }
+
+    #[test]
+    fn a_signal_at_the_timeout_is_taken() {
+        const TIMEOUT: Duration = Duration::from_secs(1);
+        let signals = SignalCount::default();
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| signals.take(TIMEOUT));
+            std::thread::sleep(TIMEOUT / 4);
+            // The wait ends while this thread holds the lock.
+            let mut count = signals.count.lock();
+            std::thread::sleep(TIMEOUT);
+            *count = 1;
+            drop(count);
+            assert!(taken.join().unwrap());
+        });
     }
 }

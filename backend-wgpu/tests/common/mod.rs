@@ -141,7 +141,8 @@ pub fn bindings(kinds: &[(u32, BindingKind)]) -> Vec<Binding> {
     all
 }
 
-/// Returns the layout of the argument buffer. If `values[i]` is true, parameter `i` is a value at offset 64 + 4 i.
+/// Returns the layout of the argument buffer. If `values[i]` is true, parameter `i` is a value. The values follow each
+/// other from offset 64 on.
 pub fn layout(values: &[bool]) -> ArgLayout {
     let mut next = 64;
     let values = values

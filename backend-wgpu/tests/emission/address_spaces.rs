@@ -124,7 +124,7 @@ fn private_arrays() {
 
 #[test]
 fn by_value_arguments() {
-    // out[id] = value + byte + vector.z + struct[id % 8] (16-bit numbers)
+    // out[id] = value + byte + vector.z + struct[id % 8] + (long >> 32). The structure has 16-bit numbers.
     let params = "%0: ptr.global buffer, %1: i32 value, %2: i8 value, %3: i32x3 value, %4: ptr.constant bytes 16 2, %5: i64 value";
     let text = kernel("values", params, 6, |t, id| {
         let byte = t.op("i32", "zext %2");
@@ -164,7 +164,8 @@ fn by_value_arguments() {
 
 #[test]
 fn atomics_count_every_work_item() {
-    // data: sum, signed minimum, unsigned maximum, float sum, compare-and-exchange counter, local histogram total.
+    // %0: sum, signed minimum, unsigned maximum and float sum. %1: the old sum, and the count of the bin in local
+    // memory.
     let mut text = kernel("atomics", TWO, 2, |t, id| {
         let one = t.int(1);
         let at = |t: &mut Text, offset: u64| {

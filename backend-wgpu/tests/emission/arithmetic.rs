@@ -144,7 +144,7 @@ fn integers_of_64_bits() {
     check_integers(64);
 }
 
-/// Bit patterns of floats of that width: zeros, denormals, ones, large and small numbers, infinities, NaN.
+/// Bit patterns of 32-bit floats: zeros, denormals, ones, large and small numbers, infinities, NaN.
 const FLOATS_32: [u32; 14] = [
     0,
     0x8000_0000,
@@ -210,7 +210,7 @@ fn floats_of_32_bits() {
             6 => number(x.ceil()),
             7 => number(x.trunc()),
             8 => number(x.round_ties_even()),
-            // The sign of a zero is not compared.
+            // The sign of the result for two zeros is unspecified.
             9 => number(x.min(y) * 2.0).filter(|_| x != 0.0 || y != 0.0),
             10 => number(x.max(y) * 2.0).filter(|_| x != 0.0 || y != 0.0),
             11 => yes(x == y),

@@ -75,6 +75,7 @@ fn collatz_steps() {
 #[test]
 fn break_and_continue_inside_a_switch() {
     // sum = 0; for (i = 0;; i++) switch ((x + i) % 8) { 0: break out; 1, 5: continue; 2: sum += 10; default: sum += i }
+    // Each iteration without `continue` also increments `sum`.
     let text = unary(
         "%20: i32 = const 0
   %21: i32 = const 1

@@ -65,8 +65,8 @@ fn unaligned_accesses() {
 
 #[test]
 fn one_buffer_accessed_with_several_types() {
-    // Four floats. The second becomes an int, whose last byte is set. Then all are read as two 64-bit integers and
-    // added.
+    // Doubles four floats. Converts the second one to an int, whose low byte replaces the last byte of the vector.
+    // Inverts the 16 bits at byte 10. Then reads all bytes as two 64-bit integers, and adds these.
     let text = kernel("views", TWO, 2, |t, id| {
         let place = t.element("%0", "global", id, 16);
         let vector = t.load("f32x4", &place, 16);

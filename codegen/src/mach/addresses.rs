@@ -13,7 +13,7 @@ pub(crate) struct AddressingModes {
     pub(crate) max_scale_log2: i64,
     /// Only constants with an absolute value below this become displacements.
     pub(crate) max_constant: i64,
-    /// Only displacements with an absolute value below this are combined with constants.
+    /// Sums are only folded into accesses whose displacement has an absolute value below this.
     pub(crate) max_displacement: i32,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Sum {
 #[derive(Clone, Copy, Debug, Default)]
 struct Uses {
     all: u32,
-    folded: u32,
+    as_address: u32,
     in_same_loop: u32,
 }
 
@@ -39,12 +39,12 @@ struct Uses {
 pub(crate) struct Addresses<'a> {
     modes: AddressingModes,
     defs: &'a [Option<&'a Inst>],
-    /// The loop depth of the block that defines each value.
+    /// The loop depth of the instruction that defines each value; 0 for block parameters.
     depths: Vec<u32>,
     uses: Vec<Uses>,
 }
 
-/// The loop depth of each block. The blocks of a loop are contiguous.
+/// The loop depth of each block. The blocks of a loop are contiguous. A loop counts once for each backward branch.
 fn depths(function: &Function) -> Vec<u32> {
     let mut depths = vec![0; function.blocks.len()];
     for (from, block) in function.blocks.iter().enumerate() {
@@ -112,7 +112,7 @@ impl<'a> Addresses<'a> {
 
     fn fold(&mut self, value: Value, in_same_loop: bool) {
         let uses = &mut self.uses[value.index()];
-        uses.folded += 1;
+        uses.as_address += 1;
         uses.in_same_loop += u32::from(in_same_loop);
     }
 
@@ -134,7 +134,7 @@ impl<'a> Addresses<'a> {
     fn sum(&mut self, function: &Function, result: Value, op: &Op) -> Option<Sum> {
         let uses = self.uses[result.index()];
         let (Op::Bin(BinOp::Add, a, b), Type::I64) = (op, function.ty(result)) else { return None };
-        if uses.all == 0 || uses.all != uses.folded {
+        if uses.all == 0 || uses.all != uses.as_address {
             return None;
         }
         let depth = self.depths[result.index()];

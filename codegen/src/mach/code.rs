@@ -1,7 +1,15 @@
 //! Machine code, and the errors of code generation.
 
 use crate::target::Isa;
-use crate::vir::VerifyError;
+use crate::vir::{SourceLoc, VerifyError};
+
+/// The source position of machine code, up to the next entry of [`Code::lines`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LineEntry {
+    /// The offset in bytes of the first instruction.
+    pub offset: u32,
+    pub source: SourceLoc,
+}
 
 /// Machine code. It can be loaded at any address that is a multiple of 64.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +22,10 @@ pub struct Code {
     pub stack: u32,
     /// The offset in bytes of the constants.
     pub constants: u32,
+    /// The source positions of the instructions, sorted by offset.
+    pub lines: Vec<LineEntry>,
+    /// The number of instructions that the register allocator added to store a register on the stack or to load it.
+    pub spills: u32,
 }
 
 /// The reason why a module has no machine code.
@@ -28,8 +40,8 @@ pub enum CodegenError {
     /// A function is recursive, so the stack has no bound.
     #[error("function `{0}` is recursive")]
     Recursion(String),
-    /// The code exceeds the range of its branches: 2 GiB on x86, 128 MiB on AArch64.
-    #[error("the machine code is too large for its branches")]
+    /// The code exceeds the range of its branches.
+    #[error("the machine code exceeds the range of its branches: 2 GiB on x86-64, 128 MiB on AArch64")]
     Size,
     /// The register allocator failed: a defect of the code generator.
     #[error("register allocation failed: {0}")]

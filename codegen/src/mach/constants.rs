@@ -6,14 +6,14 @@ use crate::vir::{Function, Op, Value};
 /// A constant of the vector IR.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Constant<'a> {
-    /// The bits of every lane.
+    /// The bits of a scalar or mask, or of every lane of a vector.
     Splat(u64),
     /// The bits of each lane.
     Lanes(&'a [u64]),
 }
 
 impl Constant<'_> {
-    /// The bits of every lane, or `None` for a list of lanes.
+    /// The bits of a scalar, or of every lane. `None` for a list of lanes.
     pub(crate) const fn splat_bits(self) -> Option<u64> {
         match self {
             Self::Splat(bits) => Some(bits),

@@ -5,6 +5,7 @@ use regalloc2::{Function, Inst, Operand, OperandKind, RegClass, VReg};
 use smallvec::SmallVec;
 
 use super::function::{FunctionParts, MBlock, MFunction, MachineInst};
+use crate::vir::SourceLoc;
 use crate::vir::dominators::Dominators;
 
 /// A machine instruction with its operands.
@@ -12,6 +13,7 @@ use crate::vir::dominators::Dominators;
 pub(crate) struct EditInst<I> {
     pub(crate) inst: I,
     pub(crate) operands: SmallVec<[Operand; 6]>,
+    pub(crate) source: SourceLoc,
 }
 
 impl<I> EditInst<I> {
@@ -31,7 +33,8 @@ pub(crate) struct EditBlock<I> {
     pub(crate) insts: Vec<EditInst<I>>,
 }
 
-/// A loop: the blocks from `header` to `latch`. The loops of a function are contiguous and nest.
+/// A loop: the blocks from `header` to `latch`, the last block that jumps to the header. The loops of a function are
+/// contiguous and nest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     pub(crate) header: usize,
@@ -56,6 +59,7 @@ impl<I: MachineInst> Edit<I> {
                 let list = (start..block.end).map(|index| EditInst {
                     inst: function.insts[index],
                     operands: SmallVec::from_slice(function.inst_operands(Inst::new(index))),
+                    source: function.sources[index],
                 });
                 start = block.end;
                 list.collect()
@@ -70,14 +74,14 @@ impl<I: MachineInst> Edit<I> {
         let mut blocks = Vec::with_capacity(self.blocks.len());
         let mut insts = Vec::new();
         for EditBlock { mut block, insts: list } in self.blocks {
-            insts.extend(list.into_iter().map(|EditInst { inst, operands }| (inst, operands)));
+            insts.extend(list.into_iter().map(|EditInst { inst, operands, source }| (inst, operands, source)));
             block.end = insts.len();
             blocks.push(block);
         }
         MFunction::from_parts(FunctionParts { blocks, vregs: self.vregs, vector_bytes: self.vector_bytes }, insts)
     }
 
-    /// Replaces registers in uses and in the arguments of jumps. A replacement is never replaced itself.
+    /// Replaces registers in uses and in the arguments of jumps. A replacement must not have a replacement itself.
     pub(crate) fn rename(&mut self, replacements: &[Option<VReg>]) {
         let new = |reg: VReg| replacements.get(reg.vreg()).copied().flatten().unwrap_or(reg);
         for EditBlock { block, insts } in &mut self.blocks {

@@ -1,8 +1,9 @@
-//! Instruction folding: decides which values are computed as part of their only user, and counts uses.
+//! Instruction folding: decides which values are computed as part of their only user, and which are used at all.
 //!
-//! An instruction can compute its operand if it is the only user, and is in the operand's block. For example, a branch
-//! reads the flags of a comparison, and a load becomes the memory operand of an addition. The policy of an instruction
-//! set decides which operations fold. It must not fold a load if memory may be written between the load and its user.
+//! An instruction can compute its operand if it is the only user of the operand, and is in the same block. For example,
+//! a branch reads the flags of a comparison, and a load becomes the memory operand of an addition. The policy of an
+//! instruction set decides which operations fold. It must not fold a load if memory may be written between the load and
+//! its user.
 //!
 //! ```text
 //! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
@@ -30,7 +31,7 @@ pub(crate) struct Candidate<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     None,
-    /// An instruction of a block, by its index; the index after the last one is the terminator's condition.
+    /// `At(block, index)`: an instruction of a block. The index after the last one is the terminator's condition.
     At(usize, usize),
     /// Several uses, or a use as the argument of a jump or as the result of the function.
     Many,
@@ -185,7 +186,7 @@ impl<'a> FoldingPlan<'a> {
             let Some(at) = only_user(result) else { continue };
             self.single_block_use[result.index()] = true;
             let user = block.insts.get(at);
-            // Several accesses can use the terms of a sum.
+            // Several accesses can use the terms of a sum. An unused user is not computed.
             if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
                 continue;
             }

@@ -6,6 +6,8 @@
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 use smallvec::SmallVec;
 
+use crate::vir::SourceLoc;
+
 /// A machine instruction with virtual registers.
 pub(crate) trait MachineInst: Copy {
     /// Whether the instruction ends a block without successors: a return or a trap.
@@ -35,6 +37,8 @@ pub(crate) struct MBlock {
 #[derive(Debug)]
 pub(crate) struct MFunction<I> {
     pub(crate) insts: Vec<I>,
+    /// The source position of each instruction.
+    pub(crate) sources: Vec<SourceLoc>,
     /// The end of each instruction's operands, in `operands`.
     ends: Vec<u32>,
     operands: Vec<Operand>,
@@ -58,15 +62,21 @@ impl<I> MFunction<I> {
     }
 
     /// A function with these instructions, in the order of the code.
-    pub(crate) fn from_parts(parts: FunctionParts, list: Vec<(I, SmallVec<[Operand; 6]>)>) -> Self {
+    pub(crate) fn from_parts(parts: FunctionParts, list: Vec<(I, SmallVec<[Operand; 6]>, SourceLoc)>) -> Self {
         let FunctionParts { blocks, vregs, vector_bytes } = parts;
-        let mut this = Self { insts: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks, vregs, vector_bytes };
-        for (inst, operands) in list {
+        let mut this = Self { insts: Vec::new(), sources: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks, vregs, vector_bytes };
+        for (inst, operands, source) in list {
             this.insts.push(inst);
+            this.sources.push(source);
             this.operands.extend_from_slice(&operands);
             this.ends.push(this.operands.len() as u32);
         }
         this
+    }
+
+    /// The source position of the first instruction of a block.
+    pub(crate) fn source_of_block(&self, block: Block) -> SourceLoc {
+        self.sources.get(self.first(block.index())).copied().unwrap_or_default()
     }
 
     fn first(&self, block: usize) -> usize {
@@ -146,14 +156,16 @@ pub(crate) struct FunctionBuilder<I> {
     labels: Vec<usize>,
     /// Whether new blocks are cold.
     pub(crate) cold: bool,
+    /// The source position of new instructions.
+    pub(crate) source: SourceLoc,
 }
 
 impl<I: MachineInst> FunctionBuilder<I> {
     /// An empty function with `labels` labels, numbered from 0.
     pub(crate) fn new(labels: usize) -> Self {
-        let function =
-            MFunction { insts: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks: Vec::new(), vregs: 0, vector_bytes: 16 };
-        Self { function, labels: vec![usize::MAX; labels], cold: false }
+        let parts = FunctionParts { blocks: Vec::new(), vregs: 0, vector_bytes: 16 };
+        let function = MFunction::from_parts(parts, Vec::new());
+        Self { function, labels: vec![usize::MAX; labels], cold: false, source: SourceLoc::default() }
     }
 
     pub(crate) fn new_reg(&mut self, class: RegClass) -> VReg {
@@ -168,6 +180,7 @@ impl<I: MachineInst> FunctionBuilder<I> {
 
     pub(crate) fn add(&mut self, inst: I, operands: &[Operand]) {
         self.function.insts.push(inst);
+        self.function.sources.push(self.source);
         self.function.operands.extend_from_slice(operands);
         self.function.ends.push(self.function.operands.len() as u32);
     }

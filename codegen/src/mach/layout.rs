@@ -6,7 +6,8 @@
 
 use smallvec::SmallVec;
 
-use super::link::Relocation;
+use super::code::LineEntry;
+use super::link::{Relocation, Text};
 
 /// The end of a block. Blocks are indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) struct BlockCode<C> {
 pub(crate) trait BranchEncoding: Sized {
     /// A condition of branches.
     type Cond: Copy;
-    /// The alignment of loop headers: the size of an instruction fetch.
+    /// The alignment of targets of backward branches in bytes: the size of an instruction fetch.
     const LOOP_ALIGN: usize;
 
     /// Whether the header of a loop moves after the latch, so that an iteration executes one branch.
@@ -84,8 +85,8 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
     }
 }
 
-/// Moves the header of each loop after its latch. The latch must jump to the header, and the header must end with the
-/// exit of the loop.
+/// Moves the header of a loop after its latch, if the latch jumps to the header and the header branches to the exit of
+/// the loop. Other loops do not change.
 fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut [usize]) {
     let latches = order.to_vec();
     for latch in latches {
@@ -112,16 +113,12 @@ struct Layout<'a, B: BranchEncoding> {
     branches: Vec<Branches<B>>,
     /// The offset of each block.
     starts: Vec<usize>,
-    /// Whether a block is the target of a backward branch.
+    /// Whether a block is the target of a backward branch in a block that is not cold.
     loops: Vec<bool>,
 }
 
-/// Lays out the blocks of a function, whose bytes are in `text`. Returns the bytes and the moved relocations.
-pub(crate) fn lay_out<B: BranchEncoding>(
-    text: &[u8],
-    blocks: &[BlockCode<B::Cond>],
-    relocations: &[Relocation],
-) -> (Vec<u8>, Vec<Relocation>) {
+/// Lays out the blocks of a function, whose instructions are in `text`.
+pub(crate) fn lay_out<B: BranchEncoding>(text: &Text, blocks: &[BlockCode<B::Cond>]) -> Text {
     let mut order: Vec<usize> = (0..blocks.len()).filter(|block| *block == 0 || thread(blocks, *block) == *block).collect();
     if B::ROTATES_LOOPS {
         rotate_loops(blocks, &mut order);
@@ -138,7 +135,7 @@ pub(crate) fn lay_out<B: BranchEncoding>(
     let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
     // Branches never shrink, so this terminates.
     while layout.grow() {}
-    layout.write(text, relocations)
+    layout.write(text)
 }
 
 impl<B: BranchEncoding> Layout<'_, B> {
@@ -165,22 +162,27 @@ impl<B: BranchEncoding> Layout<'_, B> {
         grown
     }
 
-    fn write(&self, text: &[u8], relocations: &[Relocation]) -> (Vec<u8>, Vec<Relocation>) {
-        let mut out = Vec::with_capacity(text.len() + self.blocks.len() * 8);
+    fn write(&self, text: &Text) -> Text {
+        let Text { bytes, relocations, lines } = text;
+        let mut out = Vec::with_capacity(bytes.len() + self.blocks.len() * 8);
         let mut moved = Vec::with_capacity(relocations.len());
+        let mut moved_lines = Vec::with_capacity(lines.len());
         for (&block, branches) in self.order.iter().zip(&self.branches) {
             let (code, start) = (self.blocks[block], self.starts[block]);
             B::pad(&mut out, start);
-            out.extend(&text[code.start..code.end]);
+            out.extend(&bytes[code.start..code.end]);
             let [first, last] = [code.start, code.end].map(|limit| relocations.partition_point(|relocation| relocation.at < limit));
             let own = &relocations[first..last];
             let to = |place: usize| place - code.start + start;
+            // A block with instructions has a line entry at its start, because the emitter adds one.
+            let [first, last] = [code.start, code.end].map(|limit| lines.partition_point(|line| (line.offset as usize) < limit));
+            moved_lines.extend(lines[first..last].iter().map(|line| LineEntry { offset: to(line.offset as usize) as u32, ..*line }));
             moved.extend(own.iter().map(|relocation| Relocation { at: to(relocation.at), end: to(relocation.end), ..*relocation }));
             for branch in branches {
                 let end = out.len() + branch.size();
                 branch.encode(self.starts[branch.target()] as i64 - end as i64, &mut out);
             }
         }
-        (out, moved)
+        Text { bytes: out, relocations: moved, lines: moved_lines }
     }
 }

@@ -1,7 +1,8 @@
 //! Links functions: assigns offsets to functions and constants, and resolves relocations.
 
-use super::code::{Code, CodegenError};
+use super::code::{Code, CodegenError, LineEntry};
 use super::pool::Pool;
+use crate::vir::SourceLoc;
 
 /// The target of a relocation.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +29,7 @@ pub(crate) enum RelocationKind {
 /// A relocation. Both offsets are in bytes from the start of the function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relocation {
-    /// The offset of the field to patch.
+    /// The offset of the bytes to patch: on x86 the field, on AArch64 the instruction.
     pub(crate) at: usize,
     /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start. For
     /// [`RelocationKind::Move32`], it is the preceding `adr`.
@@ -37,11 +38,34 @@ pub(crate) struct Relocation {
     pub(crate) kind: RelocationKind,
 }
 
+/// Instructions of a function. All offsets are from the start of the function.
+#[derive(Debug, Default)]
+pub(crate) struct Text {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) relocations: Vec<Relocation>,
+    /// Sorted by offset.
+    pub(crate) lines: Vec<LineEntry>,
+}
+
+impl Text {
+    /// Sets the source position of the instructions that follow. At the start of a block, always adds an entry, because
+    /// the layout moves blocks.
+    pub(crate) fn set_source(&mut self, source: SourceLoc, starts_block: bool) {
+        let offset = self.bytes.len() as u32;
+        match self.lines.last_mut() {
+            Some(last) if last.offset == offset => last.source = source,
+            Some(last) if last.source == source && !starts_block => {}
+            _ => self.lines.push(LineEntry { offset, source }),
+        }
+    }
+}
+
 /// The machine code of a function.
 #[derive(Debug)]
 pub(crate) struct Emitted {
-    pub(crate) bytes: Vec<u8>,
-    pub(crate) relocations: Vec<Relocation>,
+    pub(crate) text: Text,
+    /// The number of moves of the register allocator between registers and the stack.
+    pub(crate) spills: u32,
     /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
 }
@@ -76,7 +100,7 @@ fn require(number: i64, bits: u32) -> Result<(), CodegenError> {
     if (-(1 << bits)..1 << bits).contains(&number) { Ok(()) } else { Err(CodegenError::Size) }
 }
 
-/// Sets bits of an instruction word that are 0.
+/// Sets bits of an instruction word. They must be 0 before.
 fn insert(bytes: &mut [u8], bits: u32) {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[..4]);
@@ -86,21 +110,24 @@ fn insert(bytes: &mut [u8], bits: u32) {
 /// Functions are aligned to cache lines.
 const ALIGN: usize = 64;
 
-/// Concatenates functions and constants, and resolves relocations. `padding` fills the space between functions. `stack`
-/// is stored unchanged in the result.
+/// Concatenates functions and constants, and resolves relocations. `padding` fills the space between functions and
+/// before the constants. `stack` is stored unchanged in the result.
 pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
     let mut bytes = Vec::new();
+    let mut lines = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());
-    for function in functions {
+    for Emitted { text, .. } in functions {
         bytes.resize(bytes.len().next_multiple_of(ALIGN), padding);
-        entries.push(u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?);
-        bytes.extend_from_slice(&function.bytes);
+        let entry = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+        entries.push(entry);
+        bytes.extend_from_slice(&text.bytes);
+        lines.extend(text.lines.iter().map(|line| LineEntry { offset: entry + line.offset, ..*line }));
     }
     let constants = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
     let places = pool.append(&mut bytes, padding);
     i32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
     for (function, &entry) in functions.iter().zip(&entries) {
-        for relocation in &function.relocations {
+        for relocation in &function.text.relocations {
             let target = match relocation.target {
                 RelocationTarget::Pool(id) => places[id as usize],
                 RelocationTarget::Function(index) => entries[index as usize] as usize,
@@ -109,5 +136,6 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
             relocation.kind.apply(&mut bytes[entry as usize + relocation.at..], distance)?;
         }
     }
-    Ok(Code { bytes, entries, stack, constants })
+    let spills = functions.iter().map(|function| function.spills).sum();
+    Ok(Code { bytes, entries, stack, constants, lines, spills })
 }

@@ -7,7 +7,7 @@
 //! An instruction set implements:
 //! - [`function::MachineInst`] for its instructions
 //! - the list of registers that can be allocated
-//! - a folding policy ([`folding::Candidate`])
+//! - a folding policy ([`folding::Candidate`]) and its addressing modes ([`addresses::AddressingModes`])
 //! - the encoding of its branches ([`layout::BranchEncoding`])
 
 pub(crate) mod addresses;

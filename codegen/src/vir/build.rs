@@ -2,7 +2,7 @@
 
 use super::entities::{Block, Value};
 use super::function::{BlockData, Function};
-use super::op::{Cond, Inst, Op, Target, Terminator};
+use super::op::{Cond, Inst, Op, SourceLoc, Target, Terminator};
 use super::types::Type;
 
 /// A function under construction, and the current block.
@@ -12,13 +12,15 @@ pub struct Builder {
     /// The entered blocks, in the order of the code.
     order: Vec<Block>,
     current: Block,
+    /// The source position of the instructions that are added.
+    source: SourceLoc,
 }
 
 impl Builder {
     /// Starts a function. The entry block is current.
     pub fn new(name: impl Into<String>, params: Vec<Type>, returns: Option<Type>) -> Self {
         let function = Function { name: name.into(), params, returns, values: Vec::new(), blocks: vec![BlockData::default()] };
-        Self { function, order: vec![Block(0)], current: Block(0) }
+        Self { function, order: vec![Block(0)], current: Block(0), source: SourceLoc::default() }
     }
 
     /// The function in its current state.
@@ -63,16 +65,21 @@ impl Builder {
         self.function.blocks[self.current.index()].terminator.is_some()
     }
 
+    /// Sets the source position of the instructions that are added from now on.
+    pub const fn set_source(&mut self, source: SourceLoc) {
+        self.source = source;
+    }
+
     /// Adds an instruction with a result of the given type.
     pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
-        self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value) });
+        self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value), source: self.source });
         value
     }
 
     /// Adds an instruction without a result.
     pub fn effect(&mut self, op: Op) {
-        self.function.blocks[self.current.index()].insts.push(Inst { op, result: None });
+        self.function.blocks[self.current.index()].insts.push(Inst { op, result: None, source: self.source });
     }
 
     /// Ends the current block.
@@ -82,8 +89,8 @@ impl Builder {
         block.terminator = Some(terminator);
     }
 
-    /// Returns the function with its blocks in the order of [`enter`](Self::enter). Unreachable blocks and unused
-    /// values are removed.
+    /// Returns the function with its blocks in the order of [`enter`](Self::enter). Removes unreachable blocks, unused
+    /// block parameters, and unused instructions without effects.
     pub fn finish(self) -> Function {
         let Self { mut function, mut order, .. } = self;
         let reached = reachable(&function);

@@ -7,8 +7,8 @@
 //! - a mask, with one bit per lane
 //!
 //! The code that builds the IR splits larger vectors: sixteen lanes of 64 bits are two values of eight lanes. Registers
-//! do not hold narrow integers. Bytes and 16-bit words are memory formats ([`Mem`]): loads extend them with zeros,
-//! stores truncate.
+//! do not hold narrow integers, except for packed ones ([`BinOp`]). Bytes and 16-bit words are memory formats
+//! ([`Mem`]): loads extend them with zeros, stores truncate.
 //!
 //! # Control flow
 //! A [`Function`] is a list of blocks. Block 0 is the entry and has no parameters. Blocks have parameters instead of
@@ -46,7 +46,7 @@ pub use build::Builder;
 pub use entities::{Block, Func, Value};
 pub use function::{BlockData, Function, Module};
 pub(crate) use gvn::gvn;
-pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
+pub use op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, SourceLoc, Target, Terminator, TernOp, UnOp};
 pub use read::{ReadError, read};
 pub use types::{Elem, MaskType, Type};
 pub use verify::{VerifyError, verify};

@@ -237,8 +237,8 @@ pub enum Op {
     Bin(BinOp, Value, Value),
     Tern(TernOp, Value, Value, Value),
     Cmp(CmpOp, Value, Value),
-    /// Condition, value if true, value if false. A scalar's condition is an `i32` (true if not 0). A vector's condition
-    /// is a mask.
+    /// Condition, value if true, value if false. The condition of a scalar is an `i32` (true if not 0). The condition
+    /// of a vector or mask is a mask.
     Select(Value, Value, Value),
     /// Conversion of scalars, or of vectors to elements of the same size.
     Cast(CastOp, Value),
@@ -329,12 +329,17 @@ pub enum Op {
     CallHelper(Value, SmallVec<[Value; 6]>),
 }
 
+/// A position in the source of a kernel. The code that builds vector IR defines its meaning; 0 is unknown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SourceLoc(pub u32);
+
 /// An operation and its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inst {
     pub op: Op,
-    /// The defined value. `None` for stores, fences and calls of functions without a result.
+    /// The defined value. `None` for stores, prefetches, fences and calls of functions without a result.
     pub result: Option<Value>,
+    pub source: SourceLoc,
 }
 
 /// A target block and the arguments for its parameters.

@@ -13,7 +13,7 @@
 
 use super::entities::{Block, Func, Value};
 use super::function::{BlockData, Function, Module};
-use super::op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, Target, Terminator, TernOp, UnOp};
+use super::op::{Addr, BinOp, CastOp, CmpOp, Cond, Inst, Mem, Op, Rounding, SourceLoc, Target, Terminator, TernOp, UnOp};
 use super::types::{Elem, Type};
 use super::write::word;
 
@@ -380,7 +380,7 @@ fn body_line(function: &mut Function, cursor: &mut Cursor<'_>) -> Parsed<()> {
         Some(terminator) => block.terminator = Some(terminator),
         None => {
             let op = op(cursor)?;
-            block.insts.push(Inst { op, result });
+            block.insts.push(Inst { op, result, source: SourceLoc::default() });
         }
     }
     if cursor.rest.is_empty() { Ok(()) } else { cursor.error("the end of the line") }

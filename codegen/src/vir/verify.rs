@@ -18,7 +18,8 @@ pub struct VerifyError {
     pub message: String,
 }
 
-/// Verifies all functions of a module against the rules of [the vector IR](super).
+/// Verifies all functions of a module against the rules of [the vector IR](super). Does not check that the blocks of a
+/// loop are contiguous.
 ///
 /// # Errors
 /// Reports the first broken rule.
@@ -29,7 +30,7 @@ pub fn verify(module: &Module) -> Result<(), VerifyError> {
 struct Checker<'a> {
     module: &'a Module,
     function: &'a Function,
-    /// The block that defines each value.
+    /// The block that defines each value. `None` if the definition has not been visited yet.
     defined: Vec<Option<u32>>,
     dominators: Dominators,
 }

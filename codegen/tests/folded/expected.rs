@@ -67,8 +67,8 @@ fn an_operation_that_select_uses_is_masked() {
         let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FLt, a, c));
         let mask = build.value_of(Type::I32, Op::MaskBits(less));
         let mask = build.value_of(Type::mask(16, 32), Op::MaskOf(mask));
-        let equal = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FNe, a, b));
-        let both = build.value_of(Type::mask(16, 32), Op::Bin(BinOp::And, mask, equal));
+        let differs = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::FNe, a, b));
+        let both = build.value_of(Type::mask(16, 32), Op::Bin(BinOp::And, mask, differs));
         let sum = build.value_of(F32X16, Op::Tern(TernOp::Fma, a, b, c));
         build.value_of(F32X16, Op::Select(both, sum, c))
     });
@@ -177,8 +177,8 @@ fn sums_of_addresses_fold_into_accesses() {
 fn an_inverted_comparison_is_one_comparison() {
     let module = function(I32X16, |build, base| {
         let [a, b] = [64, 128].map(|disp| load(build, I32X16, base, disp));
-        let less = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::UGe, a, b));
-        let not = build.value_of(Type::mask(16, 32), Op::Un(UnOp::Not, less));
+        let at_least = build.value_of(Type::mask(16, 32), Op::Cmp(CmpOp::UGe, a, b));
+        let not = build.value_of(Type::mask(16, 32), Op::Un(UnOp::Not, at_least));
         build.value_of(I32X16, Op::Select(not, a, b))
     });
     let text = text(&module, Isa::AVX512);
@@ -218,7 +218,7 @@ fn a_computation_in_one_branch_is_not_reused_in_the_other() {
 }
 
 #[test]
-fn a_shuffle_within_sixteen_bytes_is_one_instruction() {
+fn a_shuffle_with_a_simple_pattern_is_one_instruction() {
     let shuffled = |lanes: [u8; 8]| {
         let module = function(F32X8, |build, base| {
             let (a, b) = (load(build, F32X8, base, 32), load(build, F32X8, base, 64));

@@ -251,7 +251,7 @@ fn trees(seed: u64, ty: Type) -> Module {
 }
 
 /// Compares the first function of a module with the evaluator. Returns `false` if the evaluator has no result, because
-/// a condition depends on bits of a NaN.
+/// a condition or an address depends on the bits of a NaN.
 fn check(module: &Module, isa: Isa, seed: u64) -> bool {
     let mut random = Random::new(seed);
     let number = |random: &mut Random| match random.below(4) {
@@ -285,7 +285,7 @@ fn folded_trees_equal_the_evaluator() {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
             for bytes in [0, 16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
                 let ty = if bytes == 0 { Type::Scalar(elem) } else { Type::Vector(elem, (bytes / elem.bytes()) as u8) };
-                // SSE4.2 has no FMA. The code generator emulates it for floats only.
+                // SSE4.2 has no FMA. The code generator emulates it for `f32` only.
                 if isa == Isa::SSE42 && elem == Elem::F64 {
                     continue;
                 }
@@ -297,7 +297,7 @@ fn folded_trees_equal_the_evaluator() {
 }
 
 #[test]
-fn shuffles_support_every_order_of_lanes() {
+fn shuffles_support_irregular_orders_of_lanes() {
     for isa in isas() {
         for (elem, bytes) in [(Elem::I32, 64), (Elem::F32, 32), (Elem::I64, 64), (Elem::F64, 16), (Elem::I32, 16)] {
             if bytes as u32 > isa.caps().vector_bytes {

@@ -24,7 +24,7 @@ fn program(seed: u64, helpers: &[Helper], isas: &[Isa]) -> (Module, Isa) {
     (generate::module(random.next(), Config { isa, helpers, size, depth }), isa)
 }
 
-/// Checks that the generated programs are valid, and that no result or branch depends on unspecified values.
+/// Checks that the generated programs are valid, and that no address or branch depends on unspecified values.
 #[test]
 fn random_programs_are_valid_and_specified() {
     let isas = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8];

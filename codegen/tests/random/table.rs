@@ -11,9 +11,10 @@ use wgcl_codegen::vir::{
 use crate::generate::{PACKED, SIZE, all_types, has_fma, number, order};
 use crate::support::Random;
 
-/// Size in bytes of all numbers of one operand, and of all results.
+/// Size in bytes of all numbers of one operand.
 const OPERAND: i32 = 512;
-/// Maximum number of times that a case applies its operation, with different numbers.
+/// Maximum number of times that a case applies its operation, with different numbers. One more application uses the
+/// numbers at the end of the memory.
 const REPETITIONS: i32 = 24;
 /// The offset of results in bytes.
 const RESULTS: i32 = 4096;
@@ -356,7 +357,7 @@ impl Table {
         });
     }
 
-    /// Operations that all types have.
+    /// Operations that all types except masks have, and operations on the lanes of vectors.
     fn any(&mut self, ty: Type, elem: Elem) {
         self.op("Select".into(), &[ty.compared(), ty, ty], ty, |values| Op::Select(values[0], values[1], values[2]));
         for bits in [0, 1, 0x8000_0000, 0xffff_ffff, u64::MAX, 0x3ff0_0000_0000_0000, 0x3f80_0000] {

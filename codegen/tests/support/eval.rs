@@ -15,13 +15,13 @@ pub enum Fault {
     /// An access outside the memory.
     #[error("an access to {0:#x}, outside the memory")]
     Outside(u64),
-    /// An unspecified address or condition.
+    /// An unspecified value on which the behaviour depends, for example an address or a condition.
     #[error("{0} with an unspecified value")]
     Unknown(&'static str),
     /// A division that traps.
     #[error("a division by zero, or of the minimum integer by -1")]
     Trap,
-    /// The limit of instructions is exceeded.
+    /// The limit of instructions or of nested calls is exceeded.
     #[error("too many instructions")]
     Endless,
     /// An invalid operation, or an executed `unreachable`.

@@ -10,9 +10,9 @@ use super::lane::{Lane, State};
 enum Mark {
     Known,
     Unknown,
-    /// The first byte of a number with this state and size in bytes. Its other bytes have no state.
+    /// The first byte of a number with this state and size in bytes.
     First(State, u8),
-    /// Any other byte of such a number.
+    /// Any other byte of a number with a state.
     Rest,
 }
 

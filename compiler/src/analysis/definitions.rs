@@ -95,8 +95,8 @@ impl<'f> Definitions<'f> {
         }
     }
 
-    /// Root and byte offset (`None` if the pointer is a root) of a pointer in the form that `passes::resolve_pointers`
-    /// produces: a root, or one `ptr_add` of a root. `None` for other pointers.
+    /// Root and byte offset of a pointer in the form that `passes::resolve_pointers` produces: a root, or one `ptr_add`
+    /// of a root. The offset of a root is `None`. Returns `None` for other pointers.
     pub(crate) fn pointer(&self, pointer: Value) -> Option<(Root, Option<Value>)> {
         match self.get(pointer) {
             Some(Op::PtrAdd(base, offset)) => self.root(*base).map(|root| (root, Some(*offset))),
@@ -127,8 +127,8 @@ impl<'f> Definitions<'f> {
         sum
     }
 
-    /// Adds `value * scale` to a sum. Looks through sums, products with constants, and conversions between 32 and 64
-    /// bits. Returns false if there are too many terms.
+    /// Adds `value * scale` to a sum. Looks through sums, subtractions of constants, products with constants, left
+    /// shifts by constants, and conversions between 32 and 64 bits. Returns false if there are too many terms.
     fn add(&self, value: Value, scale: u32, sum: &mut Linear, depth: usize) -> bool {
         if let Some(bits) = self.scalar(value) {
             sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));

@@ -1,9 +1,11 @@
 //! Constant folding, lane by lane, on the bits of [`Const`](crate::ir::Const).
 //!
-//! Floating-point arithmetic is only folded if every device computes the same bits: rounding to nearest even, and
-//! neither operands nor result are NaN or denormal. The functions return `None` if they do not fold the operation.
-//! Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
+//! Results of floating-point arithmetic are rounded to nearest even. They are only folded if neither operands nor
+//! result are NaN or denormal. Every device then computes the same bits, except for quotients, which some devices round
+//! less accurately. The functions return `None` if they do not fold the operation. Example:
+//! `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
+use crate::half_conversion::to_half;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
 
@@ -30,7 +32,7 @@ fn float(scalar: Scalar, bits: u64) -> Option<f64> {
 #[allow(clippy::cast_possible_truncation, reason = "rounding to the narrower type is intended")]
 fn float_bits(scalar: Scalar, value: f64) -> Option<u64> {
     let bits = match scalar {
-        Scalar::F16 => u64::from(f16::from_f64(value).to_bits()),
+        Scalar::F16 => u64::from(to_half(value).to_bits()),
         Scalar::F32 => u64::from((value as f32).to_bits()),
         Scalar::F64 => value.to_bits(),
         _ => return None,
@@ -192,7 +194,8 @@ pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
         MathOp::Ceil => float_bits(scalar, float(scalar, a)?.ceil())?,
         MathOp::FTrunc => float_bits(scalar, float(scalar, a)?.trunc())?,
         MathOp::Rint => float_bits(scalar, float(scalar, a)?.round_ties_even())?,
-        // Drivers fold the root of zero as well. The rules for constant zeros must see that zero first.
+        // Drivers fold the root of zero as well. `passes::legalize` rewrites arithmetic with constant zeros, so this
+        // zero must be a constant before that pass.
         MathOp::Sqrt => exact_root(float(scalar, a)?).and_then(|root| float_bits(scalar, root))?,
         MathOp::SAbs => scalar.sign_extend(a).unsigned_abs() & scalar.mask(),
         MathOp::Clz => u64::from(a.leading_zeros() - (64 - bits)),

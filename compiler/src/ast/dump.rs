@@ -246,6 +246,9 @@ impl Dump {
                     self.put("; ");
                 }
             }
+            for assertion in &record.asserts {
+                self.static_assert(assertion);
+            }
             self.put("}");
         }
         self.attributes(&record.attributes);

@@ -269,6 +269,8 @@ pub(crate) struct RecordSpec {
     pub tag: Option<Ident>,
     /// The members, or `None` if the specifier only has a tag.
     pub fields: Option<Vec<FieldDecl>>,
+    /// The `_Static_assert` declarations between the members.
+    pub asserts: Vec<StaticAssert>,
     pub attributes: Vec<Attribute>,
     /// Maximum alignment of a member in bytes, from `#pragma pack`.
     pub pack: Option<u32>,
@@ -572,7 +574,7 @@ pub(crate) enum ExprKind {
     },
     Comma(Box<Expr>, Box<Expr>),
     Cast(Box<TypeName>, Box<Expr>),
-    /// `(type)(a, b, ...)` with more than one expression in the parentheses: a vector literal if the type is a vector.
+    /// `(type)(a, b, ...)` with a vector type and more than one expression in the second parentheses.
     VectorLit(Box<TypeName>, Vec<Expr>),
     /// `(type){ ... }`
     CompoundLit(Box<TypeName>, InitList),

@@ -1,6 +1,6 @@
-//! Decides which memory a kernel accesses by address, and which through bindings. No other module decides this.
+//! Decides which memory a kernel accesses by address, and which through bindings.
 //!
-//! Access by address is required ([`BindingKey::addresses`]) if bindings do not suffice for the buffers, if functions
+//! The back end decides whether a launch requires access by address ([`BindingKey::addresses`]): if bindings do not suffice for the buffers, if functions
 //! have pointers to buffers as parameters, or on request. It then applies to all parameters that
 //! [`required_addresses`] returns. Otherwise emission selects addresses where they are faster
 //! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both

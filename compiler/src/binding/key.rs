@@ -30,8 +30,9 @@ pub struct BindingKey {
     pub split: SplitBindings,
     /// Whether the dispatch starts at the first group of the NDRange, so that the group base is zero.
     pub single_dispatch: bool,
-    /// Number of work-items of dimension 0 per invocation (`passes::coarsen`), a power of two that divides the global
-    /// size. Greater than 1 only if the kernel does not depend on its work-group and the global offset is zero.
+    /// Maximum number of work-items of dimension 0 per invocation, a power of two that divides the global size.
+    /// `passes::coarsen` selects the number ([`Shader::coarse`](crate::emit::Shader::coarse)). Greater than 1 only if
+    /// the kernel does not depend on its work-group and the global offset is zero.
     pub coarsen: u32,
     /// Whether the second dimension of a dispatch continues the first. Then a dispatch may have more groups of a
     /// one-dimensional NDRange than the limit of one dimension.
@@ -66,8 +67,8 @@ pub enum ConstantBinding {
     /// A uniform buffer of this size in bytes: a power of two, at least 256 and at most the limit of the device. The
     /// binding has the same size.
     Uniform(u32),
-    /// A read-write storage buffer, like a `__global` argument. The buffer is too large for a uniform binding, or also
-    /// bound as writable.
+    /// A read-write storage buffer, like a `__global` argument. The size or the alignment of the buffer does not permit
+    /// a uniform binding, or the launch also binds its memory as storage.
     Storage,
 }
 

@@ -1,7 +1,7 @@
 //! Known attributes (OpenCL C 6.13, GNU C).
 
-/// Attributes that are implemented or ignored. Except for `weak`, ignoring them does not change the meaning of a valid
-/// program.
+/// Attributes that are implemented, and attributes that are ignored. Except for `weak`, an ignored attribute does not
+/// change the meaning of a valid program.
 pub(crate) const KNOWN: &[&str] = &[
     "aligned",
     "always_inline",

@@ -17,7 +17,8 @@ pub(crate) enum Gnu {
     ConstantP,
     AssumeAligned,
     Constant(ScalarKind, f64),
-    /// A function of OpenCL C. The arguments are converted to the type, unless it is `None`.
+    /// A function of OpenCL C. The arguments are converted to the type unless it is `None`; the exponent of `ldexp` is
+    /// not. On devices without doubles, `Double` means `float`.
     Function(&'static str, Option<ScalarKind>),
 }
 
@@ -73,7 +74,7 @@ fn relational(name: &str) -> Option<Gnu> {
 }
 
 /// Returns the function for a name of the C library. The arguments of `sqrtf` are `float`, those of `sqrt` are
-/// `double`.
+/// `double`, or `float` on devices without doubles.
 fn math(name: &str) -> Option<Gnu> {
     const MATH: &str = "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma \
         fmax fmin fmod hypot ldexp lgamma log log10 log1p log2 logb nextafter pow remainder rint round sin sinh sqrt \

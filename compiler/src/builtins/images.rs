@@ -5,9 +5,9 @@ use crate::ast::{Access, ImageKind};
 /// The images that a function accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ImageSet {
-    /// `image`: images with colours of four components.
+    /// `image`: images with colours of four components and with one sample.
     Colour,
-    /// `texture`: images with colours of four components, except `image1d_buffer_t`.
+    /// `texture`: like `image`, except `image1d_buffer_t`.
     Texture,
     /// `depth`: depth images with one sample.
     Depth,

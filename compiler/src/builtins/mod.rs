@@ -29,7 +29,8 @@ pub enum Rounding {
     Rtn,
 }
 
-/// Whether a name is that of a built-in function (`__has_builtin`).
+/// Whether a name is that of a built-in function (`__has_builtin`). Functions that are neither in the [`table`] nor of
+/// GNU C do not count, such as `printf` and `convert_int`.
 pub(crate) fn is_known(name: &str) -> bool {
     gnu::is_known(name) || !table::find(name).is_empty() || matches!(name, "__builtin_astype" | "__builtin_offsetof")
 }
@@ -285,8 +286,8 @@ pub enum Intrinsic {
     AtomicDec,
     /// Parameters: (pointer, compare, value).
     AtomicCmpXchg,
-    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders. sema checks the scopes
-    // and removes them.
+    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders, AtomicInit has none.
+    // sema checks the scopes and removes them.
     AtomicInit,
     /// Parameters: (object, expected pointer, desired, two orders). The result is a `bool`.
     AtomicCompareExchange,
@@ -306,7 +307,7 @@ pub enum Intrinsic {
 
     // 6.15.24 kernel clocks. The result is two 32-bit words.
     Clock {
-        /// True for the subgroup clock, false for the device clock.
+        /// True for the subgroup clock, false for the device clock, which is also the clock of work-groups.
         sub: bool,
     },
 

@@ -11,7 +11,8 @@
 //! | `I` | the generic type, any integer |
 //! | `Q`, `L` | the generic type, integers of 32 bits, of 64 bits |
 //! | `G` | the generic type, integer or float |
-//! | `N`, `M` | the generic type, an integer of at least 32 bits; `N` also a float; smaller integers become `int` |
+//! | `M` | the generic type, an integer of at least 32 bits; smaller integers become `int` |
+//! | `N` | like `M`, also half, float or double |
 //! | `A` | the generic type, integers with atomic operations in the device |
 //! | `H` | the generic type, `ushort` only |
 //! | `e` | one lane of the generic type. A signature with such a parameter is only for vectors. |

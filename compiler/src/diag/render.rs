@@ -108,8 +108,8 @@ impl Renderer<'_> {
         let indent = source_indent(&location.text, at, &source);
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
-            // The bytes of the expression before the operator, and from the operator on. It may start on an earlier
-            // line.
+            // The bytes of the expression before the operator, and from the operator on. The expression may start on an
+            // earlier line.
             let (before, after) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
             underline(&mut marks, &source, indent, display_columns(&location.text, at, before, after));
         }

@@ -2,7 +2,7 @@
 
 /// Returns the most similar of some names, or `None` if no name is similar. The distance of similar names is at most 1
 /// for up to 5 characters, 2 for up to 8, and 3 for more. Names that differ only in case and underscores have the
-/// distance 1 (`getGlobalID` and `get_global_id`).
+/// distance 1 (`getGlobalID` and `get_global_id`). A name with one character has no similar names.
 pub fn nearest<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let folded = fold(name);
     let limit = match name.chars().count() {

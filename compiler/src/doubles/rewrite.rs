@@ -124,8 +124,8 @@ impl Rewriter<'_, '_> {
         }))
     }
 
-    /// Converts double arguments of printf to vectors of two words. The host recognises them by the conversion in the
-    /// format (`printf::Argument`), and prints them like doubles.
+    /// Converts scalar double arguments of printf to vectors of two words. The host recognises them by the conversion
+    /// in the format (`printf::Argument`), and prints them like doubles.
     fn print(&mut self, args: &mut [Value]) {
         for arg in args {
             if self.is_double(*arg) && self.function.ty(*arg) == Type::I64 {

@@ -286,8 +286,8 @@ impl<'a> Emitter<'a, '_> {
             return Err(EmitError::unsupported("a load or store of a pointer"));
         }
         let address = self.address(pointer)?;
-        if let Some(bits) = self.constant_load(pointer, ty)? {
-            return Ok(bits);
+        if let Some(value) = self.constant_load(pointer, ty)? {
+            return Ok(value);
         }
         let object = self.object(address.object)?;
         let shape = AccessShape::new(ty, align, Kind::Load, volatile, self.cx.target.pointer_size());

@@ -160,7 +160,8 @@ impl<'a, 'm> Emitter<'a, 'm> {
         if chunks.len() < 2 {
             return Ok(chunks.first().map(|&(chunk, _)| chunk));
         }
-        // Each member has the size of the largest chunk, which aligns every chunk. The struct is never in memory.
+        // Each member has the size of four lanes of the widest scalar, which aligns every chunk. The struct is never in
+        // memory.
         let place = chunks.iter().map(|&(_, width)| width).max().unwrap_or(16);
         let member = |(i, &(ty, _)): (u32, &(Handle<naga::Type>, u32))| StructMember {
             name: Some(format!("s{i}")),
@@ -373,8 +374,8 @@ impl<'a, 'm> Emitter<'a, 'm> {
         Ok(())
     }
 
-    /// Returns the flag for the `continue`s in a `switch`, reset before the outermost `switch`. `None` if the driver
-    /// executes `continue` in a `switch` correctly.
+    /// Returns the flag for the `continue`s in a `switch`, reset before the outermost `switch` of the loop. `None` if
+    /// the `switch` has no `continue`, or if the driver executes `continue` in a `switch` correctly.
     fn continue_flag(&mut self, switch: &'a Op) -> Option<Handle<LocalVariable>> {
         let has_defect = self.cx.target.shaders.defects.switch_continues;
         if !has_defect || !switch.regions().into_iter().any(contains_continue) {

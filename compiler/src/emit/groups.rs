@@ -1,5 +1,5 @@
-//! Subgroup operations that `passes::groups` does not expand: votes, ballots, shuffles of words, and arithmetic with
-//! words.
+//! Subgroup operations that `passes::groups` does not expand: barriers, votes, ballots, shuffles of words (also from
+//! the first active work-item), and arithmetic with words.
 
 use super::EmitError;
 use super::builder::{Expr, Val, single};

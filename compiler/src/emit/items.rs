@@ -78,17 +78,17 @@ pub(super) fn used(function: &ir::Function) -> Vec<Item> {
 
 /// The item that a function needs for private arrays in scratch memory. `None` if it has none there.
 pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
-    let is_shared = |(root, place): (&Root, &RootPlace)| {
+    let is_in_scratch = |(root, place): (&Root, &RootPlace)| {
         matches!(root, Root::Var(function, _) if *function == index)
             && matches!(plan.objects.get(place.object), Some(Object { backing: Backing::Scratch { .. }, .. }))
     };
-    plan.places.iter().any(is_shared).then_some(Item::DispatchIndex)
+    plan.places.iter().any(is_in_scratch).then_some(Item::DispatchIndex)
 }
 
-/// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup query, and the
-/// language or the device requires this. Some shader languages permit subgroup queries only in one-dimensional
-/// work-groups, and some devices return wrong values for them in other work-groups. Each work-item has the same index
-/// in the work-group for both sizes, and thus the same position in its subgroup.
+/// The work-group size that the shader declares. It is one-dimensional if `items` contain a subgroup id or an id in a
+/// subgroup, and the language or the device requires this. Some shader languages permit these ids only in
+/// one-dimensional work-groups, and some devices return wrong ids in other work-groups. Each work-item has the same
+/// index in the work-group for both sizes, and thus the same position in its subgroup.
 pub(super) fn declared_size(items: &[Vec<Item>], local_size: [u32; 3], target: &Target) -> [u32; 3] {
     let is_subgroup_query = |item: &Item| matches!(item, Item::Work(WorkItem::SubgroupId | WorkItem::SubgroupLocalId));
     let any_shape = target.shaders.spirv;

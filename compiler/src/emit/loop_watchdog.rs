@@ -14,8 +14,8 @@
 //! word after the launch ([`BindingSource::Failures`]). The driver's compiler does not know that loops may be stopped:
 //! after a loop with one `break` it assumes that the `break` was executed. An extra `break`
 //! ([`super::loop_exit_workaround`]) prevents this. It is not executed, because `zero` is 0. The driver's compiler does
-//! not remove it, because `zero` is loaded from memory. A kernel with loops in helpers is
-//! watched. Other kernels are watched unless their loops are known to run fewer iterations in total than the limit.
+//! not remove it, because `zero` is loaded from memory. A kernel with loops in helpers is watched. Other kernels are
+//! watched unless their loops are known to run fewer iterations in total than the limit.
 
 use super::EmitError;
 use super::builder::{Expr, Shared, global};

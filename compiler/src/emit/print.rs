@@ -26,8 +26,9 @@ pub enum Format {
     Glsl,
 }
 
-/// Prints a shader. If [`Shaders::spirv`](crate::target::Shaders::spirv) is true, only `Naga` and `Spirv` are possible,
-/// because the other languages do not support aliased views.
+/// Prints a shader. If [`Shaders::spirv`](crate::target::Shaders::spirv) is true, the caller must not request other
+/// formats than `Naga` and `Spirv`: the other languages do not support aliased views. This is not checked. If it is
+/// false, `Spirv` fails.
 ///
 /// # Errors
 ///
@@ -58,7 +59,13 @@ fn disassemble(words: &[u32]) -> Result<String, EmitError> {
 fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, EmitError> {
     let module = &shader.naga;
     let info = validate(module, target)?;
-    let failed = |error: &dyn std::error::Error| EmitError::Unsupported(format!("a construct in this language ({error})"));
+    let language = match format {
+        Format::Msl => "MSL",
+        Format::Hlsl => "HLSL",
+        Format::Glsl => "GLSL",
+        _ => "WGSL",
+    };
+    let failed = |error: &dyn std::error::Error| EmitError::Unsupported(format!("output as {language} ({error})"));
     let unchecked = naga::proc::BoundsCheckPolicies {
         index: naga::proc::BoundsCheckPolicy::Unchecked,
         buffer: naga::proc::BoundsCheckPolicy::Unchecked,
@@ -66,7 +73,7 @@ fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, Emit
         binding_array: naga::proc::BoundsCheckPolicy::Unchecked,
     };
     match format {
-        Format::Msl if module.types.iter().any(|(_, ty)| is_double(&ty.inner)) => Err(EmitError::unsupported("`double` in this language")),
+        Format::Msl if module.types.iter().any(|(_, ty)| is_double(&ty.inner)) => Err(EmitError::unsupported("`double` in MSL")),
         Format::Msl => {
             let options = msl::Options {
                 lang_version: (3, 0),

@@ -86,10 +86,10 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn view_pointer(&mut self, object: usize, key: ViewKey) -> Result<Expr, EmitError> {
-        let view = self.object(object)?.view(key);
-        match view.map(|view| view.variable) {
+        let data = self.object(object)?;
+        match data.view(key).map(|view| view.variable) {
             Some(super::views::Variable::Global(global)) => Ok(self.b.global_ptr(global)),
-            _ => Err(EmitError::Internal("a printf buffer without views".to_owned())),
+            _ => Err(EmitError::Internal(format!("object {} has no view {key:?}", data.name))),
         }
     }
 

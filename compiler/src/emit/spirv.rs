@@ -1,7 +1,7 @@
 //! Validation, SPIR-V output, and post-processing of naga's SPIR-V.
 //!
-//! naga's writer does not support contraction control, unordered comparisons or aliasing. Post-processing changes its
-//! output:
+//! naga's writer does not support contraction control, unordered comparisons, aliasing or float controls.
+//! Post-processing changes its output:
 //!
 //! * Every floating-point operation is decorated `NoContraction`. The IR already contains the fused operations, and
 //!   some drivers perform arbitrary algebraic changes if the decoration is missing. This includes `Fma`, which could
@@ -12,9 +12,9 @@
 //!   only read, if the source has `restrict` or the launch binds no memory twice;
 //! * The zero initialisers of private arrays are removed, because OpenCL C does not require them. The time that
 //!   lavapipe's compiler needs for one is quadratic in the length of the array, and GPUs store the zeros;
-//! * Preservation of signed zeros, infinities and NaNs, and rounding to nearest even are requested if the device
-//!   supports them. With [`Costs::approximate_division`](crate::target::Costs::approximate_division), this rounding is
-//!   not requested for `float`.
+//! * Preservation of denormals, of signed zeros, infinities and NaNs, and rounding to nearest even are requested if the
+//!   device supports them. With [`Costs::approximate_division`](crate::target::Costs::approximate_division), this
+//!   rounding is not requested for `float`.
 
 use super::EmitError;
 use super::words::{BINDING, FUNCTION, HEADER, STORAGE_BUFFER, op};

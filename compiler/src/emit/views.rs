@@ -3,11 +3,14 @@
 //!
 //! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
 //!   uses an array whose elements have its width and lanes. Accesses to 8-bit integers use single bytes if the device
-//!   supports them, unless the access covers whole words. All other accesses use words.
+//!   supports them. Exceptions are loads that are aligned to words, and stores of whole words. All other accesses use
+//!   words.
 //! * If aliasing is not allowed (OpenGL ES, Metal, DX12, WebGPU), and in work-group and private memory, an object has
 //!   one view. If all accesses consist of the same element, it is an array of this element, otherwise of words. In
 //!   work-group and private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then
-//!   stores need not preserve other elements, and programs cannot observe the layout.
+//!   stores need not preserve other elements, and programs cannot observe the layout. In private memory, such an
+//!   integer occupies only 16 bits if the device has 16-bit integers. Work-group memory is not widened if it would then
+//!   exceed the limit.
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;

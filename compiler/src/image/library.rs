@@ -34,10 +34,10 @@ type Cache = FxHashMap<(Variant, Language), Arc<Function>>;
 /// Returns the compiled library function for `variant`. All calls in it are inlined. Its parameters, in this order:
 /// - elements, width, height, depth, array size, row pitch and slice pitch of the image: 32-bit integers, except the
 ///   pitches of large images;
-/// - the number of levels, if the call has a level;
-/// - the sampler, unless it is constant;
+/// - the number of levels, if the call has a level or gradients;
+/// - the sampler, if the call has one that is not constant;
 /// - the coordinates;
-/// - the level, if the call has one;
+/// - the level or the gradients, if the call has them;
 /// - the colour, if the call writes.
 pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function>, String> {
     let key = (variant, target.language.clone());

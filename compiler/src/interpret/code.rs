@@ -234,7 +234,7 @@ pub(super) enum Fold {
     /// A mask of the work-items with a true value, as four words.
     Ballot,
     /// The result is the value of another work-item. `from` computes its index from the index of this work-item and the
-    /// register `by`. If it is not active, the result is `otherwise`.
+    /// register `by`. If the other work-item is not active, the result is `otherwise`.
     Shuffle {
         by: Register,
         from: fn(u32, u32) -> u32,

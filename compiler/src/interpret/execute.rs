@@ -1,4 +1,5 @@
-//! A work-item: registers, private memory and a call stack. It can stop at any instruction and continue later.
+//! A work-item: registers, private memory and a call stack. It can stop at barriers, collective operations and the ends
+//! of loop iterations, and continue later.
 //!
 //! Example: at a barrier [`Item::run`] returns [`Stop`]. The launch continues the work-item after all others have
 //! arrived.
@@ -15,7 +16,7 @@ use crate::printf::CAPACITY;
 /// Maximum number of active calls of a work-item.
 const MAX_CALLS: usize = 1024;
 
-/// Maximum number of loop iterations in a time slice.
+/// Maximum number of loop iterations and calls in a time slice. Only the end of an iteration ends the slice.
 const SLICE: u64 = 1 << 14;
 
 /// The reason for which a work-item stopped.
@@ -58,7 +59,7 @@ pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the objects of the module.
     pub(super) globals: Vec<u64>,
-    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
     pub(super) buffers: Vec<[u32; 3]>,
     /// The tables of [`Dispatch`](super::launch::Dispatch) with these names.
     pub(super) starts: Vec<u32>,
@@ -80,8 +81,8 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Converts a pointer for a record: a module object is encoded by its number in the program, so that the host finds
-    /// strings.
+    /// Converts a pointer for a record. A pointer to a module object is encoded as in the memory of a program, so that
+    /// the host finds strings.
     fn printed_pointer(&self, bits: u64) -> u64 {
         let (kind, number, offset) = split(bits);
         let of = |global: &u64| split(*global).0 == kind && split(*global).1 == number;

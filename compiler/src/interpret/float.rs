@@ -1,5 +1,6 @@
-//! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. The `native_`
-//! functions have no accuracy requirement: they are computed in double precision and rounded once.
+//! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. Exceptions are `rsqrt`
+//! and the `native_` functions, which need not be correctly rounded. Most of these are computed in double precision and
+//! then rounded.
 //!
 //! Halves are computed in double precision. Sums and products of halves are exact there. For quotients, roots and fused
 //! operations, double precision suffices: the second rounding does not change the result.

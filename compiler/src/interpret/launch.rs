@@ -212,10 +212,10 @@ impl Program {
     ///
     /// Fails with a fault of the function, or if the number of argument lanes is wrong.
     pub fn call(&self, instance: &Instance, func: usize, lanes: &[u64], result: usize, memory: &mut Memory) -> Result<Vec<u64>, Fault> {
-        let code = self.functions.get(func).ok_or_else(|| FaultKind::Launch("no such function".to_owned()))?;
+        let code = self.functions.get(func).ok_or_else(|| FaultKind::Launch(format!("function {func} does not exist")))?;
         let (mut group, _, _) = self.prepare(instance, code, None, &[], &NdRange::linear(1, 1), memory)?;
         if lanes.len() != code.param_registers as usize {
-            return Err(FaultKind::Launch("the wrong number of arguments".to_owned()).into());
+            return Err(FaultKind::Launch(format!("{} argument lanes, expected {}", lanes.len(), code.param_registers)).into());
         }
         let mut item = Item::default();
         item.begin(&group, func, lanes, Ids::default());
@@ -262,7 +262,7 @@ impl Program {
             }
         }
         if range.local_size.contains(&0) {
-            return Err(FaultKind::Launch(format!("local size {:?}", range.local_size)));
+            return Err(FaultKind::Launch(format!("the local size {:?} contains a 0", range.local_size)));
         }
         let Bound { registers, locals, structs, buffers, images } = bound;
         let group = Group {
@@ -314,7 +314,7 @@ struct Bound {
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// For each argument that is a buffer: object, offset in the object, and size, both in bytes.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
     buffers: Vec<[u32; 3]>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
     images: Vec<[u32; WORDS as usize]>,

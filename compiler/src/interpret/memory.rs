@@ -1,7 +1,7 @@
 //! Memory: objects with bounds, and pointers that contain the number of the object to which they point.
 //!
-//! A pointer has 64 bits, in registers and in memory: the kind of memory and the object in the upper 32 bits, a byte
-//! offset in the lower 32 bits. Null is zero. The difference of two pointers to one object is the distance in bytes.
+//! A pointer has 64 bits, in registers and in memory. The upper 32 bits contain the kind of memory and the object, the
+//! lower 32 bits a byte offset. Null is zero. The difference of two pointers to one object is the distance in bytes.
 //! Conversions to integers and stores to memory preserve pointers. Pointer arithmetic is modulo 2^64, so a pointer may
 //! leave its object on either side and return.
 

@@ -4,9 +4,8 @@
 //! It runs a module at one of four stages ([`Stage`]): after `lower`, after `passes::build`, or after the passes of a
 //! launch, for the CPU or for shaders. It shares with the compiler only the IR, the layout of program memory, and the
 //! encodings of pointers and `printf` records. Numbers, memory, control flow and work-groups are implemented
-//! independently, in the simplest exact way. Errors of the kernel end the launch with a
-//! [`Fault`]. Examples are accesses out of bounds, writes to constant memory, and barriers that not all work-items of a
-//! group execute.
+//! independently, in the simplest exact way. Errors of the kernel end the launch with a [`Fault`]. Examples are
+//! accesses out of bounds, writes to constant memory, and barriers that not all work-items of a group execute.
 //!
 //! ```text
 //! ir::Module ── translate ──▶ code, once       NDRange ── launch: group by group ── execute: work-item by work-item

@@ -160,7 +160,7 @@ fn subgroups_diverge_and_reconverge() {
          %14: i32 = group sub active_reduce add, %12, %8 %9: i32 = add %14, %2"
     );
     assert_eq!(lanes(&apart, 4, 4), Ok(vec![14; 4]), "twice 1 and twice 6");
-    // The number of iterations is the index of the work-item. Each iteration has a subgroup operation.
+    // The number of iterations is the index of the work-item plus 1. Each iteration has a subgroup operation.
     let iterations = "%10: i32 = loop (%11: i32 = %2, %12: i32 = %2) {
         %13: bool = ule %11, %1
         if %13 { yield } else { break %12 }

@@ -123,7 +123,7 @@ pub trait Build {
         self.push(ty, Op::PtrAdd(pointer, offset))
     }
 
-    /// Appends the extraction of one lane of a vector.
+    /// Appends the extraction of one lane of a vector. The result has the scalar type of the vector.
     fn extract(&mut self, vector: Value, lane: u8) -> Value {
         let ty = self.type_of(vector).scalar().map_or(Type::I32, Type::Scalar);
         self.push(ty, Op::Extract(vector, lane))

@@ -1,5 +1,5 @@
 //! Image functions in the IR. The IR keeps the calls until a kernel is specialised for the image formats and samplers
-//! of a launch. Then `image::expand` expands them to loads and stores.
+//! of a launch. Then `crate::image::expand` expands them to loads and stores.
 
 use serde::{Deserialize, Serialize};
 

@@ -56,8 +56,8 @@ use std::fmt;
 /// recursion over regions is safe.
 pub const MAX_NESTING: usize = 256;
 
-/// Nesting at which both front ends stop to nest the code after a jump. They guard that code with a flag instead.
-/// Drivers limit the nesting: lavapipe ignores the conditions of more than 80 nested `if`s.
+/// Nesting at which both front ends stop nesting the code after a jump. They guard that code with a flag instead.
+/// Drivers limit the nesting: lavapipe ignores the conditions of more than 78 nested `if`s and loops.
 pub(crate) const PREFERRED_NESTING: usize = 24;
 
 macro_rules! entity {
@@ -111,7 +111,7 @@ entity!(
     Func, "@f"
 );
 
-/// A compiled program before launch specialisation.
+/// A compiled program, or a kernel and its helpers after launch specialisation.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Module {
     /// Helper functions and kernels, indexed by [`Func`].
@@ -407,7 +407,7 @@ pub enum CastOp {
     SpaceCast,
 }
 
-/// Element-wise mathematical functions that the device implements. The library uses them.
+/// Element-wise mathematical functions that the device implements or that passes lower. The library uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MathOp {
     FAbs,
@@ -503,7 +503,7 @@ pub enum AtomicOp {
     UMin,
     UMax,
     Xchg,
-    /// Addition of floats, if the device supports it.
+    /// Addition of floats. `passes::legalize` lowers it to compare-and-exchange if the device lacks it.
     FAdd,
     FMin,
     FMax,
@@ -690,7 +690,7 @@ pub enum Op {
         then: Region,
         els: Region,
     },
-    /// A loop. Only a `break` leaves it.
+    /// A loop. Only a `break` or `return` leaves it.
     Loop {
         init: Vec<Value>,
         params: Vec<Value>,

@@ -477,7 +477,8 @@ impl<'a> Verifier<'a> {
                 if let Some(value) = value {
                     self.is(*value, Type::Scalar(*ty))?;
                 }
-                require(value.is_none() == (*op == AtomicOp::Load), || "an atomic operation without its operand".to_owned())?;
+                let found = if value.is_some() { "with" } else { "without" };
+                require(value.is_none() == (*op == AtomicOp::Load), || format!("{} {found} an operand", op.name()))?;
                 if *op == AtomicOp::Store {
                     return Ok(None);
                 }

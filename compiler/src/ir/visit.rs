@@ -146,8 +146,8 @@ impl Op {
         }
     }
 
-    /// Whether the result depends only on the operands, and there is no side effect. Such an instruction may be
-    /// removed, repeated, merged with an equal one, and speculated. Loads and calls are not pure.
+    /// Whether the result depends only on the operands and the work-item, and there is no side effect. Such an
+    /// instruction may be removed, repeated, merged with an equal one, and speculated. Loads and calls are not pure.
     pub const fn is_pure(&self) -> bool {
         matches!(
             self,

@@ -1,4 +1,5 @@
-//! Writes the text form. [`super::read`] reads it as the same module, without spans and coarsening.
+//! Writes the text form. It does not contain spans and [`Kernel::coarsening_log2`](super::Kernel::coarsening_log2).
+//! [`super::read`] restores everything else.
 //!
 //! ```text
 //! global @g0 "tile" local size=256 align=4

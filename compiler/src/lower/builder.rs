@@ -537,21 +537,11 @@ const fn fits_exactly(value: i64) -> bool {
 /// The bits of a float of type `scalar`. `value` is rounded to nearest even.
 pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
-        Scalar::F16 => u64::from(half::f16::from_f64(round_to_half(value)).to_bits()),
+        Scalar::F16 => u64::from(crate::half_conversion::to_half(value).to_bits()),
         #[allow(clippy::cast_possible_truncation, reason = "rounding is intended")]
         Scalar::F32 => u64::from((value as f32).to_bits()),
         _ => value.to_bits(),
     }
-}
-
-/// The half nearest to `value`, as a `double`. The conversion of the crate `half` ignores the lower bits of a `double`.
-fn round_to_half(value: f64) -> f64 {
-    let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;
-    if exponent > 16 {
-        return value;
-    }
-    let unit = f64::from(exponent.max(-14) - 10).exp2();
-    (value / unit).round_ties_even() * unit
 }
 
 pub(crate) const fn sign_extend(bits: u64, width: u32) -> i64 {

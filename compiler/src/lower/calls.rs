@@ -48,11 +48,11 @@ impl<'p> Lowering<'p, '_> {
         };
         let strides: Vec<Option<u32>> = args.iter().map(|arg| self.pointee_lane_stride(arg.ty)).collect();
         let values: Vec<Value> = args.iter().map(|arg| self.argument(arg)).collect();
-        let pointee_lanes = args.iter().filter_map(|arg| match self.kind(arg.ty) {
+        let argument_types = args.iter().filter_map(|arg| match self.kind(arg.ty) {
             TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
             _ => self.arith_type(arg.ty),
         });
-        let most = pointee_lanes.map(|arith| arith.lanes).max().unwrap_or(1);
+        let most = argument_types.map(|arith| arith.lanes).max().unwrap_or(1);
         let lanes = self.arith_type(ty).map_or(most, |arith| arith.lanes);
         let mut results = Vec::new();
         for lane in 0..lanes {

@@ -264,7 +264,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Lowers `a && b && c`. A loop evaluates the operands of the chain.
+    /// Lowers `a && b && c`. The operands of the chain are lowered in a loop, because it may be long.
     fn short_circuit(&mut self, expr: &'p Expr, and: bool) -> Value {
         let mut operands = Vec::new();
         let mut first = expr;
@@ -434,7 +434,7 @@ impl<'p> Lowering<'p, '_> {
     /// Like [`Self::index_address`], with an evaluated index.
     ///
     /// Byte offsets in private and local memory are 32 bits wide, since that memory is small. Byte offsets with a
-    /// signed 32-bit index are also 32 bits wide if memory objects are at most 2 GiB.
+    /// signed 32-bit index, or a narrower one, are also 32 bits wide if they cannot exceed 2 GiB.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let wide = (self.pointer_int(), self.shared.target.language.large_objects);
         let ty = self.b.index_type(pointer, index, signed, stride.into(), wide);

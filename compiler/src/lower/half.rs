@@ -1,5 +1,5 @@
-//! Conversions between the bits of halves and `float` or `double`, for devices without 16-bit floats. They are
-//! correctly rounded in every rounding mode (OpenCL C 6.3.1.1, 6.15.7).
+//! Conversions between the bits of halves and `float` or `double`, for devices that have no 16-bit floats or do not
+//! round as required. They are correctly rounded in every rounding mode (OpenCL C 6.3.1.1, 6.15.7).
 
 use super::builder::Builder;
 use super::convert::bits_type;

@@ -17,7 +17,8 @@ pub(super) struct Irregular {
     gotos: FxHashMap<LabelId, usize>,
     /// Whether statement expressions contain jumps out of them.
     in_expressions: bool,
-    /// Maximum nesting of a statement that is not split. `None` if no statement of the function exceeds it.
+    /// Maximum nesting of a statement that is not split. `None` if the device has no limit, or if no statement of the
+    /// function exceeds it.
     most_nested: Option<usize>,
 }
 

@@ -369,7 +369,8 @@ impl<'p> Lowering<'p, '_> {
 impl<'p> Lowering<'p, '_> {
     /// Copies the constant parts from a constant table, and stores the others. Drivers take seconds to compile
     /// thousands of stores. `passes::constant_arrays` replaces a variable that never changes by the table.
-    /// `passes::constant_loads` replaces short copies by stores.
+    /// `passes::lower_memory` expands short copies to loads and stores, and `passes::constant_loads` folds these loads.
+    /// If there are few constant parts, all parts are stored.
     fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();

@@ -16,7 +16,7 @@
 //! `builder` builds instructions. `function` sets up a function. `expr`, `lvalue`, `arith` and `calls` lower
 //! expressions, `convert` and `half` lower conversions. `stmt`, `switch`, `irregular` and `blocks` lower control flow,
 //! and `regions` converts a control flow graph to regions. `nan` adds NaN checks for the sanitizer. `intrinsics` lowers
-//! built-in functions that need few operations.
+//! built-in functions that need few operations. `scan` analyses the typed tree, and `types` converts types.
 
 mod arith;
 mod blocks;
@@ -66,8 +66,9 @@ pub(crate) fn lower(program: &thir::Program, options: &BuildOptions, target: &Ta
     lower_roots(program, options, target, roots).map(|(module, _)| module)
 }
 
-/// Lowers a translation unit for linking: kernels, and all other functions with a body that are not `static`. A
-/// function that is only declared has the body `unreachable`. Also returns the source function of each IR function.
+/// Lowers a translation unit for linking: kernels as entry points, and all functions with a body that are not `static`
+/// (also kernels) as helpers. A function that is only declared has the body `unreachable`. Also returns the source
+/// function of each IR function.
 ///
 /// # Errors
 /// See [`lower`].

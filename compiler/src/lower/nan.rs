@@ -54,7 +54,7 @@ impl Lowering<'_, '_> {
     /// Checks an intrinsic: mathematical (6.15.2), common (6.15.4) and geometric functions (6.15.5).
     pub(super) fn intrinsic_nan_check(&mut self, op: Intrinsic, result: Value, args: &[Value]) {
         match op {
-            // The argument of `nan` is the payload. The other functions return their operands.
+            // The argument of `nan` is the payload. The other functions create no NaN.
             Intrinsic::Nan
             | Intrinsic::Fabs
             | Intrinsic::Copysign

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::builder::{Builder, ends_with_jump};
 use crate::ir::{CmpOp, Op, Region, Scalar, Type, Value, Var};
-use crate::structurize::graph::{Edge, End, Graph, Node, Work};
+use crate::structurize::graph::{Edge, End, Graph, Node, NodeKind};
 use crate::structurize::structure::{Frame, JumpKind, Piece, Structure, parts, route};
 
 /// The type of the flags that jumps set.
@@ -106,7 +106,7 @@ impl<B: Blocks> Regions<'_, B> {
                 let body = self.b().close(Op::Unreachable);
                 frames.pop();
                 outcome?;
-                let unroll = if self.graph.work[header] == Work::Block { self.blocks.unroll(header) } else { None };
+                let unroll = if self.graph.kinds[header] == NodeKind::Block { self.blocks.unroll(header) } else { None };
                 self.b().loop_(body, unroll);
                 let (targets, only) = self.structure.continued_exits.get(of).cloned().unwrap_or_default();
                 for target in targets {
@@ -179,8 +179,8 @@ impl<B: Blocks> Regions<'_, B> {
             self.b().if_else(cond, then, els);
             return Ok(());
         }
-        let (selector, values) = match self.graph.work[node] {
-            Work::Dispatch(dispatcher) => {
+        let (selector, values) = match self.graph.kinds[node] {
+            NodeKind::Dispatch(dispatcher) => {
                 let var = self.states[dispatcher];
                 let address = self.b().var_addr(var);
                 let state = self.b().load(address, Type::I32, 4, false);
@@ -203,21 +203,21 @@ impl<B: Blocks> Regions<'_, B> {
     }
 
     fn work(&mut self, node: Node) -> Result<(), B::Error> {
-        match self.graph.work[node] {
-            Work::Dispatch(_) => Ok(()),
-            Work::SetTarget { dispatcher, target } => {
+        match self.graph.kinds[node] {
+            NodeKind::Dispatch(_) => Ok(()),
+            NodeKind::SetTarget { dispatcher, target } => {
                 let var = self.states[dispatcher];
                 let address = self.b().var_addr(var);
                 let number = self.b().bits(Type::I32, u64::from(target));
                 self.b().store(address, number, 4, false);
                 Ok(())
             }
-            Work::Block => self.blocks.block(node),
+            NodeKind::Block => self.blocks.block(node),
         }
     }
 
     fn moves(&mut self, from: Node, edge: Edge) -> Result<(), B::Error> {
-        match edge.into {
+        match edge.original {
             Some(into) => self.blocks.assign_phis(from, into),
             None => Ok(()),
         }

@@ -83,8 +83,8 @@ pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     total
 }
 
-/// Whether an expression is cheap and may be evaluated even if its value is not needed: it has no side effects and
-/// reads no memory except variables.
+/// Whether an expression is cheap and may be evaluated even if its value is not needed. Such an expression has no side
+/// effects and reads no memory except variables.
 pub(super) fn is_cheap(expr: &Expr) -> bool {
     let mut budget = 8_u32;
     let mut stack = vec![expr];
@@ -158,7 +158,8 @@ impl Leaves {
     }
 }
 
-/// Computes the jumps that leave a statement. `deep`: the function has `goto`s, or jumps out of statement expressions.
+/// Computes the jumps that leave a statement. `deep`: whether to visit also the bodies of loops, which a `goto` may
+/// leave, and statement expressions.
 pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }

@@ -98,7 +98,7 @@ impl<'a, 'p> Remaining<'a, 'p> {
         Self { stmts, next: None }
     }
 
-    /// The first statement that is not empty or a label, and the statements after it.
+    /// The first statement that is neither empty nor a label, and the statements after it.
     fn split(mut self) -> Option<(&'p Stmt, Self)> {
         loop {
             match self.stmts {
@@ -317,7 +317,7 @@ impl<'p> Lowering<'p, '_> {
             StmtKind::Return(value) => self.return_(value.as_ref()),
             StmtKind::Empty | StmtKind::Label(_) => {}
             StmtKind::Case { .. } | StmtKind::Default => {
-                self.b.fail("'case' inside a statement expression is not supported");
+                self.b.fail("'case' or 'default' in a statement expression is not supported if its 'switch' is outside of the expression");
             }
         }
     }
@@ -345,7 +345,7 @@ impl<'p> Lowering<'p, '_> {
 
     /// The jump targets inside of an IR loop that does not represent a loop of the source.
     pub(super) fn inner_jumps(&mut self, leaves: &Leaves) -> Jumps<'p> {
-        let mut flag_jump = |leaves: bool| if leaves { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
+        let mut flag_jump = |occurs: bool| if occurs { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
         Jumps { on_break: flag_jump(leaves.by_break), on_continue: flag_jump(leaves.by_continue) }
     }
 

@@ -39,7 +39,7 @@ impl Parser<'_> {
         let mut attributes = Vec::new();
         let (name, mut parts) = self.declarator_parts(rule, &mut attributes);
         if parts.len() > MAX_PARTS {
-            self.stop_with(start, "declarator has more than 256 parts");
+            self.stop_with(start, "declarator has more than 256 pointers, array bounds and parameter lists");
             parts.truncate(MAX_PARTS);
         }
         self.attributes(&mut attributes);

@@ -1,6 +1,6 @@
 //! `struct`, `union` and `enum` (C99 6.7.2.1, 6.7.2.2).
 
-use crate::ast::{EnumSpec, FieldDecl, Ident, RecordSpec, TypeSpec};
+use crate::ast::{EnumSpec, FieldDecl, Ident, RecordSpec, StaticAssert, TypeSpec};
 use crate::diag::Diagnostic;
 use crate::lex::{Keyword, Punct};
 
@@ -10,7 +10,6 @@ use super::specifiers::SpecContext;
 
 impl Parser<'_> {
     pub(super) fn record_specifier(&mut self, is_union: bool) -> TypeSpec {
-        let _start = self.span();
         self.advance();
         let mut attributes = Vec::new();
         self.attributes(&mut attributes);
@@ -22,9 +21,10 @@ impl Parser<'_> {
         if let Some(tag) = &tag {
             self.tags.insert(tag.name.clone(), if is_union { "union" } else { "struct" });
         }
+        let mut asserts = Vec::new();
         let fields = if self.at(Punct::LBrace) {
             self.advance();
-            let fields = self.fields();
+            let fields = self.fields(&mut asserts);
             self.close(Punct::RBrace, open);
             self.attributes(&mut attributes);
             Some(fields)
@@ -34,10 +34,11 @@ impl Parser<'_> {
         if tag.is_none() && fields.is_none() {
             self.error(format!("declaration of anonymous {} must be a definition", if is_union { "union" } else { "struct" }));
         }
-        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, attributes, pack }))
+        TypeSpec::Record(Box::new(RecordSpec { is_union, tag, fields, asserts, attributes, pack }))
     }
 
-    fn fields(&mut self) -> Vec<FieldDecl> {
+    /// Parses members up to the closing brace. Appends the assertions between them to `asserts`.
+    fn fields(&mut self, asserts: &mut Vec<StaticAssert>) -> Vec<FieldDecl> {
         let mut fields = Vec::new();
         if !self.enter() {
             return fields;
@@ -51,7 +52,7 @@ impl Parser<'_> {
                 continue;
             }
             if self.at_keyword(Keyword::StaticAssert) {
-                self.static_assert();
+                asserts.push(self.static_assert());
                 continue;
             }
             fields.push(self.field());

@@ -338,7 +338,7 @@ impl Parser<'_> {
             init = Box::new(self.for_init());
             self.in_for = false;
             if self.diags.list().len() > errors && !self.at(Punct::Semi) && self.prev_is_not_semicolon() {
-                // The source has probably commas in place of semicolons. Keep only the first declarator.
+                // The source probably has commas in place of semicolons. Keep only the first declarator.
                 if let StmtKind::Declaration(declaration) = &mut init.kind {
                     declaration.declarators.truncate(1);
                 }

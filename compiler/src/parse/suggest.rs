@@ -6,7 +6,7 @@ use crate::diag::suggest::nearest;
 /// Words of other languages and APIs, and their equivalents in OpenCL C.
 const FOREIGN: &[(&str, &str)] = &[
     ("__syncthreads", "barrier(CLK_LOCAL_MEM_FENCE)"),
-    ("__syncwarp", "barrier(CLK_LOCAL_MEM_FENCE)"),
+    ("__syncwarp", "sub_group_barrier(CLK_LOCAL_MEM_FENCE)"),
     ("GroupMemoryBarrierWithGroupSync", "barrier(CLK_LOCAL_MEM_FENCE)"),
     ("threadIdx", "get_local_id"),
     ("blockIdx", "get_group_id"),
@@ -22,7 +22,6 @@ const FOREIGN: &[(&str, &str)] = &[
     ("atomicExch", "atomic_xchg"),
     ("__shared__", "__local"),
     ("__shared", "__local"),
-    ("__device__", "a function without a qualifier"),
     ("__global__", "__kernel"),
     ("__constant__", "__constant"),
     ("groupshared", "__local"),
@@ -98,6 +97,9 @@ pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> 
 pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> String {
     const WORDS: &[&str] =
         &["void", "bool", "char", "short", "int", "long", "half", "float", "double", "unsigned", "signed", "struct", "const", "kernel"];
+    if name == "__device__" {
+        return "; OpenCL C functions need no qualifier: remove '__device__'".to_owned();
+    }
     if let Some(ours) = foreign(name) {
         return question(Some(ours));
     }

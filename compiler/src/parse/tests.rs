@@ -236,7 +236,7 @@ fn macro_bombs_give_one_error() {
             (format!("int x = {}1", "sizeof ".repeat(100_000)), brackets),
             ("struct s {".repeat(100_000), brackets),
             (format!("int {}x;", "(".repeat(100_000)), brackets),
-            (format!("int {}x;", "*".repeat(100_000)), "declarator has more than 256 parts"),
+            (format!("int {}x;", "*".repeat(100_000)), "declarator has more than 256 pointers, array bounds and parameter lists"),
             (format!("int f{}", "(int f".repeat(100_000)), brackets),
             (format!("void f() {{ {}", "if (x) ".repeat(100_000)), "statements are nested too deeply"),
             (format!("void f() {{ int x = {}1; }}", "1 + ".repeat(100_000)), "expression has more than 20000 nested operators"),

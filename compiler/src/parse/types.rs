@@ -23,7 +23,7 @@ pub(crate) enum Predeclared {
     ClkEvent,
     NdRange,
     ReserveId,
-    /// A type that the tree refers to by name.
+    /// A type that the AST represents by its name ([`TypeSpec::Typedef`]).
     Typedef(&'static str),
 }
 
@@ -88,7 +88,7 @@ const OTHERS: &[(&str, Predeclared)] = &[
     ("reserve_id_t", Predeclared::ReserveId),
 ];
 
-/// Types that the tree refers to by name.
+/// Types that the AST represents by their names.
 const TYPEDEFS: &[&str] = &[
     "atomic_int",
     "atomic_uint",

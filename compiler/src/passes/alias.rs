@@ -6,7 +6,8 @@
 //! %y = load %b                   =>     atomic.add %counts + %x, 1
 //! atomic.add %counts + %y, 1            atomic.add %counts + %y, 1
 //! ```
-//! Runs after `resolve_pointers`, when the roots of pointers are known. Pointers with unknown roots alias all memory.
+//! In shaders, `resolve_pointers` has run before, so the roots of pointers are known. In machine code, roots may be
+//! unknown. Pointers with unknown roots alias all memory.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -18,7 +18,7 @@
 //! * **Shuffles** of types other than `i32` become shuffles of `i32`.
 //!
 //! The pass runs at launch, when the group size is known. It does not run for the CPU device, which has its own
-//! implementation (`vectorize/collective.rs`).
+//! implementation (`vectorize/collective.rs`, `vectorize/group/collective.rs`).
 
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;

@@ -7,13 +7,14 @@
 //! }                                      ... uses of %9 for the call's result
 //! kernel k(...) { %9 = call twice(%8) }
 //! ```
-//! Shaders cannot call functions that return pointers, access memory other than their own variables and constants,
-//! query the work-item, or contain atomics, barriers or printf. Such functions are inlined. There are two exceptions if
-//! the copies would be too much code ([`Inlining`]):
+//! Shaders cannot call functions that return pointers, access memory other than their own variables and constants, or
+//! query the work-item. They also cannot call functions that contain atomics, barriers, fences, collective operations,
+//! image accesses, clock queries or printf. Such functions are inlined. There are two exceptions if the copies would be
+//! too much code ([`Inlining`]):
 //!
 //! * Functions with pointers to private memory. [`super::argument_promotion`] removes the pointers.
-//! * If the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics and printf.
-//!   [`super::resolve_pointers`] replaces the pointers by addresses.
+//! * If the device has buffer addresses, functions with pointers to buffers, queries, 32-bit atomics, fences and
+//!   printf. [`super::resolve_pointers`] replaces the pointers by addresses.
 //!
 //! Machine code can call all functions except those with barriers, collective operations, images, or `printf` formats
 //! that are not constant. Functions that shaders could not call are inlined in machine code as well, unless the copies

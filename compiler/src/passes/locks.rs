@@ -31,8 +31,8 @@
 //! * Launches that share written memory never overlap on these devices, so an address only needs the same lock within
 //!   one launch.
 //!
-//! Sums without a use of the old value need no lock if the kernel has no other 64-bit atomics on that memory: the
-//! carry can be added later ([`Method::LockFree`]).
+//! Additions and subtractions whose old values are not used need no lock, because the carry can be added later
+//! ([`Method::LockFree`]). The kernel must not have other 64-bit atomics on the same memory (global or local).
 
 use rustc_hash::FxHashMap;
 
@@ -99,7 +99,7 @@ enum Method {
     LockByOffset,
     /// One lock for all addresses, because the same address may have different offsets.
     SingleLock,
-    /// No locks: all operations are sums without a use of the old value.
+    /// No locks: all operations are additions and subtractions whose old values are not used.
     LockFree,
 }
 

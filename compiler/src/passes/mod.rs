@@ -14,8 +14,8 @@
 //!
 //! # Benefits of the optional passes
 //!
-//! Each of these passes is for some devices only. The measurements are from docs/internals/performance-log.md, November
-//! 2026, on an H100 with NVIDIA's Vulkan driver 580.159.
+//! Each of these passes is for some devices only. The measurements are from November 2026, on an H100 with NVIDIA's
+//! Vulkan driver 580.159. docs/internals/performance-log.md contains most of them.
 //! * `subgroup_coalesce`: copies of `float8` are 1.35 times as fast, stores of `float8` are 2 times as fast.
 //! * `coarsen`: copies of bytes are 3.5 times as fast.
 //! * `runtime_unroll`: `reduction` takes 107 us instead of 211 us.

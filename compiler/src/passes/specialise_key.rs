@@ -1,4 +1,4 @@
-//! Replaces queries in a kernel by constants from the launch key.
+//! Replaces queries and null arguments by constants from the launch key. Adds start offsets to pointer parameters.
 //!
 //! ```text
 //! %1 = workitem.local_size 0        =>      %1 = const 64

@@ -10,7 +10,7 @@
 //! ```
 //! The code after the `if` moves into the other region. A counter that all paths increment in the same way is then
 //! uniform for all work-items of a vector. So are the addresses that are computed from it. Without this pass, the
-//! counter would be varying, because it would be different values on different paths.
+//! counter would be varying, because each path would compute another SSA value for it.
 
 use rustc_hash::FxHashMap;
 

@@ -41,7 +41,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Limit for the instructions of a fully unrolled loop.
 const MAX_SIZE: usize = 2048;
 
-/// The same limit for loops that index a private array, or have an unroll hint (not with `Costs::per_word_accesses`).
+/// The same limit for loops that index a private array, and for loops with an unroll hint unless
+/// `Costs::per_word_accesses` is set.
 const MAX_PREFERRED_SIZE: usize = 8192;
 
 /// Limit for the instructions that all unrolling adds to a function.

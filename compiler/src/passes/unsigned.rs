@@ -31,8 +31,7 @@ fn region(function: &Function, body: &mut Region, local_size: [u32; 3], upper_bo
         if let [result] = inst.results[..]
             && function.ty(result) == Type::I32
         {
-            upper_bounds[result.index()] =
-                upper_bound(inst, local_size, upper_bounds).filter(|&upper_bounds| i32::try_from(upper_bounds).is_ok());
+            upper_bounds[result.index()] = upper_bound(inst, local_size, upper_bounds).filter(|&bound| i32::try_from(bound).is_ok());
         }
     }
     changed

@@ -10,7 +10,8 @@
 //! work-items have gaps. A device can access 16 bytes per lane with one instruction. Only accesses in the same region
 //! are merged: loads move to the first one, stores move to the last one. No instruction in between may jump,
 //! synchronise, or alias. The width is limited by the alignment and by 16 bytes, or more if lanes exchange parts
-//! ([`super::subgroup_coalesce`]). Expects the form that `resolve_pointers` and `shrink_int64` produce.
+//! ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and accesses need no alignment ([`DEINTERLEAVED`]).
+//! For shaders, expects the form that `resolve_pointers` and `shrink_int64` produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

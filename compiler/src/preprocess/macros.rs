@@ -40,7 +40,7 @@ pub(super) struct Macro {
     pub name: Symbol,
     pub params: Option<Params>,
     pub body: Vec<BodyToken>,
-    /// [`Span::NONE`] for predefined macros.
+    /// [`Span::NONE`] for predefined macros and macros of the option `-D`.
     pub definition: Span,
     pub dynamic: Option<Dynamic>,
     /// True while the expansion is being read.

@@ -1,4 +1,5 @@
-//! Translation phases 1 to 6 (C99 5.1.1.2): directives, macro expansion, and the values of literals.
+//! Translation phases 1 to 5 (C99 5.1.1.2): directives, macro expansion, and the values of literals. The parser
+//! concatenates adjacent string literals (phase 6).
 //!
 //! Tokens are read from a stack of macro expansions ([`Context`]), and from a stack of files if there is no expansion.
 //! A macro is disabled while its expansion is on the stack: its name is then marked with [`RawToken::NO_EXPAND`], as
@@ -43,7 +44,7 @@ pub(crate) const MAX_INCLUDE_DEPTH: usize = 200;
 /// The file name in diagnostics for a source without a name.
 pub(crate) const UNNAMED: &str = "<source>";
 
-/// Preprocesses a program. Appends errors to `diags`. Also returns the tokens after an error.
+/// Preprocesses a program. Appends errors and warnings to `diags`. Also returns the tokens after an error.
 pub(crate) fn preprocess(
     source: &Source,
     options: &BuildOptions,

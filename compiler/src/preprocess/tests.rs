@@ -1,4 +1,5 @@
-//! Tests of the preprocessor: the examples of C99 6.10.3.5, and the limits of the preprocessor.
+//! Tests of the preprocessor: the examples of C99 6.10.3.5, directives, errors, predefined macros, literals, locations
+//! and limits.
 
 use std::collections::BTreeMap;
 

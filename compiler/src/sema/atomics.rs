@@ -13,7 +13,6 @@ use crate::thir::Expr;
 
 const FEATURE_ACQ_REL: &str = "__opencl_c_atomic_order_acq_rel";
 const FEATURE_SEQ_CST: &str = "__opencl_c_atomic_order_seq_cst";
-const FEATURE_DEVICE: &str = "__opencl_c_atomic_scope_device";
 
 impl Sema<'_> {
     /// Whether the device lacks an optional feature of OpenCL C 3.0. False in older versions and in library functions.
@@ -33,30 +32,19 @@ impl Sema<'_> {
     /// Reports an error if `order` is a constant with the value of `memory_order_seq_cst`, and the device lacks that
     /// order. The constant can have any spelling, for example `5`. Returns false after an error.
     pub(super) fn check_order_value(&mut self, order: &Expr) -> bool {
-        let name = match self.integer_constant(order) {
-            Some(5) => "memory_order_seq_cst",
-            _ => return true,
-        };
-        self.check_enumerator(name, order.span)
+        self.integer_constant(order) != Some(5) || self.check_enumerator("memory_order_seq_cst", order.span)
     }
 
-    /// Reports an error if `scope` is a constant with the value of a scope that the device lacks. The constant can have
-    /// any spelling. Returns false after an error.
+    /// Reports an error if `scope` is a constant with the value of `memory_scope_sub_group`, and the device lacks that
+    /// scope. The constant can have any spelling. Returns false after an error. Every device has the other scopes.
     pub(super) fn check_scope_value(&mut self, scope: &Expr) -> bool {
-        let name = match self.integer_constant(scope) {
-            Some(2) => "memory_scope_device",
-            Some(3) => "memory_scope_all_devices",
-            Some(4) => "memory_scope_sub_group",
-            _ => return true,
-        };
-        self.check_enumerator(name, scope.span)
+        self.integer_constant(scope) != Some(4) || self.check_enumerator("memory_scope_sub_group", scope.span)
     }
 
-    /// Reports an error if the device lacks the implicit order or scope of an atomic call. Also reports an error if an
-    /// order argument may be acquire or release, and the device lacks these orders. [`Self::check_enumerator`] checks
-    /// the other orders and scopes that the call names. `orders` are the order arguments of the call. `scoped` is true
-    /// if the call has a scope argument.
-    pub(super) fn check_order_and_scope(&mut self, name: &Name, explicit: bool, scoped: bool, orders: &[&Expr], span: Span) {
+    /// Reports an error if the device lacks the implicit order of an atomic call. Also reports an error if an order
+    /// argument may be acquire or release, and the device lacks these orders. [`Self::check_enumerator`] checks the
+    /// other orders that the call names. `orders` are the order arguments of the call.
+    pub(super) fn check_orders_of_atomic(&mut self, name: &Name, explicit: bool, orders: &[&Expr], span: Span) {
         if !explicit && self.lacks(FEATURE_SEQ_CST) {
             let explicit = format!("use '{name}_explicit' with a weaker order");
             self.err(
@@ -65,12 +53,25 @@ impl Sema<'_> {
                     "'{name}' is sequentially consistent and requires the feature {FEATURE_SEQ_CST}, which this device lacks; {explicit}"
                 ),
             );
-        } else if !scoped && self.lacks(FEATURE_DEVICE) {
-            self.err(span, format!("'{name}' has device scope and requires the feature {FEATURE_DEVICE}, which this device lacks"));
         } else if self.lacks(FEATURE_ACQ_REL) && orders.iter().any(|order| self.may_acquire_or_release(order)) {
             self.err(
                 span,
                 format!("a memory order other than memory_order_relaxed requires the feature {FEATURE_ACQ_REL}, which this device lacks"),
+            );
+        }
+    }
+
+    /// Reports an error if a fence or barrier may order memory for a scope wider than a work-group, and the device
+    /// cannot do that. Fences and barriers of work-group scope are mandatory. Barriers have no order argument.
+    pub(super) fn check_fence(&mut self, orders: &[&Expr], scopes: &[&Expr], span: Span) {
+        let may_leave_work_group = scopes.iter().any(|scope| !matches!(self.integer_constant(scope), Some(0 | 1 | 4)));
+        let may_order = orders.is_empty() || orders.iter().any(|order| self.may_acquire_or_release(order));
+        if may_leave_work_group && may_order && self.lacks(FEATURE_ACQ_REL) {
+            self.err(
+                span,
+                format!(
+                    "a fence with a scope wider than memory_scope_work_group requires the feature {FEATURE_ACQ_REL}, which this device lacks"
+                ),
             );
         }
     }

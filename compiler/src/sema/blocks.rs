@@ -42,14 +42,19 @@ impl Sema<'_> {
     pub(super) fn has_blocks(&mut self, span: Span) -> bool {
         let has = self.has_enqueue();
         if !has && !std::mem::replace(&mut self.blocks_refused, true) {
-            let why = if self.target.language.device_enqueue {
-                "OpenCL C 2.0 or newer is required"
-            } else {
-                "this device does not support device-side enqueue"
-            };
+            let why = self.enqueue_obstacle();
             self.err(span, format!("blocks are not supported: {why}"));
         }
         has
+    }
+
+    /// Returns the reason why [`Self::has_enqueue`] is false, for messages.
+    pub(super) const fn enqueue_obstacle(&self) -> &'static str {
+        if self.target.language.device_enqueue {
+            "OpenCL C 2.0 or newer is required"
+        } else {
+            "this device does not support device-side enqueue"
+        }
     }
 
     /// Returns the block type of a declarator `^` of the function type `function`.
@@ -157,7 +162,7 @@ impl Sema<'_> {
     }
 
     /// Checks a `return` in a block without an explicit result type. The first `return` determines the result type.
-    /// Returns the converted value, or `None` for `void` or after an error.
+    /// Returns the value, or `None` if the `return` has none.
     pub(super) fn inferred_return(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let value = value.map(|value| self.rvalue_expr(value));
         let ty = match &value {
@@ -195,8 +200,8 @@ impl Sema<'_> {
         Some(id)
     }
 
-    /// Returns the copy of the variable `outer` in the function at nesting level `level`, which the next outer function
-    /// declares or has captured. Creates the copy on first use.
+    /// Returns the copy of `outer` in the function at nesting level `level`. `outer` is a variable that the next outer
+    /// function declares or has captured. Creates the copy on first use.
     fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
         let inner = self.enclosing.get(level).or(self.f.as_ref())?;
         if let Some((_, copy)) = inner.captures.iter().find(|(known, _)| *known == outer) {

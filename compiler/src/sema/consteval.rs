@@ -8,6 +8,7 @@ use half::f16;
 
 use super::{Sema, is_float, is_signed};
 use crate::ast::ScalarKind;
+use crate::half_conversion::to_half;
 use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, GlobalId, Lvalue, LvalueKind, Rounding, Ty, TyKind, UnaryOp};
@@ -49,7 +50,7 @@ pub(super) fn int_value(kind: ScalarKind, bits: u64) -> i128 {
 /// Rounds a double to a floating-point type.
 pub(super) fn round_to(kind: ScalarKind, value: f64) -> f64 {
     match kind {
-        ScalarKind::Half => f16::from_f64(value).to_f64(),
+        ScalarKind::Half => to_half(value).to_f64(),
         #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
         ScalarKind::Float => f64::from(value as f32),
         _ => value,
@@ -62,7 +63,7 @@ fn scalar_bits(kind: ScalarKind, value: &Constant) -> u64 {
         Constant::Int(bits) => bits,
         #[expect(clippy::cast_possible_truncation, reason = "exactly representable")]
         Constant::Float(value) => match kind {
-            ScalarKind::Half => u64::from(f16::from_f64(value).to_bits()),
+            ScalarKind::Half => u64::from(to_half(value).to_bits()),
             ScalarKind::Float => u64::from((value as f32).to_bits()),
             _ => value.to_bits(),
         },
@@ -125,7 +126,7 @@ pub(super) fn wide_to(to: ScalarKind, value: i128) -> Constant {
     match to {
         ScalarKind::Float => Constant::Float(f64::from(value as f32)),
         ScalarKind::Double => Constant::Float(value as f64),
-        ScalarKind::Half => Constant::Float(f16::from_f64(value as f64).to_f64()),
+        ScalarKind::Half => Constant::Float(to_half(value as f64).to_f64()),
         _ => Constant::Int(int_bits(to, value)),
     }
 }

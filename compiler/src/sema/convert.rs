@@ -135,7 +135,7 @@ impl Sema<'_> {
             _ => scalar_size(kind) <= scalar_size(lane),
         };
         let constant_fits = is_float(kind) == is_float(lane) && self.evaluate(&scalar).is_some();
-        // A constant of greater rank is converted, with a warning if that changes its value.
+        // A constant of greater rank is converted. `warn_of_lost_bits` warns about integers.
         if !fits && !constant_fits {
             let (a, b) = (self.show(scalar.ty), self.show(vector));
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
@@ -247,7 +247,8 @@ impl Sema<'_> {
                 self.err(span, text);
                 self.error_expr(span)
             }
-            // Events and similar types can be initialised with 0.
+            // The constant 0 can initialise an event or a queue, and any constant a sampler or flag. Any integer can
+            // initialise an atomic type.
             (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler | TyKind::AtomicFlag | TyKind::Atomic(_))
                 if self.is_integer_scalar(value.ty) =>
             {
@@ -259,6 +260,7 @@ impl Sema<'_> {
                 }
                 let span = value.span;
                 match self.integer_constant(&value) {
+                    Some(1..) if matches!(to, TyKind::Event | TyKind::Queue) => self.incompatible(&value, ty, purpose),
                     Some(bits) => self.expr(ExprKind::Constant(Constant::Int(bits.cast_unsigned())), ty, span),
                     None => self.incompatible(&value, ty, purpose),
                 }

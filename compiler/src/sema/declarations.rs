@@ -20,7 +20,8 @@ impl Sema<'_> {
             self.check_attributes(&specs.attributes);
             return statements;
         }
-        // Struct and enum definitions in the specifiers are processed once, for all declarators.
+        // Struct and enum definitions in the specifiers are processed once, for all declarators other than functions.
+        // `declare_function` processes the specifiers itself.
         let is_function = |d: &InitDeclarator| matches!(d.declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
         if let [only] = declaration.declarators.as_slice()
@@ -31,7 +32,7 @@ impl Sema<'_> {
             return statements;
         }
         let base = self.specifiers(specs);
-        // A typedef of a function type declares a function, without parentheses.
+        // If the type is a typedef of a function type, declarators without parentheses declare functions.
         if matches!(self.kind(base.qt.ty), TyKind::Function { .. }) && !is_typedef {
             for item in &declaration.declarators {
                 self.typed_function(specs, base, item);
@@ -52,7 +53,7 @@ impl Sema<'_> {
         }
         for item in &declaration.declarators {
             if is_function(item) && !is_typedef {
-                self.declare_function(specs, &item.declarator, false);
+                self.declare_function_of(specs, base, &item.declarator, false);
                 continue;
             }
             let attributes: Vec<&Attribute> = specs.attributes.iter().chain(&item.declarator.attributes).collect();

@@ -39,7 +39,7 @@ const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_sub_group_count_for_ndrange", true, "__wgcl_range_subgroups"),
 ];
 
-/// Whether a built-in function enqueues kernels or operates on device-side events or NDRanges.
+/// Whether a name is that of a built-in function of this module.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "enqueue_kernel" | "enqueue_marker" | "capture_event_profiling_info" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D")
         || LIBRARY_FUNCTIONS.iter().any(|(known, _)| *known == name)
@@ -57,7 +57,8 @@ impl Sema<'_> {
     /// Returns the type `ndrange_t`, a structure whose members only the library accesses. Creates it on first use.
     pub(super) fn ndrange_type(&mut self, span: Span) -> DeclTy {
         if !self.has_enqueue() {
-            self.err(span, "device-side enqueue is not supported by this device");
+            let why = self.enqueue_obstacle();
+            self.err(span, format!("device-side enqueue is not supported: {why}"));
             return self.error_decl();
         }
         if let Some(ty) = self.ndrange {
@@ -427,8 +428,8 @@ impl Sema<'_> {
             2 => (None, lists.next(), lists.next()),
             _ => (lists.next(), lists.next(), lists.next()),
         };
-        let uint = i64::try_from(dimensions).unwrap_or(1);
-        let mut values = vec![self.int_const(uint, ScalarKind::UInt, span)];
+        let count = i64::try_from(dimensions).unwrap_or(1);
+        let mut values = vec![self.int_const(count, ScalarKind::UInt, span)];
         for list in [offset, global, local] {
             let mut list = list.unwrap_or_default();
             while list.len() < 3 {

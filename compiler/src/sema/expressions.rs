@@ -272,13 +272,13 @@ impl Sema<'_> {
     // sizeof and similar operators.
 
     fn size_value(&mut self, ty: QualTy, align: bool, operand: &Operand, span: Span) -> Expr {
+        let word = if align { "alignof" } else { "sizeof" };
         if self.is_error(ty.ty) {
             if matches!(operand, Operand::Functions(..) | Operand::Builtin(..)) {
-                self.err(span, "invalid application of 'sizeof' to a function type");
+                self.err(span, format!("invalid application of '{word}' to a function type"));
             }
             return self.error_expr(span);
         }
-        let word = if align { "alignof" } else { "sizeof" };
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
             // `sizeof` returns the size of a handle.
             (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),

@@ -2,7 +2,7 @@
 
 use super::convert::Purpose;
 use super::scope::Symbol;
-use super::{FnContext, Sema};
+use super::{DeclTy, FnContext, Sema};
 use crate::ast::{
     self, Attribute, DeclSpecs, Declarator, DeclaratorPart, FunctionDef, Ident, Name, ParamDecl, ScalarKind, StorageClass, TypeSpec,
 };
@@ -43,13 +43,25 @@ impl Sema<'_> {
     /// Declares a function. Returns its id, or `None` after an error. A redeclaration has the id of the first
     /// declaration.
     pub(super) fn declare_function(&mut self, specs: &DeclSpecs, declarator: &Declarator, defined: bool) -> Option<FuncId> {
+        let base = self.specifiers(specs);
+        self.declare_function_of(specs, base, declarator, defined)
+    }
+
+    /// As [`Self::declare_function`], for specifiers that are already analysed. To analyse them again would define
+    /// their structures again.
+    pub(super) fn declare_function_of(
+        &mut self,
+        specs: &DeclSpecs,
+        base: DeclTy,
+        declarator: &Declarator,
+        defined: bool,
+    ) -> Option<FuncId> {
         let ident = declarator.name.as_ref()?;
         let (Some(DeclaratorPart::Function { params, variadic, span: parens }), rest) =
             (declarator.parts.first(), declarator.parts.get(1..).unwrap_or_default())
         else {
             return None;
         };
-        let base = self.specifiers(specs);
         let returned = self.declarator_type(base, rest);
         if let Some((_, at)) = returned.space {
             self.err(at, "return type cannot be qualified with address space");
@@ -500,7 +512,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks a `return`. Returns the converted value, or `None` for no value or after an error.
+    /// Checks a `return`. Returns the converted value, or `None` if there is none. After an error, returns `None` or an
+    /// error expression.
     pub(super) fn return_value(&mut self, value: Option<&ast::Expr>, span: Span) -> Option<Expr> {
         let (ret, name) = match &self.f {
             Some(f) => (f.ret, self.decls[f.id.index()].name.clone()),

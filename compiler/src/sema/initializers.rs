@@ -294,8 +294,8 @@ impl Sema<'_> {
                 Some(value) => match u64::try_from(value) {
                     Ok(index) if len.is_none_or(|len| index < len) && index < MAX_ELEMENTS => *slot = index,
                     _ => {
-                        let bounds = len.map(|len| format!(" ({len})")).unwrap_or_default();
-                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds{bounds}"));
+                        let limit = len.map_or(MAX_ELEMENTS, |len| len.min(MAX_ELEMENTS));
+                        self.err(expr.span, format!("array designator index ({value}) exceeds array bounds ({limit})"));
                         return None;
                     }
                 },

@@ -1,5 +1,5 @@
 //! Semantic analysis: checks the syntax tree and creates the typed tree. Resolves names, types, conversions, overloads
-//! and constants (OpenCL C 6.3 to 6.13).
+//! and constants (OpenCL C 6.3 to 6.15).
 //!
 //! One [`Sema`] checks one program. It checks expressions bottom-up. The result is an [`Operand`]: a value, an lvalue,
 //! a function name or a block. After an error, the result has the type [`TyKind::Error`], which is compatible with
@@ -86,8 +86,8 @@ pub(crate) enum Operand {
     Block(Arc<BlockRef>, Span),
 }
 
-/// A declared type. The address space qualifies the declared object and is not part of the type. A pointer to the
-/// object or a variable declaration uses it later.
+/// A declared type. The address space is not part of the type. It applies to a variable that is declared with the type,
+/// or to the pointee of a pointer that is declared with the type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeclTy {
     pub(crate) qt: QualTy,
@@ -207,7 +207,7 @@ pub(crate) struct Sema<'a> {
     enum_count: u32,
     /// Current nesting of expressions and statements, at most [`MAX_DEPTH`].
     depth: u32,
-    /// The span of the binary expression that is being checked, and of its operator.
+    /// The span of the binary expression or assignment that is being checked, and of its operator.
     operator: Option<(Span, Span)>,
     /// Whether constant expressions may read `const` variables.
     fold_const: bool,
@@ -338,7 +338,7 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Changes the location of a diagnostic about the whole current binary expression to its operator.
+    /// Changes the location of a diagnostic about the whole current binary expression or assignment to its operator.
     fn at_operator(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.operator {
             Some((whole, operator)) if whole == diagnostic.span => Diagnostic { span: operator, around: Some(whole), ..diagnostic },

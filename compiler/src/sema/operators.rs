@@ -9,6 +9,21 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
+/// The beginnings of the messages about operands that do not have one pointer type.
+struct PointerMessages {
+    /// For two pointers.
+    pointers: &'static str,
+    /// For a pointer and an integer.
+    integer: &'static str,
+}
+
+const COMPARISON: PointerMessages =
+    PointerMessages { pointers: "comparison of distinct pointer types", integer: "comparison between pointer and integer" };
+const CONDITIONAL: PointerMessages = PointerMessages {
+    pointers: "pointer type mismatch in conditional expression",
+    integer: "pointer/integer type mismatch in conditional expression",
+};
+
 impl Sema<'_> {
     // Unary operators.
 
@@ -215,7 +230,8 @@ impl Sema<'_> {
         value
     }
 
-    /// Calls `check` for a binary expression. Diagnostics about the span `whole` are reported at the span `operator`.
+    /// Calls `check` for a binary expression or an assignment. Diagnostics about the span `whole` are reported at the
+    /// span `operator`.
     pub(super) fn about_operator<T>(&mut self, whole: Span, operator: Span, check: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.operator.replace((whole, operator));
         let result = check(self);
@@ -325,17 +341,17 @@ impl Sema<'_> {
     }
 
     fn compare_pointers(&mut self, op: BinaryOp, lhs: Expr, rhs: Expr, span: Span) -> Expr {
-        let Some((lhs, rhs)) = self.common_pointer(lhs, rhs, span, "comparison of distinct pointer types") else {
+        let Some((lhs, rhs)) = self.common_pointer(lhs, rhs, span, &COMPARISON) else {
             return self.error_expr(span);
         };
         let int = self.int();
         self.expr(ExprKind::PointerCompare { op, lhs: Box::new(lhs), rhs: Box::new(rhs) }, int, span)
     }
 
-    /// Converts two pointers, or a pointer and an integer, to a common pointer type. `what` starts the message about
-    /// different types. Returns `None` after an error.
-    fn common_pointer(&mut self, lhs: Expr, rhs: Expr, span: Span, what: &str) -> Option<(Expr, Expr)> {
+    /// Converts two pointers, or a pointer and an integer, to a common pointer type. Returns `None` after an error.
+    fn common_pointer(&mut self, lhs: Expr, rhs: Expr, span: Span, messages: &PointerMessages) -> Option<(Expr, Expr)> {
         let (lhs_ty, rhs_ty) = (lhs.ty, rhs.ty);
+        let what = messages.pointers;
         let kinds = (self.kind(lhs_ty).clone(), self.kind(rhs_ty).clone());
         match kinds {
             (TyKind::Pointer { pointee: a, space: s, .. }, TyKind::Pointer { pointee: b, space: t, .. }) => {
@@ -377,7 +393,7 @@ impl Sema<'_> {
             (TyKind::Pointer { .. }, _) if self.is_integer_scalar(rhs_ty) => {
                 if !self.is_null_constant(&rhs) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
-                    self.warn(span, format!("comparison between pointer and integer ('{x}' and '{y}')"));
+                    self.warn(span, format!("{} ('{x}' and '{y}')", messages.integer));
                 }
                 let rhs = self.explicit_cast(rhs, lhs_ty, span);
                 Some((lhs, rhs))
@@ -385,7 +401,7 @@ impl Sema<'_> {
             (_, TyKind::Pointer { .. }) if self.is_integer_scalar(lhs_ty) => {
                 if !self.is_null_constant(&lhs) {
                     let (x, y) = (self.show(lhs_ty), self.show(rhs_ty));
-                    self.warn(span, format!("comparison between pointer and integer ('{x}' and '{y}')"));
+                    self.warn(span, format!("{} ('{x}' and '{y}')", messages.integer));
                 }
                 let lhs = self.explicit_cast(lhs, rhs_ty, span);
                 Some((lhs, rhs))
@@ -539,7 +555,7 @@ impl Sema<'_> {
             return Some((to_void(self, then), to_void(self, els)));
         }
         if self.is_pointer(then.ty) || self.is_pointer(els.ty) {
-            return self.common_pointer(then, els, span, "pointer type mismatch in conditional expression");
+            return self.common_pointer(then, els, span, &CONDITIONAL);
         }
         if then.ty == els.ty && !matches!(self.kind(then.ty), TyKind::Pipe(..)) {
             return Some((then, els));

@@ -239,7 +239,8 @@ impl Sema<'_> {
     }
 
     /// Determines the generic types of a signature from the arguments: from vectors if there are any, otherwise from
-    /// pointers, otherwise from scalars. Fails if an argument does not fit.
+    /// scalars. Pointers have precedence over scalars if the first generic parameter is a pointer, or if the name
+    /// contains the lane count. Fails if an argument does not fit.
     fn bind(&self, overload: &Overload, values: &[Expr]) -> Result<Bound, Mismatch> {
         let signature = overload.signature();
         let class = signature.class;
@@ -413,7 +414,9 @@ impl Sema<'_> {
         let with = |ty| values.iter().zip(&overload.signature().params).filter(move |(_, slot)| slot.ty == ty).map(|(value, _)| value);
         let (orders, scopes): (Vec<&Expr>, Vec<&Expr>) = (with(Type::Order).collect(), with(Type::Scope).collect());
         if let Some(is_explicit) = overload.is_explicit {
-            self.check_order_and_scope(name, is_explicit, !scopes.is_empty(), &orders, span);
+            self.check_orders_of_atomic(name, is_explicit, &orders, span);
+        } else {
+            self.check_fence(&orders, &scopes, span);
         }
         orders.into_iter().all(|order| self.check_order_value(order)) && scopes.into_iter().all(|scope| self.check_scope_value(scope))
     }

@@ -77,7 +77,7 @@ impl Sema<'_> {
     pub(super) fn pipes_allowed(&mut self, span: Span) -> bool {
         let allowed = self.has_pipes();
         if !allowed {
-            self.err(span, "pipes require OpenCL C 2.0, or OpenCL C 3.0 with the feature __opencl_c_pipes");
+            self.err(span, "pipes require OpenCL C 2.0 or newer, and a device with the feature __opencl_c_pipes");
         }
         allowed
     }

@@ -59,6 +59,7 @@ impl Sema<'_> {
         };
         if let Some(fields) = &spec.fields {
             self.complete_record(id, spec, fields);
+            spec.asserts.iter().for_each(|assertion| self.static_assert(assertion));
         }
         DeclTy::of(self.types.intern(TyKind::Record(id)))
     }
@@ -219,6 +220,7 @@ impl Sema<'_> {
     /// Returns the argument of `aligned` in bytes, or 16 without an argument. Reports an error and returns `None` if
     /// the argument is not a constant power of two, or exceeds 2^20.
     pub(super) fn alignment(&mut self, attribute: &Attribute) -> Option<u32> {
+        const MAX_ALIGN: u32 = 1 << 20;
         let Some(arg) = attribute.args.first() else { return Some(16) };
         let AttributeArg::Expr(expr) = arg else {
             self.err(attribute.span, "'aligned' attribute requires integer constant");
@@ -233,7 +235,11 @@ impl Sema<'_> {
             return None;
         };
         match u32::try_from(value) {
-            Ok(value) if value.is_power_of_two() && value <= 1 << 20 => Some(value),
+            Ok(value) if value.is_power_of_two() && value <= MAX_ALIGN => Some(value),
+            _ if value > 0 && value.count_ones() == 1 => {
+                self.err(expr.span, format!("requested alignment is {value} bytes; the limit is {MAX_ALIGN}"));
+                None
+            }
             _ => {
                 self.err(expr.span, "requested alignment is not a power of 2");
                 None

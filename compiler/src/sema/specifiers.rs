@@ -139,7 +139,8 @@ impl Sema<'_> {
             TypeSpec::TypeofType(name) => return self.type_name_decl(name),
         };
         if matches!(kind, TyKind::Queue | TyKind::ClkEvent) && !self.has_enqueue() {
-            self.err(span, "device-side enqueue is not supported by this device");
+            let why = self.enqueue_obstacle();
+            self.err(span, format!("device-side enqueue is not supported: {why}"));
             return self.error_decl();
         }
         if kind == TyKind::ReserveId && !self.pipes_allowed(span) {

@@ -44,7 +44,7 @@ impl Sema<'_> {
         vec![Stmt { kind, span: self.span(span) }]
     }
 
-    /// Checks the body of a loop or a branch of an `if` in a new scope. Returns exactly one statement.
+    /// Checks the body of a loop or `switch`, or a branch of an `if`, in a new scope. Returns exactly one statement.
     fn single(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
         self.push_scope();
         let mut statements = self.statement(stmt);

@@ -62,7 +62,7 @@ impl Sema<'_> {
         let mut variable = Variable { name, ty, storage, init, align: 1 };
         let declared = self.check_type(&variable).and_then(|()| {
             variable.align = self.variable_alignment(ty, attributes);
-            if self.at_program_scope() { self.program_variable(&variable).map(|()| None) } else { self.block_variable(&variable) }
+            if self.at_program_scope() { self.program_variable(&variable).map(|()| None) } else { self.block_scope_variable(&variable) }
         });
         declared.unwrap_or_else(|(span, text)| {
             self.err(span, text);
@@ -147,7 +147,8 @@ impl Sema<'_> {
         let sampler = matches!(self.kind(ty.qt.ty), TyKind::Sampler);
         let space = match ty.space {
             Some((space, _)) => space,
-            // A `const` sampler at program scope needs no address space qualifier (6.15.15.1). It has no storage.
+            // A `const` sampler at program scope needs no address space qualifier (6.15.15.1). It is declared like a
+            // `constant` variable.
             None if sampler && ty.qt.is_const => Space::Constant,
             None if globals => Space::Global,
             None => Space::Private,
@@ -178,7 +179,7 @@ impl Sema<'_> {
     }
 
     /// Declares a variable at block scope.
-    fn block_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
+    fn block_scope_variable(&mut self, variable: &Variable<'_>) -> Result<Option<Stmt>, InvalidDeclaration> {
         let (is_static, is_extern) = (variable.is_static(), variable.is_extern());
         let word = if is_static { "static" } else { "extern" };
         match variable.ty.space {
@@ -202,14 +203,16 @@ impl Sema<'_> {
             Some((Space::Global, span)) if !is_static && !is_extern => {
                 return reject(span, "function scope variable cannot be declared in global address space");
             }
-            Some((Space::Generic, span)) => return reject(span, "automatic variable qualified with an invalid address space"),
+            Some((Space::Generic, span)) => {
+                return reject(span, "automatic variable qualified with an invalid address space 'generic'; remove the qualifier");
+            }
             _ if is_static || is_extern => {
                 if !self.has_program_scope_globals() {
                     let span = variable.storage.map_or(variable.name.span, |(_, span)| span);
                     let version = self.options.std.name();
                     return reject(span, format!("variables in function scope cannot be declared '{word}' in OpenCL C {version}"));
                 }
-                self.static_block_variable(variable);
+                self.static_variable_at_block_scope(variable);
             }
             _ => return self.private_variable(variable),
         }
@@ -217,7 +220,7 @@ impl Sema<'_> {
     }
 
     /// Declares a `static` or `extern` variable in global memory at block scope.
-    fn static_block_variable(&mut self, variable: &Variable<'_>) {
+    fn static_variable_at_block_scope(&mut self, variable: &Variable<'_>) {
         let name = variable.name;
         let program_scope = self.scopes.first().and_then(|scope| scope.names.get(&name.name)).map(|(symbol, _)| symbol.clone());
         match program_scope {
@@ -366,7 +369,10 @@ impl Sema<'_> {
             f.local_memory = u32::try_from(at + size).unwrap_or(u32::MAX);
         }
         if let Some(size) = self.f.as_ref().map(|f| f.local_memory).filter(|size| *size > limit) {
-            self.err(name.span, format!("local variables of the kernel have {size} bytes; the limit of this device is {limit}"));
+            self.err(
+                name.span,
+                format!("the local variables of the kernel need {size} bytes; this device has {limit} bytes of local memory"),
+            );
         }
         let id = self.new_variable(variable, Space::Local, Linkage::Internal, true);
         self.declare_new(&name.name, Symbol::Global(id), name.span);

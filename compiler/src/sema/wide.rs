@@ -46,7 +46,7 @@ impl Sema<'_> {
     }
 
     /// Creates the constant for a literal that no 64-bit type permitted by its suffix can represent. Reports an error
-    /// if the literal exceeds a signed 128-bit integer.
+    /// if the suffix is unsigned, or if the literal exceeds a signed 128-bit integer.
     pub(super) fn wide_literal(&mut self, value: u128, suffix: IntSuffix, span: Span) -> Expr {
         match i128::try_from(value) {
             Ok(value) if !suffix.unsigned => self.wide_const(value, span),
@@ -314,8 +314,8 @@ impl Sema<'_> {
     }
 
     /// Converts a 128-bit operand of a binary operation to the lane type of the other operand, a float or a vector.
-    /// For an integer lane, reports an error and returns `None` unless the operand is a constant that the lane can
-    /// represent.
+    /// For an integer lane, reports an error and returns `None` unless the operand is a constant that a signed or
+    /// unsigned integer with the size of the lane can represent.
     pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let ty = self.scalar(lane);
         let fits = match value.kind {

@@ -345,7 +345,7 @@ impl Lowering<'_, '_, '_> {
             (a, b) = (self.b.bitcast(a, bytes), self.b.bitcast(b, bytes));
         }
         self.same_shape(a, b, Some(false))?;
-        // The sum has 64 bits. A sum of 16 products of 16-bit integers fits.
+        // The sum has 64 bits. A sum of 16 products of 16-bit integers fits. A sum of products of wider integers wraps.
         let lanes = self.b.ty(a).lanes();
         let wide = Type::I64;
         let mut sum = self.b.bits(wide, 0);

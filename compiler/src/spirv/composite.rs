@@ -8,7 +8,8 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{Op, Scalar, Type, Value};
 
-/// A constituent of an aggregate: its type, its byte offset, and its lane if it is a vector component.
+/// A constituent of an aggregate: its type and its byte offset. For a vector component: the type and byte offset of the
+/// vector, and the lane.
 struct Part {
     ty: Id,
     offset: u64,
@@ -37,7 +38,7 @@ impl Lowering<'_, '_, '_> {
                 let (vector, scalar, index) = (self.vector(0)?, self.number(1)?, self.lane_index(2)?);
                 let ty = self.b.ty(vector);
                 if ty.scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-                    return Err(invalid!("operand 1 is not a component of the vector"));
+                    return Err(invalid!("operand 1 does not have the type of the vector's components"));
                 }
                 let value = self.b.emit(Op::InsertDyn(vector, index, scalar), ty);
                 self.set_result(value)?;
@@ -177,7 +178,12 @@ impl Lowering<'_, '_, '_> {
                 (0..*count).map(|index| (*element, index * size)).collect()
             }
             Kind::Struct { members } if members.len() == parts.len() => members.clone(),
-            _ => return Err(invalid!("{} constituents do not match the result type", parts.len())),
+            _ => {
+                return Err(invalid!(
+                    "there are {} constituents, but the result type is not an array or structure with this number of constituents",
+                    parts.len()
+                ));
+            }
         };
         let var = self.b.temporary(types.size(ty)?, types.align(ty)?);
         let address = self.b.var_addr(var);
@@ -207,7 +213,8 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// Lowers `OpSelect` of structures or arrays (SPIR-V 1.4) by copying one of them. Returns `None` for other types.
+    /// Lowers `OpSelect` of structures or arrays (SPIR-V 1.4): copies the second one, and replaces the copy by the
+    /// first one if the condition is true. Returns `None` for other types.
     pub(super) fn aggregate_choice(&mut self) -> Checked<Option<Val>> {
         let ty = self.current.ty()?;
         if !self.module.types.get(ty)?.is_aggregate() {

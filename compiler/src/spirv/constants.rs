@@ -203,8 +203,8 @@ fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     Ok(addressing << 1 | normalised | (0x10 << filter))
 }
 
-/// Lists the specialisation constants of a module: `SpecId` and size in bytes of each. Empty if the module is not
-/// valid.
+/// Lists the specialisation constants of a module: `SpecId` and size in bytes of each. Empty if the instructions of the
+/// module cannot be decoded.
 pub fn specialisation_constants(words: &[u32]) -> Vec<(u32, usize)> {
     let Ok(list) = super::words::instructions(words) else { return Vec::new() };
     let (mut numbers, mut widths, mut found) = (FxHashMap::default(), FxHashMap::default(), Vec::new());

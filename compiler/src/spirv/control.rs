@@ -225,7 +225,7 @@ impl Lowering<'_, '_, '_> {
         self.define(val)
     }
 
-    /// Returns `to + what` if `condition` is true, else `to`. For example for remainders with the sign of the divisor.
+    /// Returns `to + what` if `condition` is true, else `to`. Remainders with the sign of the divisor use this.
     pub(super) fn add_if(&mut self, condition: Value, to: Value, what: Value) -> Value {
         let sum = self.b.bin(BinOp::Add, to, what);
         self.b.select(condition, sum, to)

@@ -154,7 +154,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Lowers `OpGenericCastToPtrExplicit`. The result is null if the static address space of the pointer differs.
+    /// Lowers `OpGenericCastToPtrExplicit`. The result is null if the address space of the pointer differs. For a
+    /// generic pointer, the code checks this at run time.
     fn explicit_cast(&mut self) -> Checked<Value> {
         let pointer = self.pointer(0)?;
         let class = self.current.word(1)?;

@@ -172,7 +172,7 @@ impl Lowering<'_, '_, '_> {
         let ty = self.current.ty()?;
         let (size, align, want) = (self.module.types.size(ty)?, self.module.types.align(ty)?, self.result_type()?);
         if self.module.types.get(ty)?.kind != Kind::Queue {
-            return Err(invalid!("the result type is not valid"));
+            return Err(invalid!("the result type is not a queue"));
         }
         let var = self.b.temporary(size, align);
         let address = self.b.var_addr(var);
@@ -202,7 +202,7 @@ impl Lowering<'_, '_, '_> {
             _ => (want == Type::BOOL) == (name == "is_valid_event") && ty == Type::I32,
         };
         if !fits {
-            return Err(invalid!("the result type is not valid"));
+            return Err(invalid!("the result type is not the type that {name} returns"));
         }
         let value = self.library_text(ty, result, &params, &args, &format!("return {call}"))?;
         let value = if want == Type::BOOL { self.b.cmp_int(CmpOp::Ne, value, 0) } else { value };

@@ -72,7 +72,7 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) current: Inst<'w>,
 }
 
-/// Lowers a function as a kernel or a helper. The name is for dumps.
+/// Lowers a function as a kernel or a helper. `name` becomes the name of the IR function. Launches find kernels by it.
 pub(super) fn lower<'m, 'w>(
     shared: &mut Shared<'m, 'w>,
     def: &'m FunctionDef<'w>,

@@ -85,11 +85,12 @@ impl Lowering<'_, '_, '_> {
             Opcode::GroupBroadcast => self.broadcast()?,
             Opcode::GroupNonUniformBallotBitCount => {
                 self.subgroup_scope()?;
-                let name = match GroupOperation::from_u32(self.current.word(1)?) {
+                let operation = self.current.word(1)?;
+                let name = match GroupOperation::from_u32(operation) {
                     Some(GroupOperation::Reduce) => "sub_group_ballot_bit_count",
                     Some(GroupOperation::InclusiveScan) => "sub_group_ballot_inclusive_scan",
                     Some(GroupOperation::ExclusiveScan) => "sub_group_ballot_exclusive_scan",
-                    _ => return Err(invalid!("the group operation is not valid")),
+                    _ => return Err(invalid!("group operation {operation} is not valid")),
                 };
                 self.collective(name, 2, Signedness::Unsigned)?;
             }
@@ -181,7 +182,7 @@ impl Lowering<'_, '_, '_> {
             Some(GroupOperation::InclusiveScan) => "scan_inclusive",
             Some(GroupOperation::ExclusiveScan) => "scan_exclusive",
             Some(GroupOperation::ClusteredReduce) => "clustered_reduce",
-            _ => return Err(unsupported!("this group operation")),
+            _ => return Err(unsupported!("group operation {}", self.current.word(1)?)),
         };
         let (value, text) = self.group_operand(2, sign, false)?;
         let prefix = self.group_prefix()?;

@@ -266,7 +266,7 @@ impl<'w> Module<'w> {
         }
     }
 
-    /// The name of an id, for dumps and messages. Empty if it has none.
+    /// The name of an id from `OpName`. Empty if it has none.
     pub(super) fn name(&self, id: Id) -> &str {
         self.names.get(&id).map_or("", String::as_str)
     }

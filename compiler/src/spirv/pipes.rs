@@ -4,7 +4,7 @@
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::Kind;
 use crate::ir::{CmpOp, Type, Value};
@@ -98,8 +98,9 @@ impl Lowering<'_, '_, '_> {
             _ if name.starts_with("get") => "uint",
             _ => "int",
         };
-        if self.result_type()? != Type::I32 {
-            return Err(invalid!("the result type is not valid"));
+        let want = self.result_type()?;
+        if want != Type::I32 {
+            return Err(invalid!("the result type {} is not a {}", Shown(want), Shown(Type::I32)));
         }
         let value = self.library_text(Type::I32, result, &params, &args, &format!("return {call}"))?;
         self.define(Val::One(value))?;

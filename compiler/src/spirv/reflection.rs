@@ -265,7 +265,7 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
             info.reqd_subgroups = Some(count);
             return Ok(());
         }
-        // ContractionOff needs no action: the compiler does not contract operations of SPIR-V modules.
+        // Other modes need no action. One is ContractionOff: the compiler does not contract operations of modules.
         _ => return Ok(()),
     };
     if !info.attributes.is_empty() {

@@ -15,20 +15,20 @@ pub(crate) type Node = usize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Edge {
     pub(crate) to: Node,
-    /// The target block of the caller. `None` for a jump that was inserted.
-    pub(crate) into: Option<Node>,
+    /// The target of the jump in the caller's graph. `to` may be an inserted node before it. `None` for inserted jumps.
+    pub(crate) original: Option<Node>,
 }
 
 impl Edge {
     /// Creates a jump of the caller's graph.
     pub(crate) const fn new(to: Node) -> Self {
-        Self { to, into: Some(to) }
+        Self { to, original: Some(to) }
     }
 }
 
-/// The contents of a node.
+/// What a node executes before its jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Work {
+pub(crate) enum NodeKind {
     /// A block of the caller.
     Block,
     /// Records the next target of a dispatcher.
@@ -90,7 +90,7 @@ pub(crate) struct LoopData {
 /// A graph. Node 0 is the entry.
 #[derive(Debug, Default)]
 pub(crate) struct Graph {
-    pub(crate) work: Vec<Work>,
+    pub(crate) kinds: Vec<NodeKind>,
     pub(crate) ends: Vec<End>,
     /// The node after which the code that follows the graph is executed.
     pub(crate) exit: Option<Node>,
@@ -116,20 +116,20 @@ impl Graph {
 
     fn build(ends: Vec<End>, exit: Option<Node>) -> Result<Self, TooDeep> {
         let count = ends.len();
-        let mut graph = Self { work: vec![Work::Block; count], ends, exit, loop_of: vec![None; count], ..Self::default() };
+        let mut graph = Self { kinds: vec![NodeKind::Block; count], ends, exit, loop_of: vec![None; count], ..Self::default() };
         graph.find_loops()?;
         graph.order_nodes();
         Ok(graph)
     }
 
     /// The loop whose header is a node. `None` if the node is not a header.
-    pub(crate) fn header_of(&self, node: Node) -> Option<Loop> {
+    pub(crate) fn loop_headed_by(&self, node: Node) -> Option<Loop> {
         self.loop_of[node].filter(|of| self.loops[of.0].header == node)
     }
 
     /// The innermost loop of a node. For a header, the loop around the one that it starts.
     pub(crate) fn outer_loop(&self, node: Node) -> Option<Loop> {
-        match self.header_of(node) {
+        match self.loop_headed_by(node) {
             Some(own) => self.loops[own.0].parent,
             None => self.loop_of[node],
         }
@@ -140,11 +140,11 @@ impl Graph {
         std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
     }
 
-    fn add(&mut self, work: Work, end: End) -> Node {
-        self.work.push(work);
+    fn add(&mut self, kind: NodeKind, end: End) -> Node {
+        self.kinds.push(kind);
         self.ends.push(end);
         self.loop_of.push(None);
-        self.work.len() - 1
+        self.kinds.len() - 1
     }
 
     fn reachable(&self) -> Vec<Node> {
@@ -204,8 +204,8 @@ impl Graph {
     ) -> Node {
         let dispatcher = self.dispatchers.len();
         self.dispatchers.push(u32::try_from(targets.len()).unwrap_or(u32::MAX));
-        let edges = targets.iter().map(|&to| Edge { to, into: None }).collect();
-        let node = self.add(Work::Dispatch(dispatcher), End::Switch(edges));
+        let edges = targets.iter().map(|&to| Edge { to, original: None }).collect();
+        let node = self.add(NodeKind::Dispatch(dispatcher), End::Switch(edges));
         sources.push(Vec::new());
         let mut before: Vec<Node> = targets.iter().flat_map(|&target| std::mem::replace(&mut sources[target], vec![node])).collect();
         before.sort_unstable();
@@ -214,8 +214,8 @@ impl Graph {
             let mut end = std::mem::replace(&mut self.ends[source], End::Leave);
             for edge in end.edges_mut() {
                 let Ok(target) = targets.binary_search(&edge.to) else { continue };
-                let note = Work::SetTarget { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
-                edge.to = self.add(note, End::Goto(Edge { to: node, into: None }));
+                let note = NodeKind::SetTarget { dispatcher, target: u32::try_from(target).unwrap_or(u32::MAX) };
+                edge.to = self.add(note, End::Goto(Edge { to: node, original: None }));
                 sources.push(vec![source]);
                 sources[node].push(edge.to);
                 if inside.contains(&source) {

@@ -177,7 +177,7 @@ impl Structure {
     }
 }
 
-/// Returns the form of a jump. Calls `bypass` with each follow node that it skips.
+/// Returns the form of a jump. Calls `bypass` with each follow node that a jump of the form [`JumpKind::Fall`] skips.
 pub(crate) fn route(graph: &Graph, frames: &[Frame], to: Node, mut bypass: impl FnMut(Node)) -> JumpKind {
     let mut passed = Vec::new();
     for frame in frames.iter().rev() {
@@ -222,7 +222,7 @@ impl<'g> Builder<'g> {
         let mut sources: Vec<Vec<Node>> = vec![Vec::new(); count];
         for &node in &graph.order {
             for edge in graph.ends[node].edges() {
-                let back = graph.header_of(edge.to).is_some_and(|of| graph.is_in(node, of));
+                let back = graph.loop_headed_by(edge.to).is_some_and(|of| graph.is_in(node, of));
                 if !back {
                     sources[edge.to].push(node);
                 }
@@ -242,7 +242,7 @@ impl<'g> Builder<'g> {
         }
         let enclosing = graph.outer_loop(node);
         let leaves_at_once = matches!(graph.ends[node], End::Leave);
-        let opens = u32::from(graph.header_of(node).is_some());
+        let opens = u32::from(graph.loop_headed_by(node).is_some());
         if let ([source], true) = (sources, leaves_at_once)
             && !self.ends_loop(*source, enclosing)
         {
@@ -328,7 +328,7 @@ impl<'g> Builder<'g> {
         let mut list = Vec::new();
         let (mut current, mut entered) = (node, entered);
         loop {
-            let opens = self.graph.header_of(current).filter(|_| !std::mem::take(&mut entered));
+            let opens = self.graph.loop_headed_by(current).filter(|_| !std::mem::take(&mut entered));
             let mut followers = std::mem::take(&mut self.follows[current][usize::from(opens.is_some())]);
             if !followers.is_empty() {
                 list.push(Piece::Clear(followers.clone()));
@@ -395,7 +395,7 @@ impl<'g> Builder<'g> {
     /// Whether a node is inlined at a jump. Then it is the only jump to the node, except for jumps that repeat its
     /// loop.
     fn is_inline(&self, from: Node, to: Node) -> bool {
-        self.inline[to] && !self.graph.header_of(to).is_some_and(|of| self.graph.is_in(from, of))
+        self.inline[to] && !self.graph.loop_headed_by(to).is_some_and(|of| self.graph.is_in(from, of))
     }
 
     fn arm(&mut self, from: Node, edge: Edge, depth: usize) -> Result<Vec<Piece>, TooDeep> {
@@ -410,7 +410,7 @@ impl<'g> Builder<'g> {
     /// Whether a jump ends with a `return`, `break` or `continue`.
     fn is_leaving_jump(&self, from: Node, to: Node) -> bool {
         if self.is_inline(from, to) {
-            return matches!(self.graph.ends[to], End::Leave) && self.graph.header_of(to).is_none();
+            return matches!(self.graph.ends[to], End::Leave) && self.graph.loop_headed_by(to).is_none();
         }
         let Some(of) = self.graph.loop_of[from] else { return false };
         self.graph.loops[of.0].header == to || !self.graph.is_in(to, of)

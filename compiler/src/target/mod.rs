@@ -2,8 +2,9 @@
 //! and defects for shaders ([`Shaders`]).
 //!
 //! These types do not name devices. Each field describes one property of a driver ([`Costs`], [`Defects`]). The
-//! [`profiles`] contain the fields for the devices that were measured. The driver, `wgclc --device`, tests and fuzzers
-//! all use these profiles. A test of each back end compares the profiles with the real device.
+//! [`profiles`] contain the fields for the devices that were measured, and for some that were not. The driver,
+//! `wgclc --device`, tests and fuzzers all use these profiles. A test of each back end compares the profiles with the
+//! real device.
 
 pub mod profiles;
 mod shaders;
@@ -326,7 +327,8 @@ impl Language {
         name == "cl_nv_pragma_unroll" || self.extensions.iter().any(|known| known == name)
     }
 
-    /// Sets `extensions` and `features`, which depend only on the other fields.
+    /// Sets `extensions` and `features`, which depend only on the other fields. Clears `fp64` and `fp16` if the user
+    /// hides their extensions.
     #[must_use]
     pub fn with_extensions(mut self) -> Self {
         self.fp64 &= !self.hides_extension("cl_khr_fp64");
@@ -446,10 +448,12 @@ impl Language {
             // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee it.
             features.push("__opencl_c_subgroups");
         }
+        // Every atomic operation is atomic for the whole device, also if the device only has the relaxed order. Without
+        // atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
+        // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
+        features.extend(["__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
         if self.has_ordered_atomics() {
-            // Without atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
-            // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
-            features.extend(["__opencl_c_atomic_order_acq_rel", "__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);
+            features.push("__opencl_c_atomic_order_acq_rel");
         }
         if self.device_enqueue {
             features.push("__opencl_c_device_enqueue");

@@ -9,8 +9,8 @@ use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limi
 pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 
 /// Maximum number of instructions of a kernel after inlining. Mesa's drivers and the compilers of Direct3D inline every
-/// function. With 1.6 million instructions (hashcat's m01800), lavapipe uses 2.6 GiB after one minute, and does not
-/// finish within four minutes.
+/// function. Some kernels below this limit are already too large for a driver. With 1.6 million instructions (hashcat's
+/// m01800), lavapipe uses 2.6 GiB after one minute, and does not finish within four minutes.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
 /// lavapipe's stack has 80 entries for conditions. lavapipe uses two of them.
@@ -198,9 +198,9 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers,
-    /// out of 64 unordered access views. There are 14 constant buffers. The driver selects the wave size. There
-    /// is no `double`, because naga's HLSL back end cannot convert its bits.
+    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers, out of 64
+    /// unordered access views. There are 14 constant buffers. There are no subgroups, because the driver selects the
+    /// wave size. There is no `double`, because naga's HLSL back end cannot convert its bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {
@@ -265,7 +265,7 @@ impl Defects {
             loop_values: true,
             // Mesa 22.3.6 (LLVM 15), 25.0.7 (LLVM 19) and 26.2.6 (LLVM 22) have this defect, on an x86-64 processor
             // with AVX2 and without AVX-512: tests/cl/types/double_places.cl.
-            double_rounding: true,
+            rounding_of_doubles: true,
             ..Self::mesa()
         }
     }
@@ -290,7 +290,7 @@ impl Defects {
             half_rounding: false,
             unsigned_minima: false,
             coarse_sines: false,
-            double_rounding: false,
+            rounding_of_doubles: false,
             signed_quotients: false,
             masked_logic: false,
             subgroups_within_dimension_0: true,

@@ -47,7 +47,7 @@ id!(
 );
 id!(
     /// A variable with static storage: a variable at program scope, a `static` variable in a function, a `__local` or
-    /// `__constant` variable of a kernel, or a string literal.
+    /// `__constant` variable of a kernel, a string literal, or a compound literal at program scope.
     GlobalId
 );
 id!(
@@ -115,7 +115,7 @@ pub struct Function {
     pub locals: Vec<Local>,
     /// Names of labels, indexed by [`LabelId`]. Usually empty.
     pub labels: Vec<Name>,
-    /// Whether a `break`, `continue` or `goto` leaves a statement expression.
+    /// Whether a `break`, `continue` or `goto` may leave a statement expression.
     pub expression_jumps: bool,
     /// `None` if the function is only declared. sema rejects its calls unless another translation unit may define it.
     pub body: Option<Vec<Stmt>>,
@@ -443,7 +443,8 @@ pub enum ExprKind {
     VectorLit(Vec<Expr>),
     /// Lanes of a vector value that is not in memory.
     Swizzle(Box<Expr>, Vec<u8>),
-    /// `({ ... })`. The value is `None` for a `void` expression.
+    /// `({ ... })`. `value` is the last expression. It is `None` if the last statement is not an expression. The type
+    /// is then `void`.
     StmtExpr {
         stmts: Vec<Stmt>,
         value: Option<Box<Expr>>,

@@ -1,4 +1,5 @@
-//! Loads and stores: scalar for uniform addresses, vectors for contiguous addresses, otherwise gathers and scatters.
+//! Loads and stores: scalar for uniform addresses, vectors for contiguous addresses, otherwise gathers and scatters, or
+//! scalar accesses for each active lane.
 //!
 //! Components that together fill 32- or 64-bit words are accessed as words. A gather of aligned bytes or 16-bit words
 //! loads the aligned 32-bit words that contain them, so that it never crosses a page boundary.

@@ -60,7 +60,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores an AoS value. Returns false if the value is not one, or memory has another order.
+    /// Stores an AoS value. Returns false if the value is not one, memory has another order, or lanes are masked.
     pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
@@ -88,8 +88,8 @@ impl Vectorizer<'_> {
         self.forms.aos.insert(result, AosValue { vectors, def_site });
     }
 
-    /// Computes a component-wise operation on AoS values. Returns false if the operation is not component-wise, no
-    /// operand is an AoS value, or an operand cannot be converted to one.
+    /// Computes a unary, binary or math operation on AoS values. Returns false for other operations, if no operand is
+    /// an AoS value, if an operand cannot be converted to one, or if lanes are masked.
     pub(super) fn compute_aos(&mut self, op: &Op, result: Value) -> Lowered<bool> {
         let ty = self.ir_ty(result);
         let operands: SmallVec<[Value; 3]> = match op {

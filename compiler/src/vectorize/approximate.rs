@@ -1,5 +1,5 @@
-//! The `native_` functions, whose accuracy is implementation-defined. They use polynomials in single precision. The
-//! error is a few ulp, except for extreme arguments.
+//! Most of the `native_` functions, whose accuracy is implementation-defined. They use polynomials in single precision.
+//! The error is a few ulp, except for extreme arguments.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Rounding, UnOp as VUn, Value as V};
@@ -15,7 +15,7 @@ const F32: Scalar = Scalar::F32;
 const I32: Scalar = Scalar::I32;
 
 impl Vectorizer<'_> {
-    /// A `native_` function.
+    /// A `native_` function that uses polynomials.
     pub(super) fn native(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of != F32 {
             return Err(internal!("{op:?} of {of}"));

@@ -19,7 +19,7 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
 impl Vectorizer<'_> {
-    /// A binary operation on each pair of registers, for numbers of 32 or 64 bits.
+    /// A binary operation on each pair of registers, in lanes of 32 or 64 bits. Does not extend narrow integers.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))

@@ -1,5 +1,5 @@
 //! Atomic operations. Operations on work-group and private memory are ordinary loads and stores, because only one
-//! thread accesses these.
+//! thread accesses these. Compare-and-exchange is always atomic.
 //!
 //! * If all lanes access one address and the operation is associative and commutative, the code combines the values of
 //!   all lanes and executes one operation. The old value of a lane is the old value in memory, combined with the values
@@ -7,7 +7,7 @@
 //! * Otherwise, the operation runs lane by lane. An atomic operation waits for exclusive access to its cache line, and
 //!   the next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
 //! * Loads are ordinary loads. On processors with a weak memory order, stores are ordinary stores. Compare-and-exchange
-//!   is one operation of the vector IR, as are other stores, exchanges, and integer sums of 32 and 64 bits. The
+//!   is one operation of the vector IR. So are other stores, exchanges and integer sums if they have 32 or 64 bits. The
 //!   remaining operations are loops with compare-and-exchange.
 
 use smallvec::smallvec;

@@ -167,7 +167,7 @@ impl Vectorizer<'_> {
 
     // Values of other lanes
 
-    /// The value in lane `lane`, which is taken modulo the number of lanes.
+    /// The value in lane `lane`. An index out of range selects any lane, or continues the sequence of a linear value.
     fn value_of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {

@@ -24,7 +24,7 @@
 use std::ops::Range;
 
 use smallvec::{SmallVec, smallvec};
-use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, Target, Terminator, Type as Register, UnOp, Value as V};
+use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, SourceLoc, Target, Terminator, Type as Register, UnOp, Value as V};
 
 use super::shape::Mode;
 use super::uniformity::{LaneShape, yielded};
@@ -103,6 +103,7 @@ impl<'a> Vectorizer<'a> {
 
     pub(super) fn instructions(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
+            self.b.set_source(SourceLoc(inst.span.lo));
             match &inst.op {
                 Op::Yield(values) => return Ok(End::Yield(self.coerce_all(values, results))),
                 Op::Break(values) => return self.do_break(values).map(|()| End::Left),

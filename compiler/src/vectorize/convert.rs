@@ -167,8 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts `double` to `half` with a single rounding. The intermediate `float` is rounded to odd, and has more
-    /// than two extra bits.
+    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has at least
+    /// two more bits than a `half`, so the rounding to `half` gives the correct result.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);

@@ -1,9 +1,9 @@
 //! Integer division. It never traps: the result of a division by zero is undefined.
 //!
 //! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), as described by Granlund and
-//! Montgomery, "Division by Invariant Integers using Multiplication", 1994. So does a division by a [uniform
-//! value](super::invariant_division). Other vector divisions of up to 32 bits use exact floating-point operations.
-//! 64-bit vector divisions are scalarised.
+//! Montgomery, "Division by Invariant Integers using Multiplication", 1994. So does a 32-bit vector division by a
+//! [uniform value](super::invariant_division). Other vector divisions of up to 32 bits use floating-point operations,
+//! whose truncated results are exact. Other 64-bit vector divisions are scalarised.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
@@ -143,8 +143,8 @@ impl Vectorizer<'_> {
 
 /// Returns a factor with `bits` bits, and the right shift of the product's upper half. They produce the quotient of
 /// every number whose highest `free` bits are zero. The factor is a power of two divided by the divisor, rounded up.
-/// Returns `None` if the rounding error can change a quotient (Granlund and Montgomery, 1994). Two thirds of all
-/// divisors have such a factor.
+/// Returns `None` if each such factor needs more bits, or its rounding error can change a quotient (Granlund and
+/// Montgomery, 1994). Two thirds of all divisors have such a factor.
 fn exact_factor(bits: u32, free: u32, divisor: u64) -> Option<(u64, u32)> {
     let divisor = u128::from(divisor);
     let fits = |shift: u32| {

@@ -139,7 +139,7 @@ pub(super) struct Frame {
     pub element_major_at: u32,
     /// The offset of private variables.
     pub variables_at: u32,
-    /// The offset and size of the private variables of all functions.
+    /// The offset and size of the private variables that generic pointers may point into.
     pub private_range: (u32, u32),
     next: u32,
     most: u32,

@@ -36,7 +36,8 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
 
 /// The largest number of instructions of a kernel without loops that is interleaved. Larger kernels have enough
 /// independent operations, and the cost of the loop over work-items is small in comparison.
-const MAX_STRAIGHT_INSTS: usize = 64;
+/// `docs/internals/aarch64.md` has the effect on several cores.
+const MAX_STRAIGHT_INSTS: usize = 128;
 
 /// The shape for a kernel without loops: the largest number of vectors whose values fit in registers, if the
 /// instruction set profits.
@@ -63,7 +64,8 @@ pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniform
 }
 
 /// Whether interleaving is profitable in a region: work-items leave its loops at nearly the same time, and its
-/// innermost loops need at most `registers` registers for one vector. False if the region contains calls.
+/// innermost loops need at most `registers` registers for one vector. False if the region contains calls outside of
+/// its innermost loops.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,

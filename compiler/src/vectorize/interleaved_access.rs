@@ -40,8 +40,9 @@ fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
 }
 
 impl Vectorizer<'_> {
-    /// Loads components as whole vectors. Returns `None` if a load could access an unmapped page: the components must
-    /// fill the stride, or the alignment must ensure that no load crosses a page boundary.
+    /// Loads components as whole vectors. Returns `None` if lanes are masked, or the address has no suitable stride.
+    /// Also returns `None` if a load could access an unmapped page: the components must fill the stride, or the
+    /// alignment must ensure that no load crosses a page boundary.
     pub(super) fn load_interleaved(&mut self, address: &Address, of: Scalar, count: u32, align: u32) -> Option<Comps> {
         let Address::Linear(first, stride) = *address else { return None };
         if self.masks.exec.is_some() {
@@ -69,7 +70,8 @@ impl Vectorizer<'_> {
         Some(if of == words.of { deinterleaved.into_iter().collect() } else { self.bitcast(words.of, of, Mode::Varying, &deinterleaved) })
     }
 
-    /// Stores components as whole vectors, or as unrolled single-lane stores. Returns false if neither is possible.
+    /// Stores components as whole vectors, or as unrolled single-lane stores. Returns false if neither is possible, or
+    /// if the store is contiguous.
     pub(super) fn store_interleaved(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let count = comps.len() as u32;
         let Address::Linear(first, stride) = *address else { return self.store_unrolled_based(address, of, comps) };

@@ -1,8 +1,9 @@
 //! Loops, `break` and `continue`.
 //!
 //! If all lanes leave a loop together, only its parameters are block parameters. The header of a loop that splits also
-//! has block parameters for three kinds of slots: the mask of the active lanes, the results of the lanes that have
-//! left, and all slots that a `return` in its body changes. [`control`](super::control) describes masks and slots.
+//! has block parameters for three kinds of slots: the mask of the lanes that have not left, the results of the lanes
+//! that have left, and all slots that a `return` in its body changes. [`control`](super::control) describes masks and
+//! slots.
 
 use std::ops::Range;
 
@@ -29,7 +30,7 @@ pub(super) struct LoopState {
     pub(super) alive: Range<usize>,
     /// The slots of the results of the lanes that have left. Empty unless the loop splits.
     pub(super) out: Range<usize>,
-    /// The slots of the next iteration's parameters, if several `continue`s define them.
+    /// The slots of the next iteration's parameters. `None` if the only `continue` is at the end of the body.
     next: Option<Range<usize>>,
     /// Whether the only `continue` of the loop is at the end of its body. Then no inactive lane waits for the next
     /// iteration.

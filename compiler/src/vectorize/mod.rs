@@ -45,6 +45,7 @@ mod ops;
 mod plan;
 mod printf;
 mod private;
+pub mod report;
 pub mod sanitize;
 mod scalarize;
 mod shape;
@@ -55,8 +56,9 @@ mod value;
 mod vectorizer;
 mod work_items;
 
-use wgcl_codegen::{Isa, vir};
+use wgcl_codegen::{Annotations, Isa, vir};
 
+use crate::diag::{SourceMap, Span};
 use crate::ir;
 use crate::launch::{LaunchError, LaunchKey, LaunchResult};
 use crate::specialise::prepared;
@@ -124,13 +126,19 @@ pub fn vector_ir(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Ta
     vectorized(module, kernel, key, target, style).map(|made| made.module)
 }
 
-fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
+/// Specialises a kernel, and decides how to vectorise it.
+fn planned(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<(ir::Module, Plan)> {
     let prepare = |key| stage("specialise", || prepared(module, kernel, key, target, style.checked, None));
     let mut specialised = prepare(key)?;
     let plan = Plan::of(&specialised, &key.kernel, style);
-    if plan.prefers_large_offsets && !key.kernel.large_offsets {
+    if plan.prefers_large_offsets() && !key.kernel.large_offsets {
         specialised = prepare(&key.clone().changed(|key| key.kernel.large_offsets = true))?;
     }
+    Ok((specialised, plan))
+}
+
+fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<kernel::VectorizedKernel> {
+    let (specialised, plan) = planned(module, kernel, key, target, style)?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
     let vectorize = || kernel::vectorize(&specialised, &key.kernel, target.language.fused_fma, style, plan.shape);
     let made = stage("vectors", vectorize).map_err(|defect| internal("vectors", defect.to_string()))?;
@@ -140,16 +148,27 @@ fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     Ok(made)
 }
 
-/// The machine code of a kernel as assembly.
+/// The machine code of a kernel as assembly. `sources` adds the lines of the source as comments.
 ///
 /// # Errors
 /// See [`LaunchError`].
-pub fn assembly(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<String> {
+pub fn assembly(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    style: Style,
+    sources: Option<&SourceMap>,
+) -> LaunchResult<String> {
     let made = vectorized(module, kernel, key, target, style)?;
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
-    wgcl_codegen::compile(&made.module, style.isa)
-        .map(|code| wgcl_codegen::disassemble(&code, style.isa))
-        .map_err(|error| internal(error.to_string()))
+    let code = wgcl_codegen::compile(&made.module, style.isa).map_err(|error| internal(error.to_string()))?;
+    let functions: Vec<String> = made.module.functions.iter().map(|function| function.name.clone()).collect();
+    let line = |source: vir::SourceLoc| {
+        let location = sources?.locate(Span { lo: source.0, hi: source.0 })?;
+        Some(format!("{}:{}: {}", location.file, location.line, location.text.trim()))
+    };
+    Ok(wgcl_codegen::disassemble_with(&code, style.isa, Annotations { functions: &functions, line: &line }))
 }
 
 #[cfg(test)]

@@ -25,13 +25,27 @@ use super::{dimension, interleave, locks, subword_packing};
 use crate::ir::{Function, Module};
 use crate::launch::KernelKey;
 
+/// The reason why work-items run one at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScalarReason {
+    /// The accesses are checked.
+    Sanitized,
+    /// The instruction set has no vectors that are used.
+    NoVectors,
+    /// A work-item may wait for another one.
+    Lock,
+    /// The loops mainly gather, which is slower with vectors.
+    Gathers,
+    /// The work-group has too few work-items.
+    SmallGroup,
+}
+
 /// The plan of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Plan {
     pub shape: Shape,
-    /// Whether work-items run one at a time because vectors would be slower. Scalar code prefers 64-bit offsets,
-    /// because 32-bit offsets must be extended at each access.
-    pub prefers_large_offsets: bool,
+    /// The reason for a shape with one lane.
+    pub scalar: Option<ScalarReason>,
 }
 
 impl Plan {
@@ -49,15 +63,20 @@ impl Plan {
         let shape = if style.checked {
             Shape::scalar(style.isa, key.local_size)
         } else if subgroups {
-            planner.subgroups()
+            planner.subgroup_shape()
         } else {
-            match planner.gangs() {
+            match planner.best_shape() {
                 Some(shape) => shape,
-                None => return Self { shape: Shape::scalar(style.isa, key.local_size), prefers_large_offsets: true },
+                None => return Self { shape: Shape::scalar(style.isa, key.local_size), scalar: Some(ScalarReason::Gathers) },
             }
         };
         let shape = if key.zero_offset { shape.without_offset(key.enqueued_local_size[0]) } else { shape };
-        Self { shape, prefers_large_offsets: false }
+        Self { shape, scalar: (shape.lanes == 1).then(|| planner.scalar_reason(style)) }
+    }
+
+    /// Whether the kernel is faster with 64-bit offsets. Scalar code must extend 32-bit offsets at each access.
+    pub(super) fn prefers_large_offsets(&self) -> bool {
+        self.scalar == Some(ScalarReason::Gathers)
     }
 }
 
@@ -71,11 +90,21 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// The shape in which gangs are subgroups. They have the size that the kernel requires, or the 32-bit lanes of a
-    /// vector.
-    fn subgroups(&self) -> Shape {
+    /// The shape in which gangs are subgroups. Their size is the one that the kernel requires, otherwise the number of
+    /// 32-bit lanes of a vector.
+    fn subgroup_shape(&self) -> Shape {
         let usual = subgroup_size(self.isa);
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
+    }
+
+    /// The reason for a shape with one lane, if it is not the cost of gathers.
+    fn scalar_reason(&self, style: Style) -> ScalarReason {
+        match () {
+            () if style.checked => ScalarReason::Sanitized,
+            () if style.isa.caps().vector_bytes < 16 => ScalarReason::NoVectors,
+            () if self.has_lock => ScalarReason::Lock,
+            () => ScalarReason::SmallGroup,
+        }
     }
 
     /// Analyses how the values of the kernel vary in a shape.
@@ -84,7 +113,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The best shape, or `None` if the kernel is gather-bound and therefore faster without vectors.
-    fn gangs(&self) -> Option<Shape> {
+    fn best_shape(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
         let straight = self.isa.caps().interleaves_straight_code || subword_packing::may_widen(self.kernel, shape);

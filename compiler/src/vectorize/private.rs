@@ -24,7 +24,8 @@ pub(super) struct PrivateMemory {
 pub(super) enum Place {
     /// In item-major layout, at this byte offset in the variables of a work-item.
     ItemMajor(u32),
-    /// In element-major layout, with elements of `element` bytes. The byte offset for one work-item is `at`.
+    /// In element-major layout, with elements of `element` bytes. The byte offset in the variables of the gang is `at`
+    /// multiplied by the number of lanes.
     ElementMajor { at: u32, element: u32 },
 }
 

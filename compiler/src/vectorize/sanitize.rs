@@ -5,8 +5,9 @@
 //! address, or the address of other memory if the kernel must not access these bytes. Therefore, the kernel can
 //! continue without an access to memory outside of its objects.
 //!
-//! The object of a pointer is known if the pointer is computed from a parameter or variable ([`Addresses`]). The object
-//! of a loaded pointer, or of a pointer that results from control flow, is unknown.
+//! The object of a pointer is known if the pointer is computed from a variable or a parameter of the kernel
+//! ([`Addresses`]). The object of a parameter of a called function, of a loaded pointer, or of a pointer that results
+//! from control flow, is unknown.
 //!
 //! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
 //! numbers ([`Op::NanCheck`]).
@@ -55,7 +56,7 @@ pub enum Access {
     Begin,
     /// A group ends.
     End,
-    /// An integer division; the address is the divisor.
+    /// An integer division or remainder; the address is the divisor.
     Divide,
     /// An operand of an operation that produced a NaN. The address is the operand as the bits of a `double`.
     /// [`Access::Nan`] follows.
@@ -199,7 +200,7 @@ impl Vectorizer<'_> {
         Ok(kept)
     }
 
-    /// Restores the pointers.
+    /// Restores the pointers that [`Self::emit_checks`] has replaced.
     pub(super) fn restore_pointers(&mut self, kept: Unchecked) {
         for (pointer, val) in kept.into_iter().rev() {
             self.values[pointer.index()] = val;

@@ -2,9 +2,9 @@
 //!
 //! A *gang* consists of work-items with consecutive linear local ids, or of neighbours along another dimension
 //! ([`super::dimension`]). Let `W` be the number of 32-bit lanes of a vector. A value of at most 32 bits occupies
-//! `lanes / W` registers for a gang. A 64-bit value occupies twice as many. If the lanes of a gang are along
-//! [`Shape::vector_dimension`], the ids of that dimension grow by one from lane to lane. The ids of the other
-//! dimensions are uniform.
+//! `lanes / W` registers for a gang, at least one. A 64-bit value occupies `lanes / (W / 2)` registers, at least one.
+//! If the lanes of a gang are along [`Shape::vector_dimension`], the ids of that dimension grow by one from lane to
+//! lane. The ids of the other dimensions are uniform.
 
 use wgcl_codegen::Isa;
 use wgcl_codegen::vir::{Elem, Type};
@@ -69,7 +69,7 @@ impl Shape {
         };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
-        // The row is not a multiple of a vector, so gangs cross rows, and the last gang may be partial.
+        // The row is not a multiple of a vector, so gangs may cross rows, and the last gang may be partial.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, vector_dimension, along_dimension: true, aligned: false }, wide)

@@ -22,7 +22,8 @@ use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
 const MAX_DEPTH: u32 = 12;
 
 impl Vectorizer<'_> {
-    /// Whether a pointer grows by `size` bytes from lane to lane, except where it is clamped or wraps around.
+    /// Whether a pointer grows by `size` bytes from lane to lane, except where it is clamped or wraps around. False if
+    /// lanes are masked.
     pub(super) fn is_speculatively_contiguous(&self, pointer: Value, size: u32) -> bool {
         self.masks.exec.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }

@@ -23,8 +23,9 @@ pub(super) enum Val {
     Varying(Comps),
     /// A pointer: a uniform address plus a signed 32-bit byte offset for each lane.
     Based(V, Regs),
-    /// A pointer into a variable in element-major layout: the address of the first element, and a byte offset for each
-    /// lane. The offsets count as if the elements of a lane were contiguous. Only loads and stores use such a pointer.
+    /// A pointer into a variable in element-major layout: the address of an element in lane 0, and a byte offset for
+    /// each lane, `None` if all lanes access that element. The offsets count as if the elements of a lane were
+    /// contiguous. Only loads, stores and `ptr_add` use such a pointer.
     ElementMajor(V, Option<Regs>),
 }
 

@@ -40,7 +40,7 @@ pub struct Case {
     pub split_at: u32,
 }
 
-/// Groups of one size in one dispatch: the ids of the first one, and the ids past the last one (exclusive).
+/// Groups of one size in one dispatch: the ids of the first group, and the exclusive upper bounds of the ids.
 pub type Part = [[u32; 3]; 2];
 
 impl Case {
@@ -140,7 +140,7 @@ fn names() -> impl FnMut() -> Option<ObjectId> {
     }
 }
 
-/// Runs function 0, a kernel, of a module that is not specialised.
+/// Runs the kernel of a launch in a module that is not specialised.
 pub fn run_whole(case: &Case, module: &Module, stage: Stage, undefined: u8) -> Result<Vec<Vec<u8>>, Fault> {
     let program = Program::new(module, settings(case, stage, undefined));
     let (mut memory, mut name) = (Memory::default(), names());

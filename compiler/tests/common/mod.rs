@@ -72,7 +72,8 @@ pub fn size_of(ty: &str) -> u32 {
     bits / 8 * lanes
 }
 
-/// A kernel `out[id * n + k] = op_k(a[id], b[id])`. Each operation has its own type. The results are contiguous.
+/// A kernel `out[id * n + k] = op_k(a[id], b[id])`. Each operation has its own type. Each result
+/// starts at a multiple of 16 bytes.
 ///
 /// `ops` are result types and right-hand sides that refer to the operands as `A` and `B`. Steps before the last are
 /// written `type = rhs;`, and `$` is the result of the previous step.

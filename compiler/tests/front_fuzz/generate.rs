@@ -103,7 +103,7 @@ impl Generator<'_> {
         let _ = write!(self.text, "struct S{number} {{ ");
         for (index, field) in fields.iter().enumerate() {
             let array = if self.random.below(4) == 0 { "[3]" } else { "" };
-            // The program only writes the first element of an array.
+            // Expressions use an array member without an index (see `expr`).
             let _ = write!(self.text, "{} f{index}{array}; ", field.name());
         }
         let packed = if self.random.below(4) == 0 { " __attribute__((packed))" } else { "" };

@@ -147,7 +147,7 @@ fn damaged_programs() {
     });
 }
 
-/// Constant indices beyond the end of arrays, in an `if` that is optimised away.
+/// Constant indices beyond the end of arrays, in an `if` whose condition is not known before run time.
 #[test]
 fn constant_indices_out_of_range() {
     let text = "kernel void k(global int *o, local int *l, constant int *c, int n) {

@@ -1,4 +1,4 @@
-//! Damages programs: sources of the tests and of the library with changed bytes and tokens.
+//! Damages programs: changes their bytes and tokens.
 
 use crate::Random;
 

@@ -43,8 +43,9 @@ pub(crate) struct Event {
     pub(crate) order: Order,
     /// The read of the atomic operation to which this write belongs.
     pub(crate) updates: Option<usize>,
-    /// Whether this write belongs to one instruction with acquire and release semantics, which also orders earlier
-    /// accesses before later ones. The model does not order the write itself before later accesses.
+    /// Whether this is the write of a single instruction with acquire and release semantics, such as `swpal`. The
+    /// instruction orders earlier accesses before later ones. The model does not order this write before later
+    /// accesses.
     pub(crate) fences: bool,
     /// The reads on which the address depends.
     pub(crate) address: EventSet,

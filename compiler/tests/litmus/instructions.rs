@@ -243,7 +243,7 @@ fn vector_binary(name: &str, old: u128, (a, b): (u128, u128), bytes: u64, count:
     let sign = 8 * bytes as u32 - 1;
     let signed = |value: u128| (value << (127 - sign)).cast_signed() >> (127 - sign);
     let mut made = 0;
-    // A comparison with zero has an immediate operand, which every lane has.
+    // The immediate operand of a comparison with zero is 0 in every lane.
     for (lane, (a, b)) in lanes(a, bytes, count).zip(lanes(b, bytes, count)).enumerate() {
         let all = |holds: bool| if holds { mask(bytes) } else { 0 };
         let value = match name {

@@ -204,7 +204,7 @@ impl<'a> Machine<'a> {
         Some(if zero != name.contains("nz") { Some(label(at)?) } else { None })
     }
 
-    /// The class and number of a register. Register 31 is the zero register or the stack pointer.
+    /// The class and number of a register. Number 31 is the zero register, and 32 is the stack pointer.
     pub(crate) fn number(register: Register) -> Option<(char, usize)> {
         let name = register.name();
         match name {

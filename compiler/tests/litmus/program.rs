@@ -81,7 +81,11 @@ impl Program {
                 _ => {}
             }
         }
-        assert!(program.cases.iter().any(|case| !case.forbidden.is_empty()), "{}: a program forbids an outcome", program.path.display());
+        assert!(
+            program.cases.iter().any(|case| !case.forbidden.is_empty()),
+            "{}: no case forbids an outcome; add a line `forbidden`",
+            program.path.display()
+        );
         program
     }
 

@@ -1,9 +1,9 @@
-//! Generates random OpenCL C programs with private arrays, and positions in them that loops and conditions carry:
-//! swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in structures. Every
-//! index is in range and every loop ends.
+//! Generates random OpenCL C programs with private arrays, and with variables for positions in these arrays that loops
+//! and conditions change: swaps, rotations, sliding windows, rings, buffers with consecutive reads, copies of arrays in
+//! structures. Every index is in range and every loop ends.
 //!
-//! The work is in loops with 1 to 70 iterations, with constant or run-time bounds. The compiler can unroll only some of
-//! them.
+//! The work is in loops with at most 70 iterations, with constant or run-time bounds. The compiler can unroll only
+//! some of them.
 
 use crate::lines::Lines;
 use crate::random::Random;
@@ -47,14 +47,15 @@ struct Writer {
     counters: Vec<Counter>,
     /// The number of generated counters.
     made: usize,
-    /// The product of the iterations of the enclosing loops, and the iterations of all generated loops.
+    /// The product of the iterations of the enclosing loops.
     around: usize,
+    /// The iterations of all generated loops.
     iterations: usize,
     /// The number of calls of `draw` that may still be added. Each call is inlined.
     draws: usize,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`, which accesses 32 words of each buffer
+/// A program with a kernel `k(global uint *a, global uint *b, int x, int y)`, which accesses 32 words of each buffer
 /// per work-item.
 pub fn program(seed: u64) -> String {
     let mut w = Writer {

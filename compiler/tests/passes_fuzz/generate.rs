@@ -394,7 +394,7 @@ impl<'a> Writer<'a> {
                 self.store(place, value);
             }
             5 => {
-                // Store a byte of a union, and load the whole union.
+                // Store one of eight bytes, and load the first four.
                 let address = self.address(self.bytes);
                 let byte = self.random.below(8) as u64;
                 let offset = self.int(byte);

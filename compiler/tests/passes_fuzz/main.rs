@@ -192,7 +192,7 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
     }
 }
 
-/// The passes that change programs of every kind.
+/// The passes that change random programs in IR as well as random programs in OpenCL C.
 const PASSES_OF_ALL: [&str; 7] =
     ["infer_alignment", "renumber", "extra_buffers", "legalize", "shrink_int64", "split_bindings", "resolve_pointers"];
 

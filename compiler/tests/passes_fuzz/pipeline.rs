@@ -49,7 +49,7 @@ pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Mod
     counted(module, changes, |watch| prepared(module, case, watch))
 }
 
-/// The key of a launch without merged or split bindings.
+/// The key of a launch without merged bindings, split bindings, start offsets and extra buffers.
 fn neutral(key: &LaunchKey) -> LaunchKey {
     key.clone().changed(|key| {
         key.binding.merged.clear();

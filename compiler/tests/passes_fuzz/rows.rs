@@ -8,8 +8,8 @@ use std::fmt::Write;
 use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::read::read_module;
 
-/// Bytes of contiguous memory per work-item: the size of the widest access.
-const ROW: u32 = 128;
+/// Bytes per work-item of a region of the buffers: the size of the widest access.
+const BYTES_PER_ITEM: u32 = 128;
 
 struct Writer {
     random: Random,
@@ -17,14 +17,14 @@ struct Writer {
     next: u32,
     /// The index of the work-item.
     item: String,
-    rows: u32,
-    /// The widths of the elements that the kernel accesses.
-    kinds: Kinds,
+    /// The number of reserved regions of the buffers. A region has one element for each work-item.
+    regions: u32,
+    widths: Widths,
 }
 
-/// The width of elements.
+/// The widths of the elements that a kernel accesses.
 #[derive(Clone, Copy, PartialEq)]
-enum Kinds {
+enum Widths {
     Narrow,
     Wide,
     All,
@@ -34,9 +34,9 @@ enum Kinds {
 /// `y`.
 pub fn module(seed: u64) -> Result<(Module, Requirements), String> {
     let mut random = Random::new(seed ^ 0x0f0f_7777);
-    let kinds = [Kinds::Narrow, Kinds::Wide, Kinds::All][random.below(3)];
+    let widths = [Widths::Narrow, Widths::Wide, Widths::All][random.below(3)];
     let mut linear = random.below(2) == 0;
-    let mut w = Writer { random, body: String::new(), next: 5, item: String::new(), rows: 0, kinds };
+    let mut w = Writer { random, body: String::new(), next: 5, item: String::new(), regions: 0, widths };
     w.item = if linear { w.op("i32", "workitem.global_id 0") } else { w.index() };
     let returns = w.random.below(5) == 0;
     if returns {
@@ -59,9 +59,9 @@ pub fn module(seed: u64) -> Result<(Module, Requirements), String> {
     Ok((
         module,
         Requirements {
-            stride: ROW * w.rows.max(1),
+            stride: BYTES_PER_ITEM * w.regions.max(1),
             linear,
-            device: if kinds == Kinds::Narrow { None } else { Some("nvidia") },
+            device: if widths == Widths::Narrow { None } else { Some("nvidia") },
             ..Requirements::default()
         },
     ))
@@ -88,7 +88,7 @@ impl Writer {
         self.op("i32", &format!("const {value}"))
     }
 
-    /// `a * factor`, with a shift where possible.
+    /// `a * factor`; for powers of two, by a shift or a multiplication, at random.
     fn times(&mut self, a: &str, factor: u32) -> String {
         if factor.is_power_of_two() && self.random.below(2) == 0 {
             let amount = self.word(factor.trailing_zeros());
@@ -146,31 +146,32 @@ impl Writer {
 
     fn accesses(&mut self) {
         match self.random.below(6) {
-            _ if self.kinds == Kinds::Narrow => {
+            _ if self.widths == Widths::Narrow => {
                 let words = ["i8", "i16", "i8x2", "i16x2", "i8x4", "i32", "f32", "i32x2"];
                 let first = self.random.below(words.len() - 3);
                 self.element(&words[first..first + 3]);
             }
-            0 if self.kinds == Kinds::All => self.contiguous(),
+            0 if self.widths == Widths::All => self.contiguous(),
             1 => self.sum(),
-            2 if self.kinds == Kinds::All => self.element(&["i8", "i16", "i8x2", "i8x4", "i16x2", "i32", "i16x4", "f32", "i32x2"]),
+            2 if self.widths == Widths::All => self.element(&["i8", "i16", "i8x2", "i8x4", "i16x2", "i32", "i16x4", "f32", "i32x2"]),
             _ => self.element(&["i32x8", "f32x8", "i64x4", "f64x4", "i32x16", "i64x8", "i64x16", "i32x4", "i16x16", "i64x2"]),
         }
     }
 
-    /// The byte offset of this work-item's element in its own contiguous memory.
+    /// Reserves a region of the buffers, in which the elements of all work-items are contiguous. Returns the byte
+    /// offset of this work-item's element in the buffer.
     fn own_offset(&mut self, size: u32) -> String {
-        let row = self.rows;
-        self.rows += 1;
+        let region = self.regions;
+        self.regions += 1;
         let offset = self.times(&self.item.clone(), size);
-        if row == 0 {
+        if region == 0 {
             return offset;
         }
-        let before = self.times("%4", ROW * row);
+        let before = self.times("%4", BYTES_PER_ITEM * region);
         self.op("i32", &format!("add {before}, {offset}"))
     }
 
-    /// A value with changed bits.
+    /// Returns the value, or in three of four cases the result of an integer operation on its bits.
     fn with_changed_bits(&mut self, value: &str, ty: &str) -> String {
         if self.random.below(4) == 0 {
             return value.to_owned();
@@ -196,10 +197,10 @@ impl Writer {
         self.line(&format!("store {to}, {value} align {align}"));
     }
 
-    /// Adds accesses to contiguous words or pairs of words.
+    /// Adds accesses to contiguous elements of one, two or four words.
     fn contiguous(&mut self) {
         let (ty, size) = [("i32", 4), ("f32", 4), ("i64", 8), ("i32x2", 8), ("i32x4", 16)][self.random.below(5)];
-        let count = [2, 3, 4, 8][self.random.below(4)].min(ROW / size);
+        let count = [2, 3, 4, 8][self.random.below(4)].min(BYTES_PER_ITEM / size);
         let all = self.own_offset(size * count.next_power_of_two());
         let mut values = Vec::new();
         for part in 0..count {
@@ -224,8 +225,8 @@ impl Writer {
         let size = size_of(ty);
         let iterations = 1 + self.random.below(6) as u32;
         let start = self.own_offset(size);
-        // Reserve the rows that later iterations read, so that no other access uses them.
-        self.rows += iterations - 1;
+        // Reserve the regions that later iterations read, so that no other access uses them.
+        self.regions += iterations - 1;
         let zero = self.op(
             ty,
             &if ty.contains('x') { format!("const [{}]", vec!["0"; usize::from(lanes(ty))].join(", ")) } else { "const 0".to_owned() },
@@ -237,9 +238,9 @@ impl Writer {
         self.line(&format!("{sum}: {ty} = loop ({iteration}: i32 = {none}, {partial}: {ty} = {zero}) {{"));
         let go = self.op("bool", &format!("ult {iteration}, {bound}"));
         self.line(&format!("if {go} {{\nyield\n}} else {{\nbreak {partial}\n}}"));
-        let row = self.times("%4", ROW);
-        let rows = self.op("i32", &format!("mul {iteration}, {row}"));
-        let offset = self.op("i32", &format!("add {start}, {rows}"));
+        let region_size = self.times("%4", BYTES_PER_ITEM);
+        let before = self.op("i32", &format!("mul {iteration}, {region_size}"));
+        let offset = self.op("i32", &format!("add {start}, {before}"));
         let from = self.op("ptr.global", &format!("ptr_add %0, {offset}"));
         let value = self.op(ty, &format!("load {from} align {}", size.min(64)));
         let value = self.with_changed_bits(&value, ty);

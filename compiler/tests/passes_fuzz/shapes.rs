@@ -6,7 +6,7 @@ use crate::case::Requirements;
 use crate::random::Random;
 use std::fmt::Write;
 
-/// Elements of 32, 64 and 128 bytes, and integers of their size.
+/// Elements of 16 to 128 bytes, integers of the same size, and the size.
 const WIDE: [(&str, &str, u32); 14] = [
     ("float8", "uint8", 32),
     ("int8", "uint8", 32),
@@ -24,7 +24,7 @@ const WIDE: [(&str, &str, u32); 14] = [
     ("long2", "ulong2", 16),
 ];
 
-/// Elements up to 8 bytes.
+/// Elements of up to 8 bytes, integers of the same size, and the size.
 const NARROW: [(&str, &str, u32); 12] = [
     ("uchar", "uchar", 1),
     ("char", "uchar", 1),
@@ -100,7 +100,7 @@ impl Writer {
         self.random.below(of) == 0
     }
 
-    /// Adds a parameter: a pointer to global memory with this name.
+    /// Adds a parameter with this name: a pointer to global memory, or in some cases to constant memory if `constant`.
     fn buffer(&mut self, name: &str, ty: &str, constant: bool) {
         let qualifier = if constant { "const " } else { "" };
         let restrict = if self.chance(4) { " restrict" } else { "" };

@@ -54,7 +54,7 @@ pub fn program(seed: u64) -> String {
     let result = w.integer("int", 2);
     w.line(&format!("return {result};"));
     w.close();
-    // The following functions only access private memory, so they need not be inlined.
+    // The next two functions only access private memory, so they need not be inlined.
     w.line("int touch(private S *s, private int *r, int i0) {");
     w.locals(&["s", "i0"]);
     w.line("S t = *s; private int *p = r;");

@@ -44,7 +44,7 @@ const OPTIONS: [&str; 8] =
     ["", "-DX=1", "-cl-std=CL3.0 -cl-kernel-arg-info", "-nonsense", "-I", "-create-library", "-cl-fast-relaxed-math -Werror", "  \t -w "];
 const NAMES: [&str; 5] = ["a", "b", "", "nothing", "a.h"];
 
-/// Small numbers that look random.
+/// A generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -97,9 +97,9 @@ const PROGRAM: usize = 4;
 const KERNEL: usize = 5;
 const EVENT: usize = 6;
 const SAMPLER: usize = 7;
-const COMMANDS: usize = 8;
+const COMMAND_BUFFER: usize = 8;
 /// The launches in the command buffers.
-const COMMAND: usize = 9;
+const MUTABLE_COMMAND: usize = 9;
 const KINDS: usize = 10;
 
 struct Fuzzer {
@@ -162,7 +162,7 @@ impl Fuzzer {
         if self.random.chance(4) { null_mut() } else { self.arena.as_mut_ptr().cast() }
     }
 
-    /// A count and an array of as many handles, or null.
+    /// A count, and this many handles, of which some may be null.
     fn list(&mut self, kind: usize) -> (cl_uint, Vec<*mut c_void>) {
         let length = [0, 0, 0, 1, 1, 2, 3][self.random.below(7)];
         let list: Vec<_> = (0..length).map(|_| self.handle(kind)).collect();
@@ -279,7 +279,7 @@ impl Fuzzer {
         Some(())
     }
 
-    fn counts(&mut self) {
+    fn retain_or_release(&mut self) {
         let cl = &target().cl;
         let kind = self.random.below(KINDS);
         let handle = self.handle(kind);
@@ -298,7 +298,7 @@ impl Fuzzer {
             (KERNEL, false) => |cl, h| cl.clReleaseKernel(h),
             (SAMPLER, true) => |cl, h| cl.clRetainSampler(h),
             (SAMPLER, false) => |cl, h| cl.clReleaseSampler(h),
-            (COMMANDS, retain) => return self.count_commands(handle, retain),
+            (COMMAND_BUFFER, retain) => return self.count_commands(handle, retain),
             (EVENT, true) => |cl, h| cl.clRetainEvent(h),
             (EVENT, false) => |cl, h| cl.clReleaseEvent(h),
             (_, true) => |cl, h| cl.clRetainDevice(h),
@@ -332,15 +332,16 @@ impl Fuzzer {
             QUEUE => cl.clGetCommandQueueInfo(self.handle(QUEUE), name, size, value, ret),
             MEM => cl.clGetMemObjectInfo(self.handle(MEM), name, size, value, ret),
             PROGRAM => {
-                // The value holds the pointers to which the binaries are written: none of them is valid.
+                // For CL_PROGRAM_BINARIES, the value is an array of pointers to which the binaries are written. All of
+                // them are null, so that nothing is written.
                 self.arena.fill(0);
                 cl.clGetProgramInfo(self.handle(PROGRAM), name, size, value, ret)
             }
             KERNEL => cl.clGetKernelInfo(self.handle(KERNEL), name, size, value, ret),
             EVENT => cl.clGetEventInfo(self.handle(EVENT), name, size, value, ret),
             SAMPLER => cl.clGetSamplerInfo(self.handle(SAMPLER), name, size, value, ret),
-            COMMANDS => self.query_commands(name, size, value, ret),
-            COMMAND => self.query_command(name, size, value, ret),
+            COMMAND_BUFFER => self.query_commands(name, size, value, ret),
+            MUTABLE_COMMAND => self.query_command(name, size, value, ret),
             10 => cl.clGetProgramBuildInfo(self.handle(PROGRAM), device, name, size, value, ret),
             11 => cl.clGetKernelWorkGroupInfo(self.handle(KERNEL), device, name, size, value, ret),
             12 => cl.clGetKernelArgInfo(self.handle(KERNEL), self.random.below(5) as cl_uint, name, size, value, ret),
@@ -418,7 +419,7 @@ impl Fuzzer {
         cl.clSetKernelArg(kernel, index, size, value);
     }
 
-    fn commands(&mut self) {
+    fn enqueue(&mut self) {
         let cl = &target().cl;
         let (queue, mem, other) = (self.handle(QUEUE), self.handle(MEM), self.handle(MEM));
         let (n, list) = self.list(EVENT);
@@ -532,11 +533,11 @@ impl Fuzzer {
         for _ in 0..calls {
             match self.random.below(28) {
                 0..=4 => drop(self.objects()),
-                5 => self.counts(),
+                5 => self.retain_or_release(),
                 6 | 7 => self.queries(),
                 8 | 9 => self.programs(),
                 10..=12 => self.kernels(),
-                13..=17 => self.commands(),
+                13..=17 => self.enqueue(),
                 18 | 19 => self.make_image(),
                 20..=22 => self.image_commands(),
                 23 => self.shared(),

@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 
 use super::common::commands::{Config, Functions, Handle, NewArg, NewInfo, Point, functions};
 use super::common::ffi::{cl_event, cl_int, cl_uint};
-use super::{COMMAND, COMMANDS, EVENT, Fuzzer, KERNEL, MEM, QUEUE, Random};
+use super::{COMMAND_BUFFER, EVENT, Fuzzer, KERNEL, MEM, MUTABLE_COMMAND, QUEUE, Random};
 
 impl Fuzzer {
     pub(super) fn count_commands(&self, handle: Handle, retain: bool) {
@@ -19,7 +19,7 @@ impl Fuzzer {
     }
 
     pub(super) fn query_commands(&mut self, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int {
-        let handle = self.handle(COMMANDS);
+        let handle = self.handle(COMMAND_BUFFER);
         functions().map_or(0, |functions| functions.clGetCommandBufferInfoKHR(handle, name, size, value, ret))
     }
 
@@ -33,16 +33,16 @@ impl Fuzzer {
                 let list = if self.random.chance(50) { list.as_ptr() } else { null() };
                 let count = [1, 1, 1, 1, 0, 2][self.random.below(6)];
                 let queues = if self.random.chance(98) { queues.as_ptr() } else { null() };
-                self.keep(COMMANDS, functions.clCreateCommandBufferKHR(count, queues, list, null_mut()));
+                self.keep(COMMAND_BUFFER, functions.clCreateCommandBufferKHR(count, queues, list, null_mut()));
             }
             1 => {
                 self.say("clFinalizeCommandBufferKHR");
-                let commands = self.handle(COMMANDS);
+                let commands = self.handle(COMMAND_BUFFER);
                 functions.clFinalizeCommandBufferKHR(commands);
             }
             2 | 3 => {
                 self.say("clEnqueueCommandBufferKHR");
-                let (commands, queue) = (self.handle(COMMANDS), [self.handle(QUEUE)]);
+                let (commands, queue) = (self.handle(COMMAND_BUFFER), [self.handle(QUEUE)]);
                 let (n, list) = self.list(EVENT);
                 let wait = self.pointer(&list);
                 let mut event: cl_event = null_mut();
@@ -58,7 +58,7 @@ impl Fuzzer {
     /// An update of up to two launches, recorded earlier or not.
     fn update(&mut self, functions: &Functions) {
         self.say("clUpdateMutableCommandsKHR");
-        let (commands, mem, word) = (self.handle(COMMANDS), self.handle(MEM), self.random.next());
+        let (commands, mem, word) = (self.handle(COMMAND_BUFFER), self.handle(MEM), self.random.next());
         let sizes = [self.range(), self.range()];
         let arg = |random: &mut Random| NewArg {
             index: random.below(4) as cl_uint,
@@ -82,7 +82,7 @@ impl Fuzzer {
                     global_offset: chosen(&mut self.random),
                     global_size: chosen(&mut self.random),
                     local_size: chosen(&mut self.random),
-                    ..Config::new(self.handle(COMMAND)).with_args(&args[..self.random.below(3)])
+                    ..Config::new(self.handle(MUTABLE_COMMAND)).with_args(&args[..self.random.below(3)])
                 }
             })
             .collect();
@@ -95,12 +95,12 @@ impl Fuzzer {
     }
 
     pub(super) fn query_command(&mut self, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int {
-        let handle = self.handle(COMMAND);
+        let handle = self.handle(MUTABLE_COMMAND);
         functions().map_or(0, |functions| functions.clGetMutableCommandInfoKHR(handle, name, size, value, ret))
     }
 
     fn record_command(&mut self, functions: &Functions) {
-        let commands = self.handle(COMMANDS);
+        let commands = self.handle(COMMAND_BUFFER);
         let queue = if self.random.chance(3) { self.handle(QUEUE) } else { null_mut() };
         let (a, b) = (self.handle(MEM), self.handle(MEM));
         let list: Vec<Point> = (0..self.random.below(3)).map(|_| self.random.below(self.points as usize + 2) as Point).collect();
@@ -159,6 +159,6 @@ impl Fuzzer {
             }
         };
         self.points = self.points.max(given);
-        self.keep(COMMAND, handle);
+        self.keep(MUTABLE_COMMAND, handle);
     }
 }

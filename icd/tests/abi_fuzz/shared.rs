@@ -20,7 +20,7 @@ impl Fuzzer {
         match self.shared.get(index) {
             // Inside an allocation: the driver does not know which memory outside of it is shared.
             Some(&(start, size, _)) => start.wrapping_byte_add([0, 0, 4, 64, 100, 4096][self.random.below(6)].min(size - 1)),
-            // The second half, so that a copy from the first half does not overlap.
+            // Either half: a copy from one half to the other does not overlap.
             None if own => {
                 let half = if self.random.chance(50) { ARENA / 2 } else { 0 };
                 self.arena.as_mut_ptr().cast::<c_void>().wrapping_byte_add(half)

@@ -39,7 +39,8 @@ const TYPES: [Type; 11] = [
     Type::Real(HALF),
 ];
 
-/// Suffixes and directions; the first is the default of conversions to floating-point types.
+/// Suffixes and directions. Without a suffix, conversions to floating-point types round to nearest, and conversions to
+/// integers round to zero.
 const MODES: [(&str, Option<Round>); 5] =
     [("", None), ("_rte", Some(Round::Nearest)), ("_rtz", Some(Round::Zero)), ("_rtp", Some(Round::Up)), ("_rtn", Some(Round::Down))];
 
@@ -211,7 +212,7 @@ fn from_bytes(bytes: &[u8], size: usize) -> Vec<u64> {
     bytes.chunks(size).map(|chunk| chunk.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))).collect()
 }
 
-/// An expression over `x` and its expected value.
+/// A conversion function: its name, its rounding direction, and whether it saturates.
 struct Variant {
     text: String,
     direction: Option<Round>,

@@ -1,5 +1,7 @@
 //! The accuracy of the geometric functions (6.15.5) for vectors of one to four components: the bounds of 7.4.
-//! Intermediate results must not overflow or underflow if the result does not.
+//!
+//! Intermediate results of `length`, `distance` and `normalize` must not overflow or underflow if the result does not.
+//! Other functions, and builds with `-cl-fast-relaxed-math`, are measured only without such overflows and underflows.
 
 use std::fmt::Write as _;
 
@@ -85,7 +87,7 @@ impl Kernel {
         }
     }
 
-    /// The error of a result in units of its bound; `None` if the specification has no bound.
+    /// The error of a result in units of its bound; `None` if the specification has no bound for these arguments.
     fn excess(&self, x: &Vector, y: &Vector, got: &[f64], relaxed: bool) -> Option<f64> {
         let p = if self.format == DOUBLE { 2300 } else { 700 };
         let (x, y) = (x.get(..self.lanes)?, y.get(..self.lanes)?);

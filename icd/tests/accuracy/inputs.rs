@@ -85,7 +85,7 @@ pub fn edges(format: &Format) -> Vec<f64> {
     values.extend([2147483647.0, 2147483648.0, 4294967296.0, 9.223372036854776e18, 1.8446744073709552e19]);
     values.extend((1..12).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_4));
     values.extend([std::f64::consts::E, std::f64::consts::LN_2, 1.0 / 3.0, 1e10, 1e20, 1e-10, 1e-20]);
-    // The multiples of pi/2 that are hardest for a reduction, in float and double.
+    // The numbers nearest to multiples of pi/2, which are the hardest for a reduction, in float and double.
     values.extend([16367173.0 * pow2(72), 6381956970095103.0 * pow2(797)]);
     let top = f64::from(format.most + 1);
     let bottom = f64::from(format.least - format.stored().cast_signed());
@@ -230,7 +230,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
         Focus::Quotients => {
             let bits = random.below(2 * u64::from(format.precision)) + 1;
             let quotient = (random.next() >> (64 - bits.min(53))) as f64 / 2.0;
-            // So that the dividend does not overflow the format.
+            // Half of the divisors are smaller, so that fewer dividends overflow the format.
             let y = random.stratified(format) * if random.below(2) == 0 { 1.0 } else { pow2(-stored) };
             let y = format.nearest(y);
             case.x[0] = format.nearest(quotient * y * if random.below(2) == 0 { 1.0 } else { -1.0 });
@@ -281,14 +281,13 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
     case
 }
 
-/// The arguments for a function: edges, about `count` spread over the exponents and as many in its difficult ranges. A
-/// function of one half gets all halves instead.
+/// The arguments for a function: edges, `count` spread over the exponents, and about as many in its difficult ranges.
+/// A function with one argument of type `half` gets all halves instead.
 pub fn cases(function: &Function, format: &Format, count: usize) -> Vec<Case> {
     let mut random = Random::new(function.name);
     let mut all: Vec<Case> = Vec::new();
     let unary = matches!(function.shape, Shape::One | Shape::ToInt | Shape::AndFloat | Shape::AndInt);
     if unary && format.size == 2 {
-        // All values of the format.
         return (0..=u64::from(u16::MAX)).map(|bits| Case { x: [format.decode(bits), 0.0, 0.0], n: 0 }).collect();
     }
     let few = few_edges(format);

@@ -180,8 +180,8 @@ fn functions_are_within_their_bounds() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// Built-in functions of floating-point numbers that are not listed above, because they are not mathematical functions:
-/// relations and selection (6.15.6), and geometric functions (6.15.5), which have a separate test.
+/// Built-in functions of floating-point numbers that are not in `FUNCTIONS`, because they are not mathematical
+/// functions: relations and selection (6.15.6), and geometric functions (6.15.5), which have a separate test.
 const OTHERS: &str = "isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered isunordered isfinite isinf isnan isnormal \
                       signbit bitselect select dot cross length distance normalize fast_length fast_distance fast_normalize";
 

@@ -45,7 +45,7 @@ fn number(x: f64, format: &Format) -> String {
     } else {
         format!("{x:?}")
     };
-    // The shorter one of the two exact spellings.
+    // Both spellings are exact. Long numbers of other formats than `float` have the one with an exponent.
     let other = format!("{x:e}");
     if text.len() <= 12 || format.size == 4 { text } else { other }
 }

@@ -27,7 +27,8 @@ const GROUP: usize = 64;
 /// Work-groups per dispatch in each dimension.
 const MOST_GROUPS: u32 = 65535;
 
-/// For each binding, the argument that its buffer belongs to, and the initial bytes.
+/// For each binding, the name of the argument that its buffer belongs to, and the number of bytes of the argument.
+/// `None` for a binding without an argument.
 type Buffers = Vec<Option<(String, usize)>>;
 
 /// The expected reaction of the browser.

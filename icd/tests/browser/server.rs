@@ -15,7 +15,7 @@ pub fn serve(launches: String) -> std::io::Result<(String, Receiver<String>)> {
     let (sender, receiver) = channel();
     let launches = Arc::new(launches);
     std::thread::spawn(move || {
-        // Browsers open connections that they do not use: each has a thread.
+        // Each connection has its own thread, because browsers open connections that they do not use.
         for stream in listener.incoming().flatten() {
             let (launches, sender) = (Arc::clone(&launches), sender.clone());
             std::thread::spawn(move || answer(&stream, &launches, &sender));

@@ -109,7 +109,8 @@ pub fn parse_file(source: &str) -> Result<Vec<Variant>, String> {
     Ok(variants)
 }
 
-/// Finds the directives. If a bracket is open at the end of a line, the directive continues in the next comment line.
+/// Finds the directives. If a bracket is open at the end of a line, the directive continues in the next comment line,
+/// except for `error`, `warning` and `prints`.
 fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
     let all: Vec<&str> = source.lines().collect();
     let mut found = Vec::new();

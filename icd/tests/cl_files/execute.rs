@@ -23,7 +23,8 @@ use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
 use crate::common::{info, info_bytes, info_string, target};
 
-/// A feature that a variant needs and this device does not have, if any.
+/// The first requirement of a variant that this device does not meet, if any: a feature that it lacks, or `!` and a
+/// feature that it has.
 pub fn missing_feature(variant: &Variant) -> Option<&str> {
     let target = target();
     let text = |name: cl_uint| {

@@ -80,8 +80,8 @@ fn is_nan(bits: u64, size: usize) -> bool {
     magnitude > infinity
 }
 
-/// Compares the records of two devices and returns the first difference of each buffer. Skips runs that only one
-/// file contains, and elements with more than one correct value. All NaNs are equal.
+/// Compares the records of a device and the interpreter, and returns the first difference of each buffer. Skips runs
+/// that only one file contains, and elements with more than one correct value. All NaNs are equal.
 pub fn differences(device: &Path, other: &Path) -> Vec<String> {
     let others: HashMap<String, Record> = read(other).into_iter().map(|record| (record.title.clone(), record)).collect();
     let mut found = Vec::new();

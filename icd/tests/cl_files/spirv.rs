@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use super::directive::Variant;
 
 /// The cached marker for a source that the translators reject.
-const REFUSED: &str = "refused";
+const REJECTED: &str = "rejected";
 
 /// Extensions that the translator may use.
 const EXTENSIONS: &str = "--spirv-ext=+SPV_KHR_no_integer_wrap_decoration,+SPV_KHR_linkonce_odr,+SPV_KHR_expect_assume,+SPV_KHR_integer_dot_product,\
@@ -55,33 +55,51 @@ pub fn build_options(options: &str) -> String {
 
 fn translate(source: &str, options: &str, level: &str) -> Option<Vec<u8>> {
     let mut hasher = DefaultHasher::new();
-    (source, options, level, EXTENSIONS).hash(&mut hasher);
+    (source, options, level, EXTENSIONS, REJECTED).hash(&mut hasher);
     let folder = std::env::temp_dir().join("wgcl-spirv");
     std::fs::create_dir_all(&folder).ok()?;
     let stem = folder.join(format!("{:016x}", hasher.finish()));
     let module = stem.with_extension("spv");
     if let Ok(bytes) = std::fs::read(&module) {
-        return Some(bytes).filter(|bytes| bytes != REFUSED.as_bytes());
+        return Some(bytes).filter(|bytes| bytes != REJECTED.as_bytes());
     }
-    let made = run_translators(source, options, level, &stem);
+    let made = match run_translators(source, options, level, &stem) {
+        Ok(bytes) => Some(bytes),
+        Err(Failure::Rejected) => None,
+        // The next run tries again.
+        Err(Failure::Unavailable) => return None,
+    };
     // Other processes may do the same at the same time: a complete file is moved into place.
     let unfinished = stem.with_extension(format!("{}.new", std::process::id()));
-    std::fs::write(&unfinished, made.as_deref().unwrap_or(REFUSED.as_bytes())).ok()?;
+    std::fs::write(&unfinished, made.as_deref().unwrap_or(REJECTED.as_bytes())).ok()?;
     std::fs::rename(&unfinished, &module).ok()?;
     made
 }
 
-fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Option<Vec<u8>> {
+/// Why a source has no module.
+enum Failure {
+    Rejected,
+    /// A translator is not installed or was killed, or its files cannot be accessed.
+    Unavailable,
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(_: std::io::Error) -> Self {
+        Self::Unavailable
+    }
+}
+
+fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Result<Vec<u8>, Failure> {
     let file = |extension: &str| -> PathBuf { stem.with_extension(format!("{}.{extension}", std::process::id())) };
     let (text, ir, bitcode, module) = (file("cl"), file("ll"), file("bc"), file("spv"));
-    std::fs::write(&text, source).ok()?;
+    std::fs::write(&text, source)?;
     let standard = if options.contains("-cl-std") { "" } else { "-cl-std=CL1.2" };
     let clang = format!("-x cl -S -emit-llvm -target spir64 -Xclang -finclude-default-header -w {standard} -O{level} {options}");
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done =
         run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
             // llvm-spirv does not support `freeze`. Only optimisers need it, so a copy replaces it.
-            let lines = std::fs::read_to_string(&ir).ok()?;
+            let lines = std::fs::read_to_string(&ir)?;
             let frozen = |line: &str| match line.split_once(" = freeze ") {
                 Some((result, value)) => {
                     let ty = value.rsplit_once(' ').map_or(value, |(ty, _)| ty);
@@ -89,7 +107,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
                 }
                 None => format!("{line}\n"),
             };
-            std::fs::write(&ir, lines.lines().map(frozen).collect::<String>()).ok()?;
+            std::fs::write(&ir, lines.lines().map(frozen).collect::<String>())?;
             run(Command::new("clang-15").args("-x ir -c -emit-llvm -target spir64 -w -O0".split(' ')).arg(&ir).arg("-o").arg(&bitcode))?;
             run(Command::new("llvm-spirv-15")
                 .arg(EXTENSIONS)
@@ -97,7 +115,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
                 .arg(&bitcode)
                 .arg("-o")
                 .arg(&module))?;
-            std::fs::read(&module).ok().filter(|bytes| !bytes.is_empty())
+            Some(std::fs::read(&module)?).filter(|bytes| !bytes.is_empty()).ok_or(Failure::Rejected)
         });
     for file in [text, ir, bitcode, module] {
         // A file that was not created cannot be removed.
@@ -106,7 +124,11 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Opt
     done
 }
 
-fn run(command: &mut Command) -> Option<()> {
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    status.ok()?.success().then_some(())
+fn run(command: &mut Command) -> Result<(), Failure> {
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
+    match status.code() {
+        Some(0) => Ok(()),
+        Some(_) => Err(Failure::Rejected),
+        None => Err(Failure::Unavailable),
+    }
 }

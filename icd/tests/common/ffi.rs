@@ -1,7 +1,7 @@
 //! The entry points of the OpenCL C API that the tests call. Types and constants are those of the Khronos headers.
 //!
-//! Every function is loaded from `libOpenCL.so.1` at run time ([`super::cl`]), as in an application that loads OpenCL
-//! on demand.
+//! Every function is loaded from the ICD loader, for example `libOpenCL.so.1`, at run time ([`super::target`]), as in
+//! an application that loads OpenCL on demand.
 
 #![allow(
     non_camel_case_types,
@@ -38,7 +38,7 @@ pub const CL_UNORM_INT_2_101010_EXT: cl_uint = 0x10E5;
 /// Declares the table of entry points, its lookup in a library, and a method of the same name for each.
 macro_rules! entry_points {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The entry points of a loaded `libOpenCL.so.1`.
+        /// The entry points of the loaded ICD loader.
         pub struct Cl {
             $($name: unsafe extern "C" fn($($type),*) -> $ret,)*
             _library: libloading::Library,

@@ -58,7 +58,7 @@ pub const fn desc(kind: cl_uint, [width, height, third]: [usize; 3]) -> cl_image
     }
 }
 
-/// The unit of regions in each dimension of an image of that description.
+/// The size of an image of that description, in the dimensions of a region.
 pub fn extent(desc: &cl_image_desc) -> [usize; 3] {
     match desc.image_type {
         CL_MEM_OBJECT_IMAGE1D | CL_MEM_OBJECT_IMAGE1D_BUFFER => [desc.image_width, 1, 1],
@@ -128,7 +128,7 @@ impl Model {
         Area { origin: [0; 3], region: self.extent }
     }
 
-    /// The offsets of the rows of a box, and their length.
+    /// The rows of a box: the row and the slice in the box, and the byte offset in the model.
     fn rows(&self, area: Area) -> Vec<(usize, usize, usize)> {
         let Area { origin: [x, y, z], region: [_, height, depth] } = area;
         let [width, rows, _] = self.extent;

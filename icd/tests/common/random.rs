@@ -11,7 +11,7 @@ impl Random {
     }
 }
 
-/// The number that an environment variable holds.
+/// The number in an environment variable, or `default` if the variable is missing or not a number.
 pub fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

@@ -1,5 +1,5 @@
 // In OpenCL C 3.0 an order that the device does not report is rejected: the atomic would be weaker than requested.
-// requires: wgcl __opencl_c_atomic_scope_device !__opencl_c_atomic_order_seq_cst
+// requires: wgcl __opencl_c_atomic_order_acq_rel !__opencl_c_atomic_order_seq_cst
 // build: -cl-std=CL3.0
 
 #ifdef memory_order_seq_cst

@@ -13,3 +13,9 @@ kernel void constants(global uchar4 *out, global const float *in, uchar4 v)
     out[1] = v + 300; // warning: implicit conversion from 'int' to 'uchar' changes value from 300 to 44
     fract(1.5f, in);  // warning: discards qualifiers
 }
+
+kernel void conditions(global int *out, int n)
+{
+    global int *p = n ? out : 1; // warning: pointer/integer type mismatch in conditional expression ('__global int *' and 'int')
+    out[0] = p == 4;             // warning: comparison between pointer and integer
+}

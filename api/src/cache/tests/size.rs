@@ -192,7 +192,7 @@ fn removed_files_free_space() {
     }
 }
 
-/// A recount finds files that the ledger does not count: here, those of an earlier version and of a killed writer.
+/// A recount finds files that the ledger does not count: here, temporary files of a killed writer and of a living one.
 #[test]
 fn a_shard_is_recounted_after_the_interval() {
     let folder = folder();
@@ -214,7 +214,7 @@ fn a_shard_is_recounted_after_the_interval() {
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"and again".as_slice()));
 }
 
-/// A process that was killed during a recount has not updated the stamp: the next process recounts.
+/// A process that is killed during a recount leaves `UNIX_EPOCH` as the time of the stamp: the next process recounts.
 #[test]
 fn another_process_recounts_after_one_is_killed() {
     let folder = folder();

@@ -97,8 +97,8 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
 }
 
 /// Merges an access into a list with one entry for each memory object, which covers all bytes that any command needs.
-/// Contents that are partly overwritten and partly read count as written, so that the valid bytes of other devices
-/// are transferred first.
+/// If one of several accesses writes, the merged access is `Write`, never `Overwrite`: the bytes that other devices
+/// hold are then transferred first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
     match accesses
         .iter_mut()

@@ -92,7 +92,7 @@ struct TreeState {
     ready: VecDeque<usize>,
     /// The number of nodes that wait for events.
     waiting: usize,
-    /// The nodes that the round has launched.
+    /// The nodes that end with the round: its launches, and new markers and failed nodes that do not wait for events.
     running: Vec<usize>,
     /// The node of the round that may have enqueued kernels.
     enqueuing: usize,
@@ -226,7 +226,8 @@ impl KernelTree {
     /// Creates nodes from the records.
     fn take_records(&self, state: &mut TreeState, mut words: &[u32], now: u64) {
         let parent = state.enqueuing;
-        let mut markers = Vec::new();
+        // Markers and failed nodes that do not wait.
+        let mut ended = Vec::new();
         while let Some((record, size)) = Record::read(words) {
             words = words.get(size..).unwrap_or_default();
             if record.kind == Kind::Nothing {
@@ -246,17 +247,17 @@ impl KernelTree {
             if waits {
                 state.waiting += 1;
             } else if is_marker || node.failed {
-                markers.push(index);
+                ended.push(index);
             } else {
                 state.ready.push_back(index);
             }
             state.nodes.push(node);
             state.nodes[parent].children += 1;
         }
-        for &index in &markers {
+        for &index in &ended {
             state.nodes[index].times = Times { start: now, end: now };
         }
-        state.running.extend(markers);
+        state.running.extend(ended);
     }
 
     /// Creates the launch that a node's record requests, with its captures at this word. Also returns whether the
@@ -318,8 +319,8 @@ impl TreeState {
         self.args = launch.args.as_slice().into();
     }
 
-    /// Decrements the wait counts of nodes that waited for ended events. Adds failed nodes and markers to `ended` when
-    /// they no longer wait.
+    /// Decrements the wait counts of nodes that waited for ended events. When they no longer wait, adds failed nodes
+    /// and markers to `ended`, and other nodes to the nodes that can be launched.
     fn wake(&mut self, ready_nodes: &[(usize, i32)], ended: &mut Vec<usize>) {
         for &(index, status) in ready_nodes {
             let node = &mut self.nodes[index];

@@ -275,8 +275,8 @@ impl Device {
 
     /// The limits of images, all zeros if the device has none. Images are in buffers, so the device's texture limits
     /// do not apply: except for `buffer`, these are the minimum values of the full profile. The memory for all elements
-    /// of a large image may still be insufficient. A buffer of the maximum allocation size is a valid image buffer in
-    /// every format.
+    /// of a large image may still be insufficient. If `buffer` exceeds the minimum of 65,536, an image buffer with
+    /// `buffer` elements of any format fits into the largest allocation.
     pub fn image_limits(&self) -> ImageLimits {
         if !self.target().language.images {
             return ImageLimits::default();
@@ -365,9 +365,12 @@ impl Device {
     /// CL_DEVICE_ATOMIC_FENCE_CAPABILITIES
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
-        let image_capabilities =
-            if self.target().language.has_ordered_atomics() { AtomicCapabilities::SCOPE_WORK_ITEM } else { AtomicCapabilities::empty() };
-        minimum | image_capabilities | self.optional_atomic_capabilities()
+        if self.target().language.has_ordered_atomics() {
+            // The scope work-item is for images.
+            minimum | AtomicCapabilities::SCOPE_WORK_ITEM | self.optional_atomic_capabilities()
+        } else {
+            minimum
+        }
     }
 
     /// The atomic capabilities that the optional features of OpenCL C 3.0 add.

@@ -140,7 +140,8 @@ impl Device {
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
-                let units = units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device is 0".into()))?;
+                let units =
+                    units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device must be positive".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
                 // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
                 // they do not accept a sub-device with all compute units of its parent.
@@ -188,7 +189,8 @@ impl Device {
         let fits = |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= u64::from(self.compute_units());
         counts.filter(fits).ok_or_else(|| {
             Error::InvalidDevicePartitionCount(
-                format!("the sub-devices need more compute units than the {} of the device", self.compute_units()).into(),
+                format!("a count is negative, or the sub-devices need more compute units than the {} of the device", self.compute_units())
+                    .into(),
             )
         })
     }

@@ -11,7 +11,8 @@
 //! # The graph
 //! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
 //! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
-//! stops blocking when it is done. The thread that removes the last blocker of an event submits the event's command.
+//! stops blocking when it is done, and so does a kernel tree ([`crate::commands::device_enqueue`]). The thread that
+//! removes the last blocker of an event submits the event's command.
 //! The submission uses a work list instead of recursion, so that chains of any length need no deep stack.
 //!
 //! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
@@ -79,11 +80,13 @@ struct Dependent {
 struct EventState {
     status: Status,
     profile: Profile,
-    /// Whether the command was submitted to the device. For a user event: whether its status was set.
+    /// Whether the command was submitted to the device. False for a kernel tree: its successors wait for its children.
+    /// For a user event: whether its status was set.
     issued: bool,
     /// Whether the application queried the status or registered a callback. The command was flushed then.
     is_observed: bool,
-    /// Whether a thread waits, so that the queue must be flushed as soon as the command is submitted to the device.
+    /// Whether a flush was requested, so that the queue must be flushed as soon as the command is submitted to the
+    /// device.
     flush_on_issue: bool,
     work: Option<PendingCommand>,
     /// The reason why the command fails. Until the command is done, this is the failure of an event of its wait list or
@@ -552,7 +555,8 @@ impl Event {
         self.traced.is_some() || self.queue.as_ref().is_some_and(|queue| queue.is_profiled())
     }
 
-    /// Submits the command to its device. If that is not possible, adds the failure to `transitions`.
+    /// Submits the command to its device, and adds the dependents that this unblocks to `transitions`. If the
+    /// submission is not possible, adds the failure instead.
     fn issue(self: &Arc<Self>, transitions: &mut VecDeque<Transition>) {
         let Some(queue) = &self.queue else { return };
         let mut state = self.state.lock();

@@ -54,8 +54,8 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
 }
 
 /// Compiles an object for a device. If an executable has only one unit, and that unit was not compiled before, it is
-/// compiled and linked in one step. Otherwise the units are compiled separately. `previous` are the units that were
-/// compiled before.
+/// compiled and linked in one step. Otherwise the units are compiled separately, and then linked. `previous` are the
+/// units that were compiled before.
 pub(crate) fn compile(
     object: &Object,
     previous: &[Option<Arc<CompiledUnit>>],

@@ -388,6 +388,7 @@ impl Program {
                     program.abandon(PANICKED);
                     callback::schedule(done);
                 })
+                .inspect_err(|error| self.abandon(&format!("error: {error}\n")))
             }
             None => {
                 let success = std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)).unwrap_or(false);

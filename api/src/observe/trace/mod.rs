@@ -87,7 +87,7 @@ pub fn begin(options: &Options) {
     }
 }
 
-/// Prints the summary at the end of the process.
+/// Prints the summary at the end of the process, or writes it to its file.
 pub fn end() {
     let Some(Recorder { report: Some(destination), summary, .. }) = recorder() else { return };
     let summary = summary.lock();

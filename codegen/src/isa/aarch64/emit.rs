@@ -11,7 +11,7 @@ use super::table::{self as t, Access};
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
 use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
-use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget};
+use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget, Text};
 
 struct Emitter<'a> {
     function: &'a MFunction<MachInst>,
@@ -19,21 +19,21 @@ struct Emitter<'a> {
     frame: Frame,
     /// Whether constants can be more than 1 MiB away, out of the range of literal loads.
     distant_constants: bool,
-    out: Vec<u8>,
-    relocations: Vec<Relocation>,
+    text: Text,
+    /// The number of moves between registers and the stack.
+    spills: u32,
 }
 
 /// Emits a function. If `distant_constants` is not set, the caller must ensure that constants are less than 1 MiB away.
 pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_constants: bool) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, distant_constants, out: Vec::new(), relocations: Vec::new() };
+    let mut this = Emitter { function, output, frame, distant_constants, text: Text::default(), spills: 0 };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
-    Ok(Emitted { bytes, relocations, stack })
+    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack })
 }
 
 /// The register number of an allocated operand. Fails if the operand is not in a register.
@@ -44,7 +44,8 @@ fn reg(allocs: &[Allocation], index: usize) -> Result<u8, CodegenError> {
 
 impl Emitter<'_> {
     fn block(&mut self, block: Block) -> Result<BlockCode<Condition>, CodegenError> {
-        let start = self.out.len();
+        let start = self.text.bytes.len();
+        self.text.set_source(self.function.source_of_block(block), true);
         if block.index() == 0 {
             for builder in self.frame.enter() {
                 self.op(&builder.inst, &[])?;
@@ -66,16 +67,19 @@ impl Emitter<'_> {
                             };
                             end = BlockEnd::Branch(condition, succs[0].index(), succs[1].index());
                         }
-                        kind => self.inst(&kind, allocs)?,
+                        kind => {
+                            self.text.set_source(self.function.sources[inst.index()], false);
+                            self.inst(&kind, allocs)?;
+                        }
                     }
                 }
             }
         }
-        Ok(BlockCode { start, end: self.out.len(), branch: end, cold: self.function.blocks[block.index()].cold })
+        Ok(BlockCode { start, end: self.text.bytes.len(), branch: end, cold: self.function.blocks[block.index()].cold })
     }
 
     fn word(&mut self, word: u32) {
-        self.out.extend(word.to_le_bytes());
+        self.text.bytes.extend(word.to_le_bytes());
     }
 
     fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {
@@ -84,9 +88,9 @@ impl Emitter<'_> {
             MachInst::Op(inst) => self.op(inst, allocs)?,
             MachInst::Exclusive(kind, bytes) => self.exclusive(*kind, *bytes, allocs)?,
             MachInst::Call(target) => {
-                let at = self.out.len();
+                let at = self.text.bytes.len();
                 self.word(BL);
-                self.relocations.push(Relocation {
+                self.text.relocations.push(Relocation {
                     at,
                     end: at,
                     target: RelocationTarget::Function(*target),
@@ -111,8 +115,8 @@ impl Emitter<'_> {
             if self.distant_constants {
                 return self.load_distant_constant(inst, regs[Field::D as usize].unwrap_or(0), id);
             }
-            let at = self.out.len();
-            self.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
+            let at = self.text.bytes.len();
+            self.text.relocations.push(Relocation { at, end: at, target: RelocationTarget::Pool(id), kind: RelocationKind::Load19 });
         }
         let word = encode(inst, &regs);
         if cfg!(debug_assertions) {
@@ -130,9 +134,14 @@ impl Emitter<'_> {
             _ => t::LOAD_Q,
         };
         let [distance, place] = SCRATCH;
-        let start = self.out.len();
+        let start = self.text.bytes.len();
         self.op(&InstBuilder::new(t::ADR).phys(Field::D, place).inst, &[])?;
-        self.relocations.push(Relocation { at: start + 4, end: start, target: RelocationTarget::Pool(id), kind: RelocationKind::Move32 });
+        self.text.relocations.push(Relocation {
+            at: start + 4,
+            end: start,
+            target: RelocationTarget::Pool(id),
+            kind: RelocationKind::Move32,
+        });
         self.op(&InstBuilder::new(t::MOVZ).phys(Field::D, distance).inst, &[])?;
         self.op(&InstBuilder::new(t::MOVK).phys(Field::D, distance).imm2(1 << 21, 16).inst, &[])?;
         let load = InstBuilder::new(access.indexed).phys(Field::D, to).phys(Field::N, place).phys(Field::M, distance);
@@ -146,7 +155,7 @@ impl Emitter<'_> {
         let [changed, status] = SCRATCH;
         let wide = bytes == 8;
         let (load, store) = if bytes == 2 { (t::LDAXRH, t::STLXRH) } else { (t::LDAXR, t::STLXR) };
-        let start = self.out.len();
+        let start = self.text.bytes.len();
         self.op(&InstBuilder::new(load).wide(wide).phys(Field::D, old).phys(Field::N, address).inst, &[])?;
         let mut stored = value;
         let mut skip = None;
@@ -159,7 +168,7 @@ impl Emitter<'_> {
             }
             Exclusive::CompareExchange => {
                 self.op(&InstBuilder::new(t::CMP).wide(wide).phys(Field::N, old).phys(Field::M, value).inst, &[])?;
-                skip = Some(self.out.len());
+                skip = Some(self.text.bytes.len());
                 self.word(0);
                 stored = reg(allocs, 3)?;
             }
@@ -167,10 +176,10 @@ impl Emitter<'_> {
         let store = InstBuilder::new(store).wide(wide).phys(Field::D, stored).phys(Field::N, address).phys(Field::M, status);
         self.op(&store.inst, &[])?;
         let again = Condition::Zero { reg: status, wide: false, inverted: true };
-        self.word(again.word(start as i64 - self.out.len() as i64));
+        self.word(again.word(start as i64 - self.text.bytes.len() as i64));
         if let Some(at) = skip {
-            let over = Condition::Flags(super::inst::Cc::NotEqual).word((self.out.len() - at) as i64);
-            self.out[at..at + 4].copy_from_slice(&over.to_le_bytes());
+            let over = Condition::Flags(super::inst::Cc::NotEqual).word((self.text.bytes.len() - at) as i64);
+            self.text.bytes[at..at + 4].copy_from_slice(&over.to_le_bytes());
         }
         self.op(&InstBuilder::new(t::DMB_ISH).inst, &[])
     }
@@ -180,6 +189,7 @@ impl Emitter<'_> {
         if from == to {
             return Ok(());
         }
+        self.spills += u32::from(from.is_stack() || to.is_stack());
         match (from.as_reg(), to.as_reg()) {
             (Some(from), Some(to)) => {
                 let (source, target) = (from.hw_enc() as u8, to.hw_enc() as u8);

@@ -41,7 +41,7 @@ pub(super) enum Slot {
     None,
     /// The register of an operand, by its index.
     Op(u8),
-    /// A physical register that is not allocated.
+    /// A physical register, by its number.
     Phys(u8),
 }
 
@@ -248,7 +248,7 @@ impl InstBuilder {
         self.operand(Field::A, Operand::reg_use(from))
     }
 
-    /// Sets the register at `field` to a physical register that is not allocated.
+    /// Sets the register at `field` to a physical register.
     pub(super) fn phys(mut self, field: Field, number: u8) -> Self {
         self.inst.regs[field as usize] = Slot::Phys(number);
         self

@@ -18,6 +18,7 @@ mod table;
 
 use regalloc2::Output;
 
+use crate::listing::{Annotations, Listing};
 use crate::mach::code::{Code, CodegenError};
 use crate::mach::function::MFunction;
 use crate::mach::link::{Emitted, link};
@@ -34,7 +35,7 @@ const PADDING: u8 = 0;
 /// The range of literal loads in bytes.
 const LITERAL_REACH: usize = 1 << 20;
 
-/// Compiles a verified module.
+/// Compiles a module, which must follow the rules of the vector IR.
 pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut allocated = Vec::with_capacity(module.functions.len());
@@ -44,7 +45,7 @@ pub(crate) fn compile(module: &Module, level: A64Level) -> Result<Code, CodegenE
         allocated.push((lowered, output));
     }
     let mut functions = emit_all(&allocated, false)?;
-    let bytes = functions.iter().map(|function| function.bytes.len() + 64).sum::<usize>() + pool.bytes();
+    let bytes = functions.iter().map(|function| function.text.bytes.len() + 64).sum::<usize>() + pool.bytes();
     if bytes >= LITERAL_REACH {
         functions = emit_all(&allocated, true)?;
     }
@@ -58,14 +59,13 @@ fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant_constants: bool
 }
 
 /// Disassembles a program, in the syntax of Arm's assembler.
-pub(crate) fn disassemble(code: &Code) -> String {
+pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> String {
+    let mut listing = Listing::new(code, annotations, "//");
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
     let mut out = String::new();
     for (index, word) in text.chunks_exact(4).enumerate() {
         let at = index * 4;
-        if let Some(function) = code.entries.iter().position(|entry| *entry as usize == at) {
-            out.push_str(&format!("f{function}:\n"));
-        }
+        listing.begin(at as u32, &mut out);
         let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
         out.push_str(&format!("{at:6x}  {}\n", check::assembly(word, at as u64)));
     }

@@ -1,5 +1,5 @@
 //! Decodes emitted instructions and compares them with the intended ones. Runs in builds with debug assertions.
-//! Branches, calls, the prologue and the epilogue are not checked.
+//! Branches, calls, traps, the prologue and the epilogue are not checked.
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic, OpKind, Register};
 
@@ -19,7 +19,8 @@ fn number(register: Register) -> u8 {
     bytes.or_else(group).unwrap_or(u32::MAX) as u8
 }
 
-/// Fails unless the bytes are exactly one instruction: the intended one, with its registers and displacement.
+/// Fails unless the bytes are exactly one instruction: the intended one, with its registers and displacement. Neither
+/// the order of registers nor immediates are compared.
 pub(super) fn check(bytes: &[u8], inst: &X86Inst, regs: &Resolved) -> Result<(), CodegenError> {
     let mut decoder = Decoder::new(64, bytes, DecoderOptions::NONE);
     let instruction = decoder.decode();

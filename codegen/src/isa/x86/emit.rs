@@ -11,7 +11,7 @@ use super::table as t;
 use crate::mach::code::CodegenError;
 use crate::mach::function::MFunction;
 use crate::mach::layout::{BlockCode, BlockEnd, lay_out};
-use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget};
+use crate::mach::link::{Emitted, Relocation, RelocationKind, RelocationTarget, Text};
 use crate::target::X86Level;
 
 const VZEROUPPER: [u8; 3] = [0xC5, 0xF8, 0x77];
@@ -21,28 +21,29 @@ struct Emitter<'a> {
     output: &'a Output,
     frame: Frame,
     level: X86Level,
-    out: Vec<u8>,
-    relocations: Vec<Relocation>,
+    text: Text,
+    /// The number of moves between registers and the stack.
+    spills: u32,
 }
 
 /// Emits a function.
 pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Level) -> Result<Emitted, CodegenError> {
     let frame = Frame::new(function, output);
-    let mut this = Emitter { function, output, frame, level, out: Vec::new(), relocations: Vec::new() };
+    let mut this = Emitter { function, output, frame, level, text: Text::default(), spills: 0 };
     let mut blocks = Vec::with_capacity(function.blocks.len());
     for block in 0..function.blocks.len() {
         blocks.push(this.block(Block::new(block))?);
     }
     let stack = this.frame.stack();
-    let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
-    Ok(Emitted { bytes, relocations, stack })
+    Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack })
 }
 
 impl Emitter<'_> {
     fn block(&mut self, block: Block) -> Result<BlockCode<Cc>, CodegenError> {
-        let start = self.out.len();
+        let start = self.text.bytes.len();
+        self.text.set_source(self.function.source_of_block(block), true);
         if block.index() == 0 {
-            self.frame.enter(&mut self.out);
+            self.frame.enter(&mut self.text.bytes);
         }
         let mut end = BlockEnd::None;
         for item in self.output.block_insts_and_edits(self.function, block) {
@@ -53,12 +54,15 @@ impl Emitter<'_> {
                     match self.function.insts[inst.index()] {
                         MachInst::Jump => end = BlockEnd::Jump(succs[0].index()),
                         MachInst::Branch(cc) => end = BlockEnd::Branch(cc, succs[0].index(), succs[1].index()),
-                        kind => self.inst(&kind, self.output.inst_allocs(inst))?,
+                        kind => {
+                            self.text.set_source(self.function.sources[inst.index()], false);
+                            self.inst(&kind, self.output.inst_allocs(inst))?;
+                        }
                     }
                 }
             }
         }
-        Ok(BlockCode { start, end: self.out.len(), branch: end, cold: self.function.blocks[block.index()].cold })
+        Ok(BlockCode { start, end: self.text.bytes.len(), branch: end, cold: self.function.blocks[block.index()].cold })
     }
 
     fn inst(&mut self, inst: &MachInst, allocs: &[Allocation]) -> Result<(), CodegenError> {
@@ -66,9 +70,9 @@ impl Emitter<'_> {
             MachInst::Op(inst) => self.x86_inst(inst, allocs)?,
             MachInst::Call(target) => {
                 self.zero_upper_halves();
-                self.out.extend([0xE8, 0, 0, 0, 0]);
-                let end = self.out.len();
-                self.relocations.push(Relocation {
+                self.text.bytes.extend([0xE8, 0, 0, 0, 0]);
+                let end = self.text.bytes.len();
+                self.text.relocations.push(Relocation {
                     at: end - 4,
                     end,
                     target: RelocationTarget::Function(*target),
@@ -79,15 +83,15 @@ impl Emitter<'_> {
                 self.zero_upper_halves();
                 let reg = allocs.first().and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("call"))?.hw_enc() as u8;
                 if reg >= 8 {
-                    self.out.push(0x41);
+                    self.text.bytes.push(0x41);
                 }
-                self.out.extend([0xFF, 0xD0 | (reg & 7)]);
+                self.text.bytes.extend([0xFF, 0xD0 | (reg & 7)]);
             }
             MachInst::Return => {
                 self.zero_upper_halves();
-                self.frame.leave(&mut self.out);
+                self.frame.leave(&mut self.text.bytes);
             }
-            MachInst::Trap => self.out.extend([0x0F, 0x0B]),
+            MachInst::Trap => self.text.bytes.extend([0x0F, 0x0B]),
             MachInst::Defines | MachInst::Jump | MachInst::Branch(_) => {}
         }
         Ok(())
@@ -97,20 +101,20 @@ impl Emitter<'_> {
     /// zero.
     fn zero_upper_halves(&mut self) {
         if self.function.vector_bytes > 16 {
-            self.out.extend(VZEROUPPER);
+            self.text.bytes.extend(VZEROUPPER);
         }
     }
 
     fn x86_inst(&mut self, inst: &X86Inst, allocs: &[Allocation]) -> Result<(), CodegenError> {
-        let start = self.out.len();
+        let start = self.text.bytes.len();
         let regs = resolve(inst, allocs, |slot| slot as i32 * 8)?;
-        let pool = encode(&mut self.out, inst, &regs, self.level);
-        let end = self.out.len();
+        let pool = encode(&mut self.text.bytes, inst, &regs, self.level);
+        let end = self.text.bytes.len();
         if let Some((at, id)) = pool {
-            self.relocations.push(Relocation { at: start + at, end, target: RelocationTarget::Pool(id), kind: RelocationKind::Rel32 });
+            self.text.relocations.push(Relocation { at: start + at, end, target: RelocationTarget::Pool(id), kind: RelocationKind::Rel32 });
         }
         if cfg!(debug_assertions) {
-            super::check::check(&self.out[start..], inst, &regs)?;
+            super::check::check(&self.text.bytes[start..], inst, &regs)?;
         }
         Ok(())
     }
@@ -119,6 +123,7 @@ impl Emitter<'_> {
         if from == to {
             return Ok(());
         }
+        self.spills += u32::from(from.is_stack() || to.is_stack());
         let slot = |alloc: Allocation| alloc.as_stack().map(|slot| slot.index() as i32 * 8);
         let (reg, rm, store) = match (from.as_reg(), to.as_reg()) {
             (Some(from), Some(to)) => (to, Rm::Reg(Slot::Phys(from.hw_enc() as u8)), false),

@@ -30,7 +30,7 @@ pub(super) const VEX: u16 = 1;
 pub(super) const EVEX: u16 = 2;
 /// The legacy encoding exists.
 pub(super) const LEGACY: u16 = 4;
-/// The VEX encoding ignores W.
+/// The legacy and VEX encodings do not set W.
 pub(super) const WIG: u16 = 8;
 /// The register operand is a byte register.
 pub(super) const BYTE_REG: u16 = 16;
@@ -71,7 +71,7 @@ impl Opcode {
         !self.has(WIG)
     }
 
-    /// Restricts an opcode to EVEX, for a value of W that VEX does not support.
+    /// Restricts an opcode to EVEX, for a value of W or a mask register as result, which VEX does not support.
     pub(super) const fn evex(mut self) -> Self {
         self.flags = EVEX;
         self
@@ -84,7 +84,7 @@ pub(super) enum Slot {
     None,
     /// The register of an operand, by its index.
     Op(u8),
-    /// A physical register that is not allocated.
+    /// A physical register, by its number.
     Phys(u8),
 }
 

@@ -17,6 +17,7 @@ mod table;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
 
+use crate::listing::{Annotations, Listing};
 use crate::mach::code::{Code, CodegenError};
 use crate::mach::link::link;
 use crate::mach::pool::Pool;
@@ -28,7 +29,7 @@ use crate::vir::{Module, gvn};
 /// The byte that fills the space between functions: `int3`.
 const PADDING: u8 = 0xCC;
 
-/// Compiles a verified module.
+/// Compiles a module, which must follow the rules of the vector IR.
 pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenError> {
     let mut pool = Pool::default();
     let mut functions = Vec::with_capacity(module.functions.len());
@@ -42,14 +43,13 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
 }
 
 /// Disassembles a program, in the syntax of the GNU assembler.
-pub(crate) fn disassemble(code: &Code) -> String {
+pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> String {
     let mut formatter = GasFormatter::new();
+    let mut listing = Listing::new(code, annotations, "#");
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
     let mut out = String::new();
     for instruction in &mut Decoder::new(64, text, DecoderOptions::NONE) {
-        if let Some(function) = code.entries.iter().position(|entry| u64::from(*entry) == instruction.ip()) {
-            out.push_str(&format!("f{function}:\n"));
-        }
+        listing.begin(instruction.ip32(), &mut out);
         out.push_str(&format!("{:6x}  ", instruction.ip()));
         formatter.format(&instruction, &mut out);
         out.push('\n');

@@ -278,7 +278,7 @@ pub(super) const KSHIFTRB: Opcode = v("kshiftrb", P66, M3A, 0x30);
 pub(super) const KSHIFTLB: Opcode = v("kshiftlb", P66, M3A, 0x32);
 
 // General registers.
-/// Operands are a register, and a register or memory. `plus` steps of eight: `or`, `and`, `sub`, `xor`, `cmp`.
+// Operands are a register, and a register or memory.
 pub(super) const ADD_R: Opcode = g("add", P, 0, 0x03);
 pub(super) const OR_R: Opcode = g("or", P, 0, 0x0B);
 pub(super) const AND_R: Opcode = g("and", P, 0, 0x23);
@@ -287,7 +287,7 @@ pub(super) const XOR_R: Opcode = g("xor", P, 0, 0x33);
 pub(super) const CMP_R: Opcode = g("cmp", P, 0, 0x3B);
 /// With an 8-bit immediate. The opcode extension selects the operation.
 pub(super) const ALU_I8: Opcode = g("", P, 0, 0x83);
-/// With a 32-bit immediate.
+/// With a 32-bit immediate. Has the same operations as [`ALU_I8`].
 pub(super) const ALU_I32: Opcode = g("", P, 0, 0x81);
 pub(super) const LOCK_ADD: Opcode = g("add", P, 0, 0x01).with(LOCK);
 pub(super) const TEST: Opcode = g("test", P, 0, 0x85);
@@ -335,7 +335,7 @@ pub(super) const PREFETCHW: Opcode = g("prefetchw", P, M0F, 0x0D).ext(1);
 pub(super) const XCHG: Opcode = g("xchg", P, 0, 0x87);
 pub(super) const CMPXCHG: Opcode = g("cmpxchg", P, M0F, 0xB1).with(LOCK);
 pub(super) const CMPXCHG16: Opcode = g("cmpxchg", P66, M0F, 0xB1).with(LOCK);
-/// Opcode extensions of [`ALU_I8`].
+/// Opcode extensions of [`ALU_I8`] and [`ALU_I32`].
 pub(super) mod alu {
     pub(in super::super) const ADD: u8 = 0;
     pub(in super::super) const OR: u8 = 1;

@@ -24,8 +24,8 @@ fn from_env(name: &str) -> Option<u64> {
 /// The number of failures at which the test stops.
 const MAX_FAILURES: usize = 200;
 
-/// The number of programs per process.
-const PROGRAMS_PER_PROCESS: u64 = 16;
+/// The number of programs that are generated before they run for all instruction sets.
+const PROGRAMS_PER_BATCH: u64 = 16;
 
 /// Shrinks a failing program, and describes the failure.
 fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failure) -> String {
@@ -41,8 +41,8 @@ fn random_programs_equal_the_evaluator() {
     let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(1000));
     let (bench, isas) = (Bench::new(), isas());
     let (mut runs, mut ran, mut failures) = (0, 0, Vec::new());
-    for start in (first..first + count).step_by(PROGRAMS_PER_PROCESS as usize) {
-        let programs: Vec<(u64, Module, Isa)> = (start..(start + PROGRAMS_PER_PROCESS).min(first + count))
+    for start in (first..first + count).step_by(PROGRAMS_PER_BATCH as usize) {
+        let programs: Vec<(u64, Module, Isa)> = (start..(start + PROGRAMS_PER_BATCH).min(first + count))
             .map(|seed| program(seed, bench.helpers(), &isas))
             .zip(start..)
             .map(|((module, least), seed)| (seed, module, least))
@@ -57,7 +57,7 @@ fn random_programs_equal_the_evaluator() {
         for (result, Subject { module, isa, seed }) in bench.check_all(&subjects).into_iter().zip(subjects) {
             runs += 1;
             match result {
-                Ok(said) => ran += u64::from(said),
+                Ok(has_result) => ran += u64::from(has_result),
                 Err(failure) => failures.push((module.to_string().len(), seed, module.clone(), isa, failure)),
             }
         }
@@ -84,7 +84,7 @@ fn large_programs_equal_the_evaluator() {
         for seed in first..first + count {
             let module = generate::module(seed, Config { isa, helpers: bench.helpers(), size: 30_000, depth: 2 });
             match bench.check(&module, isa, seed) {
-                Ok(said) => ran += u64::from(said),
+                Ok(has_result) => ran += u64::from(has_result),
                 Err(failure) => panic!("seed {seed} for {isa:?}: {failure}"),
             }
         }

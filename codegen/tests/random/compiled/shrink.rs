@@ -1,6 +1,6 @@
 //! Shrinks a failing program while it still fails.
 
-use wgcl_codegen::vir::{Block, BlockData, Function, Inst, Module, Op, Terminator, Value, verify};
+use wgcl_codegen::vir::{Block, BlockData, Function, Inst, Module, Op, SourceLoc, Terminator, Value, verify};
 
 /// Simplifies a module at the position with the given number; `None` if there is no such position.
 type Edit = fn(&Module, usize) -> Option<Module>;
@@ -115,7 +115,7 @@ fn without_param(module: &Module, number: usize) -> Option<Module> {
     let mut module = module.clone();
     let function = &mut module.functions[f];
     let value = function.blocks[b].params.remove(param);
-    function.blocks[b].insts.insert(0, Inst { op: Op::Const(0), result: Some(value) });
+    function.blocks[b].insts.insert(0, Inst { op: Op::Const(0), result: Some(value), source: SourceLoc::default() });
     for block in &mut function.blocks {
         for target in targets(block) {
             if target.block.index() == b {

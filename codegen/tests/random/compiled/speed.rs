@@ -9,21 +9,21 @@ use super::code::Code;
 use crate::generate::{self, Config};
 
 /// Builds a function with `count` loops in sequence. Each one is the inner loop of an n-body simulation.
-fn loops(count: usize, elem: Type) -> Module {
+fn loops(count: usize, ty: Type) -> Module {
     let mut build = Builder::new("loops", vec![Type::I64, Type::I64], None);
     let base = build.value_of(Type::I64, Op::Param(0));
     let times = build.value_of(Type::I64, Op::Param(1));
     let zero = build.value_of(Type::I64, Op::Const(0));
-    let floats = build.value_of(elem, Op::Const(0));
+    let floats = build.value_of(ty, Op::Const(0));
     let one = build.value_of(Type::I64, Op::Const(1));
     let mut sums = [floats; 3];
     for _ in 0..count {
         let (head, out) = (build.block(), build.block());
         let counter = build.block_param(head, Type::I64);
-        let carried: Vec<Value> = sums.iter().map(|_| build.block_param(head, elem)).collect();
+        let carried: Vec<Value> = sums.iter().map(|_| build.block_param(head, ty)).collect();
         build.end(Terminator::Jump(Target::new(head, [zero].into_iter().chain(sums))));
         build.enter(head);
-        let nexts = body(&mut build, elem, base, counter, &carried);
+        let nexts = body(&mut build, ty, base, counter, &carried);
         let next = build.value_of(Type::I64, Op::Bin(BinOp::Add, counter, one));
         let again = Target::new(head, [next].into_iter().chain(nexts.iter().copied()));
         build.end(Terminator::Branch(Cond::Cmp(CmpOp::ULt, next, times), again, Target::new(out, [])));
@@ -32,7 +32,7 @@ fn loops(count: usize, elem: Type) -> Module {
     }
     for (disp, sum) in (0..).step_by(64).zip(sums) {
         let addr = Addr::offset(base, disp);
-        build.effect(match elem {
+        build.effect(match ty {
             Type::Scalar(elem) => Op::Store(Mem::Elem(elem), addr, sum),
             _ => Op::StoreVector { mem: Mem::Elem(Elem::F32), addr, value: sum, mask: None },
         });

@@ -40,7 +40,8 @@ pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64
     (result, changed_bits)
 }
 
-/// Sets all bits of the caller-saved registers.
+/// Overwrites the caller-saved registers, except for the result register. All bits become 1, but with AVX, the bits of
+/// vector registers 0 to 15 become 0.
 pub fn clobber() {
     // SAFETY: the clobber list is complete.
     unsafe {

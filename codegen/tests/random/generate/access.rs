@@ -105,7 +105,7 @@ impl Generator<'_> {
         self.emit(ty, op, Quality::Exact)
     }
 
-    /// A load with one use, which follows a store that may overwrite the loaded bytes.
+    /// A load whose only use follows a store that may overwrite the loaded bytes.
     pub(super) fn overwritten(&mut self) {
         let all: Vec<Type> = self.types.iter().copied().filter(|ty| ty.elem().is_some()).collect();
         let Some(&ty) = all.get(self.random.below(all.len().max(1))) else { return };
@@ -257,7 +257,7 @@ impl Generator<'_> {
         out
     }
 
-    /// Stores to any region.
+    /// Stores to the shared bytes or to the results.
     pub(super) fn store(&mut self) {
         let ty = self.random.of(&self.types.clone());
         let Some(elem) = ty.elem() else {
@@ -330,7 +330,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of a function of the module or the host. If no function has a result of this type, emits a load instead.
+    /// A call of a function of the module or the host. If no function has a result of this type, emits a conversion
+    /// instead.
     pub(super) fn call(&mut self, ty: Type) -> Value {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns == Some(ty)).collect();

@@ -95,7 +95,7 @@ impl Generator<'_> {
         let mut join = self.new_merge(6);
         let then = self.build.block();
         let has_other = self.random.once_in(2);
-        let (cond, is_left) = (self.cond(), self.random.once_in(8));
+        let (cond, returns_early) = (self.cond(), self.random.once_in(8));
         let other = if has_other { Target::new(self.build.block(), []) } else { self.jump_to_merge(&mut join) };
         let (then, other_block) = (Target::new(then, []), other.block);
         let ways = if self.random.once_in(2) { (then.clone(), other) } else { (other, then.clone()) };
@@ -103,7 +103,7 @@ impl Generator<'_> {
         let before = self.available.len();
         self.build.enter(then.block);
         self.body(depth - 1);
-        if is_left {
+        if returns_early {
             self.store_and_return();
         } else {
             let way = self.jump_to_merge(&mut join);

@@ -213,7 +213,7 @@ impl Generator<'_> {
         smallvec![value(self, half), value(self, half)]
     }
 
-    /// Conversions between scalars and vectors.
+    /// Shuffles, permutations, and conversions between scalars and vectors.
     pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
         if ty.lanes() > 1 && self.random.once_in(2) {
             let (a, b) = (self.any(ty), self.any(ty));

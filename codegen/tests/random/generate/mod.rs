@@ -1,5 +1,5 @@
-//! Generates random modules of the vector IR that are valid for an instruction set. They may compute unspecified
-//! values, but no result or branch depends on these values.
+//! Generates random modules of the vector IR that are valid for an instruction set. They may compute and store
+//! unspecified values, but no address, branch or return value depends on these values.
 
 mod access;
 mod constants;
@@ -95,7 +95,7 @@ struct Generator<'a> {
     /// follow this function, so there is no recursion.
     callees: (u32, &'a [Signature]),
     returns: Option<Type>,
-    /// The address of the next result.
+    /// The offset of the next result in the memory.
     slot: u32,
     /// The remaining number of instructions.
     budget: usize,
@@ -195,7 +195,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     (0..lanes).map(lane).collect()
 }
 
-/// Chooses the types of one function. There are few, so that operations can combine values.
+/// Chooses the types of one function. Usually there are few, so that operations can combine values.
 fn choose_types(random: &mut Random, isa: Isa) -> Vec<Type> {
     let all = all_types(isa);
     if random.once_in(6) {

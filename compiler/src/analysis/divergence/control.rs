@@ -43,7 +43,7 @@ impl Exits {
 }
 
 impl Divergence<'_> {
-    /// Calls `visit` for each instruction in program order, with the work-items that execute them. `full` is true if
+    /// Calls `visit` for each instruction in program order, with the work-items that execute it. `full` is true if
     /// all subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
     /// complete subgroups, if there is one.
     pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, visit: &mut dyn FnMut(&Inst, Together)) {

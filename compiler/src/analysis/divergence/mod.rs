@@ -32,8 +32,8 @@
 //! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat
 //! until nothing changes. Each value can only descend a few times; in practice there are two or three traversals.
 //!
-//! The vectoriser uses the same analysis: uniform values stay scalar, accesses with a stride of one element become
-//! vector accesses, and divergent control flow ([`Divergence::splits`]) uses masks.
+//! The vectoriser uses this analysis to find code that runs once per group. For the lanes of a vector, which run in
+//! lockstep, it has a separate analysis (`vectorize::uniformity`).
 
 mod control;
 

@@ -31,6 +31,8 @@ pub enum Emit {
     Vector,
     /// Machine code of each kernel, for a CPU.
     Asm,
+    /// A report on the machine code of each kernel, for a CPU: vectors, accesses, spills and operations per byte.
+    Report,
     /// naga's module for each kernel
     Naga,
     /// SPIR-V for each kernel, disassembled.
@@ -70,6 +72,7 @@ impl Emit {
             Self::Launched => "launched.ir",
             Self::Vector => "vir",
             Self::Asm => "s",
+            Self::Report => "report",
             Self::Naga => "naga",
             Self::Spirv => "spvasm",
             Self::Wgsl => "wgsl",
@@ -195,7 +198,7 @@ pub struct Arguments {
     /// Compile again whenever one of the files or an included header changes
     #[arg(long)]
     pub watch: bool,
-    /// Instruction set of `--emit vector` and `--emit asm`
+    /// Instruction set of `--emit vector`, `--emit asm` and `--emit report`
     #[arg(long, value_enum, value_name = "SET", default_value = "avx2")]
     pub isa: InstructionSet,
     /// Compile only this kernel (not for `--emit ir` and `--emit reflection`)

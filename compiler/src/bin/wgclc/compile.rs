@@ -18,6 +18,7 @@ use wgcl_compiler::vectorize::{self, Style};
 use crate::arguments::{Arguments, Check, Emit};
 use crate::bindings::bindings;
 use crate::input::Input;
+use crate::kernel_report;
 
 /// The result of compiling one file.
 #[derive(Default)]
@@ -141,6 +142,9 @@ impl Job<'_> {
             outcome.has_errors = true;
             return;
         };
+        if let Some(error) = unknown_kernel(arguments, &program) {
+            return outcome.fail(&error);
+        }
         if watch.is_some() {
             let made = kernels(arguments, &program).try_for_each(|function| {
                 let key = key(arguments, function, target);
@@ -167,15 +171,26 @@ impl Job<'_> {
     }
 }
 
+/// Returns an error message if the program does not have the kernel of `--kernel`.
+fn unknown_kernel(arguments: &Arguments, program: &Program) -> Option<String> {
+    let wanted = arguments.kernel.as_ref()?;
+    if kernels(arguments, program).next().is_some() {
+        return None;
+    }
+    let names: Vec<String> = program.kernels.iter().map(|kernel| format!("`{}`", kernel.name)).collect();
+    let known = if names.is_empty() { "it has no kernels".to_owned() } else { format!("its kernels are {}", names.join(", ")) };
+    Some(format!("--kernel: the program does not have a kernel `{wanted}`; {known}"))
+}
+
 /// Returns all kernels, or only that of `--kernel`.
-fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
+pub fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
     let wanted = arguments.kernel.clone();
     let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
     kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
 }
 
 /// Returns the key of a typical launch, in which no buffer is bound twice.
-fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
+pub fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
     let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
     LaunchKey::example(function, local_size).changed(|key| {
         key.binding.distinct = true;
@@ -195,6 +210,7 @@ fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) 
         Emit::Reflection => return Ok(reflection(program)),
         Emit::Bindings => return bindings(arguments, program, target),
         Emit::Launched => return launched_text(arguments, program, target),
+        Emit::Report => return kernel_report::text(arguments, program, target),
         Emit::Vector | Emit::Asm => return native_text(stage, arguments, program, target),
         Emit::Tokens | Emit::Ast | Emit::Thir | Emit::Ir => return Ok(program.module.to_string()),
     };
@@ -223,7 +239,7 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
         if stage == Emit::Vector {
             return vectorize::vector_ir(&program.module, &function.name, &key, target, style).map(|module| module.to_string());
         }
-        vectorize::assembly(&program.module, &function.name, &key, target, style)
+        vectorize::assembly(&program.module, &function.name, &key, target, style, program.sources.as_deref())
     };
     kernels(arguments, program).map(text).collect()
 }

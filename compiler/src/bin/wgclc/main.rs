@@ -13,6 +13,7 @@ mod bindings;
 mod compile;
 mod describe;
 mod input;
+mod kernel_report;
 mod report;
 mod run;
 mod watch;
@@ -24,7 +25,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use wgcl_compiler::program::BuildOptions;
 
-use arguments::{Arguments, RunArguments};
+use arguments::{Arguments, MessageFormat, RunArguments};
 use compile::{Outcome, compile};
 use input::Input;
 use report::Report;
@@ -79,6 +80,9 @@ fn compile_all(arguments: &Arguments, options: &BuildOptions) -> ExitCode {
         let code = compile_once(arguments, options, &mut watched);
         if !arguments.watch {
             return ExitCode::from(code);
+        }
+        if code == 0 && arguments.message_format == MessageFormat::Human {
+            let _ = writeln!(anstream::stderr(), "wgclc: no errors; waiting for changes");
         }
         watched.wait();
     }

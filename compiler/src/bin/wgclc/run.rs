@@ -12,7 +12,7 @@ use wgcl_client::element::{Element, Value};
 use wgcl_client::error::ClientError;
 use wgcl_client::notation::{Argument, Launch};
 use wgcl_client::session::{Buffer, Code, RunResult, Session};
-use wgcl_compiler::diag::colourise;
+use wgcl_compiler::diag::{colourise, suggest};
 
 use crate::arguments::{Checked, RunArguments};
 use crate::compile::show;
@@ -20,8 +20,8 @@ use crate::{FAILED, NO_DEVICE, USAGE, usage};
 
 /// Runs the kernel that the command line describes.
 pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
-    if let Some(code) = in_environment(arguments) {
-        return code;
+    if std::env::var_os(CHILD).is_none() {
+        return in_child(arguments);
     }
     match Job::read(arguments, options).and_then(|job| job.run()) {
         Ok(true) => ExitCode::SUCCESS,
@@ -41,24 +41,41 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
     }
 }
 
-/// If required environment variables are not set, runs this program in a child process with them, because drivers read
-/// the environment when they are loaded. Returns the child's exit status, or `None` if no child process is needed.
-fn in_environment(arguments: &RunArguments) -> Option<ExitCode> {
+/// Set in the process that runs the kernel.
+const CHILD: &str = "WGCLC_CHILD";
+
+/// Runs this program in a child process, because a kernel with an invalid access can crash the process. Drivers read the
+/// environment when they are loaded, so the child also gets the variables that the arguments require.
+fn in_child(arguments: &RunArguments) -> ExitCode {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
     let checks = if arguments.check == Some(Checked::Nan) { "fatal,nan" } else { "fatal" };
     let wanted = [("WGCL_CHECK", checks, arguments.check.is_some()), ("WGCL_INTERPRETER", "1", interpreter)];
-    let missing: Vec<_> = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none()).collect();
-    if missing.is_empty() {
-        return None;
-    }
-    let variables = missing.into_iter().map(|(name, value, _)| (name, value));
+    let missing = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none());
+    let variables = missing.map(|(name, value, _)| (name, value)).chain([(CHILD, "1")]);
     let status =
         std::env::current_exe().and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).envs(variables).status());
-    Some(match status {
-        Ok(status) => ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)),
+    match status.map(|status| (status, status.code().and_then(|code| u8::try_from(code).ok()))) {
+        Ok((_, Some(code))) => ExitCode::from(code),
+        Ok((status, None)) => {
+            let remedy = if arguments.check.is_some() { "" } else { "; --check reports invalid memory accesses of the kernel" };
+            usage(&format!("the process that ran the kernel crashed ({status}){remedy}"));
+            ExitCode::from(FAILED)
+        }
         Err(error) => usage(&format!("cannot start a child process: {error}")),
-    })
+    }
+}
+
+/// Fails if a word looks like a size with a wrong name, such as `globl=64`.
+fn check_size_names(words: &[&String]) -> Result<(), ClientError> {
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else { continue };
+        let is_size = !value.is_empty() && value.chars().all(|c| c.is_ascii_digit() || c == 'x');
+        if is_size && let Some(known) = suggest::nearest(key, ["global", "local", "offset"]) {
+            return Err(ClientError::Arguments(format!("unknown size `{key}=`; did you mean `{known}=`?")));
+        }
+    }
+    Ok(())
 }
 
 /// The kernel to run.
@@ -75,6 +92,7 @@ impl<'a> Job<'a> {
     fn read(arguments: &'a RunArguments, options: &[String]) -> Result<Self, ClientError> {
         let (sizes, rest): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| Launch::is_size(word));
         let launch = Launch::parse(std::iter::once(arguments.kernel.as_str()).chain(sizes.into_iter().map(String::as_str)))?;
+        check_size_names(&rest)?;
         let given = rest.into_iter().map(|word| Argument::parse(word)).collect::<Result<_, _>>()?;
         let file = &arguments.file;
         let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;

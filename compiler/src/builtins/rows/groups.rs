@@ -23,7 +23,8 @@ const INTEL: &str = "cl_intel_subgroups";
 const INTEL_SHORT: &str = "cl_intel_subgroups_short";
 const DOT_PRODUCT: &str = "cl_khr_integer_dot_product";
 
-/// A function of a scalar of at least 32 bits. Smaller integers convert to `int`.
+/// A function of a scalar: an integer of at least 32 bits, or a floating-point number. Smaller integers convert to
+/// `int`.
 const NUMBER: &[&str] = &["N(N)|1"];
 /// A function of a scalar of any size.
 const ANY: &[&str] = &["G(G)|1"];

@@ -17,7 +17,7 @@ pub(crate) fn has_generic(version: u32, target: &Target) -> bool {
     version == 200 || (version >= 300 && target.has_feature("__opencl_c_generic_address_space"))
 }
 
-/// The rows of the stores of halves with a rounding mode (6.15.7).
+/// The rows of the stores of halves with one rounding mode (6.15.7). `None` is the default mode.
 macro_rules! store_half {
     ($suffix:literal, $rounding:expr) => {
         [

@@ -76,9 +76,9 @@ impl<'p> Lowering<'p, '_> {
         let lane = self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32);
         let of_image = call.exprs.first().is_some_and(|expr| matches!(self.kind(expr.ty), TyKind::Image(..)));
         if !of_image {
-            let most = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
+            let size = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
             let addresses = (0..i64::from(block.lanes)).map(|row| {
-                let before = self.b.bin_int(BinOp::Mul, most, row);
+                let before = self.b.bin_int(BinOp::Mul, size, row);
                 let index = self.b.add(before, lane);
                 // The index is small, so its signedness does not matter.
                 self.element_address(first, index, true, lane_size(block), false)

@@ -2,8 +2,7 @@
 //!
 //! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are first
 //! scaled by a power of two. With `-cl-fast-relaxed-math` they are not scaled. Halves are computed in `float`, except
-//! in
-//! `cross`. `float` needs no scaling for them.
+//! in `cross`. `float` needs no scaling for them.
 
 use super::super::function::Lowering;
 use super::Call;

@@ -1,10 +1,10 @@
-//! Runs lowered IR on the interpreter, in strict mode: accesses out of bounds and undefined values are errors.
+//! Runs lowered IR on the interpreter. Accesses out of bounds are errors. Undefined values have fixed bits.
 
 use crate::interpret::{Argument, Fault, Memory, MemoryLocation, NdRange, ObjectId, Program, Settings, Stage};
 use crate::ir::{Module, Scalar};
 use crate::target::Target;
 
-/// Maximum number of loop iterations in a test.
+/// Maximum number of loop iterations and calls in a test.
 const FUEL: u64 = 10_000_000;
 
 fn program(module: &Module) -> Program {

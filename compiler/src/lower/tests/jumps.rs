@@ -233,7 +233,7 @@ fn print(list: &[Stmt], text: &mut String) {
     }
 }
 
-/// Removes unconditional backward `goto`s, which could loop forever.
+/// Makes unconditional backward `goto`s conditional, because they could loop forever.
 fn only_forward(list: &mut [Stmt], seen: &mut Vec<usize>) {
     for stmt in list {
         match stmt {

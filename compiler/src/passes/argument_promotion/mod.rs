@@ -9,10 +9,10 @@
 //!
 //!                                       func @f1(%0: i32, %1: i32) -> i32, i32 { $p: the bytes ... }
 //! ```
-//! In shaders, functions cannot have pointers to private memory as parameters, so calls with such pointers are inlined.
-//! If functions call each other many times, inlining expands ten thousand instructions to millions. Functions that are
-//! not inlined ([`super::inline::Policy`]) therefore get this form. No address of a variable leaves its function, and
-//! `sroa` promotes the variables of caller and callee.
+//! In shaders, functions cannot have pointers to private memory as parameters. Calls with such pointers must be
+//! inlined, unless the pointers are removed. If functions call each other many times, inlining expands ten thousand
+//! instructions to millions. Functions that are not inlined ([`super::inline::Policy`]) therefore get this form. No
+//! address of a variable leaves its function, and `sroa` promotes the variables of caller and callee.
 //!
 //! # Passed bytes
 //! If all accesses of the function have constant offsets from the pointer, these bytes are passed. They are divided

@@ -50,8 +50,8 @@ fn address(at: &mut Cursor<'_>, var: Var, offset: u32) -> Value {
     at.ptr_add(start, offset)
 }
 
-/// Creates the variables that replace the pointees. The function initialises them from parameters at its start, and
-/// returns their contents at its end.
+/// Creates the variables that replace the pointees. The function initialises them from parameters at its start. At its
+/// end, it returns the parts that it may have written.
 fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
     let span = function.body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let mut prologue = Vec::new();

@@ -10,6 +10,7 @@ pub(super) struct Lanes {
     /// Work-items per invocation, a power of two.
     pub(super) count: u32,
     variations: Vec<Variation>,
+    /// For each value: a lower bound for its trailing zero bits in the first work-item of an invocation.
     zeros: Vec<u8>,
 }
 

@@ -33,7 +33,7 @@ pub(super) const WIDEST: u32 = 16;
 const MAX_INSTRUCTIONS: usize = 2048;
 
 /// This is a module pass, because it must inspect callees: it does not coarsen a kernel if a callee queries the global
-/// id.
+/// id in dimension 0.
 pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     let is_id_query = |inst: &Inst| matches!(inst.op, Op::WorkItem(WorkItem::GlobalId(0)));
     for callee in module.functions.iter().skip(1) {

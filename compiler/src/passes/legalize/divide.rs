@@ -93,7 +93,8 @@ impl Lower<'_> {
     }
 
     /// Lowers a signed division. The magnitude of the smallest number fits an unsigned type, and its quotient by -1
-    /// wraps as required. A division by zero has the result of a division by one, as in all generated code.
+    /// wraps as required. A division by zero has the result of a division by one, because emission replaces the
+    /// divisor of the unsigned division.
     fn divide_magnitudes(&mut self, op: BinOp, a: Value, b: Value, divisor: Option<u64>) -> Value {
         let sign = self.bin_bits(BinOp::AShr, a, 63);
         let magnitude = self.with_sign(a, sign);
@@ -170,7 +171,7 @@ impl Lower<'_> {
         }
         let product = self.bin(BinOp::Mul, quotient, b);
         let rest = self.bin(BinOp::Sub, a, product);
-        // The remainder by zero is the remainder by one, like the quotient.
+        // For a division by zero, emission returns the quotient by one. The remainder must match it.
         let is_zero = self.cmp_bits(CmpOp::Eq, b, 0);
         let zero = self.bits(self.ty(b), 0);
         self.select(is_zero, zero, rest)

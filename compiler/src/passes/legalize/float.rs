@@ -55,7 +55,7 @@ impl Lower<'_> {
 
     /// Whether a value is a double, and the driver rounds doubles to integers incorrectly.
     pub(super) fn must_round_double(&self, x: Value) -> bool {
-        self.target.shaders.defects.double_rounding && self.ty(x).scalar() == Some(Scalar::F64)
+        self.target.shaders.defects.rounding_of_doubles && self.ty(x).scalar() == Some(Scalar::F64)
     }
 
     /// Computes `trunc` or `rint` of doubles with `floor`. For `rint`, a remainder above 0.5 rounds up, and a remainder

@@ -10,7 +10,8 @@
 //!                             %7 = trunc %6 : i16
 //! ```
 //! Emission supports basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma` if
-//! the device has a fused one; integer atomics, and atomic float addition in global memory if the device has it.
+//! the device has a fused one; integer atomics (of 16 bits only loads and compare-and-exchange), and atomic float
+//! addition in global memory if the device has it.
 
 mod atomic;
 mod bits;

@@ -24,7 +24,7 @@ impl Pairs<'_> {
                 let less = self.emit_less(below, x, y);
                 if matches!(op, BinOp::SMin | BinOp::UMin) { self.select_pair(less, x, y) } else { self.select_pair(less, y, x) }
             }
-            _ => return Err(self.unsupported("this operation on 64-bit integers")),
+            _ => return Err(self.unsupported(&format!("the operation `{}` on 64-bit integers", op.name()))),
         })
     }
 
@@ -193,7 +193,7 @@ impl Pairs<'_> {
             }
             CmpOp::ULe | CmpOp::SLe => Op::Un(UnOp::Not, self.emit_less(strict(op), y, x)),
             CmpOp::UGe | CmpOp::SGe => Op::Un(UnOp::Not, self.emit_less(strict(op), x, y)),
-            _ => return Err(self.unsupported("this comparison")),
+            _ => return Err(self.unsupported(&format!("the comparison `{}` of 64-bit integers", op.name()))),
         })
     }
 

@@ -1,6 +1,7 @@
 //! Conversions between pairs and other types.
 //!
-//! Conversions from and to floats compute the bits with integer operations. Rounding does not depend on the device.
+//! Conversions from floats, and to `float`, compute the bits with integer operations, so rounding does not depend on
+//! the device. A conversion to `half` computes a `float` that is rounded to odd. The device rounds it to `half`.
 
 use super::{Pair, Pairs, is_pair};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Scalar, Type, Value};
@@ -40,7 +41,7 @@ impl Pairs<'_> {
                 let single = self.cast(CastOp::FToF, a, Scalar::F32);
                 self.float_to_pair(op == CastOp::FToS, single)
             }
-            _ => return Err(self.unsupported("this conversion of 64-bit integers")),
+            _ => return Err(self.unsupported(&format!("the conversion `{}` of 64-bit integers", op.name()))),
         })
     }
 
@@ -74,7 +75,7 @@ impl Pairs<'_> {
                 }
                 _ => return Err(self.unsupported("a conversion of `double`")),
             },
-            _ => return Err(self.unsupported("this conversion of 64-bit integers")),
+            _ => return Err(self.unsupported(&format!("the conversion `{}` of 64-bit integers", op.name()))),
         })
     }
 

@@ -336,7 +336,9 @@ impl Pairs<'_> {
                 let (&first, rest) = args.split_first().ok_or_else(|| self.unsupported("this subgroup operation"))?;
                 self.each(&[first], words, |_, parts| Op::Group { sub: true, op, args: parts.iter().chain(rest).copied().collect() })?
             }
-            Op::Group { .. } => return Err(self.unsupported("this subgroup operation on 64-bit integers")),
+            Op::Group { op, .. } => {
+                return Err(self.unsupported(&format!("the group operation `{}` on 64-bit integers", op.name())));
+            }
             Op::Atomic { .. } | Op::CmpXchg { .. } => return Err(self.unsupported("an atomic operation on 64-bit integers")),
             _ => return Err(self.unsupported("this operation on 64-bit integers")),
         })

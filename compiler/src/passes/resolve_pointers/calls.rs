@@ -7,8 +7,8 @@
 //! func @f1(%0: ptr.global) {              func @f1(%9: i64) {
 //!   %1 = load.i32 %0                        %1 = load.i32 (inttoptr %9)
 //! ```
-//! Only functions whose pointers to global memory point into buffers of the kernel are called. Because of
-//! `argument_promotion`, the calls of all other functions are inlined.
+//! A function with pointers to global memory is only called if these point into buffers of the kernel.
+//! `argument_promotion` ensures this: other calls of such functions are inlined.
 
 use super::roots::Root;
 use super::{Resolver, Tag};

@@ -99,7 +99,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The identity and offset of a pointer.
+    /// The identity and offset of a pointer. With large offsets, the offset is the flat pointer, and the identity is 0.
     pub(super) fn identity_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
         let parts = self.parts(ptr);
         if self.has_large_offsets() {

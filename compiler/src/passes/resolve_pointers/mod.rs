@@ -78,7 +78,8 @@ pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
 /// # Errors
 ///
 /// Fails with [`PassError::Unsupported`] if a pointer is returned, or if 32-bit pointers have too few bits for tags or
-/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address.
+/// identities. Also fails if a call has pointer arguments, except for buffers that are accessed by address. Also fails
+/// if a `copy` or `zero` operation was not lowered.
 pub(crate) fn run(
     function: &mut Function,
     globals: &[GlobalVar],
@@ -179,9 +180,9 @@ struct Resolver<'a> {
     width: Type,
     /// For each parameter: whether its memory is accessed by address.
     by_address: Vec<bool>,
-    /// The flat pointers to roots that exist already, with large offsets.
+    /// The flat pointers that were already emitted, by root. Only with large offsets.
     flat_bases: FxHashMap<usize, Value>,
-    /// The device addresses of roots that exist already.
+    /// The device addresses that were already emitted, by root.
     addresses: FxHashMap<usize, Value>,
     parts: Vec<Option<Parts>>,
     /// The parts of integers that were converted from pointers.
@@ -189,7 +190,7 @@ struct Resolver<'a> {
     constants: FxHashMap<(Type, u64), Value>,
     /// The constants of the function before this pass.
     known: Constants,
-    /// The pointers to roots that exist already.
+    /// For each root: the pointer to it, if it was already emitted.
     root_values: Vec<Option<Value>>,
     /// New instructions for the start of the function.
     entry: Vec<Inst>,

@@ -1,4 +1,4 @@
-//! Rules for operations with two operands.
+//! Rules for operations with two operands, and for `a b + c`.
 
 use super::rules::Output;
 use super::walk::Walk;

@@ -98,7 +98,7 @@ impl Walk<'_> {
         if let Some(known) = self.lane(vector, lane) {
             return Some(self.lane_value(&known, at.ty));
         }
-        // Looks through insertions and shuffles that do not affect the lane.
+        // Looks through insertions into other lanes, and through shuffles.
         let (mut source, mut place) = (vector, lane);
         loop {
             match self.def(source) {

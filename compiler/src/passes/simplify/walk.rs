@@ -20,7 +20,8 @@ pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     changed
 }
 
-/// An operation, its type, and for loads the version of the memory that they read.
+/// An operation, its type, and a number: the version of the memory that a load reads, `u64::MAX` for an `if`, otherwise
+/// 0.
 pub(super) type Key = (Op, Type, u64);
 
 /// An enclosing loop.

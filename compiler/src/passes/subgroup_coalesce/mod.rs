@@ -182,7 +182,8 @@ struct Accesses<'a> {
     divergence: &'a Divergence<'a>,
     /// The number of trailing zero bits of each value.
     zeros: Vec<u8>,
-    /// Each load and store; `None` for accesses to other memory than buffers.
+    /// Each load and store; `None` for accesses to other memory than buffers, and for those in the version for
+    /// incomplete subgroups.
     candidates: Vec<Option<Candidate>>,
     classes: FxHashMap<Option<u32>, Class>,
     /// Whether a fence, an atomic or a call orders accesses.

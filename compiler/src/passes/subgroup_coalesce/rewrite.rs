@@ -37,7 +37,8 @@ struct Writer<'a> {
     lane_bits: [Option<Value>; 2],
     /// Exchanged offsets that dominate the current instruction: the linear form, and the result of [`Self::rows`].
     rows: Vec<(Linear, Vec<Value>)>,
-    /// Values that are defined in this or an enclosing region.
+    /// The function's parameters, and the results of all instructions before the current one. Loop parameters are
+    /// missing.
     defined: FxHashSet<Value>,
 }
 

@@ -8,9 +8,10 @@
 //!   yield                                  yield
 //! }                                      }
 //! ```
-//! Most subgroups are complete. The versions start at one position of a kernel, outside of loops: the first one that
-//! some work-items may not reach and that is followed by a wide access. No barrier may follow, because complete and
-//! incomplete subgroups of a group would wait at different barriers.
+//! Most subgroups are complete. The versions start at one position of a kernel, outside of loops, and contain the rest
+//! of its region. It is the first position that some work-items may not reach, with a wide access in this rest. The
+//! rest must not contain a barrier, because complete and incomplete subgroups of a group would wait at different
+//! barriers.
 
 use rustc_hash::FxHashMap;
 
@@ -48,9 +49,9 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
     complete
 }
 
-/// Finds the position at which the versions start. `together`: whether all work-items of the group execute the region.
-/// Returns the index of the first instruction, and sets `path` to the path to its region. `None` if there is no such
-/// position.
+/// Finds the position at which the versions start. `together`: whether every subgroup that executes the region
+/// executes it with all its lanes. Returns the index of the first instruction, and sets `path` to the path to its
+/// region. `None` if there is no such position.
 fn find_start(
     divergence: &Divergence<'_>,
     function: &Function,
@@ -111,7 +112,7 @@ fn split(function: &mut Function, body: &mut Region, start: &VersionsStart, lane
     end.op.map_operands(|value| *value = next.next().copied().unwrap_or(*value));
     then.push(Inst::effect(Op::Yield(given), span));
     els.push(Inst::effect(Op::Yield(instead), span));
-    let cond = ballot(function, &mut region.insts, span, lanes);
+    let cond = all_lanes_active(function, &mut region.insts, span, lanes);
     let (then, els) = (Region { insts: then }, Region { insts: els });
     region.insts.push(Inst { op: Op::If { cond, then, els }, results, span });
     region.insts.push(end);
@@ -119,7 +120,7 @@ fn split(function: &mut Function, body: &mut Region, start: &VersionsStart, lane
 }
 
 /// Emits whether all lanes of the subgroup are active.
-fn ballot(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
+fn all_lanes_active(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
     let here = function.emit(out, span, Type::BOOL, Op::Const(Const::Bits(1)));
     let ballot = function.emit(out, span, Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![here] });
     let active = function.emit(out, span, Type::I32, Op::Extract(ballot, 0));

@@ -1,9 +1,10 @@
 //! Kernels with barriers, in groups of more than one gang.
 //!
 //! A barrier or a collective operation of the group ([`collective`]) splits a sequence into *segments*. Each segment is
-//! a loop over the gangs of the group. A construct that contains a barrier, or a jump out of such a loop, runs at group
-//! level. All other constructs stay inside a segment ([`plan`]). Values that are uniform for the group are computed
-//! once, outside of the loops over gangs.
+//! a loop over the gangs of the group. A construct that contains a barrier runs at group level. So does an `if` that
+//! contains a `break` or `continue` of a loop at group level, or a `return` under a uniform condition. All other
+//! constructs stay inside a segment ([`plan`]). Values that are uniform for the group are computed once, outside of the
+//! loops over gangs.
 //!
 //! ```text
 //! %1 = load ...                   for each gang { %1 = load; store %1 }
@@ -23,7 +24,7 @@ mod plan;
 mod segment;
 pub(super) mod switches;
 
-use wgcl_codegen::vir::{Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
+use wgcl_codegen::vir::{Cond, Op as VOp, SourceLoc, Target, Terminator, Type as Register, Value as V};
 
 use super::uniformity::LaneShape;
 use super::vectorizer::{Lowered, Vectorizer};
@@ -95,7 +96,10 @@ impl<'a> Vectorizer<'a> {
                 break;
             }
             match node {
-                Node::Uniform(inst) => self.operation(inst)?,
+                Node::Uniform(inst) => {
+                    self.b.set_source(SourceLoc(inst.span.lo));
+                    self.operation(inst)?;
+                }
                 Node::Combine(collective) => {
                     self.report_collective();
                     self.combine(collective)?;

@@ -93,7 +93,7 @@ struct Planner<'a> {
 /// The enclosing constructs of a region.
 #[derive(Clone, Copy, Default)]
 struct Around<'a> {
-    /// The results of the construct that the region belongs to.
+    /// The results of the `if` that the region belongs to. Empty for the body of a loop or function.
     results: &'a [Value],
     /// Parameters and results of the innermost loop at group level, and whether all work-items leave it in the same
     /// iteration.
@@ -229,8 +229,8 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether a value is recomputed at its uses. This holds for constants, ids, addresses, and pure operations whose
-/// result is uniform or linear in each gang.
+/// Whether a value is recomputed at its uses. This holds for constants, ids, addresses of variables, pointers into
+/// variables in element-major layout, and pure operations whose result is uniform or linear in each gang.
 pub(super) fn is_recomputed(uniformity: &Uniformity<'_>, value: Value) -> bool {
     match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,

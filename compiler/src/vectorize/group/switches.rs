@@ -1,4 +1,4 @@
-//! Replaces switches that contain a barrier or leave a loop at group level by `if`s.
+//! Replaces switches that contain a barrier, or a `break` or `continue` of a loop around them, by `if`s.
 //!
 //! ```text
 //! switch %s { case 1, 2 { A } default { B } }      =>      if (%s == 1 or %s == 2) { A } else { B }
@@ -6,7 +6,7 @@
 
 use crate::ir::{BinOp, CmpOp, Const, Function, Inst, Op, Region, Type};
 
-/// Replaces the switches of a kernel whose regions contain a barrier or leave a loop.
+/// Replaces the switches of a kernel whose regions contain a barrier, or a `break` or `continue` of a loop around them.
 pub(in super::super) fn expand(function: &mut Function) {
     let mut body = std::mem::take(&mut function.body);
     region(function, &mut body);

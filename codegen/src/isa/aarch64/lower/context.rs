@@ -85,7 +85,7 @@ impl Lower<'_> {
         self.function.ty(value)
     }
 
-    /// Records a value as unsupported if it is a vector that does not have sixteen bytes.
+    /// Records a value as unsupported if it is a vector or mask that does not have sixteen bytes.
     pub(super) fn sizes(&mut self) {
         let function = self.function;
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);

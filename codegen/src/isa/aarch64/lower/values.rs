@@ -28,7 +28,7 @@ impl<'a> Lower<'a> {
         Some(if wide(self.ty(value)) { bits.cast_signed() } else { i64::from((bits as u32).cast_signed()) })
     }
 
-    /// The register of a value. Each use of a constant gets a new register.
+    /// The register of a value. Each use of a constant gets a new register. Selects the operation of a folded value.
     pub(super) fn reg(&mut self, value: Value) -> VReg {
         if let Some(reg) = self.regs[value.index()] {
             return reg;

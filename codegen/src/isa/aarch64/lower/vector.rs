@@ -112,8 +112,8 @@ impl Lower<'_> {
         self.binary(opcode, double, a, b)
     }
 
-    /// A sum with a product that has no other use, or a difference. `None` for other operations. A constant summand
-    /// would need a copy, so it is left out.
+    /// Selects one instruction for a sum with a product, or for a difference with a product as its second operand. The
+    /// product has no other use. `None` for other operations, and for a constant summand, which would need a copy.
     fn multiply_add(&mut self, op: BinOp, a: Value, b: Value, double: bool) -> Option<VReg> {
         let (opcode, product) = match (op, double) {
             (BinOp::Add, false) => (t::MLA_V, BinOp::Mul),

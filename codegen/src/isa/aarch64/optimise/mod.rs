@@ -1,7 +1,8 @@
-//! Passes over machine instructions before register allocation: shared sums, reuse of equal results, pairs of loads
-//! and stores, and loop-invariant code motion.
+//! Passes over machine instructions before register allocation: removal of unused instructions, shared sums, reuse of
+//! equal results, pairs of loads and stores, and loop-invariant code motion.
 //!
-//! Vector constants are the main reason: AArch64 has no memory operands, so each use of a constant is an instruction.
+//! The main purpose is to load vector constants less often. AArch64 has no memory operands, so instruction selection
+//! emits an instruction for each use of a constant.
 
 mod dead;
 mod hoist;

@@ -1,8 +1,8 @@
 //! Pairs of loads and stores: `ldp` and `stp` access two registers at neighbouring addresses.
 //!
-//! The second load moves up to the first one, and the first store moves down to the second one. No store, atomic or
-//! call is in between. No access to another base register is in between, so that loads of the same location stay in
-//! order.
+//! The second load moves up to the first one, and the first store moves down to the second one. No memory access is
+//! between two stores, except for loads of constants. Only such loads, and loads of other locations at the same base
+//! register, are between two loads, so that loads of the same location stay in order.
 
 use regalloc2::VReg;
 
@@ -120,5 +120,5 @@ fn joined(one: &Inst, other: &Inst, first: Single, second: Single) -> Inst {
             (_, None) => builder,
         };
     }
-    EditInst { inst: MachInst::Op(builder.inst), operands: builder.operands }
+    EditInst { inst: MachInst::Op(builder.inst), operands: builder.operands, source: one.source }
 }

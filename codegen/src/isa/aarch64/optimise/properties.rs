@@ -25,8 +25,8 @@ pub(super) struct Identity {
 /// An operation and its operands.
 pub(super) type Key = (Identity, SmallVec<[VReg; 4]>);
 
-/// The identity of an instruction whose result depends only on its operands. `None` if the instruction accesses memory
-/// or flags, or has fixed registers.
+/// The identity of an instruction whose result depends only on its operands. `None` if the instruction accesses flags
+/// or memory (except for constants of the pool), or has fixed registers.
 pub(super) fn identity(inst: &Inst) -> Option<Identity> {
     let MachInst::Op(A64Inst { opcode, wide, regs, bits, pool, .. }) = inst.inst else { return None };
     let pure = pool.is_some() || is_pure(opcode.name);

@@ -56,5 +56,5 @@ fn at_base(inst: &Inst, opcode: super::super::inst::Opcode, base: VReg) -> Inst 
         builder = builder.phys(Field::D, number);
     }
     let operands: smallvec::SmallVec<[Operand; 6]> = builder.operands;
-    EditInst { inst: MachInst::Op(builder.inst), operands }
+    EditInst { inst: MachInst::Op(builder.inst), operands, source: inst.source }
 }

@@ -30,7 +30,7 @@ opcodes! {
     UMULH = one("umulh", "Xd, Xn, Xm", 0x9BC0_7C00);
     /// Sign-extends the second source register and shifts it.
     ADD_SIGNED = one("add", "Ad, An, Wm, sxtw< #>", 0x8B20_C000);
-    /// In this form, the stack pointer can be an operand.
+    // In this form, the stack pointer can be an operand.
     SUB_EXTENDED = one("sub", "Ad, An, Xm", 0xCB20_6000);
     ADD_EXTENDED = one("add", "Ad, An, Xm", 0x8B20_6000);
 
@@ -81,7 +81,7 @@ opcodes! {
     /// `n * m - a`
     FNMSUB = vec("fnmsub", "Fd, Fn, Fm, Fa", 0x1F20_8000);
     FSQRT = vec("fsqrt", "Fd, Fn", 0x1E21_C000);
-    /// To nearest even, toward positive infinity, negative infinity and zero.
+    // Rounding to nearest even, toward positive infinity, toward negative infinity, and toward zero.
     FRINTN = vec("frintn", "Fd, Fn", 0x1E24_4000);
     FRINTP = vec("frintp", "Fd, Fn", 0x1E24_C000);
     FRINTM = vec("frintm", "Fd, Fn", 0x1E25_4000);
@@ -96,7 +96,7 @@ opcodes! {
     FCMP_ZERO = vec("fcmp", "Fn, #0.0", 0x1E20_2008);
     FCSEL = vec("fcsel", "Fd, Fn, Fm, ?", 0x1E20_0C00);
     FMOV_IMM = vec("fmov", "Fd, %", 0x1E20_1000);
-    /// Moves between a general and a floating-point register of the same size.
+    // Moves between a general and a floating-point register of the same size.
     FMOV_TO = Opcode { name: "fmov", text: "Fd, Rn", word: 0x1E27_0000, wide: XN };
     FMOV_FROM = Opcode { name: "fmov", text: "Rd, Fn", word: 0x1E26_0000, wide: XN };
     FCVT_S_TO_D = one("fcvt", "Dd, Sn", 0x1E22_C000);

@@ -1,4 +1,4 @@
-//! Instructions on vectors of sixteen bytes.
+//! Instructions on vectors, of sixteen bytes unless the arrangement is `8b`.
 //!
 //! Opcodes with the arrangement `.T` have forms for 32-bit and 64-bit lanes.
 

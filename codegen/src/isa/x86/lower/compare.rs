@@ -8,7 +8,7 @@ use super::super::table::{self as t, alu};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{CmpOp, Op, Type, Value};
 
-/// The condition "parity flag set": one of the operands is a NaN.
+/// The code of the condition "parity flag set": one of the operands is a NaN.
 const UNORDERED: u8 = 10;
 
 /// The condition code of an integer comparison.
@@ -216,7 +216,7 @@ impl Lower<'_> {
         self.bool_of(cc)
     }
 
-    /// The mask of lanes for which a comparison holds.
+    /// Compares two vectors. `mask` selects which lanes of the result are set.
     pub(super) fn vector_cmp(&mut self, op: CmpOp, a: Value, b: Value, mask: Mask) -> VReg {
         let ty = self.ty(a);
         let (Some(elem), len) = (ty.elem(), length(ty)) else { return self.undefined(ty) };
@@ -256,7 +256,7 @@ impl Lower<'_> {
         let (len, wide) = (length(ty), wide(ty));
         let equal = if wide { t::PCMPEQQ } else { t::PCMPEQD };
         let greater = if wide { t::PCMPGTQ } else { t::PCMPGTD };
-        // The second operand of "greater" may be in memory.
+        // The exchange leaves "greater" and its complement, "less or equal".
         let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
             CmpOp::Eq | CmpOp::Ne => {

@@ -43,6 +43,7 @@ impl Lower<'_> {
             }
             for inst in &block.insts {
                 if self.plan.is_selected(inst) {
+                    self.out.source = inst.source;
                     self.inst(inst);
                 }
             }

@@ -329,7 +329,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(t::PREFETCHW).rm(at));
     }
 
-    /// Uses a locked addition of 0, which is faster than `mfence`.
+    /// Uses a locked `or` with 0, which is faster than `mfence`.
     pub(super) fn fence(&mut self) {
         let mut builder = InstBuilder::new(t::ALU_I8.digit(alu::OR).locked()).imm(0);
         builder.inst.rm = Rm::Mem { base: Slot::Phys(RSP), index: Slot::None, scale: 1, disp: 0 };

@@ -1,4 +1,4 @@
-//! Shuffles: lanes of two vectors by their indices.
+//! Shuffles: each lane of the result is a lane of one of two vectors, selected by a constant index.
 //!
 //! Without AVX-512, no instruction selects arbitrary lanes of two vectors. Most patterns that repeat in each 16 bytes,
 //! and shuffles of 128-bit halves, take one instruction. Other shuffles permute each vector and blend the results.
@@ -13,7 +13,7 @@ use crate::vir::{Elem, Type, Value};
 
 /// The two operands and their type.
 #[derive(Clone, Copy)]
-struct Pair {
+struct Operands {
     regs: [VReg; 2],
     ty: Type,
 }
@@ -34,7 +34,7 @@ impl Lower<'_> {
             return self.reg(a);
         }
         let first = self.reg(a);
-        let pair = Pair { regs: [first, if a == b { first } else { self.reg(b) }], ty };
+        let pair = Operands { regs: [first, if a == b { first } else { self.reg(b) }], ty };
         if let Some(reg) = self.shuffle_within_16_bytes(pair, &lanes) {
             return reg;
         }
@@ -42,16 +42,16 @@ impl Lower<'_> {
             return self.shuffle_by_table(pair, &lanes);
         }
         // Combine pairs of adjacent lanes to lanes of twice the size.
-        let pairs = |lanes: &[Lane]| -> Option<Vec<Lane>> {
-            let one = |pair: &[Lane]| {
-                (pair[0].0 == pair[1].0 && pair[0].1.is_multiple_of(2) && pair[0].1 + 1 == pair[1].1).then(|| (pair[0].0, pair[0].1 / 2))
+        let combined_lanes = |lanes: &[Lane]| -> Option<Vec<Lane>> {
+            let one = |two: &[Lane]| {
+                (two[0].0 == two[1].0 && two[0].1.is_multiple_of(2) && two[0].1 + 1 == two[1].1).then(|| (two[0].0, two[0].1 / 2))
             };
             lanes.chunks_exact(2).map(one).collect()
         };
-        let doubled = if wide(ty) { Some(lanes.clone()) } else { pairs(&lanes) };
+        let doubled = if wide(ty) { Some(lanes.clone()) } else { combined_lanes(&lanes) };
         if let Some(doubled) = doubled {
             let ty = Type::Vector(if ty.elem().is_some_and(Elem::is_float) { Elem::F64 } else { Elem::I64 }, doubled.len() as u8);
-            if let Some(reg) = self.wide_lanes(Pair { ty, ..pair }, &doubled, pairs(&doubled)) {
+            if let Some(reg) = self.wide_lanes(Operands { ty, ..pair }, &doubled, combined_lanes(&doubled)) {
                 return reg;
             }
         }
@@ -65,7 +65,7 @@ impl Lower<'_> {
     }
 
     /// Uses a vector of constant indices. AVX-512 only.
-    fn shuffle_by_table(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+    fn shuffle_by_table(&mut self, pair: Operands, lanes: &[Lane]) -> VReg {
         let (len, wide) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
         let index = self.table(&numbers, pair.ty);
@@ -81,7 +81,7 @@ impl Lower<'_> {
     }
 
     /// Selects one instruction that applies the same pattern within each 16 bytes, or returns `None` if there is none.
-    fn shuffle_within_16_bytes(&mut self, pair: Pair, lanes: &[Lane]) -> Option<VReg> {
+    fn shuffle_within_16_bytes(&mut self, pair: Operands, lanes: &[Lane]) -> Option<VReg> {
         let (len, wide) = (length(pair.ty), wide(pair.ty));
         let each = if wide { 2 } else { 4 };
         let stays = lanes.iter().zip(0_u8..).all(|(&(_, lane), at)| lane / each == at / each);
@@ -115,13 +115,13 @@ impl Lower<'_> {
 
     /// Selects 64-bit lanes with one instruction, or returns `None` if there is none. `halves` is the pattern of
     /// 128-bit lanes, or `None` if the pattern splits 128-bit lanes. AVX2 only.
-    fn wide_lanes(&mut self, pair: Pair, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
+    fn wide_lanes(&mut self, pair: Operands, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
         if let Some(reg) = self.shuffle_within_16_bytes(pair, lanes) {
             return Some(reg);
         }
         let [_, _, _, _] = lanes else { return None };
         if let Some([low, high]) = halves.as_deref() {
-            // The immediate numbers the halves of both vectors consecutively.
+            // In the immediate, 0 and 1 are the halves of the first vector, 2 and 3 those of the second.
             let number = |half: &Lane| half.1 | (half.0 as u8) << 1;
             if low == &(low.0, 0) && high == &(high.0, 0) {
                 return Some(self.join(pair.regs[low.0], pair.regs[high.0], 0));
@@ -141,7 +141,7 @@ impl Lower<'_> {
     }
 
     /// Permutes each vector and blends the results. AVX2 only.
-    fn permute_and_blend(&mut self, pair: Pair, lanes: &[Lane]) -> VReg {
+    fn permute_and_blend(&mut self, pair: Operands, lanes: &[Lane]) -> VReg {
         let placed = [0, 1].map(|of| {
             // The blend replaces lanes from the other vector, so they are not moved here.
             let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
@@ -162,7 +162,7 @@ impl Lower<'_> {
             return from;
         }
         let own: Vec<Lane> = lanes.iter().map(|&lane| (0, lane)).collect();
-        let pair = Pair { regs: [from; 2], ty };
+        let pair = Operands { regs: [from; 2], ty };
         if let Some(reg) = self.shuffle_within_16_bytes(pair, &own) {
             return reg;
         }

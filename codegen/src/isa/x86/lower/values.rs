@@ -30,7 +30,7 @@ impl<'a> Lower<'a> {
         if wide(self.ty(value)) { i32::try_from(bits.cast_signed()).ok() } else { Some(bits as u32 as i32) }
     }
 
-    /// The register of a value. Each use of a constant gets a new register.
+    /// The register of a value. Each use of a constant gets a new register. Selects the operation of a folded value.
     pub(super) fn reg(&mut self, value: Value) -> VReg {
         if let Some(reg) = self.regs[value.index()] {
             return reg;
@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Loads a constant into a general register. Changes the flags.
+    /// Loads a constant into a general register. May change the flags.
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let to = self.int();
         if bits == 0 {
