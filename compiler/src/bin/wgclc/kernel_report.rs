@@ -166,7 +166,8 @@ impl Printer<'_> {
             Space::Generic => "generic",
         };
         let masked = if access.masked { ", masked" } else { "" };
-        format!("{name}{object} ({space}, {} bytes): {}{masked}", access.size, self.form(access))
+        let bytes = if access.size == 1 { "byte" } else { "bytes" };
+        format!("{name}{object} ({space}, {} {bytes}): {}{masked}", access.size, self.form(access))
     }
 
     fn form(&self, access: &AccessReport) -> String {

@@ -2,7 +2,9 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use wgcl_codegen::vir::{Addr, BinOp as VBin, CastOp, Cond, Elem, Mem, Op as VOp, Target, Terminator, Type as Register, Value as V};
+use wgcl_codegen::vir::{
+    Addr, BinOp as VBin, CastOp, Cond, Elem, Mem, Op as VOp, SourceLoc, Target, Terminator, Type as Register, Value as V,
+};
 
 use super::super::shape::{Mode, elem};
 use super::super::uniformity::LaneShape;
@@ -154,6 +156,7 @@ impl<'a> Vectorizer<'a> {
                 this.restore(value)?;
             }
             for inst in &segment.insts {
+                this.b.set_source(SourceLoc(inst.span.lo));
                 this.instruction(inst)?;
                 if this.b.is_ended() {
                     break;
