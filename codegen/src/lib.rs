@@ -14,12 +14,13 @@
 #![warn(unreachable_pub)]
 
 pub mod exec;
+pub mod fma;
 mod isa;
 mod mach;
 mod target;
 pub mod vir;
 
-pub use mach::code::{Code, CodegenError};
+pub use mach::code::{Code, CodegenError, FunctionFrame};
 pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
 /// Compiles a module.

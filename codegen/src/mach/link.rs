@@ -1,6 +1,6 @@
 //! Links functions: assigns offsets to functions and constants, and resolves relocations.
 
-use super::code::{Code, CodegenError};
+use super::code::{Code, CodegenError, FunctionFrame};
 use super::pool::Pool;
 
 /// The target of a relocation.
@@ -44,6 +44,8 @@ pub(crate) struct Emitted {
     pub(crate) relocations: Vec<Relocation>,
     /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
+    /// The registers that the prologue saves, as in [`FunctionFrame`]. `None` if the function cannot be unwound.
+    pub(crate) saved: Option<Vec<u8>>,
 }
 
 impl RelocationKind {
@@ -91,10 +93,14 @@ const ALIGN: usize = 64;
 pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) -> Result<Code, CodegenError> {
     let mut bytes = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());
+    let mut frames = Vec::new();
     for function in functions {
         bytes.resize(bytes.len().next_multiple_of(ALIGN), padding);
-        entries.push(u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?);
+        let start = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+        entries.push(start);
         bytes.extend_from_slice(&function.bytes);
+        let end = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+        frames.extend(function.saved.iter().map(|saved| FunctionFrame { start, end, saved: saved.clone() }));
     }
     let constants = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
     let places = pool.append(&mut bytes, padding);
@@ -109,5 +115,5 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
             relocation.kind.apply(&mut bytes[entry as usize + relocation.at..], distance)?;
         }
     }
-    Ok(Code { bytes, entries, stack, constants })
+    Ok(Code { bytes, entries, stack, constants, frames })
 }

@@ -33,7 +33,7 @@ pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_cons
     }
     let stack = this.frame.stack();
     let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
-    Ok(Emitted { bytes, relocations, stack })
+    Ok(Emitted { bytes, relocations, stack, saved: None })
 }
 
 /// The register number of an allocated operand. Fails if the operand is not in a register.

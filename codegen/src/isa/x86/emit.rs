@@ -35,7 +35,7 @@ pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, level: X86Le
     }
     let stack = this.frame.stack();
     let (bytes, relocations) = lay_out::<Jump>(&this.out, &blocks, &this.relocations);
-    Ok(Emitted { bytes, relocations, stack })
+    Ok(Emitted { bytes, relocations, stack, saved: Some(this.frame.saved) })
 }
 
 impl Emitter<'_> {
