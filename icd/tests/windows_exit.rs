@@ -2,7 +2,7 @@
 //!
 //! `cargo test` runs each way in 50 child processes. `WGCL_TEST_EXITS` sets another number. A child runs a kernel on
 //! several threads, enqueues another launch without a flush, and ends: it returns from `main`, calls `exit` or
-//! `ExitProcess` while other threads use OpenCL, or first unloads the libraries.
+//! `ExitProcess` while other threads use OpenCL, or first unloads the library. A child of the last way never uses it.
 
 #[cfg(windows)]
 #[path = "windows_exit/child.rs"]
