@@ -33,12 +33,12 @@
 //!
 //! # Soundness
 //! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
-//! files: [`memory::host_allocation`], [`memory`] (bytes of memory objects), [`program::code`] and [`launch::dispatch`]
-//! (calls of generated code), `program::fp_environment`, [`sanitizer`] (reads of kernel memory),
-//! [`threads::affinity`]; `device::processor` (AArch64's identification register), and `calling_convention` (types of
-//! generated functions).
+//! files: [`memory::host_allocation`], `memory::pages`, [`memory`] (bytes of memory objects), [`program::code`] and
+//! [`launch::dispatch`] (calls of generated code), `program::fp_environment`, `program::stack` (Windows),
+//! [`sanitizer`] (reads of kernel memory), [`threads::affinity`]; `device::processor` (AArch64's identification
+//! register), and `calling_convention` (types of generated functions).
 
-#![cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#![cfg(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![warn(unreachable_pub)]
 
 #[macro_use]

@@ -444,10 +444,22 @@ fn float_function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Val
         ("fmod", &[a, b]) => a % b,
         ("hypot", &[a, b]) => a.hypot(b),
         ("copysign", &[a, b]) => a.copysign(b),
-        ("fma", &[a, b, c]) => a.mul_add(b, c),
+        ("fma", &[a, b, c]) => fma(a, b, c),
         _ => return None,
     };
     Some(Value::Float(result))
+}
+
+/// `a * b + c`, rounded once.
+#[cfg(not(windows))]
+fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}
+
+/// `a * b + c`, rounded once. MinGW's C library rounds twice.
+#[cfg(windows)]
+fn fma(a: f64, b: f64, c: f64) -> f64 {
+    libm::fma(a, b, c)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 #![warn(unreachable_pub)]
 
 pub mod exec;
+pub mod fma;
 mod isa;
 mod listing;
 mod mach;
@@ -21,7 +22,7 @@ mod target;
 pub mod vir;
 
 pub use listing::Annotations;
-pub use mach::code::{Code, CodegenError, LineEntry};
+pub use mach::code::{Code, CodegenError, FunctionFrame, LineEntry};
 pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
 /// Compiles a module. Builds with debug assertions verify it first.

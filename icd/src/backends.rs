@@ -11,7 +11,7 @@ use wgcl_backend_wgpu::{Settings, WgpuBackend};
 use crate::gpu_probe;
 
 /// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
-const CPU_BY_DEFAULT: bool = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+const CPU_BY_DEFAULT: bool = cfg!(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")));
 
 /// The selected backends.
 pub(crate) struct Backends {
@@ -106,7 +106,7 @@ impl Backend for Backends {
 
 /// Creates the CPU backend, if this processor can be a device. The flag reports whether the system refused executable
 /// memory.
-#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
     use wgcl_backend_cpu::{CpuBackend, Unavailable, isa_named};
 
@@ -122,9 +122,9 @@ fn cpu(options: &Options) -> (Option<Box<dyn Backend>>, bool) {
 
 /// Creates the CPU backend, if this processor can be a device. The flag reports whether the system refused executable
 /// memory.
-#[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[cfg(not(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn cpu(_: &Options) -> (Option<Box<dyn Backend>>, bool) {
-    tracing::warn!("the CPU device is not available: it requires a Unix system on x86-64 or AArch64");
+    tracing::warn!("the CPU device is not available: it requires an x86-64 or AArch64 processor, and Windows or a Unix system");
     (None, false)
 }
 

@@ -34,6 +34,7 @@ mod image_enqueue;
 mod info;
 mod kernel;
 mod leak_report;
+mod lifetime;
 mod logging;
 mod memory;
 mod mutable_dispatch;

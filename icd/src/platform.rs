@@ -10,13 +10,12 @@ use wgcl_api::objects::semaphore::TYPE_BINARY;
 use wgcl_api::observe::{lint, sanitizer_summary, trace};
 use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
-use wgcl_api::types::process;
 
 use crate::backends::Backends;
 use crate::dispatch;
 use crate::ffi::{BytesMut, FromC, Out, OutList, Text};
 use crate::info::Query;
-use crate::{handles, leak_report, logging};
+use crate::{handles, leak_report, lifetime, logging};
 use wgcl_opencl_headers::{
     CL_PLATFORM_EXTENSIONS, CL_PLATFORM_EXTENSIONS_WITH_VERSION, CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR,
     CL_PLATFORM_HOST_TIMER_RESOLUTION, CL_PLATFORM_ICD_SUFFIX_KHR, CL_PLATFORM_NAME, CL_PLATFORM_NUMERIC_VERSION, CL_PLATFORM_PROFILE,
@@ -30,10 +29,6 @@ const UNLOADABLE: cl_platform_info = 0x0921;
 /// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, which these headers do not have, either.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
-/// Whether a loader may close the library: on these targets its code stays mapped for its threads, because of a linker
-/// option (`build.rs`).
-const STAYS_LOADED: bool = cfg!(all(unix, not(target_vendor = "apple")));
-
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 
 /// Returns the platform of this process. The first call creates it, and starts the log and the trace that the
@@ -43,32 +38,13 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         let options = Options::get();
         logging::start(options);
         trace::begin(options);
-        watch_forks();
+        lifetime::watch();
         if trace::is_on() || options.is_checked() {
-            // SAFETY: the function may be called at the end of the process: it does not block, and the library is
-            // never unloaded before.
-            let _ = unsafe { libc::atexit(at_exit) };
+            lifetime::at_exit(at_exit);
         }
         Platform::new(Arc::new(Backends::of(options)))
     })
 }
-
-/// Registers a fork handler, so that forked children start their own threads.
-#[cfg(unix)]
-fn watch_forks() {
-    unsafe extern "C" fn begin_child() {
-        process::begin_child();
-    }
-
-    // SAFETY: the function may be called in a forked child: it writes an atomic. The library is never unloaded before.
-    let result = unsafe { libc::pthread_atfork(None, None, Some(begin_child)) };
-    if result != 0 {
-        tracing::warn!("cannot register a fork handler (error {result}): OpenCL does not work in forked children");
-    }
-}
-
-#[cfg(not(unix))]
-fn watch_forks() {}
 
 extern "C" fn at_exit() {
     // A panic must not unwind out of a function that C calls.
@@ -131,7 +107,7 @@ crate::entry! {
                 query.put(platform.shareable_semaphores().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
             }
             COMMAND_BUFFER_CAPABILITIES => query.put(PlatformCommandBufferCapabilities::all().bits()),
-            UNLOADABLE => query.put(STAYS_LOADED),
+            UNLOADABLE => query.put(lifetime::STAYS_LOADED),
             _ => query.unknown(param),
         }
     }

@@ -117,7 +117,7 @@ fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     let mut files = Vec::new();
     find(&root, &mut files);
     files.sort();
-    let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).display().to_string();
+    let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).display().to_string().replace(std::path::MAIN_SEPARATOR, "/");
     let known: BTreeSet<String> = files.iter().map(|file| name(file)).collect();
     files.retain(|file| chosen.filters.is_empty() || chosen.filters.iter().any(|filter| name(file).contains(filter)));
     if chosen.list {

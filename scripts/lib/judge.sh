@@ -31,6 +31,7 @@ judge() { # NAME LOG FILE WORD...
         awk '{p += $1; f += $2; i += $3} END {print p + 0, f + 0, i + 0}')
     unknown=0
     while read -r outcome test; do
+        [ -n "$test" ] || continue
         if grep -Fxq -- "$test" <<<"$known"; then
             if [ "$outcome" = ok ]; then
                 say "$name: $test passes, but $file lists it as a failure ($*): remove it"

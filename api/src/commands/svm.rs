@@ -29,7 +29,7 @@ use crate::types::error::{Error, Result, ensure};
 impl Device {
     /// CL_DEVICE_SVM_CAPABILITIES. Empty if the host cannot reserve addresses.
     pub fn svm_capabilities(&self) -> SvmCapabilities {
-        let host = cfg!(all(unix, target_pointer_width = "64"));
+        let host = cfg!(all(any(unix, windows), target_pointer_width = "64"));
         if host { self.properties().svm } else { SvmCapabilities::empty() }
     }
 

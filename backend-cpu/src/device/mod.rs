@@ -21,9 +21,9 @@ use wgcl_api::options::Options;
 use wgcl_api::types::affinity::Division;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_codegen::Isa;
+use wgcl_compiler::ir;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::{Style, subgroup_size, subgroup_sizes};
-use wgcl_compiler::{ir, parallel};
 use wgcl_runtime::{PrefetchedProgram, Program};
 
 use crate::device::properties::properties;
@@ -32,7 +32,7 @@ use crate::launch::engine::{self, Engine};
 use crate::launch::queue::CommandQueue;
 use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
-use crate::threads::affinity::ComputeUnits;
+use crate::threads::affinity::{self, ComputeUnits};
 
 /// The code of a module, which a device has compiled.
 struct ModuleCode {
@@ -91,8 +91,7 @@ impl std::fmt::Debug for CpuDevice {
 impl CpuDevice {
     /// Creates the device. Kernels are compiled for `isa`. `WGCL_CHECK` enables the sanitizer. Starts no thread.
     pub(crate) fn new(isa: Isa) -> Self {
-        // The affinity mask and the control group of the process limit the number of processors.
-        Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), parallel::cores())
+        Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), affinity::cores())
     }
 
     /// A device that runs kernels of `cpu` on `threads` threads.

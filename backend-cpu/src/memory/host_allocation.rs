@@ -11,12 +11,12 @@ use std::arch::asm;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::memory::pages::{HUGE_PAGE, Pages};
+
 /// Alignment of every allocation, in bytes: that of `long16`.
 pub(crate) const ALIGN: usize = 128;
 /// Bytes of padding after every allocation. They can be read and written.
 pub(crate) const PADDING: usize = 128;
-/// Size of a huge page, in bytes.
-const HUGE_PAGE: usize = 2 << 20;
 /// Minimum size of an allocation with its own pages, in bytes.
 const LARGE: usize = HUGE_PAGE;
 /// Difference between the start offsets of consecutive large allocations, in bytes. It is not a multiple of 4 KiB,
@@ -24,8 +24,6 @@ const LARGE: usize = HUGE_PAGE;
 const OFFSET_STEP: usize = 5 << 10;
 /// Exclusive limit of start offsets, in bytes.
 const OFFSET_LIMIT: usize = 64 << 10;
-/// A multiple of the page size of every system, in bytes.
-const SMALL_PAGE: usize = 64 << 10;
 
 /// The start offset in bytes of the large allocation with this number.
 const fn start_offset(number: usize) -> usize {
@@ -62,7 +60,7 @@ impl HostAllocation {
             let before = start_offset(COUNT.fetch_add(1, Ordering::Relaxed));
             let pages = Pages::new(before.checked_add(whole)?)?;
             // SAFETY: the pages hold `before + whole` bytes.
-            let start = unsafe { pages.start.add(before) };
+            let start = unsafe { pages.start().add(before) };
             return Some(Self { start, size, origin: Origin::Pages(pages) });
         }
         let layout = Layout::from_size_align(whole, ALIGN).ok()?;
@@ -116,60 +114,12 @@ impl Drop for HostAllocation {
     }
 }
 
-/// Mapped pages, which are huge pages if the system has them. With small pages, a kernel that streams through memory
-/// has a page fault every 4 KiB.
-#[derive(Debug)]
-struct Pages {
-    start: NonNull<u8>,
-    size: usize,
-}
-
-impl Pages {
-    /// Maps pages for `size` bytes, aligned to a huge page. Returns `None` if the system has not enough memory.
-    fn new(size: usize) -> Option<Self> {
-        // Round up to huge pages if this adds at most an eighth. Otherwise, the end is in small pages.
-        let whole = size.checked_next_multiple_of(HUGE_PAGE).filter(|whole| whole - size <= size / 8);
-        let size = whole.or_else(|| size.checked_next_multiple_of(SMALL_PAGE))?;
-        let asked = size.checked_add(HUGE_PAGE)?;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: maps new pages at an address that the system chooses.
-        let mapped = unsafe { libc::mmap(std::ptr::null_mut(), asked, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-        if mapped == libc::MAP_FAILED {
-            return None;
-        }
-        let before = mapped.addr().next_multiple_of(HUGE_PAGE) - mapped.addr();
-        // SAFETY: the two ranges are the mapped bytes before and after `start..start + size`, and nothing has accessed
-        // them.
-        let start = unsafe {
-            let start = mapped.byte_add(before);
-            for (part, size) in [(mapped, before), (start.byte_add(size), asked - before - size)] {
-                if size > 0 {
-                    libc::munmap(part, size);
-                }
-            }
-            start
-        };
-        #[cfg(target_os = "linux")]
-        // SAFETY: the call only gives advice about the pages that are mapped above.
-        unsafe {
-            libc::madvise(start, size, libc::MADV_HUGEPAGE)
-        };
-        Some(Self { start: NonNull::new(start.cast())?, size })
-    }
-}
-
-impl Drop for Pages {
-    fn drop(&mut self) {
-        // SAFETY: mapped with this size, and unmapped once.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{ALIGN, HUGE_PAGE, HostAllocation, LARGE, OFFSET_LIMIT, start_offset};
+    use super::{ALIGN, HostAllocation, LARGE, OFFSET_LIMIT, start_offset};
+    use crate::memory::pages::HUGE_PAGE;
 
     #[test]
     fn allocations_of_all_sizes_are_aligned_and_writable() {

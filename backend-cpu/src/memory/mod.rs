@@ -10,6 +10,7 @@ pub(crate) mod address_range;
 pub(crate) mod arena;
 pub(crate) mod host_allocation;
 pub(crate) mod initialized;
+mod pages;
 
 use std::any::Any;
 use std::ops::Range;

@@ -25,7 +25,11 @@ const RETURN: &[u8] = &[0x5f, 0x24, 0x03, 0xd5, 0xc0, 0x03, 0x5f, 0xd6];
 pub(crate) struct Code {
     entry: Entry,
     /// The executable memory that contains the kernel; `None` for a Rust function.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "owns the memory"))]
     memory: Option<Executable>,
+    /// Maximum bytes of stack that the kernel uses.
+    #[cfg(windows)]
+    stack: u32,
 }
 
 impl Code {
@@ -39,20 +43,32 @@ impl Code {
         if entry as usize >= size {
             return Err(outside());
         }
-        let memory = Executable::of_bytes(&kernel.code, &[entry]).map_err(|error| BackendError::Other(error.to_string()))?;
+        let memory =
+            Executable::of_bytes(&kernel.code, &[entry], &kernel.frames).map_err(|error| BackendError::Other(error.to_string()))?;
         let entry = memory.entry(0).ok_or_else(outside)?;
         // SAFETY: `wgcl_compiler::vectorize::abi` defines the function type, and `memory` owns the code.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(entry) };
-        Ok(Self { entry, memory: Some(memory) })
+        Ok(Self {
+            entry,
+            memory: Some(memory),
+            #[cfg(windows)]
+            stack: kernel.stack,
+        })
     }
 
     /// A Rust function in place of a kernel.
     #[cfg(test)]
     pub(crate) const fn of_function(entry: Entry) -> Self {
-        Self { entry, memory: None }
+        Self {
+            entry,
+            memory: None,
+            #[cfg(windows)]
+            stack: 0,
+        }
     }
 
     /// The address of the first byte of machine code; `None` for a Rust function.
+    #[cfg(unix)]
     pub(crate) fn address(&self) -> Option<usize> {
         self.memory.as_ref().map(|memory| memory.range().0.addr())
     }
@@ -66,6 +82,8 @@ impl Code {
     /// accesses through its arguments.
     pub(crate) unsafe fn run(&self, launch: &LaunchContext, worker: &mut WorkerContext, groups: Range<u64>) {
         let _fp_environment = DefaultFpEnvironment::new();
+        #[cfg(windows)]
+        super::stack::commit(self.stack);
         // SAFETY: the caller ensures it.
         unsafe { (self.entry)(launch, worker, groups.start, groups.end) };
     }
@@ -92,6 +110,22 @@ mod tests {
     #[test]
     fn code_is_mapped_and_called() {
         assert_eq!(check_executable_memory(), Ok(()));
+    }
+
+    /// Accesses the last byte of a large frame first. Without committed pages, this is an access violation on Windows.
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn kernels_may_have_frames_of_many_pages() {
+        // endbr64; push rbp; mov rbp, rsp; sub rsp, 1 MiB; mov [rsp], rax; lea rsp, [rbp]; pop rbp; ret
+        let code = b"\xF3\x0F\x1E\xFA\x55\x48\x89\xE5\x48\x81\xEC\x00\x00\x10\x00\x48\x89\x04\x24\x48\x8D\x65\x00\x5D\xC3";
+        let kernel = NativeKernel { code: code.to_vec(), stack: (1 << 20) + 16, ..NativeKernel::default() };
+        let run = move || {
+            let code = Code::map(&kernel).expect("code");
+            // SAFETY: the function uses only its stack, and the thread has 4 MiB.
+            unsafe { code.run(&Default::default(), &mut Default::default(), 0..1) };
+        };
+        let thread = std::thread::Builder::new().stack_size(4 << 20).spawn(run).expect("a thread");
+        assert!(thread.join().is_ok());
     }
 
     #[test]

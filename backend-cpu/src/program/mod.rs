@@ -20,6 +20,7 @@ use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, KernelFacts, Machine, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
+#[cfg(unix)]
 use crate::isa::isa_name;
 use crate::memory::CpuMemory;
 use crate::memory::address_range::AddressRange;
@@ -32,7 +33,10 @@ use crate::sanitizer::report::Reports;
 pub(crate) mod code;
 mod fp_environment;
 pub(crate) mod key;
+#[cfg(unix)]
 mod perf_map;
+#[cfg(windows)]
+mod stack;
 
 /// The target of the CPU backend: code generation options, and the method to load a kernel.
 pub(crate) struct Cpu {
@@ -143,9 +147,11 @@ impl Machine for Cpu {
     type Artifact = CompiledKernel;
     type Executable = Variant;
 
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "only perf maps contain the name"))]
     fn load(&self, name: &str, artifact: CompiledKernel, _: &VariantKey) -> BackendResult<Variant> {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
+        #[cfg(unix)]
         if let Some(address) = code.address() {
             perf_map::add_kernel(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
         }

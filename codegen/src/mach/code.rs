@@ -1,5 +1,7 @@
 //! Machine code, and the errors of code generation.
 
+use serde::{Deserialize, Serialize};
+
 use crate::target::Isa;
 use crate::vir::{SourceLoc, VerifyError};
 
@@ -22,10 +24,23 @@ pub struct Code {
     pub stack: u32,
     /// The offset in bytes of the constants.
     pub constants: u32,
+    /// The functions that can be unwound, in the order of their addresses. Empty for AArch64.
+    pub frames: Vec<FunctionFrame>,
     /// The source positions of the instructions, sorted by offset.
     pub lines: Vec<LineEntry>,
     /// The number of instructions that the register allocator added to store a register on the stack or to load it.
     pub spills: u32,
+}
+
+/// The stack frame of a function, for an unwinder. The frame pointer is rbp, and the saved registers are below it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionFrame {
+    /// The offset in bytes of the function.
+    pub start: u32,
+    /// The offset in bytes of its end, exclusive.
+    pub end: u32,
+    /// The numbers of the registers that the prologue pushes after rbp, in order.
+    pub saved: Vec<u8>,
 }
 
 /// The reason why a module has no machine code.

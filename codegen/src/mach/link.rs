@@ -1,6 +1,6 @@
 //! Links functions: assigns offsets to functions and constants, and resolves relocations.
 
-use super::code::{Code, CodegenError, LineEntry};
+use super::code::{Code, CodegenError, FunctionFrame, LineEntry};
 use super::pool::Pool;
 use crate::vir::SourceLoc;
 
@@ -68,6 +68,8 @@ pub(crate) struct Emitted {
     pub(crate) spills: u32,
     /// Bytes of native stack per call, including the return address and excluding called functions.
     pub(crate) stack: u32,
+    /// The registers that the prologue saves, as in [`FunctionFrame`]. `None` if the function cannot be unwound.
+    pub(crate) saved: Option<Vec<u8>>,
 }
 
 impl RelocationKind {
@@ -116,12 +118,15 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
     let mut bytes = Vec::new();
     let mut lines = Vec::new();
     let mut entries = Vec::with_capacity(functions.len());
-    for Emitted { text, .. } in functions {
+    let mut frames = Vec::new();
+    for Emitted { text, saved, .. } in functions {
         bytes.resize(bytes.len().next_multiple_of(ALIGN), padding);
-        let entry = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
-        entries.push(entry);
+        let start = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+        entries.push(start);
         bytes.extend_from_slice(&text.bytes);
-        lines.extend(text.lines.iter().map(|line| LineEntry { offset: entry + line.offset, ..*line }));
+        let end = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
+        frames.extend(saved.iter().map(|saved| FunctionFrame { start, end, saved: saved.clone() }));
+        lines.extend(text.lines.iter().map(|line| LineEntry { offset: start + line.offset, ..*line }));
     }
     let constants = u32::try_from(bytes.len()).map_err(|_| CodegenError::Size)?;
     let places = pool.append(&mut bytes, padding);
@@ -137,5 +142,5 @@ pub(crate) fn link(functions: &[Emitted], pool: &Pool, padding: u8, stack: u32) 
         }
     }
     let spills = functions.iter().map(|function| function.spills).sum();
-    Ok(Code { bytes, entries, stack, constants, lines, spills })
+    Ok(Code { bytes, entries, stack, constants, frames, lines, spills })
 }

@@ -1,7 +1,7 @@
 //! Checks instruction folding: compares machine code with the evaluator, for trees of operations whose values are
 //! mostly used once.
 
-#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), unix))]
+#![cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), any(unix, windows)))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod expected;
@@ -18,6 +18,13 @@ use wgcl_codegen::{Isa, compile, disassemble};
 /// Size of the memory in bytes: inputs, then results.
 const BYTES: usize = 4096;
 const RESULTS: i32 = 2048;
+
+/// A generated function.
+#[cfg(target_arch = "x86_64")]
+type Function = extern "sysv64" fn(u64);
+/// A generated function.
+#[cfg(target_arch = "aarch64")]
+type Function = extern "C" fn(u64);
 
 /// The instruction sets of this processor.
 fn isas() -> impl Iterator<Item = Isa> {
@@ -272,7 +279,7 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
         result => assert_eq!(result.err(), None, "{module}"),
     }
     // SAFETY: the function takes an address and accesses only the `BYTES` bytes there, as it did in the evaluator.
-    let function: extern "C" fn(u64) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
+    let function: Function = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
     function(base);
     let difference = memory.difference(&bytes);
     assert!(difference.is_none(), "{isa:?} {seed}: {difference:x?}\n{module}\n{}", disassemble(&code, isa));
@@ -319,8 +326,8 @@ fn shuffles_support_irregular_orders_of_lanes() {
             let executable = Executable::new(&code).unwrap();
             let mut memory: Vec<u8> = (0..192).collect();
             // SAFETY: the function takes an address and accesses only the bytes of `memory`.
-            let function: extern "C" fn(*mut u8) = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
-            function(memory.as_mut_ptr());
+            let function: Function = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
+            function(memory.as_mut_ptr() as u64);
             let expected: Vec<u8> =
                 order.iter().flat_map(|&lane| (0..size).map(move |byte| (usize::from(lane) * size + byte) as u8)).collect();
             assert_eq!(memory[128..128 + bytes], expected, "{isa:?}, {ty}");

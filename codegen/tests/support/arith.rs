@@ -208,16 +208,16 @@ fn float_bin(op: BinOp, elem: Elem, a: Lane, b: Lane) -> Lane {
 /// The result of an operation with three float operands.
 pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
     macro_rules! apply {
-        ($get:ident, $make:ident) => {{
+        ($get:ident, $make:ident, $fma:path) => {{
             let (Some(x), Some(y), Some(z)) = (a.$get(), b.$get(), c.$get()) else { return Lane::UNKNOWN };
             Lane::$make(match op {
-                TernOp::Fma => x.mul_add(y, z),
-                TernOp::Fms => x.mul_add(y, -z),
-                TernOp::Fnma => (-x).mul_add(y, z),
+                TernOp::Fma => $fma(x, y, z),
+                TernOp::Fms => $fma(x, y, -z),
+                TernOp::Fnma => $fma(-x, y, z),
             })
         }};
     }
-    if elem == Elem::F32 { apply!(f32, of_f32) } else { apply!(f64, of_f64) }
+    if elem == Elem::F32 { apply!(f32, of_f32, wgcl_codegen::fma::fmaf) } else { apply!(f64, of_f64, wgcl_codegen::fma::fma) }
 }
 
 /// A comparison of two lanes, 0 or 1.

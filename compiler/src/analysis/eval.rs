@@ -8,6 +8,7 @@
 use crate::half_conversion::to_half;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
+use wgcl_codegen::fma::fma;
 
 /// A float as a double, which represents every value of the narrower types. `None` for NaNs and denormals.
 fn float(scalar: Scalar, bits: u64) -> Option<f64> {
@@ -211,7 +212,7 @@ fn exact_root(value: f64) -> Option<f64> {
     let root = value.sqrt();
     // The error of the root of a smaller value can underflow to zero.
     let is_large_enough = value == 0.0 || value > 1e-280;
-    (is_large_enough && root.mul_add(root, -value) == 0.0).then_some(root)
+    (is_large_enough && fma(root, root, -value) == 0.0).then_some(root)
 }
 
 #[cfg(test)]

@@ -143,7 +143,7 @@ trait Number:
 }
 
 macro_rules! number {
-    ($ty:ty) => {
+    ($ty:ty, $fused:path) => {
         impl Number for $ty {
             fn least(self, other: Self) -> Self {
                 self.min(other)
@@ -174,7 +174,7 @@ macro_rules! number {
             }
 
             fn fused(self, factor: Self, addend: Self) -> Self {
-                self.mul_add(factor, addend)
+                $fused(self, factor, addend)
             }
 
             fn wide(self) -> f64 {
@@ -183,8 +183,8 @@ macro_rules! number {
         }
     };
 }
-number!(f32);
-number!(f64);
+number!(f32, wgcl_codegen::fma::fmaf);
+number!(f64, wgcl_codegen::fma::fma);
 
 /// Selects the instance of a function for a format.
 macro_rules! by_format {

@@ -11,6 +11,7 @@
 //! at its end consists of several dispatches.
 
 use serde::{Deserialize, Serialize};
+use wgcl_codegen::FunctionFrame;
 
 use super::sanitize::AccessSite;
 use crate::ir::{self, KernelParam, Scalar, Type, image};
@@ -85,6 +86,8 @@ pub struct NativeKernel {
     pub entry: u32,
     /// Maximum bytes of the thread's stack that the kernel needs.
     pub stack: u32,
+    /// The functions of the code that can be unwound.
+    pub frames: Vec<FunctionFrame>,
     /// Bytes of a worker's arena.
     pub arena: u64,
     /// The layout of arguments.

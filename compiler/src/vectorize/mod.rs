@@ -106,6 +106,7 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
     Ok(NativeKernel {
         entry: code.entries.get(made.entry).copied().unwrap_or(0),
         stack: code.stack,
+        frames: code.frames,
         code: code.bytes,
         arena: u64::from(made.arena),
         args: made.args,

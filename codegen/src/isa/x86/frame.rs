@@ -8,7 +8,8 @@ use crate::mach::function::MFunction;
 
 /// The layout of the stack frame below the frame pointer.
 pub(super) struct Frame {
-    saved: Vec<u8>,
+    /// The numbers of the saved registers other than rbp, in the order in which the prologue pushes them.
+    pub(super) saved: Vec<u8>,
     /// The size in bytes of the spill slots and padding below the saved registers.
     size: i32,
     /// The alignment in bytes of the spill slots.
@@ -38,7 +39,8 @@ impl Frame {
         (16 + self.saved.len() as i32 * 8 + self.size + slack).cast_unsigned()
     }
 
-    /// Appends the prologue: `endbr64; push rbp; mov rbp, rsp; ...`
+    /// Appends the prologue: `endbr64; push rbp; mov rbp, rsp; ...`. `exec/windows/unwind.rs` describes it for the
+    /// unwinder of Windows.
     pub(super) fn enter(&self, out: &mut Vec<u8>) {
         out.extend([0xF3, 0x0F, 0x1E, 0xFA, 0x55, 0x48, 0x89, 0xE5]);
         for &reg in &self.saved {

@@ -1,18 +1,16 @@
-//! The divisions of the device into sub-devices by affinity domain: the processors that share caches or memory, from
-//! Linux's sysfs.
+//! The divisions of the device into sub-devices by affinity domain: the processors that share caches or memory.
 //!
 //! Example: eight processors with two level 3 caches of four processors each have the division `L3_CACHE: [[0, 1, 2,
 //! 3], [4, 5, 6, 7]]`.
 
-use std::fs;
-use std::path::Path;
+#[cfg(any(unix, test))]
+mod sysfs;
+#[cfg(any(windows, test))]
+mod windows;
 
 use wgcl_api::types::affinity::{AffinityDomain, Division};
 
 use crate::threads::affinity::ComputeUnits;
-
-/// The directory that describes the system.
-const SYSTEM: &str = "/sys/devices/system";
 
 /// Cache domains from the widest to the narrowest, with the level of the cache.
 const CACHES: [(AffinityDomain, u32); 4] =
@@ -20,17 +18,21 @@ const CACHES: [(AffinityDomain, u32); 4] =
 
 /// The divisions of compute units by affinity domain, the widest domain first.
 pub(crate) fn divisions(units: &ComputeUnits) -> Vec<Division> {
-    divisions_in(Path::new(SYSTEM), units)
+    #[cfg(windows)]
+    let found = windows::Topology::of_system();
+    #[cfg(unix)]
+    let found = sysfs::Topology::of_system();
+    divisions_by(units, |processor| found.node(processor), |processor, level| found.cache(processor, level))
 }
 
-fn divisions_in(system: &Path, units: &ComputeUnits) -> Vec<Division> {
-    let nodes = nodes(system);
-    let by_node = |processor: usize| nodes.iter().find(|(_, list)| list.contains(&processor)).map(|(name, _)| name.clone());
-    let numa = groups(units, by_node).map(|parts| Division { domain: AffinityDomain::NUMA, parts });
-    let by_cache = |(domain, level)| {
-        let parts = groups(units, |processor| shared_by(&system.join(format!("cpu/cpu{processor}/cache")), level))?;
-        Some(Division { domain, parts })
-    };
+/// The divisions by the names of each processor's node, and of its cache of each level.
+fn divisions_by(
+    units: &ComputeUnits,
+    node: impl Fn(usize) -> Option<String>,
+    cache: impl Fn(usize, u32) -> Option<String>,
+) -> Vec<Division> {
+    let numa = groups(units, node).map(|parts| Division { domain: AffinityDomain::NUMA, parts });
+    let by_cache = |(domain, level)| groups(units, |processor| cache(processor, level)).map(|parts| Division { domain, parts });
     numa.into_iter().chain(CACHES.into_iter().filter_map(by_cache)).collect()
 }
 
@@ -48,50 +50,20 @@ fn groups(units: &ComputeUnits, of: impl Fn(usize) -> Option<String>) -> Option<
     (groups.len() > 1).then(|| groups.into_iter().map(|(_, units)| units).collect())
 }
 
-/// The names of the NUMA nodes, with their processors.
-fn nodes(system: &Path) -> Vec<(String, Vec<usize>)> {
-    let node = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string().ok()?;
-        name.strip_prefix("node")?.parse::<u32>().ok()?;
-        Some((name, numbers(&read(&entry.path().join("cpulist"))?)?))
-    };
-    fs::read_dir(system.join("node")).into_iter().flatten().flatten().filter_map(node).collect()
-}
-
-/// The text of the list of processors that share a data cache of this level, or `None` if there is no such cache.
-/// `caches` is the directory of a processor's caches.
-fn shared_by(caches: &Path, level: u32) -> Option<String> {
-    let of_cache = |entry: fs::DirEntry| {
-        let path = entry.path();
-        let is_wanted = read(&path.join("level"))?.parse() == Ok(level) && read(&path.join("type"))? != "Instruction";
-        read(&path.join("shared_cpu_list")).filter(|_| is_wanted)
-    };
-    fs::read_dir(caches).ok()?.flatten().find_map(of_cache)
-}
-
-fn read(file: &Path) -> Option<String> {
-    fs::read_to_string(file).ok().map(|text| text.trim().to_owned())
-}
-
-/// The numbers of a list like `0-3,8`. `None` if the text is not such a list.
-fn numbers(list: &str) -> Option<Vec<usize>> {
-    let mut numbers = Vec::new();
-    for part in list.split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        numbers.extend(first.parse::<usize>().ok()?..=last.parse().ok()?);
-    }
-    Some(numbers)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::Path;
 
-    use wgcl_api::types::affinity::AffinityDomain;
+    use wgcl_api::types::affinity::{AffinityDomain, Division};
 
-    use super::{divisions, divisions_in, numbers};
+    use super::{divisions, divisions_by, sysfs};
     use crate::threads::affinity::ComputeUnits;
+
+    fn divisions_in(system: &Path, units: &ComputeUnits) -> Vec<Division> {
+        let found = sysfs::Topology::in_folder(system);
+        divisions_by(units, |processor| found.node(processor), |processor, level| found.cache(processor, level))
+    }
 
     fn write(file: &Path, text: &str) {
         fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
@@ -149,12 +121,5 @@ mod tests {
         assert!(divisions_in(folder.path(), &units).is_empty());
         // The topology of this machine is readable.
         assert!(divisions(&units).iter().all(|division| division.parts.len() == 2));
-    }
-
-    #[test]
-    fn processor_lists_are_parsed() {
-        assert_eq!(numbers("0-3,8"), Some(vec![0, 1, 2, 3, 8]));
-        assert_eq!(numbers(""), Some(vec![]), "a node without processors");
-        assert_eq!(numbers("x"), None);
     }
 }

@@ -1,5 +1,12 @@
 //! Tests of launches. The kernels are Rust functions with the interface of generated code.
 
+#[cfg(unix)]
+#[path = "unix.rs"]
+mod system;
+#[cfg(windows)]
+#[path = "windows.rs"]
+mod system;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread;
@@ -19,6 +26,8 @@ use crate::device::CpuDevice;
 use crate::program::code::{Code, Entry};
 use crate::program::key::VariantKey;
 use crate::program::{CompiledKernel, Cpu, CpuProgram, InitializedMemory, initialized_memory};
+
+use system::{bind_this_thread, processors_of_this_thread, thread_number};
 
 /// The words of the buffer that is the kernel's only argument.
 unsafe fn words(launch: *const LaunchContext) -> *mut u32 {
@@ -65,7 +74,7 @@ generated_code_abi! {
         for group in first..end {
             thread::sleep(Duration::from_millis(1));
             // SAFETY: the tests pass a buffer with a word per group.
-            unsafe { *words(launch).add(group as usize) = libc::CPU_COUNT(&affinity()).unsigned_abs() };
+            unsafe { *words(launch).add(group as usize) = processors_of_this_thread().len() as u32 };
         }
     }
 }
@@ -76,30 +85,14 @@ generated_code_abi! {
         for group in first..end {
             thread::sleep(Duration::from_millis(1));
             // SAFETY: the tests pass a buffer with a word per group.
-            unsafe { *words(launch).add(group as usize) = bits(&affinity()) };
+            unsafe { *words(launch).add(group as usize) = bits() };
         }
     }
 }
 
-fn bits(set: &libc::cpu_set_t) -> u32 {
-    // SAFETY: the set has a bit for each of these numbers.
-    (0..32).filter(|&core| unsafe { libc::CPU_ISSET(core, set) }).fold(0, |bits, core| bits | 1 << core)
-}
-
-/// The affinity mask of the calling thread.
-fn affinity() -> libc::cpu_set_t {
-    // SAFETY: all bits zero are an empty set. The call writes at most its size.
-    unsafe {
-        let mut set = std::mem::zeroed();
-        assert_eq!(libc::sched_getaffinity(0, size_of_val(&set), &raw mut set), 0);
-        set
-    }
-}
-
-/// The thread id of the calling thread (gettid).
-fn thread_number() -> u32 {
-    // SAFETY: the call has no arguments.
-    unsafe { libc::gettid() }.unsigned_abs()
+/// The first 32 bits of the thread's affinity mask.
+fn bits() -> u32 {
+    processors_of_this_thread().into_iter().filter(|&processor| processor < 32).fold(0, |bits, processor| bits | 1 << processor)
 }
 
 /// The functions, by kernel name, local size and enqueued local size in dimension 0.
@@ -280,14 +273,7 @@ fn long_launches_use_all_threads_except_kernels_with_a_large_stack() {
 #[test]
 fn threads_inherit_the_affinity_mask_of_the_application() {
     let launch_on_one_core = || {
-        let all = affinity();
-        // SAFETY: a set of one processor of the thread's affinity mask.
-        unsafe {
-            let mut one: libc::cpu_set_t = std::mem::zeroed();
-            let core = (0..libc::CPU_SETSIZE as usize).find(|&core| libc::CPU_ISSET(core, &all)).expect("a core");
-            libc::CPU_SET(core, &mut one);
-            assert_eq!(libc::sched_setaffinity(0, size_of_val(&one), &raw const one), 0);
-        }
+        bind_this_thread(processors_of_this_thread()[0]);
         let (device, program) = device(3);
         let memory = zeros(&device, 60);
         run(&device, launch(&program(false), "cores", &memory, [0, 60, 1])).expect("a launch");
@@ -312,7 +298,7 @@ fn sub_devices_run_on_their_processors_and_their_own_threads() {
         }
         contents(device, &memory).into_iter().collect::<BTreeSet<u32>>()
     };
-    let all = bits(&affinity());
+    let all = bits();
     let parts: Vec<CpuDevice> = [0, 1].map(|unit| device.with_units(&[unit]).expect("a part")).into();
     let places: Vec<BTreeSet<u32>> = parts.iter().map(|part| where_it_ran(part, "processors")).collect();
     assert!(places.iter().all(|place| place.len() == 1), "{places:?}");
@@ -350,7 +336,7 @@ fn nested_threads_have_the_affinity_of_the_application() {
     }));
     run(&part, Command::Host(first)).expect("the host's work");
     done.wait().expect("a launch");
-    assert_eq!(contents(&part, &memory), [bits(&affinity()); 60]);
+    assert_eq!(contents(&part, &memory), [bits(); 60]);
 }
 
 #[test]

@@ -1,6 +1,16 @@
 //! Allocates host memory: for maps and shared virtual memory, whose addresses are passed to the application, and for
 //! memory that several devices share.
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix as pages;
+#[cfg(windows)]
+use windows as pages;
+
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::fmt;
 use std::ptr::NonNull;
@@ -15,7 +25,6 @@ const fn alignment(size: usize) -> usize {
 }
 
 /// Minimum size in bytes of memory that is mapped as pages. The system zeroes pages at their first access.
-#[cfg(unix)]
 const LARGE: usize = 1 << 20;
 
 /// The allocator of all contexts.
@@ -24,9 +33,8 @@ pub(crate) struct Allocator;
 impl HostAllocator for Allocator {
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let size = usize::try_from(size).ok().filter(|&size| size != 0)?;
-        #[cfg(unix)]
         if size >= LARGE {
-            return Some(Arc::new(Allocation { start: pages_at(0, size)?, size, origin: Origin::Pages }));
+            return Some(Arc::new(Allocation { start: pages::map(None, size)?, size, origin: Origin::Pages }));
         }
         let layout = Layout::from_size_align(size, alignment(size)).ok()?;
         // SAFETY: the layout's size is not zero.
@@ -34,16 +42,16 @@ impl HostAllocator for Allocator {
         Some(Arc::new(Allocation { start, size, origin: Origin::Heap(layout) }))
     }
 
-    #[cfg(all(unix, target_pointer_width = "64"))]
+    #[cfg(target_pointer_width = "64")]
     fn allocate_shared(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let size = usize::try_from(size).ok().filter(|&size| size != 0)?;
-        Some(Arc::new(Allocation { start: pages(size)?, size, origin: Origin::Pages }))
+        Some(Arc::new(Allocation { start: shared_pages(size)?, size, origin: Origin::Pages }))
     }
 }
 
 /// Maps pages at an unused multiple of 4 GiB. Returns `None` if none is found, or if mapping fails.
-#[cfg(all(unix, target_pointer_width = "64"))]
-fn pages(size: usize) -> Option<NonNull<u8>> {
+#[cfg(target_pointer_width = "64")]
+fn shared_pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// The range of the high halves of addresses. Libraries and stacks are above it. A position-independent program and
@@ -56,30 +64,16 @@ fn pages(size: usize) -> Option<NonNull<u8>> {
 
     for _ in 0..TRIES {
         let high = FIRST + NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;
-        let got = pages_at(high << 32, size)?;
-        if got.addr().get() == high << 32 {
+        if let Some(got) = pages::map(Some(high << 32), size) {
             return Some(got);
         }
-        // SAFETY: these pages were just mapped, and no other code has their address.
-        unsafe { libc::munmap(got.as_ptr().cast(), size) };
     }
     None
-}
-
-/// Maps pages at `wanted` if the addresses are unused, and elsewhere otherwise. Returns `None` if mapping fails.
-#[cfg(unix)]
-fn pages_at(wanted: usize, size: usize) -> Option<NonNull<u8>> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-    let wanted = std::ptr::without_provenance_mut::<libc::c_void>(wanted);
-    // SAFETY: without MAP_FIXED the address is a hint, so the call does not replace existing mappings.
-    let got = unsafe { libc::mmap(wanted, size, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if got == libc::MAP_FAILED { None } else { NonNull::new(got.cast()) }
 }
 
 /// The allocator that provided the memory.
 enum Origin {
     Heap(Layout),
-    #[cfg(unix)]
     Pages,
 }
 
@@ -105,11 +99,8 @@ impl Drop for Allocation {
         match self.origin {
             // SAFETY: allocated with this layout, and freed once.
             Origin::Heap(layout) => unsafe { dealloc(self.start.as_ptr(), layout) },
-            #[cfg(unix)]
-            Origin::Pages => {
-                // SAFETY: mapped with this size, and unmapped once.
-                unsafe { libc::munmap(self.start.as_ptr().cast(), self.size) };
-            }
+            // SAFETY: mapped with this size, and unmapped once.
+            Origin::Pages => unsafe { pages::unmap(self.start, self.size) },
         }
     }
 }

@@ -1,0 +1,23 @@
+//! The life of the library on Windows.
+//!
+//! The library has no code in `DllMain`. When the process ends, Windows ends all threads but one before it notifies
+//! libraries, so nothing may wait for a thread there.
+
+use windows_sys::Win32::System::LibraryLoader::{
+    GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
+};
+
+/// Whether a loader may close the library: its code stays mapped for its threads ([`watch`]).
+pub(crate) const STAYS_LOADED: bool = true;
+
+/// Keeps the library loaded until the process ends. Otherwise, `FreeLibrary` would unmap code that threads execute.
+pub(crate) fn watch() {
+    let inside = watch as fn();
+    let mut module = std::ptr::null_mut();
+    let flags = GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
+    // SAFETY: with these flags, the name is an address in this library. The call writes the handle.
+    if unsafe { GetModuleHandleExW(flags, (inside as *const ()).cast(), &raw mut module) } == 0 {
+        let error = std::io::Error::last_os_error();
+        tracing::warn!("cannot keep the library loaded ({error}): an application that unloads it may crash");
+    }
+}

@@ -1,0 +1,28 @@
+//! The end of a process on Windows: no way to end it hangs or crashes, while the device's threads exist.
+//!
+//! `cargo test` runs each way in 50 child processes. `WGCL_TEST_EXITS` sets another number. A child runs a kernel on
+//! several threads, enqueues another launch without a flush, and ends: it returns from `main`, calls `exit` or
+//! `ExitProcess` while other threads use OpenCL, or first unloads the library. A child of the last way never uses it.
+
+#[cfg(windows)]
+#[path = "windows_exit/child.rs"]
+mod child;
+#[cfg(windows)]
+mod common;
+#[cfg(windows)]
+#[path = "windows_exit/parent.rs"]
+mod parent;
+
+#[cfg(windows)]
+fn main() -> std::process::ExitCode {
+    match std::env::var(parent::WAY) {
+        Ok(way) => child::run(&way),
+        Err(_) => parent::run(),
+    }
+}
+
+/// Other systems have `abi_exit`.
+#[cfg(not(windows))]
+fn main() {
+    println!("running 0 tests\ntest result: ok. 0 passed; 0 failed; 0 ignored");
+}

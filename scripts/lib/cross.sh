@@ -1,0 +1,63 @@
+# Toolchains for cross-builds, for scripts that test other targets. Source this file after common.sh.
+
+# Succeeds if the compiler that cargo uses has the standard library for a target.
+has_target() { # TRIPLE
+    [ -e "$(cd "$root" && rustc --print target-libdir --target "$1" 2>/dev/null)" ]
+}
+
+# Extracts Debian's rustc-web with the source of the standard library, and exports RUSTC. cargo then builds the standard library
+# itself (-Zbuild-std). This installs nothing.
+debian_rust() { # FOLDER LOG
+    local folder=$1 log=$2 name file
+    if [ ! -x "$folder/rustc" ]; then
+        say "--- extracting Debian's rustc-web in $folder (log: $log)"
+        rm -rf --one-file-system "$folder/rust" "$folder/lib"
+        mkdir -p "$folder/lib"
+        local from security
+        from=$(mirror)
+        security=${from:-http://deb.debian.org/debian}-security
+        if ! mmdebstrap --variant=extract --aptopt='APT::Install-Recommends "false"' --include=rustc-web,rust-web-src bookworm "$folder/rust" \
+            "deb ${from:-http://deb.debian.org/debian} bookworm main" "deb $security bookworm-security main" >"$log" 2>&1; then
+            tail -n 20 "$log" >&2
+            die "mmdebstrap failed"
+        fi
+        # Only the libraries that other systems may not have. The C library must be that of this system.
+        for name in librustc_driver libLLVM libffi libedit libz3 libzstd libxml2 libicuuc libicudata libbsd libmd; do
+            for file in "$folder/rust/usr/lib/x86_64-linux-gnu/$name"[.-]*so*; do
+                if [ -e "$file" ]; then ln -sf "$file" "$folder/lib/"; fi
+            done
+        done
+        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$folder/rust/usr/bin/rustc" >"$folder/rustc.new"
+        chmod +x "$folder/rustc.new"
+        mv "$folder/rustc.new" "$folder/rustc"
+    fi
+    # cargo and rustc treat this release like a nightly release.
+    export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
+}
+
+# Compiles the start-up objects of the target x86_64-pc-windows-gnu for the toolchain of `debian_rust`.
+windows_start_objects() { # FOLDER
+    local library=$1/rust/usr/lib/rustlib name
+    mkdir -p "$library/x86_64-pc-windows-gnu/lib"
+    for name in rsbegin rsend; do
+        [ -e "$library/x86_64-pc-windows-gnu/lib/$name.o" ] || "$RUSTC" --edition 2021 --target x86_64-pc-windows-gnu -Zunstable-options --emit=obj \
+            -o "$library/x86_64-pc-windows-gnu/lib/$name.o" "$library/src/rust/library/rtstartup/$name.rs" || die "cannot compile $name.rs"
+    done
+}
+
+# Prints the test programs in a log of `cargo test --no-run --message-format=json`: package folder, kind, name and path, one per line.
+list_test_programs() { # LOG
+    sed -nE 's/.*"package_id":"[^"]*\/([a-z-]+)(#[^"]*)?".*"kind":\["([a-z]+)"\].*"name":"([a-z_-]+)".*"overflow_checks":[a-z]*,"test":true.*"executable":"([^"]+)".*/\1 \3 \4 \5/p' "$1" | sort -u
+}
+
+# Prints a line after every hundredth test, and each test that fails.
+progress() { awk '/^test .* \.\.\. / { n++ } /^test .* FAILED/ { f++; print "  " $2 " FAILED"; fflush() } n && n % 100 == 0 && n != seen { seen = n; print "  " n " tests, " f + 0 " failed"; fflush() }' >&2; }
+
+# Appends the result of a program to a log, for `judge`.
+result() { # LOG NAME PASSED
+    if [ -n "$3" ]; then
+        printf 'test %s ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored\n' "$2" >>"$1"
+    else
+        printf 'test %s ... FAILED\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n' "$2" >>"$1"
+    fi
+}
