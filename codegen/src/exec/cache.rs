@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 /// the same memory.
 ///
 /// # Safety
-/// The range must be readable.
+/// Both ranges must be readable.
 #[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
 pub(super) unsafe fn publish(written: NonNull<c_void>, executed: NonNull<c_void>, bytes: usize) {
     use std::arch::asm;
