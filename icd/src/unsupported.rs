@@ -158,8 +158,8 @@ crate::entry! {
         _properties: List<cl_egl_image_properties_khr>,
     ) -> *mut _cl_mem {
         handles::get::<Context>(context)?;
-        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if the OpenCL implementation is not able to create a cl_mem compatible with the
-        // provided CLeglImageKHR for an implementation-dependent reason."
+        // "CL_IMAGE_FORMAT_NOT_SUPPORTED if the OpenCL implementation is not able to create a cl_mem compatible with
+        // the provided CLeglImageKHR for an implementation-dependent reason."
         Err(Error::ImageFormatNotSupported(UNSUPPORTED.into()))
     }
 

@@ -35,7 +35,7 @@ common::extension_functions! {
 }
 
 fn functions() -> Option<Functions> {
-    target().is_wgcl().then(|| Functions::load().expect("the functions"))
+    target().is_wgcl().then(|| Functions::exported().expect("the loader exports the functions"))
 }
 
 #[test]

@@ -77,7 +77,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU",
         kind: Kind::Switch,
         audience: Audience::User,
-        default: "1 on x86-64 and AArch64 Unix systems, otherwise 0",
+        default: "1 on x86-64 and AArch64 with Windows or a Unix system, otherwise 0",
         doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
               listed only if `WGCL_DEVICE` names them.",
     },
@@ -102,7 +102,7 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         default: "none",
         doc: "Features to emulate on GPUs. A GPU without `double` or 64-bit atomics reports them only if they are \
-              listed here. `fp64`: software `double`, 10 to 30 times slower than hardware `double`. `int64_atomics`: \
+              listed here. `fp64`: software `double`, much slower than hardware `double` ([figures](internals/emulation.md)). `int64_atomics`: \
               lock-based 64-bit atomics, on Vulkan, OpenGL ES and Direct3D 12. 64-bit integers are always emulated if \
               the GPU lacks them; `int64` forces this for tests.",
     },

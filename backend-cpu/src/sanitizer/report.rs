@@ -183,8 +183,8 @@ impl Reports {
         message
     }
 
-    /// Suggests a barrier between two accesses of one work-group. `None` if the accesses are on one line or in different
-    /// files.
+    /// Suggests a barrier between two accesses of one work-group. `None` if the accesses are on one line, or in
+    /// different files.
     fn barrier(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
         let sources = self.origin.get()?.sources.as_ref()?;
         let [one, two] = [finding.site.span, other.span].map(|span| sources.locate(span));

@@ -49,8 +49,8 @@ impl LoopWatchdog {
 
     /// Returns the word if the host can read it in place, and otherwise 0.
     fn value(&self) -> u32 {
-        // SAFETY: the memory has that size, and the start of a mapping is aligned for a word. Launches in flight may set
-        // the word, so there is no reference to it. The result of the atomic load is an old or a new value.
+        // SAFETY: the memory has that size, and the start of a mapping is aligned for a word. Launches in flight may
+        // set the word, so there is no reference to it. The result of the atomic load is an old or a new value.
         let load = |mapping: Mapping| unsafe { AtomicU32::from_ptr(mapping.0.as_ptr().cast()).load(Ordering::Acquire) };
         self.memory.mapping().map_or(0, |mapping| u32::from_le(load(mapping)))
     }

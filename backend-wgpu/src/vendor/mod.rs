@@ -41,7 +41,8 @@ pub(crate) fn hardware(kind: DeviceKind, vendor: u32, pci: Option<[u32; 4]>, cop
     HardwareFacts { max_clock_mhz, ..HardwareFacts::default() }
 }
 
-/// The name of NVIDIA's driver in Vulkan. NVML requires this driver; NVK, Mesa's driver for the same GPUs, is not enough.
+/// The name of NVIDIA's driver in Vulkan. NVML requires this driver. NVK, Mesa's driver for the same GPUs, does not
+/// suffice.
 const NVIDIA_DRIVER: &str = "NVIDIA";
 
 /// Whether [`hardware`] can return the attributes of cl_nv_device_attribute_query: NVIDIA's driver and its management

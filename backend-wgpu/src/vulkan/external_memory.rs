@@ -15,8 +15,8 @@ pub(crate) struct ExportedMemory {
     pub(crate) memory_types: u32,
 }
 
-/// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. The application should
-/// still own it then. NVIDIA's driver closes it; drivers of Mesa for the same GPUs do not.
+/// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. The application
+/// should still own it then. NVIDIA's driver closes it; drivers of Mesa for the same GPUs do not.
 ///
 /// # Safety
 /// The physical device must be the instance's.
@@ -183,9 +183,8 @@ unsafe fn duplicate(_: i32) -> Option<i32> {
 #[cfg(not(unix))]
 unsafe fn close(_: i32) {}
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    #![cfg(unix)]
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::io::{Read, Write};

@@ -85,8 +85,8 @@ fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next
     }
 }
 
-/// Moves the header of a loop after its latch, if the latch jumps to the header and the header branches to the exit of
-/// the loop. Other loops do not change.
+/// Moves the header of a loop after its latch. The latch must jump to the header, and the header must branch to the
+/// exit of the loop. Other loops do not change.
 fn rotate_loops<C: Copy>(blocks: &[BlockCode<C>], order: &mut [usize]) {
     let latches = order.to_vec();
     for latch in latches {

@@ -1,10 +1,10 @@
 //! Decides which memory a kernel accesses by address, and which through bindings.
 //!
-//! The back end decides whether a launch requires access by address ([`BindingKey::addresses`]): if bindings do not suffice for the buffers, if functions
-//! have pointers to buffers as parameters, or on request. It then applies to all parameters that
-//! [`required_addresses`] returns. Otherwise emission selects addresses where they are faster
-//! ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final kernel both
-//! loads from and stores to.
+//! The back end decides whether a launch requires access by address ([`BindingKey::addresses`]). It does if bindings do
+//! not suffice for the buffers, if functions have pointers to buffers as parameters, and on request. Access by address
+//! then applies to all parameters that [`required_addresses`] returns. Otherwise emission selects addresses where they
+//! are faster ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final
+//! kernel both loads from and stores to.
 //!
 //! Buffers that are only read are bound, because an H100 reads bound buffers through other caches. With addresses,
 //! N-body runs at 0.84 times, and naive matrix products at 0.95 times, the speed with bindings. Buffers that are only

@@ -203,7 +203,7 @@ impl Rewriter {
     }
 
     /// Removes a variable. For a view of bytes, declares the type of pointers to bytes instead. For other views,
-    /// declares pointer types for all scalars and vectors so far, among them the elements and their lanes.
+    /// declares pointer types for all known scalars and vectors, among them the elements and their lanes.
     fn variable(&mut self, ty: u32, id: u32) -> Option<()> {
         let mut element = ty;
         while let Some(&inner) = self.inner.get(&element) {

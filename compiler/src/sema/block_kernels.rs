@@ -2,9 +2,9 @@
 //!
 //! A block is a function whose last parameters are its captures ([`super::blocks`]). The kernel of the block loads the
 //! captures from memory and calls this function. The parameters of the kernel are the offset of the captures, the
-//! pointers to local memory, and the captured images and samplers, which cannot be in memory. The offset is in words,
-//! from the start of [`crate::enqueue::PARAMETERS`]. Each kernel has a number ([`kernel_name`]), which identifies it in
-//! the records of the device-side queue.
+//! pointers to local memory, and the captured images and samplers. Images and samplers cannot be in memory. The offset
+//! is in words, from the start of [`crate::enqueue::PARAMETERS`]. Each kernel has a number ([`kernel_name`]), which
+//! identifies it in the records of the device-side queue.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,6 +1,6 @@
 //! Warnings about valid code that is probably a mistake. The conditions and the texts are those of clang's default
-//! warnings. The tree has no line breaks, so an empty body is recognised by its distance from the condition or, in a
-//! `for`, from the last expression in parentheses.
+//! warnings. The tree has no line breaks. An empty body is therefore recognised by its distance from the condition or,
+//! in a `for`, from the last expression in parentheses.
 
 use super::Sema;
 use super::consteval::{int_bits, int_value, range};

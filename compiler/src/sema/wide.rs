@@ -314,8 +314,8 @@ impl Sema<'_> {
     }
 
     /// Converts a 128-bit operand of a binary operation to the lane type of the other operand, a float or a vector.
-    /// For an integer lane, reports an error and returns `None` unless the operand is a constant that a signed or
-    /// unsigned integer with the size of the lane can represent.
+    /// The operand of an integer lane must be a constant that a signed or unsigned integer of that size can represent.
+    /// Otherwise, reports an error and returns `None`.
     pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let ty = self.scalar(lane);
         let fits = match value.kind {

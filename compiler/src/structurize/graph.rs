@@ -26,7 +26,7 @@ impl Edge {
     }
 }
 
-/// What a node executes before its jumps.
+/// The code that a node executes before its jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeKind {
     /// A block of the caller.

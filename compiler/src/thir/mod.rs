@@ -46,8 +46,8 @@ id!(
     FuncId
 );
 id!(
-    /// A variable with static storage: a variable at program scope, a `static` variable in a function, a `__local` or
-    /// `__constant` variable of a kernel, a string literal, or a compound literal at program scope.
+    /// A variable with static storage: a variable or compound literal at program scope, a `static` variable in a
+    /// function, or a string literal. Also a `__local` or `__constant` variable of a kernel.
     GlobalId
 );
 id!(

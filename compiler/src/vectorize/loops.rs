@@ -1,8 +1,8 @@
 //! Loops, `break` and `continue`.
 //!
 //! If all lanes leave a loop together, only its parameters are block parameters. The header of a loop that splits also
-//! has block parameters for three kinds of slots: the mask of the lanes that have not left, the results of the lanes
-//! that have left, and all slots that a `return` in its body changes. [`control`](super::control) describes masks and
+//! has block parameters for slots: the mask of the lanes that have not left, and the results of the lanes that have
+//! left. A `return` in the body adds all slots that it changes. [`control`](super::control) describes masks and
 //! slots.
 
 use std::ops::Range;

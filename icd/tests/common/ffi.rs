@@ -41,7 +41,7 @@ macro_rules! entry_points {
         /// The entry points of the loaded ICD loader.
         pub struct Cl {
             $($name: unsafe extern "C" fn($($type),*) -> $ret,)*
-            _library: libloading::Library,
+            library: libloading::Library,
         }
 
         impl Cl {
@@ -51,7 +51,13 @@ macro_rules! entry_points {
                     // SAFETY: the type is that of the function of this name in CL/cl.h.
                     let $name = *unsafe { library.get(concat!(stringify!($name), "\0").as_bytes())? };
                 )*
-                Ok(Self { $($name,)* _library: library })
+                Ok(Self { $($name,)* library })
+            }
+
+            /// The address of another function that the loader exports.
+            pub fn exported(&self, name: &str) -> Option<*mut c_void> {
+                // SAFETY: the symbol is only used as an address.
+                unsafe { self.library.get::<*mut c_void>(name.as_bytes()) }.ok().map(|symbol| *symbol)
             }
 
             $(

@@ -164,11 +164,20 @@ macro_rules! extension_functions {
         impl Functions {
             fn load() -> Option<Self> {
                 let target = $crate::common::target();
-                let find = |name: &str| {
+                Self::find(|name| {
                     let name = std::ffi::CString::new(name).ok()?;
                     let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
                     (!found.is_null()).then_some(found)
-                };
+                })
+            }
+
+            /// The functions that the ICD loader exports.
+            #[allow(dead_code, reason = "loaders export the functions of few extensions")]
+            fn exported() -> Option<Self> {
+                Self::find(|name| $crate::common::target().cl.exported(name))
+            }
+
+            fn find(find: impl Fn(&str) -> Option<*mut std::ffi::c_void>) -> Option<Self> {
                 $(
                     // SAFETY: the type is that of the function of this name in the extension.
                     #[allow(non_snake_case, reason = "names of the C API")]

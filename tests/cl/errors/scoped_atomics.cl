@@ -1,4 +1,4 @@
-// If only barriers order memory beyond a work-group, OpenCL C 3.0 has only relaxed atomics, and fences of work-group scope.
+// If only barriers order memory beyond a work-group, OpenCL C 3.0 has relaxed atomics, and fences of work-group scope.
 // requires: wgcl !__opencl_c_atomic_order_acq_rel
 // build: -cl-std=CL3.0
 

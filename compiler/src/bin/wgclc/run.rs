@@ -44,8 +44,8 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
 /// Set in the process that runs the kernel.
 const CHILD: &str = "WGCLC_CHILD";
 
-/// Runs this program in a child process, because a kernel with an invalid access can crash the process. Drivers read the
-/// environment when they are loaded, so the child also gets the variables that the arguments require.
+/// Runs this program in a child process, because a kernel with an invalid access can crash the process. Drivers read
+/// the environment when they are loaded, so the child also gets the variables that the arguments require.
 fn in_child(arguments: &RunArguments) -> ExitCode {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
@@ -91,8 +91,8 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     fn read(arguments: &'a RunArguments, options: &[String]) -> Result<Self, ClientError> {
         let (sizes, rest): (Vec<&String>, Vec<&String>) = arguments.words.iter().partition(|word| Launch::is_size(word));
-        let launch = Launch::parse(std::iter::once(arguments.kernel.as_str()).chain(sizes.into_iter().map(String::as_str)))?;
         check_size_names(&rest)?;
+        let launch = Launch::parse(std::iter::once(arguments.kernel.as_str()).chain(sizes.into_iter().map(String::as_str)))?;
         let given = rest.into_iter().map(|word| Argument::parse(word)).collect::<Result<_, _>>()?;
         let file = &arguments.file;
         let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;

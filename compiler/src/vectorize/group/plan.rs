@@ -229,8 +229,8 @@ impl<'a> Segment<'a> {
     }
 }
 
-/// Whether a value is recomputed at its uses. This holds for constants, ids, addresses of variables, pointers into
-/// variables in element-major layout, and pure operations whose result is uniform or linear in each gang.
+/// Whether a value is recomputed at its uses. This holds for constants, ids, addresses of variables, and pointers into
+/// variables in element-major layout. It also holds for pure operations whose result is uniform or linear in each gang.
 pub(super) fn is_recomputed(uniformity: &Uniformity<'_>, value: Value) -> bool {
     match uniformity.definitions().get(value) {
         Some(Op::Const(_) | Op::WorkItem(_) | Op::VarAddr(_) | Op::GlobalAddr(_)) => true,

@@ -2,7 +2,7 @@
 //!
 //! The second load moves up to the first one, and the first store moves down to the second one. No memory access is
 //! between two stores, except for loads of constants. Only such loads, and loads of other locations at the same base
-//! register, are between two loads, so that loads of the same location stay in order.
+//! register, are between two loads. Loads of the same location stay in order.
 
 use regalloc2::VReg;
 
