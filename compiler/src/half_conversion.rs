@@ -2,7 +2,7 @@
 
 use half::f16;
 
-/// The half nearest to a `double`, ties to even. [`f16::from_f64`] rounds twice on processors with F16C, and ignores
+/// The half nearest to a `double`, ties to even. `f16::from_f64` rounds twice on processors with F16C, and ignores
 /// the lower 32 bits on others.
 pub(crate) fn to_half(value: f64) -> f16 {
     let exponent = i32::try_from((value.to_bits() >> 52) & 0x7ff).unwrap_or(0) - 1023;

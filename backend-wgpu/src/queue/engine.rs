@@ -142,6 +142,8 @@ impl Engine {
             Command::Signal(payloads) => self.batch.submit_semaphores(&[], &payloads).map(|()| Completion::Marker),
             Command::Host(HostWork(work)) => {
                 self.batch.finish_all()?;
+                // Another thread may still deliver the results of earlier reads, which the host work can access.
+                self.batch.completions().wait_until_reported();
                 progress.submitted(clock::now());
                 progress.running();
                 let start = clock::now();

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
@@ -234,6 +235,20 @@ impl CompletionQueue {
             tracing::error!("batch {serial} failed: {error}");
         }
         next.is_some()
+    }
+
+    /// Reports all complete commands at the front of the list, and waits for another thread that is reporting. No command
+    /// may be added meanwhile.
+    pub(crate) fn wait_until_reported(&self) {
+        /// The other thread delivers data or runs a callback of the application.
+        const INTERVAL: Duration = Duration::from_micros(20);
+        loop {
+            self.retire();
+            if !self.state.lock().busy {
+                return;
+            }
+            std::thread::sleep(INTERVAL);
+        }
     }
 
     /// Reports all complete commands at the front of the list. Returns at once if another thread is reporting: that

@@ -162,6 +162,7 @@ macro_rules! extension_functions {
         pub(crate) struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
 
         impl Functions {
+            #[allow(dead_code, reason = "the loader exports the functions of some extensions")]
             fn load() -> Option<Self> {
                 let target = $crate::common::target();
                 Self::find(|name| {

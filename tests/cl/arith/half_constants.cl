@@ -1,5 +1,5 @@
 // Constants of type double are rounded to half once, as at run time.
-// requires: cl_khr_fp16 cl_khr_fp64
+// requires: fp16 fp64
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 

@@ -1,6 +1,6 @@
 // Atomic halves (cl_ext_float_atomics): two in one word, some of them written without atomics, and every function.
 // requires: cl_ext_float_atomics
-// requires: __opencl_c_atomic_scope_device
+// requires: __opencl_c_atomic_order_acq_rel
 // requires: cl_khr_fp16
 // requires: wgcl
 // build: -cl-std=CL3.0
