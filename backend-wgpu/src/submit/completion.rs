@@ -237,8 +237,8 @@ impl CompletionQueue {
         next.is_some()
     }
 
-    /// Reports all complete commands at the front of the list, and waits for another thread that is reporting. No command
-    /// may be added meanwhile.
+    /// Reports all complete commands at the front of the list, and waits for another thread that is reporting. No
+    /// command may be added meanwhile.
     pub(crate) fn wait_until_reported(&self) {
         /// The other thread delivers data or runs a callback of the application.
         const INTERVAL: Duration = Duration::from_micros(20);
