@@ -10,10 +10,9 @@ use super::kernel::{self, has_barrier};
 use super::plan::Plan;
 pub use super::plan::ScalarReason;
 use super::private::PrivateMemory;
-use super::sanitize::{Access, Object};
+use super::sanitize::{Access, MemoryAccess, Object, accesses_of};
 use super::shape::Shape;
 use super::uniformity::{Entry, LaneShape, Uniformity};
-use super::value::scalar;
 use super::{Style, planned};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::calls::callees_first;
@@ -250,7 +249,7 @@ struct Collector<'a> {
 impl Collector<'_> {
     fn region(&self, region: &Region, loop_depth: u32, list: &mut Vec<AccessReport>) {
         for inst in &region.insts {
-            for (pointer, access, size) in accesses_of(self.function, inst) {
+            for MemoryAccess { pointer, access, size, .. } in accesses_of(self.function, inst) {
                 let lane_shape = self.uniformity.map_or(LaneShape::Varying, |uniformity| uniformity.lane_shape(pointer));
                 let (form, masked) = self.forms.of(inst.span, access, lane_shape);
                 let stride = match lane_shape {
@@ -285,22 +284,6 @@ impl Collector<'_> {
     }
 }
 
-/// The pointer, the access and the size in bytes of each access of an instruction.
-fn accesses_of(function: &Function, inst: &Inst) -> Vec<(crate::ir::Value, Access, u32)> {
-    let bytes = |value: crate::ir::Value| {
-        let ty = function.ty(value);
-        scalar(ty).size() * u32::from(ty.lanes())
-    };
-    match inst.op {
-        Op::Load { ptr, .. } => vec![(ptr, Access::Load, inst.results.first().map_or(0, |&result| bytes(result)))],
-        Op::Store { ptr, value, .. } => vec![(ptr, Access::Store, bytes(value))],
-        Op::Copy { dst, src, size, .. } => vec![(src, Access::Copy, size), (dst, Access::Store, size)],
-        Op::Zero { dst, size, .. } => vec![(dst, Access::Store, size)],
-        Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => vec![(ptr, Access::Atomic, ty.size())],
-        _ => Vec::new(),
-    }
-}
-
 /// The work of a kernel outside of loops, and in each of its loops.
 fn work(kernel: &Function, accesses: &[AccessReport]) -> Vec<Work> {
     let mut list = vec![Work::default()];
@@ -321,7 +304,7 @@ fn add_work(kernel: &Function, region: &Region, place: usize, accesses: &[Access
         let (floats, integers) = operations(kernel, inst);
         list[place].float_operations += floats;
         list[place].integer_operations += integers;
-        for (pointer, access, size) in accesses_of(kernel, inst) {
+        for MemoryAccess { pointer, access, size, .. } in accesses_of(kernel, inst) {
             let is_shared = accesses.iter().any(|other| {
                 other.span == inst.span && Direction::of(other.access) == Direction::of(access) && other.form == Form::Uniform
             });

@@ -130,50 +130,51 @@ impl<'a> Sanitizer<'a> {
 /// The original values of pointers that [`Vectorizer::emit_checks`] has replaced by checked pointers.
 pub(super) type Unchecked = SmallVec<[(Value, Option<Val>); 2]>;
 
-/// An access that needs a check.
-struct CheckedAccess {
-    pointer: Value,
-    access: Access,
-    size: u32,
+/// An access to memory.
+pub(super) struct MemoryAccess {
+    pub pointer: Value,
+    pub access: Access,
+    /// The number of bytes.
+    pub size: u32,
     align: u32,
     volatile: bool,
 }
 
-impl CheckedAccess {
+impl MemoryAccess {
     const fn non_volatile(pointer: Value, access: Access, size: u32, align: u32) -> Self {
         Self { pointer, access, size, align, volatile: false }
     }
 }
 
-impl Vectorizer<'_> {
-    /// The accesses of an instruction.
-    fn accesses(&self, inst: &Inst) -> SmallVec<[CheckedAccess; 2]> {
-        let bytes = |value: Value| {
-            let ty = self.ir_ty(value);
-            scalar(ty).size() * u32::from(ty.lanes())
-        };
-        match inst.op {
-            Op::Load { ptr, align, volatile } => {
-                let size = inst.results.first().map_or(0, |&result| bytes(result));
-                smallvec![CheckedAccess { pointer: ptr, access: Access::Load, size, align, volatile }]
-            }
-            Op::Store { ptr, value, align, volatile } => {
-                smallvec![CheckedAccess { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
-            }
-            Op::Copy { dst, src, size, align } => {
-                smallvec![
-                    CheckedAccess::non_volatile(src, Access::Copy, size, align),
-                    CheckedAccess::non_volatile(dst, Access::Store, size, align)
-                ]
-            }
-            Op::Zero { dst, size, align } => smallvec![CheckedAccess::non_volatile(dst, Access::Store, size, align)],
-            Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
-                smallvec![CheckedAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())]
-            }
-            _ => SmallVec::new(),
+/// The accesses of an instruction to memory.
+pub(super) fn accesses_of(function: &Function, inst: &Inst) -> SmallVec<[MemoryAccess; 2]> {
+    let bytes = |value: Value| {
+        let ty = function.ty(value);
+        scalar(ty).size() * u32::from(ty.lanes())
+    };
+    match inst.op {
+        Op::Load { ptr, align, volatile } => {
+            let size = inst.results.first().map_or(0, |&result| bytes(result));
+            smallvec![MemoryAccess { pointer: ptr, access: Access::Load, size, align, volatile }]
         }
+        Op::Store { ptr, value, align, volatile } => {
+            smallvec![MemoryAccess { pointer: ptr, access: Access::Store, size: bytes(value), align, volatile }]
+        }
+        Op::Copy { dst, src, size, align } => {
+            smallvec![
+                MemoryAccess::non_volatile(src, Access::Copy, size, align),
+                MemoryAccess::non_volatile(dst, Access::Store, size, align)
+            ]
+        }
+        Op::Zero { dst, size, align } => smallvec![MemoryAccess::non_volatile(dst, Access::Store, size, align)],
+        Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
+            smallvec![MemoryAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())]
+        }
+        _ => SmallVec::new(),
     }
+}
 
+impl Vectorizer<'_> {
     /// Emits the checks of an instruction. Replaces its pointers by the results of the check function, until
     /// [`Self::restore_pointers`].
     pub(super) fn emit_checks(&mut self, inst: &Inst) -> Lowered<Unchecked> {
@@ -181,11 +182,11 @@ impl Vectorizer<'_> {
         if self.sanitizer.is_none() {
             return Ok(kept);
         }
-        for checked in self.accesses(inst) {
+        for checked in accesses_of(self.function, inst) {
             let (pointer, address) = (checked.pointer, self.first(checked.pointer));
             let root = self.sanitizer.as_ref().and_then(|checks| checks.addresses.root(pointer));
             let (object, base) = self.object(root)?;
-            let CheckedAccess { access, size, align, volatile, .. } = checked;
+            let MemoryAccess { access, size, align, volatile, .. } = checked;
             let checked = self.call_check(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
         }
