@@ -12,7 +12,7 @@ use common::ffi::{
     cl_command_queue, cl_int, cl_kernel, cl_mem, cl_uint,
 };
 use common::objects::{Context, Event, Queue};
-use common::{info, info_bytes, info_string, target};
+use common::{info, info_bytes, info_string, language_features, target};
 
 fn extensions() -> String {
     let target = target();
@@ -41,6 +41,29 @@ fn extensions_that_applications_query_are_reported() {
         "cl_khr_throttle_hints",
     ] {
         assert!(has(name), "{name} is missing in {}", extensions());
+    }
+}
+
+/// cl_ext_float_atomics: the capabilities and the feature macros name the same operations.
+#[test]
+fn capabilities_of_float_atomics_agree_with_macros() {
+    if !has("cl_ext_float_atomics") {
+        return;
+    }
+    let target = target();
+    let macros = language_features();
+    for (query, ty) in [(0x4231, "fp32"), (0x4232, "fp64"), (0x4233, "fp16")] {
+        let capabilities: u64 = info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, query, size, value, ret)).unwrap();
+        for (shift, space) in [(0, "global"), (16, "local")] {
+            for (bit, operation) in [(0, "load_store"), (1, "add"), (2, "min_max")] {
+                // Only halves have a macro for loads, stores and exchanges.
+                if operation == "load_store" && ty != "fp16" {
+                    continue;
+                }
+                let name = format!("__opencl_c_ext_{ty}_{space}_atomic_{operation}");
+                assert_eq!(capabilities >> (shift + bit) & 1 == 1, macros.contains(&name), "{name}, capabilities {capabilities:#x}");
+            }
+        }
     }
 }
 

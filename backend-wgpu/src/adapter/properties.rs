@@ -310,6 +310,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         fp64: fp64 || emulates_fp64(),
         fp16: features.contains(Features::SHADER_F16),
         int64_atomics: int64_atomics || locks,
+        half_atomics: defects.max_loop_iterations.is_none(),
         atomic_order: match (capabilities.spirv, llvmpipe) {
             (false, _) => AtomicOrder::Nothing,
             (true, true) => AtomicOrder::ReadModifyWrite,

@@ -46,7 +46,7 @@ pub(super) const fn first_loop(function: u32) -> u32 {
 pub(super) fn used(function: &Function, target: &Target) -> Option<Item> {
     let mut loops = false;
     // Some atomic operations become loops.
-    function.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. } | Op::Atomic { .. }));
+    function.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. } | Op::Atomic { .. } | Op::CmpXchg { .. }));
     (loops && target.shaders.defects.loop_values).then_some(Item::LocalIndex)
 }
 

@@ -67,6 +67,9 @@ const PRIVATE_ACCESS: usize = 24;
 /// The weight of an operation on emulated doubles (`crate::doubles`), which are expanded later.
 const SOFT_DOUBLE: usize = 64;
 
+/// The weight of an atomic operation on a `half`, which becomes a loop.
+const HALF_ATOMIC: usize = 64;
+
 /// Loops with at most this many iterations are not partially unrolled. After the exit, the driver executes the rest of
 /// the copies without active lanes, which would cost as much as unrolling saves.
 const FEW_ITERATIONS: u64 = 16;
@@ -237,6 +240,11 @@ impl FullUnroll<'_> {
     /// The number of instructions of a body after the later expansion of its accesses and doubles.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
+        body.walk(&mut |inst| {
+            if let Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. } = inst.op {
+                size += HALF_ATOMIC;
+            }
+        });
         if self.per_word {
             body.walk(&mut |inst| {
                 let accessed = match inst.op {
@@ -395,6 +403,7 @@ impl PartialUnroll<'_> {
         body.walk(&mut |inst| {
             size += match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
+                Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. } => HALF_ATOMIC,
                 // Drivers inline calls.
                 Op::Call(callee, _) => {
                     self.emulation.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())

@@ -101,6 +101,9 @@ pub struct Language {
     /// 64-bit integer atomics in global and local memory. They are native, or emulated with two words and a lock
     /// (`passes::locks`). The lock requires memory fences outside of barriers.
     pub int64_atomics: bool,
+    /// Atomic operations on `half` are reported. In shaders they are loops, so this is false if the driver stops loops
+    /// ([`Defects::max_loop_iterations`](shaders::Defects::max_loop_iterations)).
+    pub half_atomics: bool,
     /// How an atomic operation orders other memory accesses.
     pub atomic_order: AtomicOrder,
     pub subgroups: bool,
@@ -283,6 +286,11 @@ impl Language {
     /// Whether the device has `atomic_double`, which 64-bit integer atomics implement.
     pub const fn has_double_atomics(&self) -> bool {
         self.fp64 && self.int64_atomics
+    }
+
+    /// Whether the device reports atomic operations on `half`.
+    pub const fn has_half_atomics(&self) -> bool {
+        self.fp16 && self.half_atomics
     }
 
     /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups may be missing.
@@ -473,7 +481,7 @@ impl Language {
             "__opencl_c_ext_fp32_global_atomic_min_max",
             "__opencl_c_ext_fp32_local_atomic_min_max",
         ]);
-        if self.fp16 {
+        if self.has_half_atomics() {
             features.extend([
                 "__opencl_c_ext_fp16_global_atomic_load_store",
                 "__opencl_c_ext_fp16_local_atomic_load_store",

@@ -51,6 +51,7 @@ impl Target {
             fp64: true,
             fp16: true,
             int64_atomics: true,
+            half_atomics: true,
             atomic_order: AtomicOrder::Fences,
             subgroups: true,
             subgroup_size: 128,

@@ -21,7 +21,7 @@ use crate::common::ffi::{
 };
 use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
-use crate::common::{info, info_bytes, info_string, target};
+use crate::common::{info, info_string, language_features, target};
 
 /// The first requirement of a variant that this device does not meet, if any: a feature that it lacks, or `!` and a
 /// feature that it has.
@@ -57,15 +57,6 @@ fn has_groups_of(items: &str) -> bool {
     let target = target();
     let most = info::<usize>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, size, value, ret));
     items.parse::<usize>().is_ok_and(|items| most.is_ok_and(|most| items <= most))
-}
-
-/// Names in CL_DEVICE_OPENCL_C_FEATURES: structures of a version and 64 bytes of text.
-fn language_features() -> Vec<String> {
-    const CL_DEVICE_OPENCL_C_FEATURES: cl_uint = 0x106F;
-    let target = target();
-    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_OPENCL_C_FEATURES, size, value, ret));
-    let name = |entry: &[u8]| String::from_utf8_lossy(&entry[4..]).trim_end_matches('\0').to_owned();
-    bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }
 
 /// Builds and runs one variant; returns the list of mismatches. Results go to `recorder`.

@@ -252,6 +252,17 @@ pub fn info_string(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> 
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// CL_DEVICE_OPENCL_C_FEATURES, which the headers of the bindings do not have.
+const OPENCL_C_FEATURES: cl_uint = 0x106F;
+
+/// The feature macros that the device reports. The query returns structures of a version and 64 bytes of text.
+pub fn language_features() -> Vec<String> {
+    let target = target();
+    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, OPENCL_C_FEATURES, size, value, ret));
+    let name = |entry: &[u8]| String::from_utf8_lossy(&entry[4..]).trim_end_matches('\0').to_owned();
+    bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
+}
+
 /// An info query that answers with one value of a plain type.
 pub fn info<T: Copy + Default>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<T, cl_int> {
     let mut value = T::default();

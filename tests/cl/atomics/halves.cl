@@ -6,11 +6,6 @@
 // build: -cl-std=CL3.0
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#if !defined(__opencl_c_ext_fp16_global_atomic_load_store) || !defined(__opencl_c_ext_fp16_local_atomic_load_store) ||                      \
-    !defined(__opencl_c_ext_fp16_global_atomic_add) || !defined(__opencl_c_ext_fp16_local_atomic_add) ||                                    \
-    !defined(__opencl_c_ext_fp16_global_atomic_min_max) || !defined(__opencl_c_ext_fp16_local_atomic_min_max)
-#error a macro is missing
-#endif
 
 kernel void k(global atomic_half *a, global half *out)
 {
@@ -63,3 +58,28 @@ kernel void last(global atomic_half *one)
 // run: last global=100
 // arg one: half[1] = 4
 // expect one: 104
+
+// A counted loop of exchanges. It must not be unrolled: each exchange is a loop on devices without atomics of 16 bits.
+kernel void repeated(global half *old)
+{
+    local atomic_half l;
+    uint id = get_local_id(0);
+    if (id == 0)
+        atomic_init(&l, 32.0h);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    half mine = atomic_exchange_explicit(&l, (half)id, memory_order_relaxed, memory_scope_work_group);
+    for (uint i = 0; i < 100; i++)
+        mine = atomic_exchange_explicit(&l, mine, memory_order_relaxed, memory_scope_work_group);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    // The values 0 to 32 are distributed over the work-items and the variable. Their sum is 528.
+    local uint sum;
+    if (id == 0)
+        sum = (uint)atomic_load_explicit(&l, memory_order_relaxed, memory_scope_work_group);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&sum, (uint)mine);
+    work_group_barrier(CLK_LOCAL_MEM_FENCE);
+    old[id] = (half)sum;
+}
+// run: repeated global=32 local=32
+// arg old: half[32] = 0
+// expect old: 528

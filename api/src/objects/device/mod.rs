@@ -468,7 +468,7 @@ impl Device {
 
     /// CL_DEVICE_HALF_FP_ATOMIC_CAPABILITIES_EXT
     pub fn half_fp_atomic_capabilities(&self) -> FpAtomicCapabilities {
-        if self.target().language.fp16 { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
+        if self.target().language.has_half_atomics() { FpAtomicCapabilities::all() } else { FpAtomicCapabilities::empty() }
     }
 
     /// CL_DEVICE_INTEGER_DOT_PRODUCT_CAPABILITIES_KHR

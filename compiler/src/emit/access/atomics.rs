@@ -23,6 +23,9 @@ impl Emitter<'_, '_> {
         if shape.size < 4 && op == AtomicOp::Load {
             return self.load_half(&address, shape).map(single);
         }
+        if shape.size < 4 {
+            return self.replace_half(op, &address, shape, operand.ok_or_else(need)?).map(single);
+        }
         let (key, pointer) = self.atomic_element(&address, shape)?;
         if op == AtomicOp::Load {
             let x = self.b.load(pointer);

@@ -1,12 +1,13 @@
-//! Atomic operations on halves: loads, and compare-and-exchange of the word that contains the half. Concurrent writes
-//! to the other half of the word are not lost, and the half changes atomically. `passes::legalize` lowers all other
-//! operations to these two.
+//! Atomic operations on halves: loads, and loops of compare-and-exchange of the word that contains the half.
+//! Concurrent writes to the other half of the word are not lost, and the half changes atomically. `passes::legalize`
+//! lowers arithmetic to loads and compare-and-exchange.
 
 use super::{Address, Index};
 use crate::emit::EmitError;
 use crate::emit::builder::Expr;
 use crate::emit::function::Emitter;
 use crate::emit::views::{AccessShape, ViewKey};
+use crate::ir::AtomicOp;
 use naga::{BinaryOperator, UnaryOperator};
 
 /// The location of a half in a word.
@@ -48,6 +49,27 @@ impl Emitter<'_, '_> {
             // If the half is not the expected one, the exchange writes the unchanged word. It must be executed, because
             // it orders other accesses.
             this.b.select(same, changed, raw)
+        })?;
+        Ok(self.extract_half(found, shift))
+    }
+
+    /// Replaces a half by `operand`, or by the result of `or` with it. Returns the old half. Operand and result are raw.
+    pub(super) fn replace_half(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Expr) -> Result<Expr, EmitError> {
+        let HalfLocation { key, pointer, shift } = self.locate_half(address, shape)?;
+        let low = self.b.u32(0xffff);
+        let operand = self.b.and(operand, low);
+        let bits = self.b.shl(operand, shift);
+        let keep = match op {
+            AtomicOp::Xchg => {
+                let mask = self.b.shl(low, shift);
+                Some(self.b.unary(UnaryOperator::BitwiseNot, mask))
+            }
+            AtomicOp::Or => None,
+            _ => return Err(EmitError::Internal(format!("atomic {op:?} of a `half` is not legalized"))),
+        };
+        let found = self.exchange_loop(key, pointer, |this, raw| {
+            let kept = keep.map_or(raw, |keep| this.b.and(raw, keep));
+            this.b.or(kept, bits)
         })?;
         Ok(self.extract_half(found, shift))
     }

@@ -1,5 +1,5 @@
 //! Lowers atomics on floats: exchanges become integer exchanges, and arithmetic becomes a compare-and-exchange loop.
-//! For 16-bit types, emission only supports loads and compare-and-exchange; other operations become loops with these.
+//! Operations on 16-bit types that emission does not support become loops of compare-and-exchange.
 //!
 //! Example: `atomic fadd f32 %p, %x` becomes `loop { %n = fadd %old, %x; cmpxchg %p, %old, %n }` on devices without
 //! atomic float addition.
@@ -20,14 +20,14 @@ impl Lower<'_> {
         let float = Type::Scalar(ty);
         match op {
             AtomicOp::Load if ty == integer => None,
-            AtomicOp::Store if integer == Scalar::I16 => {
-                self.exchange_loop(None, ptr, value?, ty, integer);
-                Some(None)
-            }
-            AtomicOp::Xchg if integer == Scalar::I16 => Some(Some(self.exchange_loop(None, ptr, value?, ty, integer))),
             // On devices whose only ordered atomics are read-modify-write operations, `crate::lower` emits a load with
             // acquire order as `or` with 0.
-            AtomicOp::Or if ty == Scalar::I16 => Some(Some(self.exchange_loop(Some(BinOp::Or), ptr, value?, ty, integer))),
+            AtomicOp::Xchg | AtomicOp::Or if ty == Scalar::I16 => None,
+            AtomicOp::Store if integer == Scalar::I16 => {
+                let value = self.as_bits(Type::Scalar(integer), value?);
+                self.push(Type::Scalar(integer), Op::Atomic { op: AtomicOp::Xchg, ptr, value: Some(value), ty: integer });
+                Some(None)
+            }
             AtomicOp::FAdd if self.has_native_add(ptr, ty) => None,
             AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax => {
                 let op = match op {
@@ -35,7 +35,7 @@ impl Lower<'_> {
                     AtomicOp::FMin => BinOp::FMin,
                     _ => BinOp::FMax,
                 };
-                Some(Some(self.exchange_loop(Some(op), ptr, value?, ty, integer)))
+                Some(Some(self.exchange_loop(op, ptr, value?, ty, integer)))
             }
             AtomicOp::Load => {
                 let bits = self.push(Type::Scalar(integer), Op::Atomic { op, ptr, value: None, ty: integer });
@@ -73,15 +73,14 @@ impl Lower<'_> {
         self.target.shaders.spirv && self.target.shaders.float_atomics && ty == Scalar::F32 && self.ty(ptr) == Type::Ptr(Space::Global)
     }
 
-    /// Emits a loop that replaces a number in memory by `op(number, value)`, or by `value` without `op`. Returns the
-    /// old number.
-    fn exchange_loop(&mut self, op: Option<BinOp>, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
+    /// Emits a loop that replaces a number in memory by `op(number, value)`. Returns the old number.
+    fn exchange_loop(&mut self, op: BinOp, ptr: Value, value: Value, ty: Scalar, integer: Scalar) -> Value {
         let (float, bits) = (Type::Scalar(ty), Type::Scalar(integer));
         let first = self.push(bits, Op::Atomic { op: AtomicOp::Load, ptr, value: None, ty: integer });
         let outer = std::mem::take(&mut self.out);
         let seen = self.function.new_value(bits);
         let old = self.as_bits(float, seen);
-        let new = op.map_or(value, |op| self.bin(op, old, value));
+        let new = self.bin(op, old, value);
         let desired = self.as_bits(bits, new);
         let found = self.push(bits, Op::CmpXchg { ptr, expected: seen, desired, ty: integer });
         let done = self.cmp(CmpOp::Eq, found, seen);
