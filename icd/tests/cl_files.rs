@@ -6,9 +6,10 @@
 //! a platform.
 //!
 //! The command line is the part of Rust's test programs that `cargo test` needs: words select files by a part of their
-//! path, `--list` lists, `--jobs N` sets the number of parallel processes. `WGCL_TEST_SPIRV=0` (or 2) compiles the
-//! sources to SPIR-V with other compilers first (`spirv.rs`). `tests/README.md` describes the directives;
-//! `WGCL_TEST_PLATFORM` and related variables (see `common/mod.rs`) select another platform to compare with.
+//! path, `--list` lists, `--jobs N` sets the number of parallel processes. `WGCL_TEST_PART=1/4` selects each fourth
+//! file. `WGCL_TEST_SPIRV=0` (or 2) compiles the sources to SPIR-V with other compilers first (`spirv.rs`).
+//! `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and related variables (see `common/mod.rs`) select
+//! another platform to compare with.
 
 #[path = "cl_files/compare.rs"]
 mod compare;
@@ -119,6 +120,9 @@ fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     files.sort();
     let name = |file: &Path| file.strip_prefix(&root).unwrap_or(file).display().to_string().replace(std::path::MAIN_SEPARATOR, "/");
     let known: BTreeSet<String> = files.iter().map(|file| name(file)).collect();
+    let part = common::Part::selected()?;
+    let mut index = 0..;
+    files.retain(|_| index.next().is_some_and(|index| part.contains(index)));
     files.retain(|file| chosen.filters.is_empty() || chosen.filters.iter().any(|filter| name(file).contains(filter)));
     if chosen.list {
         files.iter().for_each(|file| println!("{}: test", name(file)));

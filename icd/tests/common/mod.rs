@@ -263,6 +263,29 @@ pub fn language_features() -> Vec<String> {
     bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }
 
+/// The part of the tests that `WGCL_TEST_PART=K/N` selects: each N-th one, from the K-th.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    first: usize,
+    step: usize,
+}
+
+impl Part {
+    pub fn selected() -> Result<Self, String> {
+        let Ok(text) = std::env::var("WGCL_TEST_PART") else { return Ok(Self { first: 0, step: 1 }) };
+        let numbers = text.split_once('/').and_then(|(k, n)| Some((k.parse::<usize>().ok()?, n.parse::<usize>().ok()?)));
+        match numbers {
+            Some((k, n)) if (1..=n).contains(&k) => Ok(Self { first: k - 1, step: n }),
+            _ => Err(format!("WGCL_TEST_PART={text}: expected K/N with 1 <= K <= N, for example 1/4")),
+        }
+    }
+
+    /// Whether it contains the test with this index.
+    pub const fn contains(self, index: usize) -> bool {
+        index % self.step == self.first
+    }
+}
+
 /// An info query that answers with one value of a plain type.
 pub fn info<T: Copy + Default>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<T, cl_int> {
     let mut value = T::default();

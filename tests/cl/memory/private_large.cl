@@ -30,22 +30,22 @@ kernel void bytes(global uchar *out, uint n)
 
 kernel void several(global float *out, uint n)
 {
-    float a[1024];
-    float4 b[512];
-    short c[2048];
-    struct { int x; char y; } d[300];
+    float a[256];
+    float4 b[128];
+    short c[512];
+    struct { int x; char y; } d[75];
     uint i = get_global_id(0);
     for (uint j = 0; j < n; j++) {
-        a[(j + i) & 1023] = j;
-        b[(j * 3 + i) & 511] = (float4)(j, 1, i, 2);
-        c[(j * 5 + i) & 2047] = (short)-j;
-        d[(j * 7 + i) % 300].x = i + j;
-        d[(j * 7 + i) % 300].y = 3;
+        a[(j + i) & 255] = j;
+        b[(j * 3 + i) & 127] = (float4)(j, 1, i, 2);
+        c[(j * 5 + i) & 511] = (short)-j;
+        d[(j * 7 + i) % 75].x = i + j;
+        d[(j * 7 + i) % 75].y = 3;
     }
     float s = 0;
     for (uint j = 0; j < n; j++) {
-        float4 v = b[(j * 3 + i) & 511];
-        s += a[(j + i) & 1023] + v.x + v.y + v.z + v.w + c[(j * 5 + i) & 2047] + d[(j * 7 + i) % 300].x * d[(j * 7 + i) % 300].y;
+        float4 v = b[(j * 3 + i) & 127];
+        s += a[(j + i) & 255] + v.x + v.y + v.z + v.w + c[(j * 5 + i) & 511] + d[(j * 7 + i) % 75].x * d[(j * 7 + i) % 75].y;
     }
     out[i] = s;
 }
@@ -72,9 +72,9 @@ kernel void from_table(global int *out)
 
 kernel void initialised(global int *out)
 {
-    int t[1024] = { V512(0), V512(512) };
+    int t[512] = { V512(0) };
     uint i = get_global_id(0);
-    t[i * 3 & 1023] = -1;
+    t[i * 3 & 511] = -1;
     int s = 0;
     for (uint j = 0; j < 64; j++) s += t[j];
     out[i] = s;
@@ -91,17 +91,17 @@ typedef float Wide;
 #endif
 kernel void mixed(global int *out, global float *fout, int x)
 {
-    float f[1024] = { V512(0), V512(512) };
-    short s[1026] = { [3] = x, V512(4), [600] = -5, x + 1, [3] = 77, [700] = x, 12 };
+    float f[512] = { V512(0) };
+    short s[450] = { [3] = x, V64(4), V64(68), V64(132), [300] = -5, x + 1, [3] = 77, [350] = x, 12 };
     struct { char a; int b; } r[200] = { { 1, 2 }, { x, 3 }, { 'a', -1 }, [100 ... 199] = { 7, 8 } };
     Wide d[130] = { [0 ... 128] = -1.5 };
     uint i = get_global_id(0);
     s[i] += i == 3;
-    fout[i] = f[i * 31 & 1023] + (float)d[i] + (float)d[129];
+    fout[i] = f[i * 31 & 511] + (float)d[i] + (float)d[129];
     switch (i & 3) {
     case 0: out[i] = s[3 + (i >> 5)] + r[1 + (i >> 5)].a; break;
-    case 1: out[i] = s[600 + (i >> 4)] * 10 + r[150 + i].b; break;
-    case 2: out[i] = s[699 + (i >> 2)] + r[i >> 1].b; break;
+    case 1: out[i] = s[300 + (i >> 4)] * 10 + r[150 + i].b; break;
+    case 2: out[i] = s[349 + (i >> 2)] + r[i >> 1].b; break;
     default: out[i] = s[4 + i] + r[2].a; break;
     }
 }
@@ -109,7 +109,7 @@ kernel void mixed(global int *out, global float *fout, int x)
 // arg out: int[32]
 // arg fout: float[32]
 // arg x: int = 20
-// expect fout: ((i * 31) % 1024 * ((i * 31) % 1024) + 3) % 1024 - 1.5
+// expect fout: ((i * 31) % 512 * ((i * 31) % 512) + 3) % 1024 - 1.5
 // expect out if i % 4 == 0: 77 + 20
 // expect out if i % 4 == 1: (i < 16 ? -5 : 21) * 10 + 8
 // expect out if i % 4 == 2: (i < 4 ? 0 : i < 8 ? 20 : i < 12 ? 12 : 0) + (i / 2 == 1 ? 3 : i / 2 == 2 ? -1 : 0)

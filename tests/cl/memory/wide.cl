@@ -1,6 +1,6 @@
 // Accesses of 32 bytes or more. With `WGCL_EXCHANGE=1`, work-items load and store for each other, with equal results.
-// for: E = float, double, short
-// for: N = 8, 16
+// for: E = float, double, int
+// for: N = 8
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

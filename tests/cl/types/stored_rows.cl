@@ -1,4 +1,4 @@
-// Long runs of contiguous stores, which some devices do in loops: complete, with remainders, and with fixed order.
+// Long runs of contiguous stores: complete, with stores to other memory between them, and with loads of what was stored.
 // for: T = ulong
 // for: N = 16
 // build: -DV=$T$N
@@ -6,58 +6,55 @@
 #define F(k) out[k] = v * (V)(k + 1);
 #define F4(k) F(k) F(k + 1) F(k + 2) F(k + 3)
 #define F16(k) F4(k) F4(k + 4) F4(k + 8) F4(k + 12)
-#define F128 F16(0) F16(16) F16(32) F16(48) F16(64) F16(80) F16(96) F16(112)
 
-// 131 vectors per work-item; 130 of them are a multiple of 64 words.
+// 19 vectors per work-item.
 kernel void rows(global V *a, global V *out)
 {
     size_t i = get_global_id(0);
     V v = a[i];
-    out += i * 131;
-    F128 F(128) F(129) F(130)
+    out += i * 19;
+    F16(0) F(16) F(17) F(18)
 }
 // run: rows global=19
 // arg a: $T$N[19] = i
-// arg out: $T$N[2489]
-// expect out: (i / 2096 * 16 + i % 16) * (i / 16 % 131 + 1)
+// arg out: $T$N[361]
+// expect out: (i / 304 * 16 + i % 16) * (i / 16 % 19 + 1)
 
 // A store to other memory intervenes.
 kernel void two(global V *a, global V *out, global V *back)
 {
     size_t i = get_global_id(0);
     V v = a[i];
-    out += i * 128;
-    back += i * 8;
+    out += i * 16;
+    back += i * 4;
 #undef F
 #define F(k) out[k] = v + (V)(k);
-    F16(0) back[7] = v; F16(16) back[6] = v; F16(32) back[5] = v; F16(48) back[4] = v;
-    F16(64) back[3] = v; F16(80) back[2] = v; F16(96) back[1] = v; F16(112) back[0] = v;
+    F4(0) back[3] = v; F4(4) back[2] = v; F4(8) back[1] = v; F4(12) back[0] = v;
 }
 // run: two global=3
 // arg a: $T$N[3] = i
-// arg out: $T$N[384]
-// arg back: $T$N[24]
-// expect out: i / 2048 * 16 + i % 16 + i / 16 % 128
-// expect back: i / 128 * 16 + i % 16
+// arg out: $T$N[48]
+// arg back: $T$N[12]
+// expect out: i / 256 * 16 + i % 16 + i / 16 % 16
+// expect back: i / 64 * 16 + i % 16
 
-// Each block of sixteen vectors depends on the last vector of the previous block, loaded directly or through an alias.
+// Each block of four vectors depends on the last vector of the previous block, loaded directly or through an alias.
 kernel void read_again(global V *out, global const V *other)
 {
     size_t i = get_global_id(0);
-    out += i * 129;
-    other += i * 129;
+    out += i * 17;
+    other += i * 17;
     V v = out[0];
 #undef F
 #define F(k) out[k + 1] = v + (V)(k + 1);
 #define READ(from, k) v = from[k] - (V)((k) - 1);
-    F16(0) READ(out, 16) F16(16) READ(other, 32) F16(32) READ(out, 48) F16(48) READ(other, 64)
-    F16(64) READ(out, 80) F16(80) READ(other, 96) F16(96) READ(out, 112) F16(112)
+    F4(0) READ(out, 4) F4(4) READ(other, 8) F4(8) READ(out, 12) F4(12)
 }
 // run: read_again global=2
-// arg out: $T$N[258] = i / 2064 * 100
+// arg out: $T$N[34] = i / 272 * 100
 // arg other: same out
-// expect out if i % 2064 < 16: i / 2064 * 100
-// expect out if i % 2064 >= 16: i / 2064 * 100 + i / 16 % 129 + (i / 16 % 129 - 1) / 16
+// expect out if i % 272 < 16: i / 272 * 100
+// expect out if i % 272 >= 16: i / 272 * 100 + i / 16 % 17 + (i / 16 % 17 - 1) / 4
 
 // Other work-items read the local memory after a barrier. Only some work-items store.
 kernel void shared(global V *a, global V *out, local V *rows)
@@ -65,24 +62,24 @@ kernel void shared(global V *a, global V *out, local V *rows)
     size_t l = get_local_id(0);
     V v = a[l];
 #undef F
-#define F(k) rows[l * 20 + k] = v + (V)(k);
-    F16(0) F4(16)
+#define F(k) rows[l * 5 + k] = v + (V)(k);
+    F4(0) F(4)
     barrier(CLK_LOCAL_MEM_FENCE);
-    local const V *others = rows + (1 - l) * 20;
-    global V *to = out + l * 148;
+    local const V *others = rows + (1 - l) * 5;
+    global V *to = out + l * 21;
 #undef F
 #define F(k) to[k] = others[k];
-    F16(0) F4(16)
-    to += 20;
+    F4(0) F(4)
+    to += 5;
     if (l) {
 #undef F
 #define F(k) to[k] = v + (V)(k);
-        F128
+        F16(0)
     }
 }
 // run: shared global=2 local=2
 // arg a: $T$N[2] = i
-// arg out: $T$N[296]
-// arg rows: local 5120
-// expect out if i % 2368 < 320: 16 * (1 - i / 2368) + i % 16 + i % 2368 / 16
-// expect out if i >= 2688: 16 + i % 16 + (i - 2688) / 16
+// arg out: $T$N[42]
+// arg rows: local 1280
+// expect out if i % 336 < 80: 16 * (1 - i / 336) + i % 16 + i % 336 / 16
+// expect out if i >= 416: 16 + i % 16 + (i - 416) / 16
