@@ -2,7 +2,8 @@
 //!
 //! `compiler/tests/passes_fuzz` compares the same programs before and after the passes; here code generation, the
 //! driver and the API take part. `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs, `WGCL_FUZZ_KIND` one kind
-//! (`sources`, `arrays`), `WGCL_FUZZ_ITEMS` the number of work-items. `WGCL_FUZZ_SHRINK` reduces a failing program.
+//! (`sources`, `arrays`, `straight`), `WGCL_FUZZ_ITEMS` the number of work-items. `WGCL_FUZZ_SHRINK` reduces a failing
+//! program.
 
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
@@ -13,6 +14,8 @@ mod lines;
 mod random;
 #[path = "../../compiler/tests/passes_fuzz/source.rs"]
 mod source;
+#[path = "random_sources/straight.rs"]
+mod straight;
 
 use std::ptr::{null, null_mut};
 
@@ -29,7 +32,7 @@ const COUNT: u64 = 8;
 /// A kind of programs: its name, and its generator.
 type Kind = (&'static str, fn(u64) -> String);
 
-const KINDS: [Kind; 2] = [("sources", source::program), ("arrays", arrays::program)];
+const KINDS: [Kind; 3] = [("sources", source::program), ("arrays", arrays::program), ("straight", straight::program)];
 
 /// The default number of work-items of the group that runs a program. Sixteen fill a vector of the CPU
 /// (`WGCL_FUZZ_ITEMS`).
@@ -49,7 +52,8 @@ fn without_doubles(text: &str) -> String {
     let text = text
         .replace("#define divide_double(a, b) ((a) / (b))", "#define divide_double divide_float")
         .replace("#define sqrt_double(a) sqrt(a)", "#define sqrt_double sqrt_float")
-        .replace("as_long(y0) >> 13", "as_int(y0)");
+        .replace("as_long(y0) >> 13", "as_int(y0)")
+        .replace("as_long(y0)", "as_int(y0)");
     format!("{NO_DOUBLES}{text}")
 }
 

@@ -50,8 +50,19 @@ list_test_programs() { # LOG
     sed -nE 's/.*"package_id":"[^"]*\/([a-z-]+)(#[^"]*)?".*"kind":\["([a-z]+)"\].*"name":"([a-z_-]+)".*"overflow_checks":[a-z]*,"test":true.*"executable":"([^"]+)".*/\1 \3 \4 \5/p' "$1" | sort -u
 }
 
-# Prints a line after every hundredth test, and each test that fails.
-progress() { awk '/^test .* \.\.\. / { n++ } /^test .* FAILED/ { f++; print "  " $2 " FAILED"; fflush() } n && n % 100 == 0 && n != seen { seen = n; print "  " n " tests, " f + 0 " failed"; fflush() }' >&2; }
+# Prints each test that fails. If a test ends 20 seconds or more after the last line, prints how many have ended.
+progress() {
+    local line count=0 bad=0 last=$SECONDS
+    while IFS= read -r line; do
+        case $line in
+        'test '*' ... FAILED'*) bad=$((bad + 1)) && line=${line#test } && say "  ${line%% ... *} FAILED" ;;
+        'test '*' ... '*) ;;
+        *) continue ;;
+        esac
+        count=$((count + 1))
+        if [ $((SECONDS - last)) -ge 20 ]; then last=$SECONDS && say "  $count tests, $bad failed"; fi
+    done
+}
 
 # Appends the result of a program to a log, for `judge`.
 result() { # LOG NAME PASSED
