@@ -71,8 +71,12 @@ struct Open {
     generation: u32,
 }
 
+/// The reason of a failed call in a forked child.
+const FORKED: &str = "the driver belongs to the parent process, and a forked child cannot use it: fork before the first OpenCL call, or \
+                      call exec in the child";
+
 fn forked() -> BackendError {
-    BackendError::DeviceLost("the driver belongs to the parent process; a forked child cannot use it".to_owned())
+    BackendError::DeviceLost(FORKED.to_owned())
 }
 
 impl Open {
@@ -102,7 +106,10 @@ impl Progress for Unobserved {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("the initial values of a program's constants or program-scope variables could not be written: {error}");
+            tracing::error!(
+                "the initial values of a program's constants or program-scope variables could not be written, so its kernels read wrong \
+                 values: {error}"
+            );
         }
     }
 }
@@ -142,8 +149,8 @@ impl WgpuDevice {
     /// Opens the device on the first call, and returns it.
     ///
     /// # Errors
-    /// If the device cannot be opened. Also in a forked child if its parent opened the device, or only listed it on
-    /// OpenGL ES: the driver's threads do not exist in the child.
+    /// If the device cannot be opened. Also fails in a forked child if the parent opened the device, because the
+    /// driver's threads do not exist in the child. On OpenGL ES, it is sufficient that the parent listed the device.
     fn open(&self) -> BackendResult<&Open> {
         let generation = process::generation();
         // Mesa's OpenGL ES driver starts threads when its devices are listed.
@@ -184,8 +191,8 @@ impl WgpuDevice {
             max_groups: self.properties.max_groups,
             busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
-        // On a CPU, a submission takes processor time from kernels, and the driver makes the next one wait. So small
-        // batches are not submitted early.
+        // On a CPU, a submission takes processor time from kernels. Some drivers block a submission until the previous
+        // one is complete. So small batches are not submitted early.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
         let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
         let served = Arc::clone(&queue);

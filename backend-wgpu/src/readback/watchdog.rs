@@ -1,5 +1,5 @@
-//! Detects launches with wrong results because a loop ended early. lavapipe stops a loop after 65,535 iterations per
-//! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
+//! Detects launches with wrong results because a loop ended early. lavapipe stops the loops of a work-item after 65,535
+//! iterations in total. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
 //! Kernels report this in one word, which all launches share. If the host reads the word in place, it does not know
@@ -112,10 +112,10 @@ impl WatchedLaunch {
         let what = match value {
             0 => return Ok(()),
             GAVE_UP => "a work-item gave up waiting for the lock of an emulated 64-bit atomic operation",
-            _ => "the driver stopped a loop after 65,535 iterations of one work-item",
+            _ => "the driver stopped the loops of a work-item after 65,535 iterations in total",
         };
         Err(BackendError::Other(format!(
-            "kernel `{}`: {what}; its results, or those of a kernel that ran at the same time, are wrong",
+            "kernel `{}`: {what}; its results, or those of a kernel that ran at the same time, are wrong: use wgcl's CPU device",
             self.kernel
         )))
     }

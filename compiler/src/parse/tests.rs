@@ -228,12 +228,14 @@ fn long_chains_parse() {
 fn macro_bombs_give_one_error() {
     deep(|| {
         let brackets = "bracket nesting level exceeded maximum of 256";
+        let operators = "operators and brackets are nested too deeply (the limit is 256)";
         let bombs = [
             (format!("void f() {{ int x = {}1", "(".repeat(100_000)), brackets),
             (format!("void f() {}", "{".repeat(100_000)), brackets),
             (format!("int x = {}", "{".repeat(100_000)), brackets),
             (format!("int x = a{}", "[a".repeat(100_000)), brackets),
-            (format!("int x = {}1", "sizeof ".repeat(100_000)), brackets),
+            (format!("int x = {}1", "sizeof ".repeat(100_000)), operators),
+            (format!("int x = {}1", "a ? ".repeat(100_000)), operators),
             ("struct s {".repeat(100_000), brackets),
             (format!("int {}x;", "(".repeat(100_000)), brackets),
             (format!("int {}x;", "*".repeat(100_000)), "declarator has more than 256 pointers, array bounds and parameter lists"),

@@ -1,4 +1,5 @@
-//! `OpExtInst` of OpenCL.std. Each instruction becomes a call of the OpenCL C function.
+//! `OpExtInst` of OpenCL.std. Each instruction becomes a call of the OpenCL C function, except for `printf` (an IR
+//! operation) and `prefetch` (no code).
 
 use rspirv::spirv::OpenclStd100Op as Ext;
 
@@ -242,7 +243,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Returns a constant that contains the string at `offset` in the constant `global`. Returns `global` itself if the
-    /// offset is 0.
+    /// offset is 0 and `global` has an initialiser.
     fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
         let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the address of the format is out of range"))?;
         if data.space != Space::Constant {

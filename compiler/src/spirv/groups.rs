@@ -3,7 +3,7 @@
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
@@ -238,7 +238,7 @@ impl Lowering<'_, '_, '_> {
         let (count, stride) = (self.b.resize(count, false, int), self.b.resize(stride, false, int));
         let event = self.arg(5)?;
         if self.b.ty(event) != Type::I32 {
-            return Err(invalid!("operand 5 is not an event"));
+            return Err(invalid!("{} is not an event", OperandIndex(5)));
         }
         let params = [
             self.pointer_text(dst, element, Signedness::Signed)?,

@@ -43,7 +43,7 @@ impl Vectorizer<'_> {
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
     }
 
-    /// [`CastOp`] of an IR value.
+    /// Lowers a [`CastOp`] of an IR value, for each of its components.
     pub(super) fn cast(&mut self, op: CastOp, from: Type, to: Type, mode: Mode, comps: &Comps) -> Lowered<Comps> {
         let (had, has) = (scalar(from), scalar(to));
         match op {
@@ -167,8 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has at least
-    /// two more bits than a `half`, so the rounding to `half` gives the correct result.
+    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has 13 more
+    /// significant bits than a `half`. Two more are sufficient for a correct second rounding.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);

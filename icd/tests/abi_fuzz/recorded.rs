@@ -55,7 +55,8 @@ impl Fuzzer {
         }
     }
 
-    /// An update of up to two launches, recorded earlier or not.
+    /// Calls clUpdateMutableCommandsKHR with up to two configurations for random commands. Few of the handles are null
+    /// or of another kind.
     fn update(&mut self, functions: &Functions) {
         self.say("clUpdateMutableCommandsKHR");
         let (commands, mem, word) = (self.handle(COMMAND_BUFFER), self.handle(MEM), self.random.next());

@@ -31,7 +31,8 @@ const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     })
 }
 
-/// The channel type of an access with this colour type. Half precision is accessed as single precision.
+/// The channel type of an access whose colour has components of this scalar type. Half precision is accessed as single
+/// precision.
 const fn colour(kind: ScalarKind) -> Colour {
     match kind {
         ScalarKind::Int => Colour::Int,

@@ -98,8 +98,8 @@ impl Coarse<'_> {
     }
 }
 
-/// Whether an operation without regions is independent of work-groups, and can be executed once per work-item or once
-/// for all.
+/// Whether an operation without regions does not depend on the work-group, and can be executed for each work-item of an
+/// invocation in sequence.
 const fn can_repeat(op: &Op) -> bool {
     match op {
         Op::WorkItem(query) => matches!(
