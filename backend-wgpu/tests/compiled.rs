@@ -156,7 +156,7 @@ fn constants_and_variables_of_a_program() {
 }
 
 /// lavapipe stops the loops of a work-item after 65,535 iterations in total. Such a launch fails, and the next launch
-/// does not. The settings cover both ways in which the host reads the watchdog's word.
+/// does not. The settings cover both ways in which the host reads the failure word.
 #[test]
 fn launches_with_stopped_loops_fail() {
     const UNTIL: &str = "kernel void until(global float *a, uint n) {

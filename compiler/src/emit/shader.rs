@@ -68,7 +68,7 @@ pub struct Shader {
     pub private_memory: u32,
     /// Number of work-items of dimension 0 per invocation. The number of invocations of a dispatch is smaller by this
     /// factor.
-    pub coarse: u32,
+    pub coarsening_factor: u32,
     /// The subgroup size that the kernel requires, one of the device's sizes. `None` if the kernel requires none.
     pub subgroup_size: Option<u32>,
     /// The format of the records in the printf buffer. Empty without printf.

@@ -55,7 +55,7 @@ impl GroupOp {
     }
 
     /// The operation of a reduction or scan. `None` for other operations.
-    pub const fn combines(self) -> Option<BinOp> {
+    pub const fn combining_op(self) -> Option<BinOp> {
         match self {
             Self::Reduce(op)
             | Self::ScanInclusive(op)

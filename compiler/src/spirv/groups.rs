@@ -8,7 +8,7 @@ use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
 /// The name of the operation of a reduction, and the signedness of its integers.
-const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
+const fn reduction_operation(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
         Opcode::GroupSMin | Opcode::GroupFMin | Opcode::GroupNonUniformSMin | Opcode::GroupNonUniformFMin => ("min", Signedness::Signed),
@@ -73,7 +73,7 @@ impl Lowering<'_, '_, '_> {
             self.subgroup_scope()?;
             return self.collective(name, 1, Signedness::Signed).map(|()| true);
         }
-        if let Some((name, sign)) = combines(op) {
+        if let Some((name, sign)) = reduction_operation(op) {
             return self.reduction(name, sign).map(|()| true);
         }
         match op {

@@ -101,19 +101,19 @@ impl Device {
         self.properties().compute_units.max(1)
     }
 
-    /// Whether the device can be partitioned.
-    pub fn is_divisible(&self) -> bool {
-        self.backend().is_divisible() && self.compute_units() > 1
+    /// Whether the device has several compute units, and its back end supports partitioning.
+    pub fn can_be_partitioned(&self) -> bool {
+        self.backend().supports_partitioning() && self.compute_units() > 1
     }
 
     /// CL_DEVICE_PARTITION_MAX_SUB_DEVICES
     pub fn max_sub_devices(&self) -> u32 {
-        if self.is_divisible() { self.compute_units() } else { 0 }
+        if self.can_be_partitioned() { self.compute_units() } else { 0 }
     }
 
     /// CL_DEVICE_PARTITION_AFFINITY_DOMAIN: the domains that divide the device.
     pub fn affinity_domains(&self) -> AffinityDomain {
-        if !self.is_divisible() {
+        if !self.can_be_partitioned() {
             return AffinityDomain::empty();
         }
         let domains: AffinityDomain = self.backend().affinity_divisions().iter().map(|division| division.domain).collect();
@@ -123,7 +123,7 @@ impl Device {
     /// CL_DEVICE_PARTITION_PROPERTIES: the schemes. "If the device cannot be partitioned ... a value of 0 will be
     /// returned."
     pub fn partition_schemes(&self) -> Vec<isize> {
-        if !self.is_divisible() {
+        if !self.can_be_partitioned() {
             return vec![0];
         }
         let mut schemes = vec![property::EQUALLY, property::BY_COUNTS];
@@ -140,7 +140,7 @@ impl Device {
     pub fn divide(&self, scheme: &Partition) -> Result<Parts> {
         // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
         // valid but not supported by the device."
-        ensure!(self.backend().is_divisible(), InvalidValue, "{} cannot be partitioned", self.name());
+        ensure!(self.backend().supports_partitioning(), InvalidValue, "{} cannot be partitioned", self.name());
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
@@ -177,7 +177,7 @@ impl Device {
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
         };
-        ensure!(self.is_divisible(), DevicePartitionFailed, "a device with one compute unit cannot be partitioned");
+        ensure!(self.can_be_partitioned(), DevicePartitionFailed, "a device with one compute unit cannot be partitioned");
         Ok(Parts { units: parts, properties: scheme.properties(None) })
     }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_not_divisible_by_default() {
+    fn a_device_cannot_be_partitioned_by_default() {
         let device: Arc<Device> = Device::new(TestDevice::new("whole"));
         assert_eq!((device.max_sub_devices(), device.partition_schemes()), (0, vec![0]));
         assert!(device.affinity_domains().is_empty());
