@@ -7,6 +7,7 @@ use std::time::Instant;
 use wgcl_api::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Progress, Times};
 use wgcl_api::host_commands::{self, downcast};
 use wgcl_compiler::interpret::{self, Argument, MemoryLocation, NdRange};
+use wgcl_compiler::project::BUG_TRACKER;
 
 use crate::memory::InterpreterMemory;
 use crate::program::InterpreterProgram;
@@ -31,7 +32,10 @@ pub(crate) fn run(Task { command, progress }: Task) {
     progress.running();
     let execute = || host_commands::run::<InterpreterMemory>(command, |launch| self::launch(launch, &*progress));
     let result = catch_unwind(AssertUnwindSafe(execute));
-    let result = result.unwrap_or_else(|_| Err(BackendError::Other("internal error: the interpreter panicked in a command".to_owned())));
+    let result = result.unwrap_or_else(|_| {
+        let text = format!("internal error: the interpreter panicked in a command; report it at {BUG_TRACKER}");
+        Err(BackendError::Other(text))
+    });
     if let Err(error) = &result {
         tracing::error!("a command failed on the interpreter: {error}");
     }
@@ -96,7 +100,10 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     }
     match result {
         Ok(result) => result.map_err(|fault| BackendError::Other(format!("kernel `{}`: {fault}", launch.kernel))),
-        Err(_) => Err(BackendError::Other(format!("kernel `{}`: internal error: the interpreter panicked", launch.kernel))),
+        Err(_) => {
+            let text = format!("kernel `{}`: internal error: the interpreter panicked; report it at {BUG_TRACKER}", launch.kernel);
+            Err(BackendError::Other(text))
+        }
     }
 }
 

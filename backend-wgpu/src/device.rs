@@ -64,15 +64,20 @@ pub struct WgpuDevice {
 struct Open {
     gpu: Arc<Gpu>,
     queue: Arc<DeviceQueue>,
-    thread: Sender<Message>,
+    /// Sends to the submission thread.
+    messages: Sender<Message>,
     /// Programs that were found in the cache and are being loaded.
     prefetched: Mutex<FxHashMap<Key, PrefetchedProgram<Gpu>>>,
     /// Fork generation ([`process`]) of the process that opened the device.
     generation: u32,
 }
 
+/// The reason of a failed call in a forked child.
+const FORKED: &str = "the driver belongs to the parent process, and a forked child cannot use it: fork before the first OpenCL call, or \
+                      call exec in the child";
+
 fn forked() -> BackendError {
-    BackendError::DeviceLost("the driver belongs to the parent process; a forked child cannot use it".to_owned())
+    BackendError::DeviceLost(FORKED.to_owned())
 }
 
 impl Open {
@@ -83,7 +88,7 @@ impl Open {
             return Ok(None);
         }
         let size = bytes.len() as u64;
-        let memory = WgpuMemory::new(&self.gpu, size, Some(self.thread.clone()))?;
+        let memory = WgpuMemory::new(&self.gpu, size, Some(self.messages.clone()))?;
         let dst: Arc<dyn Memory> = Arc::<WgpuMemory>::clone(&memory);
         let regions = vec![CopyRegion { buffer: 0, host: 0, size }];
         let command = Action::Write { dst, src: Arc::new(bytes), regions };
@@ -102,7 +107,10 @@ impl Progress for Unobserved {
 
     fn complete(&self, result: BackendResult<Times>) {
         if let Err(error) = result {
-            tracing::error!("the initial values of a program's constants or program-scope variables could not be written: {error}");
+            tracing::error!(
+                "the initial values of a program's constants or program-scope variables could not be written, so its kernels read wrong \
+                 values: {error}"
+            );
         }
     }
 }
@@ -111,7 +119,7 @@ impl Drop for Open {
     fn drop(&mut self) {
         // The submission thread completes submitted work and ends. It is not joined, because it may itself run this
         // destructor.
-        let _ = self.thread.send(Message::Quit);
+        let _ = self.messages.send(Message::Quit);
     }
 }
 
@@ -142,8 +150,8 @@ impl WgpuDevice {
     /// Opens the device on the first call, and returns it.
     ///
     /// # Errors
-    /// If the device cannot be opened. Also in a forked child if its parent opened the device, or only listed it on
-    /// OpenGL ES: the driver's threads do not exist in the child.
+    /// If the device cannot be opened. Also fails in a forked child if the parent opened the device, because the
+    /// driver's threads do not exist in the child. On OpenGL ES, it is sufficient that the parent listed the device.
     fn open(&self) -> BackendResult<&Open> {
         let generation = process::generation();
         // Mesa's OpenGL ES driver starts threads when its devices are listed.
@@ -158,11 +166,11 @@ impl WgpuDevice {
     /// Opens the device and starts its threads.
     fn start(&self) -> BackendResult<Open> {
         let gpu = Gpu::open(&self.adapter, self.capabilities)?;
-        let (thread, messages) = channel();
+        let (messages, received) = channel();
         let (batches, serials) = channel();
         let completions = Arc::new(CompletionQueue::new(Arc::clone(&gpu)));
         shutdown::note_driver();
-        process_exit::register(thread.clone(), self.properties.kind == DeviceKind::Cpu);
+        process_exit::register(messages.clone(), self.properties.kind == DeviceKind::Cpu);
         if self.adapter.get_info().backend == wgpu::Backend::Gl {
             process_exit::skip_exit_handlers();
         }
@@ -184,13 +192,13 @@ impl WgpuDevice {
             max_groups: self.properties.max_groups,
             busy_invocations: crate::launch::thread_coarsening::busy_invocations(&self.properties),
         };
-        // On a CPU, a submission takes processor time from kernels, and the driver makes the next one wait. So small
-        // batches are not submitted early.
+        // On a CPU, a submission takes processor time from kernels. Some drivers block a submission until the previous
+        // one is complete. So small batches are not submitted early.
         let eager = !matches!(self.properties.kind, DeviceKind::Cpu | DeviceKind::Other);
-        let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), thread.clone());
+        let queue = DeviceQueue::new(Engine::new(completions, batches, limits, eager), messages.clone());
         let served = Arc::clone(&queue);
-        spawn("wgcl-submit", Box::new(move || served.run(&messages)))?;
-        Ok(Open { gpu, queue, thread, prefetched: Mutex::default(), generation: process::generation() })
+        spawn("wgcl-submit", Box::new(move || served.run(&received)))?;
+        Ok(Open { gpu, queue, messages, prefetched: Mutex::default(), generation: process::generation() })
     }
 
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
@@ -262,7 +270,7 @@ impl Device for WgpuDevice {
         if size > self.properties.max_allocation {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.thread.clone()))?;
+        let memory: Arc<dyn Memory> = WgpuMemory::of_any_size(&open.gpu, size, Some(open.messages.clone()))?;
         Ok(memory)
     }
 
@@ -277,7 +285,7 @@ impl Device for WgpuDevice {
     fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         self.capabilities.host_memory?;
         let open = self.open().ok()?;
-        let memory: Arc<dyn Memory> = WgpuMemory::import_host(&open.gpu, region, size, open.thread.clone())?;
+        let memory: Arc<dyn Memory> = WgpuMemory::import_host(&open.gpu, region, size, open.messages.clone())?;
         Some(memory)
     }
 
@@ -294,7 +302,7 @@ impl Device for WgpuDevice {
         if size > self.properties.max_allocation || !self.importable.contains(&kind) {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        let memory: Arc<dyn Memory> = WgpuMemory::import_fd(&open.gpu, kind, fd, size, open.thread.clone())?;
+        let memory: Arc<dyn Memory> = WgpuMemory::import_fd(&open.gpu, kind, fd, size, open.messages.clone())?;
         Ok(memory)
     }
 
@@ -316,7 +324,7 @@ impl Device for WgpuDevice {
         if open.gpu.capabilities.unified {
             return None;
         }
-        let memory = WgpuMemory::host_allocation(&open.gpu, size, open.thread.clone()).ok()?;
+        let memory = WgpuMemory::host_allocation(&open.gpu, size, open.messages.clone()).ok()?;
         Some(Arc::new(Pinned::new(memory)?))
     }
 

@@ -155,8 +155,8 @@ fn constants_and_variables_of_a_program() {
     }
 }
 
-/// lavapipe stops loops after 65,535 iterations of a work-item. Such a launch fails, and the next launch does not. The
-/// settings cover both ways in which the host reads the watchdog's word.
+/// lavapipe stops the loops of a work-item after 65,535 iterations in total. Such a launch fails, and the next launch
+/// does not. The settings cover both ways in which the host reads the failure word.
 #[test]
 fn launches_with_stopped_loops_fail() {
     const UNTIL: &str = "kernel void until(global float *a, uint n) {
@@ -177,7 +177,7 @@ fn launches_with_stopped_loops_fail() {
             match pending.wait() {
                 Ok(_) => assert_eq!(words(&read(&*device, &memory, 0, 4)), [(n as f32).to_bits()], "{settings:?}, {n} iterations"),
                 Err(BackendError::Other(text)) => {
-                    assert!(n > 65_535 && text.contains("stopped a loop"), "{settings:?}, {n} iterations: {text}")
+                    assert!(n > 65_535 && text.contains("stopped the loops"), "{settings:?}, {n} iterations: {text}")
                 }
                 Err(error) => panic!("{settings:?}, {n} iterations: {error}"),
             }

@@ -1,7 +1,7 @@
 //! Instruction sets and their capabilities.
 //!
-//! The code that builds vector IR queries [`Isa::caps`] and does not compare levels. Therefore, a new instruction set
-//! needs only a new table of capabilities.
+//! The code that builds vector IR queries [`Isa::caps`] and does not compare levels. For a new instruction set, that
+//! code needs only a new table of capabilities.
 
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +60,8 @@ pub struct IsaCaps {
     pub gather_cost: u32,
     /// The number of loads that take as long as the store of one lane.
     pub lane_store_cost: u32,
-    /// The smallest number of 32-bit lanes for which running two vectors of work-items at a time is faster.
+    /// Kernels with loops run several vectors of work-items at a time only if a vector has at least this number of
+    /// 32-bit lanes.
     pub min_interleaved_lanes: u32,
     /// The largest number of vectors of work-items to run at a time.
     pub max_interleaved_vectors: u32,
@@ -71,7 +72,8 @@ pub struct IsaCaps {
 
 impl X86Level {
     const fn caps(self) -> IsaCaps {
-        // See the module docs of the vectoriser's `gather_bound` and `dimension`.
+        // The module docs of the vectoriser's `gather_bound` and `dimension` explain `gather_cost` and
+        // `lane_store_cost`.
         const SSE42: IsaCaps = IsaCaps {
             vector_bytes: 0,
             vector_registers: 16,
@@ -108,10 +110,11 @@ impl X86Level {
 impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
-            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows Arm's guide for
-            // software. A gather of four lanes is four UMOV and four LD1 of one lane. Each occupies one of the two
-            // vector pipes for a cycle, as most vector operations do. FMLA takes four cycles, so eight independent
-            // ones keep both pipes busy. STR of a vector occupies both pipes for loads and stores, LDR one.
+            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows the "Arm
+            // Neoverse N1 Software Optimization Guide". A gather of four lanes is four UMOV and four LD1 of one lane.
+            // Each occupies one of the two vector pipes for a cycle, as most vector operations do. FMLA takes four
+            // cycles, so eight independent ones keep both pipes busy. STR of a vector occupies both pipes for loads and
+            // stores, LDR one.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,

@@ -41,7 +41,7 @@ struct StoredShader<'a> {
     args: Cow<'a, ArgLayout>,
     local_memory: u32,
     private_memory: u32,
-    coarse: u32,
+    coarsening_factor: u32,
     subgroup_size: Option<u32>,
     any_local_size: bool,
 }
@@ -75,7 +75,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
         args: Cow::Borrowed(&shader.args),
         local_memory: shader.local_memory,
         private_memory: shader.private_memory,
-        coarse: shader.coarse,
+        coarsening_factor: shader.coarsening_factor,
         subgroup_size: shader.subgroup_size,
         any_local_size: shader.any_local_size,
     };
@@ -84,7 +84,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
 
 /// Deserialises a shader, with SPIR-V and without a naga module. Returns `None` if the bytes are not a shader.
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
-    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarse, subgroup_size, any_local_size } =
+    let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarsening_factor, subgroup_size, any_local_size } =
         postcard::from_bytes(bytes).ok()?;
     Some(Shader {
         naga: naga::Module::default(),
@@ -94,7 +94,7 @@ pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
         args: args.into_owned(),
         local_memory,
         private_memory,
-        coarse,
+        coarsening_factor,
         subgroup_size,
         printf: crate::printf::Table::default(),
         any_local_size,
@@ -172,7 +172,7 @@ mod tests {
         let back = decode_shader(&encode_shader(&shader).expect("it is stored")).expect("it is read");
         assert_eq!((&back.spirv, &back.entry_point, &back.bindings), (&shader.spirv, &shader.entry_point, &shader.bindings));
         assert_eq!((&back.args, back.local_memory, back.private_memory), (&shader.args, shader.local_memory, shader.private_memory));
-        assert_eq!((back.coarse, back.any_local_size), (shader.coarse, shader.any_local_size));
+        assert_eq!((back.coarsening_factor, back.any_local_size), (shader.coarsening_factor, shader.any_local_size));
         assert!(encode_shader(&make("prints")).is_none());
     }
 }

@@ -2,8 +2,8 @@
 //! log of rejected modules. A module with random damage must be built or rejected in bounded time.
 //!
 //! The number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED` the first
-//! seed, `WGCL_FUZZ_MODULES` another folder of modules. The file `WGCL_FUZZ_LAST` receives the last module, in case the
-//! process crashes.
+//! seed, `WGCL_FUZZ_MODULES` another folder of modules. `WGCL_FUZZ_LAST` names a file that receives each damaged module
+//! before its build. After a crash, it contains the module that caused the crash.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -252,8 +252,8 @@ impl Random {
     }
 }
 
-/// Applies one to five changes: flips a bit, copies a word, writes a small number, increments a word, removes words, or
-/// repeats words.
+/// Applies one to four changes: flips a bit, copies a word, writes a small number, increments a word, removes words, or
+/// repeats words. Stops early if few words remain.
 fn damage(words: &mut Vec<u32>, random: &mut Random) {
     for _ in 0..=random.below(4) {
         let at = 5 + random.below(words.len() - 6);

@@ -17,19 +17,13 @@ use crate::handles;
 use crate::info::Query;
 use wgcl_opencl_headers::{
     _cl_mem, CL_IMAGE_ARRAY_SIZE, CL_IMAGE_BUFFER, CL_IMAGE_DEPTH, CL_IMAGE_ELEMENT_SIZE, CL_IMAGE_FORMAT, CL_IMAGE_HEIGHT,
-    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH, CL_MEM_KERNEL_READ_AND_WRITE,
-    cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type, cl_mem_properties, cl_uint,
+    CL_IMAGE_NUM_MIP_LEVELS, CL_IMAGE_NUM_SAMPLES, CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT,
+    CL_IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT, CL_IMAGE_REQUIREMENTS_MAX_DEPTH_EXT, CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT,
+    CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT, CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT, CL_IMAGE_REQUIREMENTS_SIZE_EXT,
+    CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT, CL_IMAGE_ROW_PITCH, CL_IMAGE_SLICE_PITCH, CL_IMAGE_WIDTH,
+    CL_MEM_KERNEL_READ_AND_WRITE, cl_context, cl_image_desc, cl_image_format, cl_image_info, cl_mem, cl_mem_flags, cl_mem_object_type,
+    cl_mem_properties, cl_uint,
 };
-
-/// Queries of cl_ext_image_requirements_info, which the headers of the bindings do not have yet.
-const ROW_PITCH_ALIGNMENT: cl_uint = 0x1290;
-const SLICE_PITCH_ALIGNMENT: cl_uint = 0x1291;
-const BASE_ADDRESS_ALIGNMENT: cl_uint = 0x1292;
-const SIZE: cl_uint = 0x12B2;
-const MAX_WIDTH: cl_uint = 0x12B3;
-const MAX_HEIGHT: cl_uint = 0x12B4;
-const MAX_DEPTH: cl_uint = 0x12B5;
-const MAX_ARRAY_SIZE: cl_uint = 0x12B6;
 
 /// Converts a format. Values of more than 16 bits become 0, which is not a format.
 fn format_of(raw: &cl_image_format) -> ImageFormat {
@@ -102,7 +96,7 @@ fn create_opencl_11(
     })
 }
 
-/// Converts the flags of clGetSupportedImageFormats.
+/// Checks and converts the memory flags of a query for image formats or image requirements.
 fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
     let both = CL_MEM_KERNEL_READ_AND_WRITE;
     if flags & both != 0 {
@@ -185,7 +179,7 @@ crate::entry! {
             image_type: ImageType::Image3d as u32,
             width: width as u64,
             height: height as u64,
-            // "For clCreateImage3D, this must be a value > 1."
+            // "For clCreateImage3D, this must be a value > 1." A depth of 0 is an error, so 1 becomes 0.
             depth: if depth == 1 { 0 } else { depth as u64 },
             row_pitch: row_pitch as u64,
             slice_pitch: slice_pitch as u64,
@@ -207,7 +201,7 @@ crate::entry! {
         // NULL."
         let purpose = format_use(flags)?;
         let kind = ImageType::from_raw(kind).ok_or_else(|| Error::InvalidValue(format!("image type {kind:#x} is unknown").into()))?;
-        check!(num_entries != 0 || formats.is_null(), InvalidValue, "num_entries is zero");
+        check!(num_entries != 0 || formats.is_null(), InvalidValue, "num_entries is zero, but image_formats is not null");
         // "clGetSupportedImageFormats returns a union of image formats supported by all devices in the context."
         let mut all: Vec<ImageFormat> = Vec::new();
         for device in context.devices() {
@@ -243,13 +237,15 @@ crate::entry! {
         let requirements = ImageRequirements::new(&context, format.get(1).first().map(format_of), desc.as_ref())?;
         let query = Query::new(size, value, size_ret);
         match param {
-            ROW_PITCH_ALIGNMENT | SLICE_PITCH_ALIGNMENT => query.put(requirements.pitch_alignment()? as usize),
-            BASE_ADDRESS_ALIGNMENT => query.put(requirements.base_alignment()? as usize),
-            SIZE => query.put(requirements.size()? as usize),
-            MAX_WIDTH => query.put(requirements.max(Dimension::Width)?),
-            MAX_HEIGHT => query.put(requirements.max(Dimension::Height)?),
-            MAX_DEPTH => query.put(requirements.max(Dimension::Depth)?),
-            MAX_ARRAY_SIZE => query.put(requirements.max(Dimension::ArraySize)?),
+            CL_IMAGE_REQUIREMENTS_ROW_PITCH_ALIGNMENT_EXT | CL_IMAGE_REQUIREMENTS_SLICE_PITCH_ALIGNMENT_EXT => {
+                query.put(requirements.pitch_alignment()? as usize)
+            }
+            CL_IMAGE_REQUIREMENTS_BASE_ADDRESS_ALIGNMENT_EXT => query.put(requirements.base_alignment()? as usize),
+            CL_IMAGE_REQUIREMENTS_SIZE_EXT => query.put(requirements.size()? as usize),
+            CL_IMAGE_REQUIREMENTS_MAX_WIDTH_EXT => query.put(requirements.max(Dimension::Width)?),
+            CL_IMAGE_REQUIREMENTS_MAX_HEIGHT_EXT => query.put(requirements.max(Dimension::Height)?),
+            CL_IMAGE_REQUIREMENTS_MAX_DEPTH_EXT => query.put(requirements.max(Dimension::Depth)?),
+            CL_IMAGE_REQUIREMENTS_MAX_ARRAY_SIZE_EXT => query.put(requirements.max(Dimension::ArraySize)?),
             _ => query.unknown(param),
         }
     }

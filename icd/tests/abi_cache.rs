@@ -88,8 +88,8 @@ impl Folder {
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let folders = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
-        folders(&self.cache()).iter().flat_map(|version| folders(version)).flat_map(|shard| folders(&shard)).collect()
+        let entries = |path: &Path| fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+        entries(&self.cache()).iter().flat_map(|version| entries(version)).flat_map(|shard| entries(&shard)).collect()
     }
 }
 

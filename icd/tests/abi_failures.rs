@@ -1,5 +1,5 @@
-//! How applications learn of a failed command, mostly of a kernel that the driver stops: lavapipe ends loops after
-//! 65,535 iterations of a work-item.
+//! How applications learn of a failed command, mostly of a kernel that the driver stops: lavapipe ends the loops of a
+//! work-item after 65,535 iterations in total.
 
 mod common;
 
@@ -230,7 +230,7 @@ fn failures_are_reported_to_the_context_callback() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let heard = MESSAGES.lock().expect("not poisoned").clone();
-    assert!(heard.len() == 1 && heard[0].contains("stopped a loop"), "{heard:?}");
+    assert!(heard.len() == 1 && heard[0].contains("stopped the loops"), "{heard:?}");
 }
 
 #[test]

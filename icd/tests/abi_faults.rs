@@ -282,8 +282,8 @@ fn a_kernel_that_cannot_be_compiled_fails_alone() {
     queue.finish();
 }
 
-/// lavapipe stops loops after 65,535 iterations of a work-item. A longer loop fails, or succeeds because the compiler
-/// merged several iterations into one.
+/// lavapipe stops the loops of a work-item after 65,535 iterations in total. A launch with more iterations fails, or
+/// succeeds because the compiler merged several iterations into one.
 #[test]
 fn loops_that_a_driver_stops_fail() {
     const LOOPS: &str = "

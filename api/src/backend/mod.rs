@@ -624,8 +624,8 @@ pub trait Device: Send + Sync + fmt::Debug {
         let _ = (memory, range);
         None
     }
-    /// Whether the device can be partitioned into sub-devices ([`Device::sub_device`]).
-    fn is_divisible(&self) -> bool {
+    /// Whether the device can be partitioned into sub-devices ([`Device::sub_device`]) if it has several compute units.
+    fn supports_partitioning(&self) -> bool {
         false
     }
     /// The affinity domains that divide the device, widest first.

@@ -162,7 +162,7 @@ impl Device for CpuDevice {
         host_visible_target(memory, range)
     }
 
-    fn is_divisible(&self) -> bool {
+    fn supports_partitioning(&self) -> bool {
         self.units.is_some()
     }
 

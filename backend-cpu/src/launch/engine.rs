@@ -9,6 +9,7 @@ use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion
 use wgcl_api::host_commands;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
+use wgcl_compiler::project::BUG_TRACKER;
 use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
 
@@ -23,7 +24,8 @@ use crate::sanitizer::{self, CheckedDispatch, Checker, LaunchState};
 use crate::threads::affinity::ComputeUnits;
 use crate::threads::thread_pool::ThreadPool;
 
-/// Minimum duration on one thread, in nanoseconds, of a dispatch that runs on several threads.
+/// A dispatch runs on several threads if it takes at least this number of nanoseconds on one thread, as estimated or
+/// measured.
 const MIN_SHARED_TIME: u64 = 10_000;
 /// Assumed nanoseconds per work-item of a kernel that has not run yet.
 const DEFAULT_ITEM_TIME: u64 = 1;
@@ -103,8 +105,8 @@ impl Engine {
         Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
 
-    /// The compute units of a sub-device; `None` for the whole device. Threads of the application run commands of a
-    /// sub-device only if the system refuses to create its thread.
+    /// The compute units of a sub-device; `None` for the whole device. On a sub-device, the queue's own thread runs all
+    /// commands. Threads of the application run them only if that thread cannot be created.
     pub(crate) fn units(&self) -> Option<&ComputeUnits> {
         self.units.as_ref()
     }
@@ -158,7 +160,10 @@ impl Engine {
             })
         };
         let result = catch_unwind(AssertUnwindSafe(execute));
-        let result = result.unwrap_or_else(|_| Err(BackendError::Other("internal error: the CPU device panicked in a command".to_owned())));
+        let result = result.unwrap_or_else(|_| {
+            let text = format!("internal error: the CPU device panicked in a command; report it at {BUG_TRACKER}");
+            Err(BackendError::Other(text))
+        });
         progress.complete(result.map(|()| Times { start, end: now() }));
     }
 
@@ -226,7 +231,7 @@ impl Engine {
         Ok(checker.result())
     }
 
-    /// Runs the groups of a region, on as many threads as its estimated duration justifies.
+    /// Runs the groups of a region: on one thread if the dispatch is short, otherwise on all threads of the pool.
     fn launch_region(&self, region: RegionLaunch<'_>) -> BackendResult<()> {
         let RegionLaunch { launch, program, variant, arguments, context, .. } = region;
         let dispatch = Arc::new(Dispatch::new(Arc::clone(variant), context, Arc::clone(arguments)));
@@ -272,7 +277,7 @@ impl Engine {
     fn printf_buffer(&self) -> BackendResult<HostAllocation> {
         let known = self.printf.lock().take();
         let mut buffer = known.or_else(|| HostAllocation::new(BUFFER_SIZE.into())).ok_or(BackendError::OutOfHostMemory)?;
-        // The buffer begins with the number of words in use.
+        // The buffer begins with the number of words that records requested.
         buffer.bytes_mut()[..4].fill(0);
         Ok(buffer)
     }

@@ -112,7 +112,8 @@ mod tests {
         assert_eq!(check_executable_memory(), Ok(()));
     }
 
-    /// Accesses the last byte of a large frame first. Without committed pages, this is an access violation on Windows.
+    /// Stores to the lowest address of a large frame first. Without committed pages, this is an access violation on
+    /// Windows.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn kernels_may_have_frames_of_many_pages() {
@@ -130,7 +131,7 @@ mod tests {
 
     #[test]
     fn an_entry_outside_of_the_code_is_an_error() {
-        // Bytes that are not a valid instruction, and then the function.
+        // Four bytes that must not be executed, and then the function.
         let code = [&[0; 4], RETURN].concat();
         let size = code.len() as u32;
         let kernel = NativeKernel { code, entry: 4, ..NativeKernel::default() };

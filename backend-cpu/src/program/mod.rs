@@ -13,6 +13,7 @@ use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramAddresses, ProgramData, program_data_at, program_sizes};
 use wgcl_compiler::printf::Table;
+use wgcl_compiler::project::BUG_TRACKER;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::vectorize::sanitize::AccessSite;
@@ -298,7 +299,10 @@ impl CpuProgram {
             let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn_scoped(scope, make);
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(made)) => made,
-                Ok(Err(_)) => Err(BackendError::Other(format!("kernel `{}`: internal error: the compiler panicked", kernel.name()))),
+                Ok(Err(_)) => {
+                    let text = format!("kernel `{}`: internal error: the compiler panicked; report it at {BUG_TRACKER}", kernel.name());
+                    Err(BackendError::Other(text))
+                }
                 Err(_) => make(),
             }
         })

@@ -34,7 +34,8 @@ const MAX_WAIT: Duration = Duration::from_secs(2);
 static SKIP_HANDLERS: AtomicBool = AtomicBool::new(false);
 /// Whether a driver runs kernels on the CPU.
 static RUNS_ON_CPU: AtomicBool = AtomicBool::new(false);
-static THREADS: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
+/// The senders to the submission threads.
+static MESSAGES: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
 /// Leaked objects. Leak checkers find them here.
 static LEAKED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// Batches that were submitted and are not complete.
@@ -66,10 +67,10 @@ fn register_for_this_process() {
     ONCE.call_once(register_exit_handler);
 }
 
-/// Makes the exit handler end the thread that receives from `thread`. `runs_on_cpu`: whether the driver runs kernels on
+/// Makes the exit handler end the thread that receives `messages`. `runs_on_cpu`: whether the driver runs kernels on
 /// the CPU.
-pub(crate) fn register(thread: Sender<Message>, runs_on_cpu: bool) {
-    THREADS.lock().push(thread);
+pub(crate) fn register(messages: Sender<Message>, runs_on_cpu: bool) {
+    MESSAGES.lock().push(messages);
     if runs_on_cpu {
         RUNS_ON_CPU.store(true, Ordering::Release);
     }
@@ -163,9 +164,9 @@ fn end_threads() -> bool {
     if std::process::id() != PROCESS.load(Ordering::Acquire) {
         return true;
     }
-    for thread in THREADS.lock().drain(..) {
+    for messages in MESSAGES.lock().drain(..) {
         // A thread that has ended needs no message.
-        let _ = thread.send(Message::Quit);
+        let _ = messages.send(Message::Quit);
     }
     shutdown::wait_for_all(Instant::now() + MAX_WAIT)
 }

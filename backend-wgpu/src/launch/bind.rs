@@ -75,7 +75,7 @@ impl BindGroups {
 /// Buffers of the engine that kernels may bind. Absent ones are not in use.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
-    pub(crate) watchdog: Option<&'a Arc<WgpuMemory>>,
+    pub(crate) failure_word: Option<&'a Arc<WgpuMemory>>,
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
     /// The parameter at which the merged buffer is bound, and the merged buffer.
     pub(crate) merged: Option<(u32, &'a Arc<WgpuMemory>)>,
@@ -89,7 +89,7 @@ const ALWAYS_BINDABLE: u64 = 1 << 27;
 /// The buffer for one binding.
 pub(crate) struct BoundBuffer<'a> {
     pub(crate) buffer: &'a Buffer,
-    /// `None` for a slot of a ring, and for a watchdog word that the host reads in place.
+    /// `None` for a slot of a ring, and for a failure word that the host reads in place.
     pub(crate) memory: Option<&'a WgpuMemory>,
     pub(crate) writes: bool,
     pub(crate) range: BoundRange,
@@ -152,7 +152,7 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
         // If the host reads the word in place, launches only set it, and need no barrier between them. Otherwise each
         // launch clears and copies the word, which needs barriers.
         BindingSource::Failures => {
-            let memory = internal.watchdog.ok_or_else(|| missing("loop watchdog"))?;
+            let memory = internal.failure_word.ok_or_else(|| missing("failure word"))?;
             let bound = whole(memory);
             Ok(if memory.mapping().is_some() { BoundBuffer { memory: None, writes: false, ..bound } } else { bound })
         }

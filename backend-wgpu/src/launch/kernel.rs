@@ -28,7 +28,7 @@ impl KernelShader {
 
     /// Work-items of dimension 0 per invocation.
     pub(crate) const fn coarsening_factor(&self) -> u32 {
-        self.0.coarse
+        self.0.coarsening_factor
     }
 }
 

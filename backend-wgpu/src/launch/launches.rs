@@ -23,8 +23,8 @@ use crate::launch::program::WgpuProgram;
 use crate::launch::replay_cache::{CachedLaunch, LaunchCache, MemorySource, RecordedDispatch};
 use crate::launch::thread_coarsening::CoarsenedLaunch;
 use crate::memory::device_memory::WgpuMemory;
+use crate::readback::failure_word::{BYTES, COPIED, FailureWord, WatchedLaunch};
 use crate::readback::printf::{COUNTER, MAX_IN_FLIGHT, Output, Pool};
-use crate::readback::watchdog::{BYTES, COPIED, LoopWatchdog, WatchedLaunch};
 use crate::submit::batch_encoder::{Dispatch, Uses};
 use crate::submit::completion::{Completion, PostWork};
 use crate::submit::open_batch::OpenBatch;
@@ -66,7 +66,7 @@ pub(crate) struct Launches {
     /// both.
     nulls: [Option<Arc<WgpuMemory>>; 2],
     printf: Arc<Pool>,
-    watchdog: Option<Arc<LoopWatchdog>>,
+    failure_word: Option<Arc<FailureWord>>,
 }
 
 fn program(launch: &Launch) -> BackendResult<&WgpuProgram> {
@@ -87,7 +87,7 @@ impl Launches {
             merged: None,
             nulls: [None, None],
             printf: Arc::default(),
-            watchdog: None,
+            failure_word: None,
         }
     }
 
@@ -203,9 +203,9 @@ impl Launches {
     }
 
     fn watch(&mut self, kernel: &Arc<str>) -> BackendResult<WatchedLaunch> {
-        let word = match &self.watchdog {
+        let word = match &self.failure_word {
             Some(word) => word,
-            None => self.watchdog.insert(LoopWatchdog::new(&self.limits.gpu)?),
+            None => self.failure_word.insert(FailureWord::new(&self.limits.gpu)?),
         };
         WatchedLaunch::new(word, kernel)
     }
@@ -271,7 +271,7 @@ impl Launches {
         }
         let internal = InternalMemory {
             printf: output.as_ref().and_then(Output::memory),
-            watchdog: self.watchdog.as_ref().map(|watchdog| watchdog.memory()),
+            failure_word: self.failure_word.as_ref().map(|word| word.memory()),
             scratch: self.scratch.as_ref(),
             merged: merged.and_then(|merged| Some((merged.first, self.merged.as_ref()?))),
             nulls: self.nulls.each_ref().map(Option::as_ref),

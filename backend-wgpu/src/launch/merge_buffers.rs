@@ -15,7 +15,7 @@ use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::submit::open_batch::OpenBatch;
 
 /// Number of bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer,
-/// scratch memory, the word of the loop watchdog.
+/// scratch memory, the failure word.
 pub(crate) const OTHERS: usize = 5;
 /// The offsets of an object in its own buffer and in the merged buffer are equal modulo this, which preserves
 /// alignment.

@@ -23,7 +23,7 @@ pub(crate) struct Pipeline {
     pub(crate) coarsening_factor: u32,
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
-    /// Whether the kernel writes the loop watchdog's word.
+    /// Whether the kernel may write the failure word.
     pub(crate) watched: bool,
 }
 
@@ -55,7 +55,7 @@ impl Pipeline {
 
     /// Creates the pipeline of a shader for this group size. The driver compiles it, which may take seconds.
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
-        let Shader { naga, spirv, entry_point, bindings, args, coarse, subgroup_size, printf, .. } = shader;
+        let Shader { naga, spirv, entry_point, bindings, args, coarsening_factor, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
         let watched = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
@@ -73,7 +73,7 @@ impl Pipeline {
                 Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor: coarse, printf, watched })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor, printf, watched })
     }
 }
 

@@ -59,8 +59,8 @@ pub(crate) struct WgpuMemory {
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
-    /// Receives the message that bind groups with this buffer are stale.
-    thread: Option<Sender<Message>>,
+    /// Sends the message that bind groups with this buffer are stale.
+    messages: Option<Sender<Message>>,
     /// Serial number of the last batch that reads or writes the buffer.
     last_use: AtomicU64,
     /// Serial number of the last batch that writes the buffer.
@@ -69,22 +69,22 @@ pub(crate) struct WgpuMemory {
 
 impl WgpuMemory {
     /// Creates memory that fits one binding.
-    pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+    pub(crate) fn new(gpu: &Arc<Gpu>, size: u64, messages: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
         if size > gpu.limits.max_storage_buffer_binding_size {
             return Err(BackendError::OutOfDeviceMemory);
         }
-        Self::of_any_size(gpu, size, thread)
+        Self::of_any_size(gpu, size, messages)
     }
 
     /// Creates memory that may have to be split across several bindings.
-    pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, thread: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
-        Self::make(gpu, size, thread, BufferUsages::UNIFORM, if gpu.capabilities.unified { HostAccess::Mapping } else { HostAccess::Bar })
+    pub(crate) fn of_any_size(gpu: &Arc<Gpu>, size: u64, messages: Option<Sender<Message>>) -> BackendResult<Arc<Self>> {
+        Self::make(gpu, size, messages, BufferUsages::UNIFORM, if gpu.capabilities.unified { HostAccess::Mapping } else { HostAccess::Bar })
     }
 
     /// Creates host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
-    pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+    pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, messages: Sender<Message>) -> BackendResult<Arc<Self>> {
         // MAP_READ selects cached memory.
-        Self::make(gpu, size, Some(thread), BufferUsages::MAP_READ, HostAccess::Mapping)
+        Self::make(gpu, size, Some(messages), BufferUsages::MAP_READ, HostAccess::Mapping)
     }
 
     pub(crate) fn is_of(&self, gpu: &Arc<Gpu>) -> bool {
@@ -94,7 +94,7 @@ impl WgpuMemory {
     fn make(
         gpu: &Arc<Gpu>,
         size: u64,
-        thread: Option<Sender<Message>>,
+        messages: Option<Sender<Message>>,
         more: BufferUsages,
         access: HostAccess,
     ) -> BackendResult<Arc<Self>> {
@@ -106,25 +106,31 @@ impl WgpuMemory {
         let (mut buffer, address) = gpu.buffer(allocated, usage, mapped).inspect_err(|_| gpu.release(allocated))?;
         buffer.visibility = HostVisibility::new(access == HostAccess::Mapping);
         let (mapping, bar) = if access == HostAccess::Mapping { (address, None) } else { (None, address) };
-        let mut memory = Self::of_buffer(gpu, size, buffer, thread);
+        let mut memory = Self::of_buffer(gpu, size, buffer, messages);
         (memory.mapping, memory.bar) = (mapping, bar);
         Ok(Arc::new(memory))
     }
 
     /// Imports memory that another API exported. The host cannot access it.
-    pub(crate) fn import_fd(gpu: &Arc<Gpu>, kind: ExternalMemory, fd: i32, size: u64, thread: Sender<Message>) -> BackendResult<Arc<Self>> {
+    pub(crate) fn import_fd(
+        gpu: &Arc<Gpu>,
+        kind: ExternalMemory,
+        fd: i32,
+        size: u64,
+        messages: Sender<Message>,
+    ) -> BackendResult<Arc<Self>> {
         let usage = BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST | BufferUsages::UNIFORM;
         gpu.check_alive()?;
         let buffer = gpu.vulkan()?.import_fd(kind, fd, size, usage)?;
         let allocated = buffer.size();
         // The memory is not the device's, but dropping it releases a reservation.
         gpu.reserve(allocated)?;
-        Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(thread))))
+        Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(messages))))
     }
 
     /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import it, or if
     /// `size` is not a multiple of 4: a store to part of a word writes the whole word.
-    pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, thread: Sender<Message>) -> Option<Arc<Self>> {
+    pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, messages: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
         // The host maps whole pages, so the bytes up to the rounded size exist.
@@ -143,13 +149,13 @@ impl WgpuMemory {
             drop(buffer);
             return None;
         };
-        let mut memory = Self::of_buffer(gpu, size, buffer, Some(thread));
+        let mut memory = Self::of_buffer(gpu, size, buffer, Some(messages));
         memory.region = Some(Arc::clone(region));
         memory.mapping = gpu.capabilities.unified.then_some(Mapping(start));
         Some(Arc::new(memory))
     }
 
-    fn of_buffer(gpu: &Arc<Gpu>, size: u64, buffer: Buffer, thread: Option<Sender<Message>>) -> Self {
+    fn of_buffer(gpu: &Arc<Gpu>, size: u64, buffer: Buffer, messages: Option<Sender<Message>>) -> Self {
         Self {
             id: gpu.fresh_id(),
             gpu: Arc::clone(gpu),
@@ -160,7 +166,7 @@ impl WgpuMemory {
             mapping: None,
             bar: None,
             region: None,
-            thread,
+            messages,
             last_use: AtomicU64::new(0),
             last_write: AtomicU64::new(0),
         }
@@ -210,9 +216,9 @@ impl Drop for WgpuMemory {
         // SAFETY: the buffer is taken only here.
         let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
         self.gpu.free_after(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
-        if let (Some(thread), true) = (&self.thread, self.bound.load(Ordering::Relaxed)) {
+        if let (Some(messages), true) = (&self.messages, self.bound.load(Ordering::Relaxed)) {
             // A thread that has ended has no bind groups.
-            let _ = thread.send(Message::Forget(self.id));
+            let _ = messages.send(Message::Forget(self.id));
         }
     }
 }

@@ -27,7 +27,8 @@ static QUEUES: Mutex<Vec<Weak<DeviceQueue>>> = Mutex::new(Vec::new());
 pub(crate) struct DeviceQueue {
     /// `None` once the submission thread has ended.
     engine: Mutex<Option<Engine>>,
-    thread: Sender<Message>,
+    /// Sends to the submission thread.
+    messages: Sender<Message>,
     /// Number of commands and flushes that the submission thread has not processed yet.
     pending: AtomicUsize,
     /// Token of the thread that enqueued the last command.
@@ -37,10 +38,10 @@ pub(crate) struct DeviceQueue {
 }
 
 impl DeviceQueue {
-    pub(crate) fn new(engine: Engine, thread: Sender<Message>) -> Arc<Self> {
+    pub(crate) fn new(engine: Engine, messages: Sender<Message>) -> Arc<Self> {
         let (completions, limits) = (Arc::clone(engine.completions()), engine.limits().clone());
         let (engine, counts) = (Mutex::new(Some(engine)), || AtomicUsize::new(0));
-        let queue = Arc::new(Self { engine, thread, pending: counts(), last_thread: counts(), completions, limits });
+        let queue = Arc::new(Self { engine, messages, pending: counts(), last_thread: counts(), completions, limits });
         let mut queues = QUEUES.lock();
         queues.retain(|queue| queue.strong_count() > 0);
         queues.push(Arc::downgrade(&queue));
@@ -51,7 +52,7 @@ impl DeviceQueue {
     #[expect(clippy::result_large_err, reason = "the caller handles the unsent message, at most once per device")]
     fn send(&self, message: Message) -> Result<(), SendError<Message>> {
         self.pending.fetch_add(1, Ordering::AcqRel);
-        self.thread.send(message)
+        self.messages.send(message)
     }
 
     /// Calls `f` with the engine. Returns `None` without the call if another thread uses the engine, if messages are
@@ -145,8 +146,8 @@ impl DeviceQueue {
     }
 
     /// The body of the submission thread.
-    pub(crate) fn run(&self, messages: &Receiver<Message>) {
-        while let Ok(message) = messages.recv() {
+    pub(crate) fn run(&self, received: &Receiver<Message>) {
+        while let Ok(message) = received.recv() {
             let counts = matches!(message, Message::Command { .. } | Message::Flush);
             let mut guard = self.engine.lock();
             let Some(engine) = guard.as_mut() else { return };

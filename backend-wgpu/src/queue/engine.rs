@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, HostWork, Progress, Times};
+use wgcl_compiler::project::BUG_TRACKER;
 
 use crate::host::clock;
 use crate::launch::launches::Launches;
@@ -115,8 +116,10 @@ impl Engine {
         let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
         let completion = completion.unwrap_or_else(|_| {
             // The panic may have left a command half recorded, so the batch cannot be submitted.
-            self.batch.abandon(&BackendError::Other("internal error: panic while recording a command of the same batch".to_owned()));
-            Err(BackendError::Other("internal error: panic while recording the command".to_owned()))
+            let panicked =
+                |command: &str| BackendError::Other(format!("internal error: panic while recording {command}; report it at {BUG_TRACKER}"));
+            self.batch.abandon(&panicked("a command of the same batch"));
+            Err(panicked("the command"))
         });
         let may_retire = self.batch.add_command(completion, dequeued, progress);
         if is_read {

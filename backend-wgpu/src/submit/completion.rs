@@ -18,9 +18,9 @@ use wgcl_api::backend::{BackendError, BackendResult, Progress, Times};
 use crate::gpu::open_device::{Gpu, Submission};
 use crate::host::clock;
 use crate::host::process_exit;
+use crate::readback::failure_word::WatchedLaunch;
 use crate::readback::pending_read::PendingRead;
 use crate::readback::printf::Output;
-use crate::readback::watchdog::WatchedLaunch;
 use crate::submit::timestamps::CommandTimestamps;
 
 /// How a command completes.

@@ -117,7 +117,7 @@ pub fn shader(source: &str, bindings: Vec<Binding>, args: ArgLayout, spirv: bool
         args,
         local_memory: 0,
         private_memory: 0,
-        coarse: 1,
+        coarsening_factor: 1,
         subgroup_size: None,
         printf: Default::default(),
         any_local_size: false,

@@ -39,7 +39,7 @@ struct Trees {
     random: Random,
     base: Value,
     ty: Type,
-    /// Values without uses.
+    /// Values for later operands. Most have no use yet.
     fresh: Vec<Value>,
     masks: Vec<Value>,
     /// Values that are addresses at most 256 bytes after the base.
@@ -212,7 +212,7 @@ impl Trees {
         }
     }
 
-    /// Stores a value, in some cases to an address that a later load reads.
+    /// Stores a value at offset `from` or more. If `from` is 0, an earlier load may read the same address.
     fn store(&mut self, from: i32) {
         let value = self.operand();
         let disp = from + self.random.below(64) as i32 * 8;

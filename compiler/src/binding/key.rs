@@ -31,8 +31,9 @@ pub struct BindingKey {
     /// Whether the dispatch starts at the first group of the NDRange, so that the group base is zero.
     pub single_dispatch: bool,
     /// Maximum number of work-items of dimension 0 per invocation, a power of two that divides the global size.
-    /// `passes::coarsen` selects the number ([`Shader::coarse`](crate::emit::Shader::coarse)). Greater than 1 only if
-    /// the kernel does not depend on its work-group and the global offset is zero.
+    /// `passes::coarsen` selects the number
+    /// ([`Shader::coarsening_factor`](crate::emit::Shader::coarsening_factor)). Greater than 1 only if the kernel does
+    /// not depend on its work-group and the global offset is zero.
     pub coarsen: u32,
     /// Whether the second dimension of a dispatch continues the first. Then a dispatch may have more groups of a
     /// one-dimensional NDRange than the limit of one dimension.

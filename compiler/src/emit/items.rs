@@ -147,9 +147,9 @@ impl Emitter<'_, '_> {
         for (dimension, _) in (0_u8..3).zip(self.cx.key.kernel.guard).filter(|(_, guarded)| *guarded) {
             let id = self.id_without_offset(dimension, inputs)?;
             let mut size = self.hidden(inputs, hidden::GLOBAL_SIZE + u32::from(dimension) * 4)?;
-            let coarse = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2);
-            if dimension == 0 && coarse > 0 {
-                let shift = self.b.u32(u32::from(coarse));
+            let log2 = self.function.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2);
+            if dimension == 0 && log2 > 0 {
+                let shift = self.b.u32(u32::from(log2));
                 size = self.b.shr(size, shift);
             }
             let here = self.b.binary(BinaryOperator::GreaterEqual, id, size);

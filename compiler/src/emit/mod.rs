@@ -180,7 +180,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         args,
         local_memory: plan.local_memory,
         private_memory: plan.private_memory,
-        coarse: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2),
+        coarsening_factor: 1 << kernel.kernel.as_ref().map_or(0, |kernel| kernel.coarsening_log2),
         subgroup_size: kernel.kernel.as_ref().and_then(|kernel| kernel.reqd_subgroup_size),
         printf,
         any_local_size: false,

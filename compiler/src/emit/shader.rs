@@ -9,8 +9,9 @@ use crate::binding::ArgLayout;
 pub enum BindingSource {
     /// The argument buffer.
     Arguments,
-    /// The buffer of the kernel's parameter with this index. Extra buffers have the next indices, then the additional
-    /// [`SplitBindings`](crate::launch::SplitBindings).
+    /// The buffer of the kernel's parameter with this index. The buffers of
+    /// [`BindingKey::extra_buffers`](crate::launch::BindingKey::extra_buffers) have the next indices. The parameters
+    /// that [`SplitBindings`](crate::launch::SplitBindings) adds follow.
     Param(u32),
     /// The constant data of the program, which all kernels of a module share.
     ConstantData,
@@ -23,8 +24,8 @@ pub enum BindingSource {
     /// work-item that waits too long for a lock changes the first word. So does a work-item whose loop the driver
     /// stopped ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)).
     Failures,
-    /// Scratch memory for private variables that do not fit function variables, `bytes_per_item` for each work-item of
-    /// a dispatch.
+    /// Scratch memory for the private variables that are not placed in the storage class Function. Each work-item of a
+    /// dispatch has `bytes_per_item` bytes.
     Scratch {
         /// Size in bytes for one work-item.
         bytes_per_item: u32,
@@ -67,7 +68,7 @@ pub struct Shader {
     pub private_memory: u32,
     /// Number of work-items of dimension 0 per invocation. The number of invocations of a dispatch is smaller by this
     /// factor.
-    pub coarse: u32,
+    pub coarsening_factor: u32,
     /// The subgroup size that the kernel requires, one of the device's sizes. `None` if the kernel requires none.
     pub subgroup_size: Option<u32>,
     /// The format of the records in the printf buffer. Empty without printf.

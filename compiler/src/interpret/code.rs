@@ -96,9 +96,9 @@ pub(super) enum Inst {
     /// Reinterprets the bytes of a value as lanes of another size.
     Regroup {
         from: Register,
-        had: Lanes,
+        from_lanes: Lanes,
         to: Register,
-        has: Lanes,
+        to_lanes: Lanes,
     },
     WorkItem {
         query: WorkItem,

@@ -388,11 +388,11 @@ fn segment(
                     r[to.at as usize + index as usize] = value;
                 }
             }
-            Inst::Regroup { from, had, to, has } => {
+            Inst::Regroup { from, from_lanes, to, to_lanes } => {
                 let mut bytes = [0; 128];
-                let size = had.bytes();
-                store(&r[from as usize..][..usize::from(had.lanes)], had.size, &mut bytes[..size]);
-                load(&bytes[..size], has.size, &mut r[to as usize..][..usize::from(has.lanes)]);
+                let size = from_lanes.bytes();
+                store(&r[from as usize..][..usize::from(from_lanes.lanes)], from_lanes.size, &mut bytes[..size]);
+                load(&bytes[..size], to_lanes.size, &mut r[to as usize..][..usize::from(to_lanes.lanes)]);
             }
             Inst::WorkItem { query, to } => r[to as usize] = u64::from(work_item_query(group, ids, query)),
             Inst::VarAddr { number, to } => r[to as usize] = pointer(MemoryKind::Private, frame.mark.0 + number, 0),

@@ -522,9 +522,9 @@ impl Translator<'_> {
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => self.alias(result, at),
             CastOp::Bitcast if from.lanes() == to.lanes() => self.alias(result, at),
             CastOp::Bitcast => {
-                let (had, has) = (self.shape(from), self.shape(to));
+                let (from_lanes, to_lanes) = (self.shape(from), self.shape(to));
                 let to = self.define(result).at;
-                self.push(Inst::Regroup { from: at, had, to, has });
+                self.push(Inst::Regroup { from: at, from_lanes, to, to_lanes });
             }
             CastOp::ZExt => self.alias(result, at),
             _ => match number::cast(op, self.scalar(a), self.scalar(result)) {

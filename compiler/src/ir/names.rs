@@ -1,4 +1,5 @@
-//! The spelling of operations in the text form: one table for the writer and the reader.
+//! The spelling of operations in the text form. The writer and the reader use the same tables, except for group
+//! reductions and scans (`read.rs`).
 //!
 //! Example: `BinOp::UDiv` is `udiv`.
 
@@ -54,7 +55,7 @@ impl GroupOp {
     }
 
     /// The operation of a reduction or scan. `None` for other operations.
-    pub const fn combines(self) -> Option<BinOp> {
+    pub const fn combining_op(self) -> Option<BinOp> {
         match self {
             Self::Reduce(op)
             | Self::ScanInclusive(op)
@@ -66,7 +67,7 @@ impl GroupOp {
         }
     }
 
-    /// Returns the operation with this name. `None` for reductions and scans.
+    /// Returns the operation with this name. `None` for names of reductions and scans, and for unknown names.
     pub fn plain(name: &str) -> Option<Self> {
         GROUP.iter().find(|(known, _)| *known == name).map(|(_, op)| *op)
     }

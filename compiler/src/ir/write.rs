@@ -221,7 +221,7 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
         Op::MemFence(fence) => write_fence(f, "mem_fence", *fence),
         Op::Group { sub, op, args } => {
             write!(f, "group {} {}", if *sub { "sub" } else { "work" }, op.name())?;
-            if let Some(bin) = op.combines() {
+            if let Some(bin) = op.combining_op() {
                 write!(f, " {}", bin.name())?;
             }
             args.iter().try_for_each(|a| write!(f, ", {a}"))

@@ -103,8 +103,9 @@ fn float(text: &str, hex: bool) -> Result<Number, String> {
         "l" => FloatSuffix::None,
         _ => return Err(format!("invalid suffix '{suffix}' on floating constant")),
     };
+    // A decimal constant has a digit: otherwise it would not be a pp-number.
     if !digits.contains(is_digit) {
-        return Err("floating constant has no digits".to_owned());
+        return Err("hexadecimal floating constant requires a significand".to_owned());
     }
     let spelling = &text[..text.len() - suffix.len()];
     let value = if hex { hex_float(digits, exponent.unwrap_or(0)) } else { spelling.parse().map_err(|_| "invalid floating constant")? };

@@ -107,7 +107,7 @@ impl Parser<'_> {
             let mut height = self.height;
             let then = if self.at(Punct::Colon) {
                 None
-            } else if self.enter() {
+            } else if self.enter_operand() {
                 let then = self.expression();
                 self.leave();
                 height = height.max(self.height);
@@ -448,7 +448,7 @@ impl Parser<'_> {
             self.grow(self.height);
             return Expr { kind: of_expr(Box::new(operand)), span: self.since(start) };
         }
-        if !self.enter() {
+        if !self.enter_operand() {
             return self.error_expr();
         }
         let operand = self.unary();

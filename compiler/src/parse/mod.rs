@@ -288,10 +288,19 @@ impl<'d> Parser<'d> {
 
     /// Enters brackets. If the nesting limit is exceeded, reports an error, stops the parser and returns false.
     fn enter(&mut self) -> bool {
+        self.enter_or_stop("bracket nesting level exceeded maximum of 256")
+    }
+
+    /// Enters an operand without brackets, for example that of `sizeof x`. It counts as a bracket.
+    fn enter_operand(&mut self) -> bool {
+        self.enter_or_stop("operators and brackets are nested too deeply (the limit is 256)")
+    }
+
+    fn enter_or_stop(&mut self, message: &str) -> bool {
         self.brackets += 1;
         if self.brackets > MAX_BRACKETS {
             let span = self.span();
-            self.stop_with(span, "bracket nesting level exceeded maximum of 256");
+            self.stop_with(span, message);
             return false;
         }
         true

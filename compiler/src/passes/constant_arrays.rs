@@ -29,7 +29,7 @@ enum Contents {
     Other,
 }
 
-/// Replaces the variables of a function that only contain a table.
+/// Replaces each private variable that contains only a table.
 pub(crate) fn run(function: &mut Function, globals: &[GlobalVar]) {
     let mut copies = false;
     function.body.walk(&mut |inst| copies |= matches!(inst.op, Op::Copy { .. }));

@@ -12,7 +12,7 @@ use super::{Context, MAX_ARGUMENT_DEPTH, Preprocessor};
 
 /// The result of the expansion of a macro name.
 enum Call {
-    /// The name was expanded. The expansion is read next.
+    /// The name was consumed. Its expansion is read next. After an error in the substitution, there is no expansion.
     Expanded,
     /// No `(` follows the name of a function-like macro. The name is an ordinary identifier.
     NotInvocation,
@@ -119,7 +119,8 @@ impl Preprocessor<'_> {
                         continue;
                     }
                 }
-                // A macro name in its own expansion is not expanded, also not later (C99 6.10.3.4).
+                // A macro name in its own expansion is not expanded, not even when the argument is scanned again (C99
+                // 6.10.3.4).
                 RawKind::Ident if self.macro_of(token.symbol).is_some_and(|found| found.disabled.get()) => {
                     token.flags |= RawToken::NO_EXPAND;
                 }

@@ -341,6 +341,7 @@ fn literals() {
     complains("099", "invalid digit '9' in octal constant");
     complains("1.5q", "invalid suffix 'q' on floating constant");
     complains("0x1.8", "hexadecimal floating constant requires an exponent");
+    complains("0x.p1", "hexadecimal floating constant requires a significand");
     complains("1e+", "exponent has no digits");
     complains("170141183460469231731687303715884105728", "integer literal is too large");
     complains("''", "empty character constant");

@@ -240,7 +240,7 @@ impl Sema<'_> {
     pub(super) fn builtin_call_values(&mut self, name: &Name, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
         if let Some(value) = values.iter().find(|v| matches!(self.kind(v.ty), TyKind::Void)) {
             let at = value.span;
-            self.err(at, format!("passing 'void' to parameter of '{name}'"));
+            self.err(at, format!("passing an expression of type 'void' to a parameter of '{name}'"));
             return self.error_expr(span);
         }
         let mut result = if self.is_in_table(name) {

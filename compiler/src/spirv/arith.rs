@@ -3,7 +3,7 @@
 use rspirv::spirv::{Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, Shown, invalid};
+use super::errors::{Checked, OperandIndex, Shown, invalid};
 use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
@@ -174,7 +174,7 @@ impl Lowering<'_, '_, '_> {
         let value = self.number(index)?;
         match self.b.ty(value).scalar() {
             Some(scalar) if scalar.is_int() => Ok(value),
-            _ => Err(invalid!("operand {index} is not an integer")),
+            _ => Err(invalid!("{} is not an integer", OperandIndex(index))),
         }
     }
 

@@ -3,7 +3,7 @@
 use rspirv::spirv::{MemorySemantics, Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, Shown, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
@@ -97,7 +97,7 @@ impl Lowering<'_, '_, '_> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
             Some(_) => self.module.constants.word(id),
-            None => Err(unsupported!("a non-constant operand {index}")),
+            None => Err(unsupported!("a non-constant {}", OperandIndex(index))),
         }
     }
 
@@ -191,7 +191,7 @@ impl Lowering<'_, '_, '_> {
             }
             // The scope has only one work-item.
             Some(Scope::Invocation) => Ok(()),
-            _ => Err(unsupported!("a barrier with scope {scope}")),
+            _ => Err(unsupported!("a barrier with scope {scope}, which is not Workgroup (2), Subgroup (3) or Invocation (4),")),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use rspirv::spirv::Op as Opcode;
 
-use super::errors::{Checked, Shown, invalid};
+use super::errors::{Checked, OperandIndex, Shown, invalid};
 use super::function::{Lowering, Val};
 use super::types::Kind;
 use super::words::Id;
@@ -26,7 +26,7 @@ impl Lowering<'_, '_, '_> {
             Opcode::VectorShuffle => self.shuffle()?,
             Opcode::VectorExtractDynamic => {
                 let (vector, index) = (self.vector(0)?, self.lane_index(1)?);
-                let Type::Vector(scalar, _) = self.b.ty(vector) else { return Err(invalid!("operand 0 is not a vector")) };
+                let Type::Vector(scalar, _) = self.b.ty(vector) else { return Err(invalid!("{} is not a vector", OperandIndex(0))) };
                 let value = match self.b.known(index) {
                     None if self.queries.contains_key(&vector) => self.component_of_query(vector, index),
                     Some(lane) if lane < u64::from(self.b.ty(vector).lanes()) => self.b.extract(vector, lane as u8),
@@ -38,7 +38,7 @@ impl Lowering<'_, '_, '_> {
                 let (vector, scalar, index) = (self.vector(0)?, self.number(1)?, self.lane_index(2)?);
                 let ty = self.b.ty(vector);
                 if ty.scalar().map(Type::Scalar) != Some(self.b.ty(scalar)) {
-                    return Err(invalid!("operand 1 does not have the type of the vector's components"));
+                    return Err(invalid!("{} does not have the type of the vector's components", OperandIndex(1)));
                 }
                 let value = self.b.emit(Op::InsertDyn(vector, index, scalar), ty);
                 self.set_result(value)?;
@@ -50,7 +50,7 @@ impl Lowering<'_, '_, '_> {
 
     fn vector(&mut self, index: usize) -> Checked<Value> {
         let value = self.number(index)?;
-        if self.b.ty(value).lanes() > 1 { Ok(value) } else { Err(invalid!("operand {index} is not a vector")) }
+        if self.b.ty(value).lanes() > 1 { Ok(value) } else { Err(invalid!("{} is not a vector", OperandIndex(index))) }
     }
 
     fn lane_index(&mut self, index: usize) -> Checked<Value> {
@@ -225,7 +225,7 @@ impl Lowering<'_, '_, '_> {
         let (Val::Memory(first), Val::Memory(second)) = sides else { return Err(invalid!("the operands do not have the result type")) };
         for index in [1, 2] {
             if self.type_id(self.current.operand(index)?)? != ty {
-                return Err(invalid!("operand {index} does not have the result type"));
+                return Err(invalid!("{} does not have the result type", OperandIndex(index)));
             }
         }
         if self.b.ty(cond) != Type::BOOL {

@@ -14,7 +14,7 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::bridge::c_space;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::module::{Entry, FunctionDef, Module};
 use super::types::Kind;
@@ -213,8 +213,8 @@ impl Lowering<'_, '_, '_> {
     fn enqueue_operand(&mut self, index: usize, operand: Operand) -> Checked<(Value, &'static str)> {
         let kind = &self.module.types.get(self.type_id(self.current.operand(index)?)?)?.kind;
         match operand {
-            Queue if *kind != Kind::Queue => Err(invalid!("operand {index} is not a queue")),
-            Event if *kind != Kind::DeviceEvent => Err(invalid!("operand {index} is not a device event")),
+            Queue if *kind != Kind::Queue => Err(invalid!("{} is not a queue", OperandIndex(index))),
+            Event if *kind != Kind::DeviceEvent => Err(invalid!("{} is not a device event", OperandIndex(index))),
             Queue => Ok((self.arg(index)?, "queue_t")),
             Event => Ok((self.arg(index)?, "clk_event_t")),
             Integer => {
@@ -224,14 +224,14 @@ impl Lowering<'_, '_, '_> {
             Events => {
                 let pointer = self.pointer(index)?;
                 if self.b.ty(pointer) == Type::Ptr(Space::Constant) {
-                    return Err(invalid!("operand {index} is a pointer to constant memory"));
+                    return Err(invalid!("{} is a pointer to constant memory", OperandIndex(index)));
                 }
                 Ok((self.b.cast(CastOp::SpaceCast, pointer, Type::Ptr(Space::Generic)), "__generic clk_event_t *"))
             }
             Memory => {
                 let pointer = self.pointer(index)?;
                 if self.b.ty(pointer) != Type::Ptr(Space::Global) {
-                    return Err(invalid!("operand {index} is not a pointer to global memory"));
+                    return Err(invalid!("{} is not a pointer to global memory", OperandIndex(index)));
                 }
                 Ok((pointer, "__global void *"))
             }
@@ -291,7 +291,7 @@ impl Lowering<'_, '_, '_> {
                     })
                     .collect())
             }
-            _ => Err(invalid!("operand {index} is not a size or an array of sizes")),
+            _ => Err(invalid!("{} is not a size or an array of sizes", OperandIndex(index))),
         }
     }
 
@@ -403,7 +403,7 @@ impl Lowering<'_, '_, '_> {
         };
         match self.b.ty(value) {
             Type::Scalar(scalar) if scalar.is_int() => Ok(self.b.resize(value, false, Type::I32)),
-            _ => Err(invalid!("operand {index} is not a size")),
+            _ => Err(invalid!("{} is not a size", OperandIndex(index))),
         }
     }
 

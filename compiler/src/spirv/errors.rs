@@ -48,6 +48,15 @@ impl fmt::Display for Shown {
     }
 }
 
+/// Formats the index of an operand for messages. Operand 0 follows the result type and the result id.
+pub(super) struct OperandIndex(pub(super) usize);
+
+impl fmt::Display for OperandIndex {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "operand {} (counted from 0, without result type and result id)", self.0)
+    }
+}
+
 /// The result of processing one instruction.
 pub(super) type Checked<T> = Result<T, ErrorKind>;
 

@@ -1,4 +1,5 @@
-//! `OpExtInst` of OpenCL.std. Each instruction becomes a call of the OpenCL C function.
+//! `OpExtInst` of OpenCL.std. Each instruction becomes a call of the OpenCL C function, except for `printf` (an IR
+//! operation) and `prefetch` (no code).
 
 use rspirv::spirv::OpenclStd100Op as Ext;
 
@@ -10,6 +11,10 @@ use super::function::{Lowering, Val};
 use super::types::Kind;
 use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
+
+/// The operand that is the first argument. The operands before it are the instruction set and the number of the
+/// instruction.
+const FIRST_ARGUMENT: usize = 2;
 
 /// The OpenCL C function of an instruction whose operands are numbers, and the signedness of its integers.
 fn numeric_function(op: Ext) -> Option<(String, Signedness)> {
@@ -48,7 +53,7 @@ impl Lowering<'_, '_, '_> {
             Ext::fract | Ext::modf | Ext::sincos => self.with_pointer(op, None),
             Ext::frexp | Ext::lgamma_r | Ext::remquo => self.with_pointer(op, Some(Scalar::I32)),
             Ext::nan => {
-                let bits = self.argument(0)?;
+                let bits = self.number(FIRST_ARGUMENT)?;
                 let value = self.library("nan", &[bits], Signedness::Unsigned)?;
                 self.set_result(value)
             }
@@ -69,16 +74,11 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Returns the numeric argument `index` of the instruction. The first argument has index 0.
-    fn argument(&mut self, index: usize) -> Checked<Value> {
-        self.number(index + 2)
-    }
-
     fn numbers(&mut self, op: Ext) -> Checked<()> {
         let (name, sign) = numeric_function(op).ok_or_else(|| unsupported!("OpenCL.std's {op:?}"))?;
         let mut args = Vec::new();
-        for index in 0..self.current.operands.len() - 2 {
-            args.push(self.argument(index)?);
+        for index in FIRST_ARGUMENT..self.current.operands.len() {
+            args.push(self.number(index)?);
         }
         let value = self.library(&name, &args, sign)?;
         self.set_result(value)
@@ -90,7 +90,7 @@ impl Lowering<'_, '_, '_> {
         let want = self.result_type()?;
         let last = self.current.operands.len() - 1;
         let (mut args, mut params) = (Vec::new(), Vec::new());
-        for index in 2..last {
+        for index in FIRST_ARGUMENT..last {
             let value = self.number(index)?;
             params.push(c_type(self.b.ty(value), Signedness::Signed)?);
             args.push(value);
@@ -106,7 +106,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn upsample(&mut self, op: Ext) -> Checked<()> {
-        let (high, low, want) = (self.argument(0)?, self.argument(1)?, self.result_type()?);
+        let (high, low, want) = (self.number(2)?, self.number(3)?, self.result_type()?);
         let sign = if op == Ext::s_upsample { Signedness::Signed } else { Signedness::Unsigned };
         let params = [c_type(self.b.ty(high), sign)?, c_type(self.b.ty(low), Signedness::Unsigned)?];
         let value = self.library_text(want, &c_type(want, sign)?, &params, &[high, low], "return upsample(a0, a1);")?;
@@ -116,19 +116,19 @@ impl Lowering<'_, '_, '_> {
     fn shuffle_by_mask(&mut self, op: Ext) -> Checked<()> {
         let want = self.result_type()?;
         let (mut args, mut params) = (Vec::new(), Vec::new());
-        let count = self.current.operands.len() - 2;
-        for index in 0..count {
-            let value = self.argument(index)?;
+        let count = self.current.operands.len();
+        for index in FIRST_ARGUMENT..count {
+            let value = self.number(index)?;
             let sign = if index + 1 == count { Signedness::Unsigned } else { Signedness::Signed };
             params.push(c_type(self.b.ty(value), sign)?);
             args.push(value);
         }
-        let names = (0..count).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
+        let names = (0..args.len()).map(|index| format!("a{index}")).collect::<Vec<_>>().join(", ");
         let value = self.library_text(want, &c_type(want, Signedness::Signed)?, &params, &args, &format!("return {op:?}({names});"))?;
         self.set_result(value)
     }
 
-    /// Returns an operand that is an offset in elements.
+    /// Returns operand `index`, which must be an offset in elements.
     fn offset(&mut self, index: usize) -> Checked<Value> {
         let offset = self.integer(index)?;
         Ok(self.b.resize(offset, false, self.module.types.pointer_int()))
@@ -153,7 +153,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     fn vector_store(&mut self, op: Ext) -> Checked<()> {
-        let (data, offset, pointer) = (self.argument(0)?, self.offset(3)?, self.pointer(4)?);
+        let (data, offset, pointer) = (self.number(2)?, self.offset(3)?, self.pointer(4)?);
         let ty = self.b.ty(data);
         let lanes = if ty.lanes() == 1 { String::new() } else { ty.lanes().to_string() };
         let rounding = match op {
@@ -242,7 +242,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Returns a constant that contains the string at `offset` in the constant `global`. Returns `global` itself if the
-    /// offset is 0.
+    /// offset is 0 and `global` has an initialiser.
     fn string_at(&mut self, global: Global, offset: i64) -> Checked<Global> {
         let data = self.shared.globals.get(global).ok_or_else(|| invalid!("the address of the format is out of range"))?;
         if data.space != Space::Constant {

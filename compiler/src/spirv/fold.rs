@@ -3,7 +3,7 @@
 use rspirv::spirv::Op;
 
 use super::constants::{Constant, Constants};
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::types::{Kind, Types};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Type};
@@ -41,7 +41,7 @@ struct Fold<'a> {
 
 impl Fold<'_> {
     fn operand(&self, index: usize) -> Checked<Id> {
-        self.operands.get(index).copied().map(Id).ok_or_else(|| invalid!("operand {index} is missing"))
+        self.operands.get(index).copied().map(Id).ok_or_else(|| invalid!("{} is missing", OperandIndex(index + 1)))
     }
 
     fn constant(&self, index: usize) -> Checked<Constant> {

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bridge::Bridge;
 use super::constants::Constant;
 use super::control::{self, CaseValues};
-use super::errors::{Checked, ErrorKind, InvalidModule, invalid, unsupported};
+use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, invalid, unsupported};
 use super::globals::Globals;
 use super::module::{FunctionDef, Module};
 use super::types::Kind;
@@ -446,13 +446,13 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
     /// Returns operand `index`, which must be numeric.
     pub(super) fn number(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
-        if self.b.ty(value).scalar().is_some() { Ok(value) } else { Err(invalid!("operand {index} is not a number")) }
+        if self.b.ty(value).scalar().is_some() { Ok(value) } else { Err(invalid!("{} is not a number", OperandIndex(index))) }
     }
 
     /// Returns operand `index`, which must be a pointer.
     pub(super) fn pointer(&mut self, index: usize) -> Checked<Value> {
         let value = self.arg(index)?;
-        if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("operand {index} is not a pointer")) }
+        if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("{} is not a pointer", OperandIndex(index))) }
     }
 
     /// The IR type of the current instruction's result.

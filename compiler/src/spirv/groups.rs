@@ -3,12 +3,12 @@
 use rspirv::spirv::{GroupOperation, Op as Opcode, Scope};
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
 /// The name of the operation of a reduction, and the signedness of its integers.
-const fn combines(op: Opcode) -> Option<(&'static str, Signedness)> {
+const fn reduction_operation(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
         Opcode::GroupSMin | Opcode::GroupFMin | Opcode::GroupNonUniformSMin | Opcode::GroupNonUniformFMin => ("min", Signedness::Signed),
@@ -73,7 +73,7 @@ impl Lowering<'_, '_, '_> {
             self.subgroup_scope()?;
             return self.collective(name, 1, Signedness::Signed).map(|()| true);
         }
-        if let Some((name, sign)) = combines(op) {
+        if let Some((name, sign)) = reduction_operation(op) {
             return self.reduction(name, sign).map(|()| true);
         }
         match op {
@@ -238,7 +238,7 @@ impl Lowering<'_, '_, '_> {
         let (count, stride) = (self.b.resize(count, false, int), self.b.resize(stride, false, int));
         let event = self.arg(5)?;
         if self.b.ty(event) != Type::I32 {
-            return Err(invalid!("operand 5 is not an event"));
+            return Err(invalid!("{} is not an event", OperandIndex(5)));
         }
         let params = [
             self.pointer_text(dst, element, Signedness::Signed)?,

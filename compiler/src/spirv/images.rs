@@ -4,7 +4,7 @@ use rspirv::spirv::{AccessQualifier, Dim, ImageOperands, Op as Opcode};
 
 use super::bridge::{Signedness, c_type};
 use super::constants::Constant;
-use super::errors::{Checked, Shown, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::{ImageType, Kind};
 use super::words::Id;
@@ -72,13 +72,13 @@ impl Lowering<'_, '_, '_> {
                 let (image, sampler) = (self.arg(0)?, self.arg(1)?);
                 self.image_type(self.current.operand(0)?)?;
                 if self.b.ty(sampler) != Type::I32 {
-                    return Err(invalid!("operand 1 is not a sampler"));
+                    return Err(invalid!("{} is not a sampler", OperandIndex(1)));
                 }
                 self.define(Val::Sampled(image, sampler))?;
             }
             Opcode::Image => match self.get(self.current.operand(0)?)? {
                 Val::Sampled(image, _) => self.define(Val::One(image))?,
-                _ => return Err(invalid!("operand 0 is not a sampled image")),
+                _ => return Err(invalid!("{} is not a sampled image", OperandIndex(0))),
             },
             Opcode::ImageSampleExplicitLod => {
                 let id = self.current.operand(0)?;

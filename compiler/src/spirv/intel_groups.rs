@@ -3,7 +3,7 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
@@ -55,7 +55,7 @@ impl Lowering<'_, '_, '_> {
         for index in 0..values {
             let value = self.number(index)?;
             if self.b.ty(value) != want {
-                return Err(invalid!("operand {index} does not have the result type"));
+                return Err(invalid!("{} does not have the result type", OperandIndex(index)));
             }
             args.push(value);
             params.push(text.clone());

@@ -56,7 +56,7 @@ impl Lines {
                 self.sets.extend(inst.result_id().map(|id| id.0));
             }
             (Op::ExtInst, &[set, number, ref operands @ ..]) if self.sets.contains(&set) => self.debug(inst, number, operands),
-            // SPIR-V: "... applies to ... the end of the block".
+            // A location applies up to the end of its block at most, so a new block has none.
             (Op::Label, _) => self.current = None,
             _ => {}
         }
@@ -76,8 +76,8 @@ impl Lines {
     }
 }
 
-/// Maps the source locations of a module to spans in a synthetic source, for the sanitizer. The source contains blanks
-/// up to the columns of the locations.
+/// Maps the source locations of a module to spans in a synthetic source, for the sanitizer. Each location has a line of
+/// blanks in that source. The number of blanks gives the column.
 #[derive(Debug, Default)]
 pub(super) struct SourceLocations {
     spans: FxHashMap<Line, Span>,

@@ -4,7 +4,7 @@
 
 use rspirv::spirv::{Op as Opcode, Scope};
 
-use super::errors::{Checked, Shown, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::{Lowering, Val};
 use super::types::Kind;
 use crate::ir::{CmpOp, Type, Value};
@@ -112,7 +112,7 @@ impl Lowering<'_, '_, '_> {
         let ty = self.type_id(self.current.operand(index)?)?;
         match self.module.types.get(ty)?.kind {
             Kind::Pipe { writes } => Ok((self.arg(index)?, if writes { "write_only" } else { "read_only" })),
-            _ => Err(invalid!("operand {index} is not a pipe")),
+            _ => Err(invalid!("{} is not a pipe", OperandIndex(index))),
         }
     }
 
@@ -120,7 +120,7 @@ impl Lowering<'_, '_, '_> {
         let ty = self.type_id(self.current.operand(index)?)?;
         match self.module.types.get(ty)?.kind {
             Kind::ReserveId => self.arg(index),
-            _ => Err(invalid!("operand {index} is not a reservation id")),
+            _ => Err(invalid!("{} is not a reservation id", OperandIndex(index))),
         }
     }
 

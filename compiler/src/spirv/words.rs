@@ -8,7 +8,7 @@ use rspirv::grammar::{INSTRUCTION_TABLE, OperandKind};
 use rspirv::spirv::Op;
 use rustc_hash::FxHashMap;
 
-use super::errors::{Checked, ErrorKind, InvalidModule, invalid};
+use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, invalid};
 use super::lines::{Line, Lines};
 
 /// The magic number.
@@ -108,7 +108,7 @@ impl<'w> Inst<'w> {
 
     /// Returns operand `index`. Operand 0 follows the result type and the result id.
     pub(super) fn word(&self, index: usize) -> Checked<u32> {
-        self.operands.get(index).copied().ok_or_else(|| invalid!("operand {index} is missing"))
+        self.operands.get(index).copied().ok_or_else(|| invalid!("{} is missing", OperandIndex(index)))
     }
 
     /// Returns an operand that is an id.

@@ -289,7 +289,7 @@ impl Vectorizer<'_> {
     // Reductions and scans
 
     fn reduction(&mut self, result: Value, op: GroupOp, value: Value, cluster: Option<Value>) -> Lowered<Val> {
-        let op = op.combines().ok_or_else(|| internal!("{op:?} is not a reduction or scan"))?;
+        let op = op.combining_op().ok_or_else(|| internal!("{op:?} is not a reduction or scan"))?;
         let fold = Fold { op, of: scalar(self.ir_ty(value)) };
         let regs = self.active_or_neutral(fold, value);
         if !self.is_uniform(result) {

@@ -43,21 +43,21 @@ impl Vectorizer<'_> {
         self.map(ty, regs, |reg| VOp::Cast(cast, reg))
     }
 
-    /// [`CastOp`] of an IR value.
+    /// Lowers a [`CastOp`] of an IR value, for each of its components.
     pub(super) fn cast(&mut self, op: CastOp, from: Type, to: Type, mode: Mode, comps: &Comps) -> Lowered<Comps> {
-        let (had, has) = (scalar(from), scalar(to));
+        let (from_scalar, to_scalar) = (scalar(from), scalar(to));
         match op {
-            CastOp::Bitcast => Ok(self.bitcast(had, has, mode, comps)),
+            CastOp::Bitcast => Ok(self.bitcast(from_scalar, to_scalar, mode, comps)),
             CastOp::SpaceCast if !keeps_pointer(from, to) => Ok(smallvec![self.cast_to_named_space(to, mode, &comps[0])]),
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::SpaceCast => {
-                let resized = |this: &mut Self, regs: &Regs| match (elem(had).bits(), elem(has).bits()) {
-                    (64, 32) => this.narrow(VCast::Trunc, has, mode, regs),
-                    (32, 64) => this.widen(VCast::ZExt, has, mode, regs),
+                let resized = |this: &mut Self, regs: &Regs| match (elem(from_scalar).bits(), elem(to_scalar).bits()) {
+                    (64, 32) => this.narrow(VCast::Trunc, to_scalar, mode, regs),
+                    (32, 64) => this.widen(VCast::ZExt, to_scalar, mode, regs),
                     _ => regs.clone(),
                 };
                 Ok(comps.iter().map(|regs| resized(self, regs)).collect())
             }
-            _ => comps.iter().map(|regs| self.cast_one(op, had, has, mode, regs)).collect(),
+            _ => comps.iter().map(|regs| self.cast_one(op, from_scalar, to_scalar, mode, regs)).collect(),
         }
     }
 
@@ -167,8 +167,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has at least
-    /// two more bits than a `half`, so the rounding to `half` gives the correct result.
+    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has 13 more
+    /// significant bits than a `half`. Two more are sufficient for a correct second rounding.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);
@@ -214,11 +214,11 @@ impl Vectorizer<'_> {
     /// Reinterprets the bits as components of another type.
     pub(super) fn bitcast(&mut self, from: Scalar, to: Scalar, mode: Mode, comps: &[Regs]) -> Comps {
         let ints: Comps = comps.iter().map(|regs| self.as_integer(from, mode, regs)).collect();
-        let (had, has) = (from.bits(), to.bits());
-        let made: Comps = if had == has {
+        let (from_bits, to_bits) = (from.bits(), to.bits());
+        let made: Comps = if from_bits == to_bits {
             ints
-        } else if had < has {
-            ints.chunks((has / had) as usize).map(|parts| self.combine_words(from, to, mode, parts)).collect()
+        } else if from_bits < to_bits {
+            ints.chunks((to_bits / from_bits) as usize).map(|parts| self.combine_words(from, to, mode, parts)).collect()
         } else {
             ints.iter().flat_map(|regs| self.split_words(from, to, mode, regs)).collect()
         };
@@ -227,14 +227,14 @@ impl Vectorizer<'_> {
 
     /// Combines narrow integers to a wide integer. The first one has the lowest bits.
     fn combine_words(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
-        let (had, wide) = (from.bits(), to.bits() == 64);
+        let (from_bits, wide) = (from.bits(), to.bits() == 64);
         let of = if wide { Scalar::I64 } else { Scalar::I32 };
-        let int = Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32);
+        let int = Scalar::int_of_size(from_bits / 8).unwrap_or(Scalar::I32);
         let mut sum: Option<Regs> = None;
         for (index, part) in (0_u64..).zip(parts) {
             let part = self.zero_extend(int, mode, part);
             let part = if wide { self.widen(VCast::ZExt, of, mode, &part) } else { part };
-            let part = if index == 0 { part } else { self.bin_const(VBin::Shl, of, mode, &part, index * u64::from(had)) };
+            let part = if index == 0 { part } else { self.bin_const(VBin::Shl, of, mode, &part, index * u64::from(from_bits)) };
             sum = Some(match sum {
                 Some(sum) => self.bin_regs(VBin::Or, of, mode, &sum, &part),
                 None => part,
@@ -247,13 +247,17 @@ impl Vectorizer<'_> {
 
     /// Splits a wide integer into narrow integers. The first one has the lowest bits.
     fn split_words(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
-        let (had, has) = (from.bits(), to.bits());
-        let of = if had == 64 { Scalar::I64 } else { Scalar::I32 };
-        let regs = if had < 32 { self.zero_extend(Scalar::int_of_size(had / 8).unwrap_or(Scalar::I32), mode, regs) } else { regs.into() };
-        (0..had / has)
+        let (from_bits, to_bits) = (from.bits(), to.bits());
+        let of = if from_bits == 64 { Scalar::I64 } else { Scalar::I32 };
+        let regs = if from_bits < 32 {
+            self.zero_extend(Scalar::int_of_size(from_bits / 8).unwrap_or(Scalar::I32), mode, regs)
+        } else {
+            regs.into()
+        };
+        (0..from_bits / to_bits)
             .map(|index| {
-                let part = if index == 0 { regs.clone() } else { self.bin_const(VBin::LShr, of, mode, &regs, u64::from(index * has)) };
-                if had == 64 { self.narrow(VCast::Trunc, Scalar::I32, mode, &part) } else { part }
+                let part = if index == 0 { regs.clone() } else { self.bin_const(VBin::LShr, of, mode, &regs, u64::from(index * to_bits)) };
+                if from_bits == 64 { self.narrow(VCast::Trunc, Scalar::I32, mode, &part) } else { part }
             })
             .collect()
     }

@@ -36,7 +36,7 @@ struct LoopBody {
     accesses: usize,
     operations: usize,
     /// It contains a barrier, a group operation, a call, a `printf` or a loop.
-    synchronises: bool,
+    has_excluded_operation: bool,
     /// Values computed from gathered values.
     gathered: FxHashSet<Value>,
     /// Values from which gathered addresses are computed.
@@ -92,7 +92,7 @@ impl LoopBody {
             let pointer = match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(*ptr),
                 Op::Barrier(_) | Op::Group { .. } | Op::Call(..) | Op::Printf { .. } | Op::Loop { .. } => {
-                    self.synchronises = true;
+                    self.has_excluded_operation = true;
                     None
                 }
                 _ => None,
@@ -139,6 +139,6 @@ impl LoopBody {
                     params.iter().zip(values).any(|(param, value)| self.addresses.contains(param) && self.gathered.contains(value));
             }
         });
-        self.accesses > 0 && !self.synchronises && !chases_pointers && self.operations <= gather_cost * self.accesses
+        self.accesses > 0 && !self.has_excluded_operation && !chases_pointers && self.operations <= gather_cost * self.accesses
     }
 }

@@ -298,7 +298,7 @@ impl Fuzzer {
             (KERNEL, false) => |cl, h| cl.clReleaseKernel(h),
             (SAMPLER, true) => |cl, h| cl.clRetainSampler(h),
             (SAMPLER, false) => |cl, h| cl.clReleaseSampler(h),
-            (COMMAND_BUFFER, retain) => return self.count_commands(handle, retain),
+            (COMMAND_BUFFER, retain) => return self.retain_or_release_command_buffer(handle, retain),
             (EVENT, true) => |cl, h| cl.clRetainEvent(h),
             (EVENT, false) => |cl, h| cl.clReleaseEvent(h),
             (_, true) => |cl, h| cl.clRetainDevice(h),

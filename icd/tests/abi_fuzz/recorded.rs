@@ -8,7 +8,7 @@ use super::common::ffi::{cl_event, cl_int, cl_uint};
 use super::{COMMAND_BUFFER, EVENT, Fuzzer, KERNEL, MEM, MUTABLE_COMMAND, QUEUE, Random};
 
 impl Fuzzer {
-    pub(super) fn count_commands(&self, handle: Handle, retain: bool) {
+    pub(super) fn retain_or_release_command_buffer(&self, handle: Handle, retain: bool) {
         if let Some(functions) = functions() {
             if retain {
                 functions.clRetainCommandBufferKHR(handle)
@@ -55,7 +55,8 @@ impl Fuzzer {
         }
     }
 
-    /// An update of up to two launches, recorded earlier or not.
+    /// Calls clUpdateMutableCommandsKHR with up to two configurations for random commands. Few of the handles are null
+    /// or of another kind.
     fn update(&mut self, functions: &Functions) {
         self.say("clUpdateMutableCommandsKHR");
         let (commands, mem, word) = (self.handle(COMMAND_BUFFER), self.handle(MEM), self.random.next());

@@ -89,8 +89,8 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          *absolute*, the errors in the row are absolute, too. The bounds of `lgamma`, `native_cos` and \
          `native_sin` are wgcl's own. For negative arguments, the bound of `lgamma` is relative to the \
          largest of 1, the result, and `lgamma` of the magnitude.\n\
-         - *relaxed* is the error of the same arguments with `-cl-fast-relaxed-math`, within its bounds \
-         and domains.\n\
+         - *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not \
+         include arguments for which that option specifies no error.\n\
          - Native functions are measured where arguments and results are normal numbers; `native_sin`, \
          `native_cos` and `native_tan` in [-pi, pi].\n\
          \n\
@@ -98,9 +98,10 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          exceeds its bound, or if a special value is wrong.\n\
          \n\
          ```sh\n\
-         cargo test --release -p wgcl --test accuracy                  # tens of thousands of arguments \
-         per function\n\
-         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of arguments\n\
+         cargo test --release -p wgcl --test accuracy                  # 6,000 random arguments per \
+         function, about as many in difficult ranges, and edge cases\n\
+         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of random arguments \
+         instead of 6,000\n\
          WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
          UPDATE_EXPECT=1 cargo test ... --test accuracy                # writes this page\n\
          ```\n"

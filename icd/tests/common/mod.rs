@@ -24,7 +24,8 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 
 use ffi::{
-    CL_DEVICE_NAME, CL_DEVICE_TYPE_ALL, CL_DRIVER_VERSION, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id, cl_int, cl_platform_id, cl_uint,
+    CL_DEVICE_NAME, CL_DEVICE_OPENCL_C_FEATURES, CL_DEVICE_TYPE_ALL, CL_DRIVER_VERSION, CL_PLATFORM_NAME, CL_SUCCESS, Cl, cl_device_id,
+    cl_int, cl_platform_id, cl_uint,
 };
 
 /// The platform and the device that the tests of this process run on.
@@ -252,13 +253,10 @@ pub fn info_string(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> 
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// CL_DEVICE_OPENCL_C_FEATURES, which the headers of the bindings do not have.
-const OPENCL_C_FEATURES: cl_uint = 0x106F;
-
 /// The feature macros that the device reports. The query returns structures of a version and 64 bytes of text.
 pub fn language_features() -> Vec<String> {
     let target = target();
-    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, OPENCL_C_FEATURES, size, value, ret));
+    let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_OPENCL_C_FEATURES, size, value, ret));
     let name = |entry: &[u8]| String::from_utf8_lossy(&entry[4..]).trim_end_matches('\0').to_owned();
     bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }

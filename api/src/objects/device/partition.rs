@@ -41,7 +41,11 @@ impl Partition {
             property::BY_COUNTS => Ok(Self::ByCounts((1..=limit as usize + 1).map(&at).take_while(|&count| count != 0).collect())),
             property::BY_AFFINITY_DOMAIN => {
                 let domain = u64::try_from(at(1)).ok().and_then(AffinityDomain::from_bits).filter(|domain| domain.bits().is_power_of_two());
-                let domain = domain.ok_or_else(|| Error::InvalidValue(format!("affinity domain {:#x} is not valid", at(1)).into()))?;
+                let domain = domain.ok_or_else(|| {
+                    Error::InvalidValue(
+                        format!("affinity domain {:#x} is not valid: expected exactly one CL_DEVICE_AFFINITY_DOMAIN_* value", at(1)).into(),
+                    )
+                })?;
                 only_scheme(Self::ByAffinityDomain(domain))
             }
             other => Err(Error::InvalidValue(format!("partition scheme {other:#x} is unknown").into())),
@@ -97,19 +101,19 @@ impl Device {
         self.properties().compute_units.max(1)
     }
 
-    /// Whether the device can be partitioned.
-    pub fn is_divisible(&self) -> bool {
-        self.backend().is_divisible() && self.compute_units() > 1
+    /// Whether the device has several compute units, and its back end supports partitioning.
+    pub fn can_be_partitioned(&self) -> bool {
+        self.backend().supports_partitioning() && self.compute_units() > 1
     }
 
     /// CL_DEVICE_PARTITION_MAX_SUB_DEVICES
     pub fn max_sub_devices(&self) -> u32 {
-        if self.is_divisible() { self.compute_units() } else { 0 }
+        if self.can_be_partitioned() { self.compute_units() } else { 0 }
     }
 
     /// CL_DEVICE_PARTITION_AFFINITY_DOMAIN: the domains that divide the device.
     pub fn affinity_domains(&self) -> AffinityDomain {
-        if !self.is_divisible() {
+        if !self.can_be_partitioned() {
             return AffinityDomain::empty();
         }
         let domains: AffinityDomain = self.backend().affinity_divisions().iter().map(|division| division.domain).collect();
@@ -119,7 +123,7 @@ impl Device {
     /// CL_DEVICE_PARTITION_PROPERTIES: the schemes. "If the device cannot be partitioned ... a value of 0 will be
     /// returned."
     pub fn partition_schemes(&self) -> Vec<isize> {
-        if !self.is_divisible() {
+        if !self.can_be_partitioned() {
             return vec![0];
         }
         let mut schemes = vec![property::EQUALLY, property::BY_COUNTS];
@@ -136,29 +140,33 @@ impl Device {
     pub fn divide(&self, scheme: &Partition) -> Result<Parts> {
         // "CL_INVALID_VALUE if values specified in properties are not valid or if values specified in properties are
         // valid but not supported by the device."
-        ensure!(self.backend().is_divisible(), InvalidValue, "{} cannot be partitioned", self.name());
+        ensure!(self.backend().supports_partitioning(), InvalidValue, "{} cannot be partitioned", self.name());
         let parts = match scheme {
             Partition::Equally(units) => {
                 let units = u32::try_from(*units).ok().filter(|&units| units != 0);
                 let units =
                     units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device must be positive".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
-                // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too, because
-                // they do not accept a sub-device with all compute units of its parent.
+                // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too. For all
+                // compute units, they expect CL_DEVICE_PARTITION_FAILED.
                 let all = self.compute_units();
                 ensure!(
                     units <= all,
                     InvalidDevicePartitionCount,
                     "sub-devices of {units} compute units are requested; the device has {all}"
                 );
-                ensure!(units < all, DevicePartitionFailed, "the sub-device would have every compute unit of the device");
+                ensure!(
+                    units < all,
+                    DevicePartitionFailed,
+                    "sub-devices of {units} compute units are requested; each must have fewer than the {all} of the device"
+                );
                 consecutive_indices((0..self.compute_units() / units).map(|_| units))
             }
             Partition::ByCounts(counts) => consecutive_indices(self.check_counts(counts)?),
             Partition::ByAffinityDomain(requested) => {
                 let divisions = self.backend().affinity_divisions();
-                // The device does not report this scheme.
-                ensure!(!divisions.is_empty(), InvalidValue, "no affinity domain divides {}", self.name());
+                // A device without divisions does not report this scheme.
+                ensure!(!divisions.is_empty(), InvalidValue, "{} cannot be partitioned by affinity domain", self.name());
                 let next = *requested == AffinityDomain::NEXT_PARTITIONABLE;
                 let division = divisions.into_iter().find(|division| next || division.domain == *requested);
                 // "CL_DEVICE_PARTITION_FAILED if the partition name is supported by the implementation but in_device
@@ -169,12 +177,7 @@ impl Device {
                 return Ok(Parts { units: division.parts, properties: scheme.properties(Some(division.domain)) });
             }
         };
-        ensure!(
-            self.is_divisible() && !parts.is_empty(),
-            DevicePartitionFailed,
-            "a device with {} compute units cannot be partitioned in this way",
-            self.compute_units()
-        );
+        ensure!(self.can_be_partitioned(), DevicePartitionFailed, "a device with one compute unit cannot be partitioned");
         Ok(Parts { units: parts, properties: scheme.properties(None) })
     }
 
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_not_divisible_by_default() {
+    fn a_device_cannot_be_partitioned_by_default() {
         let device: Arc<Device> = Device::new(TestDevice::new("whole"));
         assert_eq!((device.max_sub_devices(), device.partition_schemes()), (0, vec![0]));
         assert!(device.affinity_domains().is_empty());

@@ -5,7 +5,7 @@ use wgcl_codegen::vir::{BinOp, CastOp, CmpOp, Elem, Op, Rounding, TernOp, Type, 
 
 use super::{Generator, Quality};
 
-/// Whether there is a fused multiply-add. SSE4.2 has none for doubles.
+/// Whether the code generator supports a fused multiply-add. With SSE4.2, it emulates one for `f32` only.
 pub fn has_fma(isa: Isa, elem: Elem) -> bool {
     isa.caps().has_fma_f64 || elem == Elem::F32
 }

@@ -47,11 +47,11 @@ pub(crate) fn has_subgroups(version: u32, target: &Target) -> bool {
     target.has_extension("cl_intel_subgroups") || (version >= 200 && target.has_feature("__opencl_c_subgroups"))
 }
 
-const fn work(name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
+const fn work_row(name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
     when(has_collectives, intrinsic(name, Intrinsic::WorkGroup(function), signatures))
 }
 
-const fn sub(name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
+const fn sub_row(name: &'static str, function: GroupFn, signatures: &'static [&'static str]) -> Row {
     when(has_subgroups, intrinsic(name, Intrinsic::SubGroup(function), signatures))
 }
 
@@ -65,20 +65,20 @@ const fn subgroup_extension(extends: &'static str, name: &'static str, function:
 }
 
 pub(super) static ROWS: &[Row] = &[
-    work("work_group_all", GroupFn::All, PREDICATE),
-    work("work_group_any", GroupFn::Any, PREDICATE),
-    work("work_group_broadcast", GroupFn::Broadcast, &["N(N,uint,?uint,?uint)|1"]),
+    work_row("work_group_all", GroupFn::All, PREDICATE),
+    work_row("work_group_any", GroupFn::Any, PREDICATE),
+    work_row("work_group_broadcast", GroupFn::Broadcast, &["N(N,uint,?uint,?uint)|1"]),
     query("get_sub_group_size", Intrinsic::GetSubGroupSize),
     query("get_max_sub_group_size", Intrinsic::GetMaxSubGroupSize),
     query("get_enqueued_num_sub_groups", Intrinsic::GetEnqueuedNumSubGroups),
     query("get_num_sub_groups", Intrinsic::GetNumSubGroups),
     query("get_sub_group_id", Intrinsic::GetSubGroupId),
     query("get_sub_group_local_id", Intrinsic::GetSubGroupLocalId),
-    sub("sub_group_barrier", GroupFn::Barrier, &["void(uint,?scope)"]),
-    sub("sub_group_all", GroupFn::All, PREDICATE),
-    sub("sub_group_any", GroupFn::Any, PREDICATE),
-    sub("sub_group_broadcast", GroupFn::Broadcast, &["N(N,uint)|1"]),
-    extension(EXTENDED_TYPES, sub("sub_group_broadcast", GroupFn::Broadcast, &["G(G,uint)"])),
+    sub_row("sub_group_barrier", GroupFn::Barrier, &["void(uint,?scope)"]),
+    sub_row("sub_group_all", GroupFn::All, PREDICATE),
+    sub_row("sub_group_any", GroupFn::Any, PREDICATE),
+    sub_row("sub_group_broadcast", GroupFn::Broadcast, &["N(N,uint)|1"]),
+    extension(EXTENDED_TYPES, sub_row("sub_group_broadcast", GroupFn::Broadcast, &["G(G,uint)"])),
     subgroup_extension(VOTE, "sub_group_elect", GroupFn::Elect, &["int()"]),
     subgroup_extension(VOTE, "sub_group_non_uniform_all", GroupFn::All, PREDICATE),
     subgroup_extension(VOTE, "sub_group_non_uniform_any", GroupFn::Any, PREDICATE),
@@ -111,8 +111,8 @@ pub(super) static ROWS: &[Row] = &[
     subgroup_extension(INTEL, "intel_sub_group_shuffle_xor", GroupFn::ShuffleXor, &["G(G,uint)"]),
     subgroup_extension(INTEL, "intel_sub_group_shuffle_down", GroupFn::ShuffleDownInto, &["G(G,G,uint)"]),
     subgroup_extension(INTEL, "intel_sub_group_shuffle_up", GroupFn::ShuffleUpFrom, &["G(G,G,uint)"]),
-    intel(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["N(N,uint)|1"])),
-    intel_typed(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["G(G,uint)"])),
+    intel_short(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["N(N,uint)|1"])),
+    intel_short_typed(intrinsic("intel_sub_group_broadcast", Intrinsic::SubGroup(GroupFn::Broadcast), &["G(G,uint)"])),
     // 6.15.3
     dot("dot", &["uint(uchar4,uchar4)", "int(char4,char4)", "int(uchar4,char4)", "int(char4,uchar4)"]),
     dot("dot_acc_sat", &["uint(uchar4,uchar4,uint)", "int(char4,char4,int)", "int(uchar4,char4,int)", "int(char4,uchar4,int)"]),
@@ -141,7 +141,7 @@ macro_rules! arithmetic {
     };
 }
 
-const fn work_group(row: Row) -> Row {
+const fn if_work_group_arithmetic(row: Row) -> Row {
     when(has_arithmetic, row)
 }
 
@@ -149,7 +149,7 @@ const fn uniform(row: Row) -> Row {
     extension(UNIFORM, row)
 }
 
-const fn sub_group(row: Row) -> Row {
+const fn if_subgroups(row: Row) -> Row {
     when(has_subgroups, row)
 }
 
@@ -161,11 +161,11 @@ const fn non_uniform(row: Row) -> Row {
     extension(ARITHMETIC, row)
 }
 
-const fn intel(row: Row) -> Row {
+const fn intel_short(row: Row) -> Row {
     extension(INTEL_SHORT, row)
 }
 
-const fn intel_typed(row: Row) -> Row {
+const fn intel_short_typed(row: Row) -> Row {
     extension(EXTENDED_TYPES, when(|_, target| target.has_extension(INTEL_SHORT), row))
 }
 
@@ -173,13 +173,18 @@ pub(super) static WORK_GROUP: &[Row] = arithmetic!(
     "work_group_",
     Intrinsic::WorkGroup,
     [GroupFn::Reduce, GroupFn::ScanInclusive, GroupFn::ScanExclusive],
-    [(work_group, CORE, NUMBER), (uniform, &[Combine::Mul], NUMBER), (uniform, BITS, &["M(M)|1"]), (uniform, LOGIC, PREDICATE)]
+    [
+        (if_work_group_arithmetic, CORE, NUMBER),
+        (uniform, &[Combine::Mul], NUMBER),
+        (uniform, BITS, &["M(M)|1"]),
+        (uniform, LOGIC, PREDICATE)
+    ]
 );
 pub(super) static SUB_GROUP: &[Row] = arithmetic!(
     "sub_group_",
     Intrinsic::SubGroup,
     [GroupFn::Reduce, GroupFn::ScanInclusive, GroupFn::ScanExclusive],
-    [(sub_group, CORE, NUMBER), (typed, CORE, ANY)]
+    [(if_subgroups, CORE, NUMBER), (typed, CORE, ANY)]
 );
 pub(super) static NON_UNIFORM: &[Row] = arithmetic!(
     "sub_group_non_uniform_",
@@ -191,7 +196,7 @@ pub(super) static INTEL_ARITHMETIC: &[Row] = arithmetic!(
     "intel_sub_group_",
     Intrinsic::SubGroup,
     [GroupFn::Reduce, GroupFn::ScanInclusive, GroupFn::ScanExclusive],
-    [(intel, CORE, NUMBER), (intel_typed, CORE, ANY)]
+    [(intel_short, CORE, NUMBER), (intel_short_typed, CORE, ANY)]
 );
 
 const fn clustered(operations: &'static [Combine], signatures: &'static [&'static str]) -> Row {

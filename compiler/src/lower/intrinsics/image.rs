@@ -31,7 +31,8 @@ const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     })
 }
 
-/// The channel type of an access with this colour type. Half precision is accessed as single precision.
+/// The channel type of an access whose colour has components of this scalar type. Half precision is accessed as single
+/// precision.
 const fn colour(kind: ScalarKind) -> Colour {
     match kind {
         ScalarKind::Int => Colour::Int,
@@ -94,7 +95,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::Image { call: image, args });
     }
 
-    pub(super) fn get_image(&mut self, query: ImageQuery, call: &Call<'p>) -> Value {
+    pub(super) fn image_query(&mut self, query: ImageQuery, call: &Call<'p>) -> Value {
         let image = self.value(call, 0);
         let mut word = |word: u8| self.b.emit(Op::ImageWord { image, word }, Type::I32);
         match query {

@@ -19,7 +19,8 @@ impl<'p> Lowering<'p, '_> {
         self.element_address(pointer, index, signed, stride, false)
     }
 
-    /// Lowers `vloadn`. The pointer is aligned to the scalar. Three lanes are contiguous.
+    /// Lowers `vloadn`. The pointer is aligned to one element. Vectors of three lanes are three elements apart, not
+    /// four.
     pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
         let arith = self.arithmetic(call.ty);
         let size = lane_size(arith);
@@ -68,11 +69,11 @@ impl<'p> Lowering<'p, '_> {
         let data = self.value(call, 0);
         let language = &self.shared.target.language;
         let is_nearest = matches!(rounding, None | Some(Rounding::Rte));
-        let is_exact = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
-        // Devices differ in rounding to half and in denormals. The conversion uses integers unless that of the device
-        // is exact.
+        let may_use_device = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
+        // Devices differ in rounding to half and in denormals. The device converts `float` with rounding to nearest if
+        // that is exact, or if -cl-fast-relaxed-math permits it. Otherwise, the conversion uses integers.
         let half = match rounding {
-            _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && is_exact => {
+            _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && may_use_device => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {

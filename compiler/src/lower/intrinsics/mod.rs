@@ -184,7 +184,7 @@ impl<'p> Lowering<'p, '_> {
                 self.write_image(&call);
                 None
             }
-            Intrinsic::GetImage(query) => Some(self.get_image(query, &call)),
+            Intrinsic::GetImage(query) => Some(self.image_query(query, &call)),
         }
     }
 

@@ -3,13 +3,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::lanes::Lanes;
+use super::lanes::CoarseningAnalysis;
 use super::wide;
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, Function, Inst, Op, Region, Type, UnOp, Value, WorkItem};
 
 /// Rewrites the body of a kernel.
-pub(super) fn run(function: &mut Function, found: &Lanes) {
+pub(super) fn run(function: &mut Function, found: &CoarseningAnalysis) {
     let mut body = std::mem::take(&mut function.body);
     let mut jam = Jam { function, found, values: FxHashMap::default() };
     jam.region(&mut body, &Targets { yields: &[], breaks: &[], continues: &[], all: false });
@@ -18,7 +18,7 @@ pub(super) fn run(function: &mut Function, found: &Lanes) {
 
 struct Jam<'a> {
     function: &'a mut Function,
-    found: &'a Lanes,
+    found: &'a CoarseningAnalysis,
     /// For each value that differs between work-items: the value of each work-item.
     values: FxHashMap<Value, Vec<Value>>,
 }

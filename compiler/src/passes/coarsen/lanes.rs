@@ -6,7 +6,7 @@ use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads, Var
 use crate::ir::{Function, Inst, Op, Region, Type, Value, WorkItem};
 
 /// The analysis of a kernel that can be coarsened.
-pub(super) struct Lanes {
+pub(super) struct CoarseningAnalysis {
     /// Work-items per invocation, a power of two.
     pub(super) count: u32,
     variations: Vec<Variation>,
@@ -14,7 +14,7 @@ pub(super) struct Lanes {
     zeros: Vec<u8>,
 }
 
-impl Lanes {
+impl CoarseningAnalysis {
     /// Whether a value may differ between the work-items of an invocation.
     pub(super) fn is_varying(&self, value: Value) -> bool {
         self.variations.get(value.index()).is_some_and(|variation| *variation != Variation::Uniform)
@@ -32,11 +32,11 @@ impl Lanes {
 
 /// Analyses a kernel for at most `most` work-items per invocation. `None` if coarsening is not possible or not
 /// profitable.
-pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<Lanes> {
+pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<CoarseningAnalysis> {
     let mut sizes = (u32::MAX, 0);
     let params = DivergenceParams { group: [most, 1, 1], zero_offset: false, stable: StableLoads::Unordered };
     let divergence = Divergence::of(function, body, params);
-    if !(Coarse { divergence: &divergence }).can_interleave(body, false) {
+    if !(InterleavingCheck { divergence: &divergence }).can_interleave(body, false) {
         return None;
     }
     body.walk(&mut |inst| {
@@ -55,7 +55,7 @@ pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<L
     if count < 2 || count * smallest < 4 {
         return None;
     }
-    let found = Lanes { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
+    let found = CoarseningAnalysis { count, variations: divergence.into_variations(), zeros: alignment::zeros(function, body, count)? };
     let mut has_unmerged = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
@@ -78,11 +78,11 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
 
 /// Checks that work-items can be interleaved instruction by instruction. They must take the same path, except through
 /// branches without loops and jumps.
-struct Coarse<'d> {
+struct InterleavingCheck<'d> {
     divergence: &'d Divergence<'d>,
 }
 
-impl Coarse<'_> {
+impl InterleavingCheck<'_> {
     /// `divergent`: whether only some of the work-items may execute the region.
     fn can_interleave(&self, region: &Region, divergent: bool) -> bool {
         region.insts.iter().all(|inst| match &inst.op {
@@ -98,8 +98,8 @@ impl Coarse<'_> {
     }
 }
 
-/// Whether an operation without regions is independent of work-groups, and can be executed once per work-item or once
-/// for all.
+/// Whether an operation without regions does not depend on the work-group, and can be executed for each work-item of an
+/// invocation in sequence.
 const fn can_repeat(op: &Op) -> bool {
     match op {
         Op::WorkItem(query) => matches!(

@@ -18,7 +18,7 @@ pub(super) enum Root {
     Var(Var),
 }
 
-/// A set of roots, and of null (bit 0); the root of number `n` is bit `n + 1`.
+/// A bit set of roots. Bit 0 is null. Bit `n + 1` is the root with number `n`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Set(SmallVec<[u64; 2]>);
 
@@ -76,8 +76,9 @@ pub(super) struct Roots {
     /// Space of each root.
     pub spaces: Vec<Space>,
     sets: Vec<Set>,
-    /// For each value: whether it is a pointer in identity form: the object's [identity](crate::pointer::identity) and
-    /// an offset. Such a pointer may come from an integer, or from a root with unknown contents.
+    /// For each value: whether it is a pointer in identity form. That form consists of the object's
+    /// [identity](crate::pointer::identity) and an offset. Such a pointer may come from an integer, or from a root with
+    /// unknown contents.
     identity_form: Vec<bool>,
     /// For each root: whether pointers stored in it have identity form.
     identity_memory: Vec<bool>,
@@ -140,7 +141,8 @@ impl Roots {
             };
             roots.sets[result.index()].add(number + 1);
         });
-        // A pointer from memory may point into any buffer of the launch, and into any program-scope variable.
+        // A pointer from memory may point into any buffer of the launch, and into any program-scope variable. The first
+        // global of an address space represents all globals of that space.
         let mut any = Set::default();
         any.add(0);
         if rules.iter().any(|rule| matches!(rule, Rule::Load { .. } | Rule::FromBits(_))) {
@@ -187,7 +189,8 @@ impl Roots {
 
     fn solve(&mut self, function: &Function, rules: &[Rule], any: Set, large_offsets: bool) {
         let filters = Filters::new(&self.spaces);
-        // Only this kernel writes private and local memory.
+        // Only this kernel writes private and local memory, so their contents are known. With large offsets, all
+        // pointers in memory have identity form.
         let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);
         let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
         let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));

@@ -44,7 +44,7 @@ impl Collective {
 impl Vectorizer<'_> {
     /// The operation of a reduction or scan, and the mode of its registers.
     fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
-        let op = collective.op.combines().ok_or_else(|| internal!("{:?} is not a reduction or scan", collective.op))?;
+        let op = collective.op.combining_op().ok_or_else(|| internal!("{:?} is not a reduction or scan", collective.op))?;
         let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
         Ok((Fold { op, of: scalar(self.ir_ty(collective.value)) }, mode))
     }

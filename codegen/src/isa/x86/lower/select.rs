@@ -34,7 +34,7 @@ impl Lower<'_> {
         to
     }
 
-    /// Selects with AVX2. A selection with the operand 0 is a bitwise operation.
+    /// Selects with AVX2. If one of the two values is zero, the selection is an AND or ANDN.
     fn blend_or_clear(&mut self, cond: Value, a: Value, b: Value, len: u8) -> VReg {
         if self.splat_bits(b) == Some(0) {
             let a = self.source(a, false);

@@ -1,5 +1,5 @@
-//! Detects launches with wrong results because a loop ended early. lavapipe stops a loop after 65,535 iterations per
-//! work-item. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
+//! Detects launches with wrong results because a loop ended early. lavapipe stops the loops of a work-item after 65,535
+//! iterations in total. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
 //! Kernels report this in one word, which all launches share. If the host reads the word in place, it does not know
@@ -27,7 +27,7 @@ pub(crate) const COPIED: u64 = 16;
 
 /// The word in which the kernels of a device report loops that ended early.
 #[derive(Debug)]
-pub(crate) struct LoopWatchdog {
+pub(crate) struct FailureWord {
     gpu: Arc<Gpu>,
     memory: Arc<WgpuMemory>,
     in_flight: Mutex<usize>,
@@ -35,7 +35,7 @@ pub(crate) struct LoopWatchdog {
     spare_copies: Mutex<Vec<HostBuffer>>,
 }
 
-impl LoopWatchdog {
+impl FailureWord {
     pub(crate) fn new(gpu: &Arc<Gpu>) -> BackendResult<Arc<Self>> {
         let memory = WgpuMemory::new(gpu, BYTES, None)?;
         let word = Self { gpu: Arc::clone(gpu), memory, in_flight: Mutex::new(0), spare_copies: Mutex::default() };
@@ -79,14 +79,14 @@ fn first_word(bytes: &[u8]) -> u32 {
 /// A launch that may write the word, from its recording until its completion is reported.
 #[derive(Debug)]
 pub(crate) struct WatchedLaunch {
-    word: Arc<LoopWatchdog>,
+    word: Arc<FailureWord>,
     kernel: Arc<str>,
     /// Staging memory for the word, if the host cannot read it in place.
     copy: Option<HostBuffer>,
 }
 
 impl WatchedLaunch {
-    pub(crate) fn new(word: &Arc<LoopWatchdog>, kernel: &Arc<str>) -> BackendResult<Self> {
+    pub(crate) fn new(word: &Arc<FailureWord>, kernel: &Arc<str>) -> BackendResult<Self> {
         let copy = word.take_copy()?;
         *word.in_flight.lock() += 1;
         Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
@@ -112,10 +112,10 @@ impl WatchedLaunch {
         let what = match value {
             0 => return Ok(()),
             GAVE_UP => "a work-item gave up waiting for the lock of an emulated 64-bit atomic operation",
-            _ => "the driver stopped a loop after 65,535 iterations of one work-item",
+            _ => "the driver stopped the loops of a work-item after 65,535 iterations in total",
         };
         Err(BackendError::Other(format!(
-            "kernel `{}`: {what}; its results, or those of a kernel that ran at the same time, are wrong",
+            "kernel `{}`: {what}; its results, or those of a kernel that ran at the same time, are wrong: use wgcl's CPU device",
             self.kernel
         )))
     }
