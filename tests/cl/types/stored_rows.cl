@@ -1,4 +1,4 @@
-// Long runs of contiguous stores: complete, with stores to other memory between them, and with loads of what was stored.
+// Long runs of contiguous stores: complete, interrupted by stores to other memory, and interrupted by loads from the same memory.
 // for: T = ulong
 // for: N = 16
 // build: -DV=$T$N
