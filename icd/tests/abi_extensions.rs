@@ -53,7 +53,8 @@ fn capabilities_of_float_atomics_agree_with_macros() {
     let target = target();
     let macros = language_features();
     for (query, ty) in [(0x4231, "fp32"), (0x4232, "fp64"), (0x4233, "fp16")] {
-        let capabilities: u64 = info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, query, size, value, ret)).unwrap();
+        let capabilities: u64 = info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, query, size, value, ret))
+            .expect("cl_ext_float_atomics has this query");
         for (shift, space) in [(0, "global"), (16, "local")] {
             for (bit, operation) in [(0, "load_store"), (1, "add"), (2, "min_max")] {
                 // Only halves have a macro for loads, stores and exchanges.

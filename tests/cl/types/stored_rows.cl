@@ -1,4 +1,4 @@
-// Long runs of contiguous stores: complete, interrupted by stores to other memory, and interrupted by loads from the same memory.
+// Long runs of contiguous stores: complete, interrupted by stores to other memory, and by loads from the same memory.
 // for: T = ulong
 // for: N = 16
 // build: -DV=$T$N

@@ -53,7 +53,8 @@ impl Emitter<'_, '_> {
         Ok(self.extract_half(found, shift))
     }
 
-    /// Replaces a half with `operand`, or with the bitwise OR of both. Returns the old half. Operand and result are raw.
+    /// Replaces a half with `operand`, or with the bitwise OR of both. Returns the old half. Operand and result are
+    /// raw.
     pub(super) fn replace_half(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Expr) -> Result<Expr, EmitError> {
         let HalfLocation { key, pointer, shift } = self.locate_half(address, shape)?;
         let low = self.b.u32(0xffff);
