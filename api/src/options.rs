@@ -178,11 +178,10 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>)
     let named = env("WGCL_CONFIG").filter(|path| !path.is_empty()).map(PathBuf::from);
     let required = named.is_some();
     let usual = || {
-        env("XDG_CONFIG_HOME")
-            .map(PathBuf::from)
-            .or_else(|| env("HOME").map(|home| PathBuf::from(home).join(".config")))
-            .or_else(|| env("APPDATA").map(PathBuf::from))
-            .map(|directory| directory.join("wgcl/config.toml"))
+        let unix = || env("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env("HOME")?).join(".config")));
+        // Unix tools on Windows also set HOME.
+        let directory = if cfg!(windows) { env("APPDATA").map(PathBuf::from) } else { unix() };
+        directory.map(|directory| directory.join("wgcl").join("config.toml"))
     };
     let Some(path) = named.or_else(usual) else { return toml::Table::new() };
     match std::fs::read_to_string(&path) {
@@ -226,6 +225,19 @@ mod tests {
         assert_eq!(none, Options::default());
         let named = Options::read(&|name| (name == "WGCL_CONFIG").then(|| "/nonexistent/config.toml".to_owned()));
         assert_eq!(named.messages.len(), 1);
+    }
+
+    #[test]
+    fn the_file_is_in_the_users_folder() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let file = folder.path().join("wgcl").join("config.toml");
+        std::fs::create_dir(folder.path().join("wgcl")).and_then(|()| std::fs::write(file, "log = \"info\"\n")).expect("temporary file");
+        let variable = if cfg!(windows) { "APPDATA" } else { "XDG_CONFIG_HOME" };
+        let options = Options::read(&|name| match name {
+            "HOME" => Some("/nonexistent".to_owned()),
+            _ => (name == variable).then(|| folder.path().to_string_lossy().into_owned()),
+        });
+        assert_eq!(options.log.as_deref(), Some("info"));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_api::backend::{Backend, Device, DeviceKind};
 
 use crate::adapter::properties;
 use crate::adapter::settings::Settings;
 use crate::device::WgpuDevice;
 use crate::host::process_exit;
-#[cfg(not(any(windows, target_vendor = "apple")))]
+#[cfg(not(target_vendor = "apple"))]
 use crate::vulkan::hal_adapter;
 
 /// Minimum number of storage buffers per shader.
@@ -40,56 +40,68 @@ impl WgpuBackend {
     /// Lists the devices, GPUs first, without opening them. Returns an empty list if there is no driver.
     #[must_use]
     pub fn list_devices(&self) -> Vec<Arc<WgpuDevice>> {
-        let backends = if self.gl { wgpu::Backends::GL } else { wgpu::Backends::VULKAN | wgpu::Backends::METAL | wgpu::Backends::DX12 };
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.backends = backends;
-        descriptor.flags = wgpu::InstanceFlags::empty();
         let begin = Instant::now();
-        let Some((instance, mut adapters)) = self.list(descriptor) else { return Vec::new() };
-        tracing::debug!("listed {} adapters in {:?}", adapters.len(), begin.elapsed());
-        // The driver stays loaded. One thread must not unload it while another runs its exit handlers.
-        process_exit::leak(instance.clone());
-        adapters.retain(|adapter| {
+        let instances = self.list();
+        for (instance, adapters) in &instances {
+            tracing::debug!("listed {} adapters in {:?}", adapters.len(), begin.elapsed());
+            // The driver stays loaded. One thread must not unload it while another runs its exit handlers.
+            process_exit::leak(instance.clone());
+        }
+        let with_instance = |(instance, adapters): (wgpu::Instance, Vec<wgpu::Adapter>)| {
+            adapters.into_iter().map(move |adapter| (instance.clone(), adapter))
+        };
+        let mut adapters: Vec<_> = instances.into_iter().flat_map(with_instance).collect();
+        adapters.retain(|(_, adapter)| {
             let lack = missing_feature(adapter.get_downlevel_capabilities().flags, &adapter.limits());
             lack.inspect(|lack| log_skipped(adapter, lack)).is_none()
         });
-        // Two drivers or two APIs may list the same GPU. Only the first adapter in this order becomes a device.
-        adapters.sort_by_key(|adapter| {
-            let info = adapter.get_info();
-            (properties::kind(info.device_type), api_rank(info.backend))
-        });
-        let mut listed = FxHashSet::default();
-        adapters.retain(|adapter| {
-            let info = adapter.get_info();
-            let location = if info.device_pci_bus_id.is_empty() { info.name } else { info.device_pci_bus_id };
-            let is_first = listed.insert((info.vendor, info.device, location));
-            if !is_first {
+        let infos: Vec<_> = adapters.iter().map(|(_, adapter)| adapter.get_info()).collect();
+        let mut is_first = first_of_each_device(&infos).into_iter();
+        adapters.retain(|(_, adapter)| {
+            let stays = is_first.next().unwrap_or(true);
+            if !stays {
                 log_skipped(adapter, "another driver or API offers the same device");
             }
-            is_first
+            stays
         });
-        adapters.into_iter().map(|adapter| Arc::new(WgpuDevice::new(&instance, adapter, self.settings))).collect()
+        adapters.sort_by_key(|(_, adapter)| {
+            let info = adapter.get_info();
+            (properties::kind(info.device_type), api_rank(&info))
+        });
+        adapters.into_iter().map(|(instance, adapter)| Arc::new(WgpuDevice::new(&instance, adapter, self.settings))).collect()
     }
 }
 
 impl WgpuBackend {
-    /// Returns the instance and its adapters, or `None` if there is no driver.
-    #[cfg(any(windows, target_vendor = "apple"))]
-    fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
-        Some(list_by_wgpu(descriptor))
+    /// Returns the instances and their adapters. There is none without a driver.
+    fn list(&self) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+        if self.gl { vec![list_by_wgpu(wgpu::Backends::GL)] } else { list_main_apis() }
     }
+}
 
-    /// Returns the instance and its adapters, or `None` if there is no driver.
-    /// Only Vulkan and OpenGL ES exist on these systems.
-    #[cfg(not(any(windows, target_vendor = "apple")))]
-    fn list(&self, descriptor: wgpu::InstanceDescriptor) -> Option<(wgpu::Instance, Vec<wgpu::Adapter>)> {
-        if self.gl {
-            return Some(list_by_wgpu(descriptor));
-        }
-        let instance = hal_adapter::instance(&descriptor)?;
+/// Lists the adapters of Vulkan without wgpu's additions, and on Windows also those of Direct3D 12.
+#[cfg(not(target_vendor = "apple"))]
+fn list_main_apis() -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+    let vulkan = hal_adapter::instance(&descriptor(wgpu::Backends::VULKAN));
+    let vulkan = vulkan.map(|instance| {
         let adapters = hal_adapter::adapters(&instance);
-        Some((instance, adapters))
-    }
+        (instance, adapters)
+    });
+    let direct3d = cfg!(windows).then(|| list_by_wgpu(wgpu::Backends::DX12));
+    vulkan.into_iter().chain(direct3d).collect()
+}
+
+/// Lists the adapters of Metal, and those of Vulkan drivers that use it.
+#[cfg(target_vendor = "apple")]
+fn list_main_apis() -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+    vec![list_by_wgpu(wgpu::Backends::METAL | wgpu::Backends::VULKAN)]
+}
+
+fn descriptor(backends: wgpu::Backends) -> wgpu::InstanceDescriptor {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    descriptor
 }
 
 /// Returns the feature that an adapter lacks to be an OpenCL device, or `None` if it has all of them.
@@ -108,9 +120,8 @@ fn log_skipped(adapter: &wgpu::Adapter, reason: &str) {
     tracing::info!("skipped device {} ({}): {reason}", info.name, info.backend);
 }
 
-fn list_by_wgpu(descriptor: wgpu::InstanceDescriptor) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
-    let backends = descriptor.backends;
-    let instance = wgpu::Instance::new(descriptor);
+fn list_by_wgpu(backends: wgpu::Backends) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
+    let instance = wgpu::Instance::new(descriptor(backends));
     let adapters = pollster::block_on(instance.enumerate_adapters(backends));
     (instance, adapters)
 }
@@ -121,14 +132,41 @@ impl Backend for WgpuBackend {
     }
 }
 
-/// Returns the sort key of an API. Vulkan is first because it accepts the compiler's SPIR-V.
-const fn api_rank(backend: wgpu::Backend) -> u8 {
-    match backend {
+/// Returns the sort key of an adapter's API. Vulkan is first because it accepts the compiler's SPIR-V. Mesa's Dozen
+/// translates Vulkan to Direct3D 12, so it follows Direct3D.
+fn api_rank(info: &wgpu::AdapterInfo) -> u8 {
+    match info.backend {
+        wgpu::Backend::Vulkan if info.driver == DOZEN => 3,
         wgpu::Backend::Vulkan => 0,
         wgpu::Backend::Metal => 1,
         wgpu::Backend::Dx12 => 2,
-        _ => 3,
+        _ => 4,
     }
+}
+
+/// The name of Mesa's Vulkan driver for Direct3D 12.
+const DOZEN: &str = "Dozen";
+
+/// Returns for each adapter whether it becomes a device, so that each GPU is listed once.
+///
+/// Several APIs may list the same GPU. Their adapters then have the same vendor and device ID, but may have other
+/// names, types and locations. Only the adapters of the first API become devices ([`api_rank`]). Several drivers of one
+/// API may list the same GPU. Their adapters have the same location on the PCI bus, or the same name if the location is
+/// unknown.
+fn first_of_each_device(adapters: &[wgpu::AdapterInfo]) -> Vec<bool> {
+    let mut by_rank: Vec<usize> = (0..adapters.len()).collect();
+    by_rank.sort_by_key(|&index| (api_rank(&adapters[index]), properties::kind(adapters[index].device_type)));
+    let mut ranks = FxHashMap::default();
+    let mut listed = FxHashSet::default();
+    let mut is_first = vec![false; adapters.len()];
+    for index in by_rank {
+        let info = &adapters[index];
+        let location = if info.device_pci_bus_id.is_empty() { &info.name } else { &info.device_pci_bus_id };
+        let rank = api_rank(info);
+        is_first[index] =
+            *ranks.entry((info.vendor, info.device)).or_insert(rank) == rank && listed.insert((info.vendor, info.device, location));
+    }
+    is_first
 }
 
 /// Devices are sorted by the order of this enum.
@@ -136,7 +174,7 @@ const _: () = assert!((DeviceKind::DiscreteGpu as u8) < (DeviceKind::Cpu as u8))
 
 #[cfg(test)]
 mod tests {
-    use super::missing_feature;
+    use super::{DOZEN, first_of_each_device, missing_feature};
 
     #[test]
     fn adapters_without_compute_shaders_or_buffers_are_skipped() {
@@ -145,5 +183,29 @@ mod tests {
         assert_eq!(missing_feature(compute, &limits(4)), None);
         assert_eq!(missing_feature(none, &limits(4)), Some("no compute shaders"));
         assert_eq!(missing_feature(compute, &limits(3)), Some("fewer than 4 storage buffers per shader"));
+    }
+
+    #[test]
+    fn each_gpu_is_listed_once() {
+        let adapter = |backend, device_type, device, name: &str, location: &str| {
+            let mut info = wgpu::AdapterInfo::new(device_type, backend);
+            (info.vendor, info.device, info.name, info.device_pci_bus_id) = (7, device, name.to_owned(), location.to_owned());
+            info
+        };
+        use wgpu::Backend::{Dx12, Vulkan};
+        use wgpu::DeviceType::{Cpu, DiscreteGpu};
+        let lists = |adapters: &[wgpu::AdapterInfo], expected: &[bool]| assert_eq!(first_of_each_device(adapters), expected);
+        // Two APIs that disagree on the type, the name and the location.
+        lists(&[adapter(Dx12, DiscreteGpu, 1, "a", "0:1"), adapter(Vulkan, Cpu, 1, "b", "")], &[false, true]);
+        // Two GPUs of the same model in two APIs, and a GPU without a Vulkan driver.
+        let two = |backend| [adapter(backend, DiscreteGpu, 1, "a", "0:1"), adapter(backend, DiscreteGpu, 1, "a", "0:2")];
+        let other = adapter(Dx12, DiscreteGpu, 2, "c", "0:3");
+        lists(&[two(Dx12).as_slice(), &two(Vulkan), &[other]].concat(), &[false, false, true, true, true]);
+        // Two Vulkan drivers for one GPU.
+        lists(&[adapter(Vulkan, DiscreteGpu, 1, "a", "0:1"), adapter(Vulkan, DiscreteGpu, 1, "a (other)", "0:1")], &[true, false]);
+        // A Vulkan driver that uses Direct3D.
+        let dozen = wgpu::AdapterInfo { driver: DOZEN.to_owned(), ..adapter(Vulkan, DiscreteGpu, 1, "a", "0:1") };
+        lists(&[dozen.clone(), adapter(Dx12, DiscreteGpu, 1, "a", "0:1")], &[false, true]);
+        lists(&[dozen], &[true]);
     }
 }

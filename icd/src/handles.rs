@@ -35,6 +35,7 @@ use wgcl_api::objects::program::Program;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::objects::sampler::Sampler;
 use wgcl_api::objects::semaphore::Semaphore;
+use wgcl_api::observe::at_exit::LOCKS_MAY_BE_LOST;
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::object::Object;
 use wgcl_api::types::process;
@@ -277,9 +278,15 @@ pub(crate) fn release<T: HasHandle>(handle: *mut T::Raw) -> Result<Option<Arc<T>
     }))
 }
 
-/// Returns all objects to which the application has references.
-pub(crate) fn referenced_objects() -> Vec<Arc<dyn Any + Send + Sync>> {
-    REGISTRY.iter().flat_map(|shard| shard.read().values().filter_map(|entry| entry.held.clone()).collect::<Vec<_>>()).collect()
+/// Returns all objects to which the application has references, for an exit handler. Returns `None` if a thread that
+/// was ended changed the registry.
+pub(crate) fn referenced_objects_at_exit() -> Option<Vec<Arc<dyn Any + Send + Sync>>> {
+    let mut objects = Vec::new();
+    for shard in REGISTRY.iter() {
+        let entries = if LOCKS_MAY_BE_LOST { shard.try_read()? } else { shard.read() };
+        objects.extend(entries.values().filter_map(|entry| entry.held.clone()));
+    }
+    Some(objects)
 }
 
 /// CL_..._REFERENCE_COUNT: returns the number of the application's references, but at least 1.

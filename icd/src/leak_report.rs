@@ -14,6 +14,7 @@ use wgcl_api::objects::program::Program;
 use wgcl_api::objects::queue::Queue;
 use wgcl_api::objects::sampler::Sampler;
 use wgcl_api::objects::semaphore::Semaphore;
+use wgcl_api::observe::at_exit;
 
 use crate::handles;
 
@@ -43,14 +44,15 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
     plain(kinds.iter().find(|(is_one, _)| *is_one)?.1)
 }
 
-/// Prints all unreleased objects in one line, on standard error.
+/// Prints all unreleased objects in one line on standard error, in an exit handler.
 pub(crate) fn print() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for words in handles::referenced_objects().iter().filter_map(|object| words(&**object)) {
+    let Some(objects) = handles::referenced_objects_at_exit() else { return at_exit::print_lost("list of unreleased objects") };
+    for words in objects.iter().filter_map(|object| words(&**object)) {
         *counts.entry(words).or_default() += 1;
     }
     if !counts.is_empty() {
         let list = counts.iter().map(|((one, several), count)| format!("{count} {}", if *count == 1 { one } else { several }));
-        eprintln!("wgcl: not released: {}", list.collect::<Vec<_>>().join(", "));
+        at_exit::print(format_args!("wgcl: not released: {}\n", list.collect::<Vec<_>>().join(", ")));
     }
 }

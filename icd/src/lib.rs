@@ -45,5 +45,6 @@ mod queue;
 mod sampler;
 mod semaphore;
 mod svm;
+mod terminal;
 mod unsupported;
 mod usm;

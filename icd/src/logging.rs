@@ -5,7 +5,7 @@
 //! thread-local state.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::fmt::format::{DefaultVisitor, Writer};
@@ -16,10 +16,12 @@ use tracing_subscriber::{EnvFilter, registry};
 
 use wgcl_api::options::Options;
 
+use crate::terminal;
+
 /// Writes each event as a line.
 struct Lines {
-    /// Whether standard error is a terminal. Levels then have colours.
-    is_terminal: bool,
+    /// Whether levels have colours.
+    has_colours: bool,
 }
 
 /// The ANSI colour of a level.
@@ -39,7 +41,7 @@ impl<S: Subscriber> Layer<S> for Lines {
         // Writes to a string do not fail.
         let _ = SystemTime.format_time(&mut Writer::new(&mut line));
         let (level, target) = (*event.metadata().level(), event.metadata().target());
-        let _ = match self.is_terminal {
+        let _ = match self.has_colours {
             true => write!(line, " \x1b[{}m{level:>5}\x1b[0m {target}: ", colour(level)),
             false => write!(line, " {level:>5} {target}: "),
         };
@@ -58,7 +60,7 @@ pub(crate) fn start(options: &Options) {
             EnvFilter::new("wgcl=info")
         });
         // The subscriber belongs to this library's copy of `tracing`, so no other code has set it.
-        let _ = registry().with(filter).with(Lines { is_terminal: io::stderr().is_terminal() }).try_init();
+        let _ = registry().with(filter).with(Lines { has_colours: terminal::shows_colours() }).try_init();
     }
     // These messages are printed even without a log. Otherwise, users would not notice that an option has no effect.
     for message in &options.messages {

@@ -7,7 +7,7 @@ use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
 use wgcl_api::objects::device::opencl_version::platform_version_text;
 use wgcl_api::objects::platform::{NAME, Platform, SUFFIX};
 use wgcl_api::objects::semaphore::TYPE_BINARY;
-use wgcl_api::observe::{lint, sanitizer_summary, trace};
+use wgcl_api::observe::{self, lint, sanitizer_summary, trace};
 use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
 
@@ -40,6 +40,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         trace::begin(options);
         lifetime::watch();
         if trace::is_on() || options.is_checked() {
+            observe::at_exit::prepare();
             lifetime::at_exit(at_exit);
         }
         Platform::new(Arc::new(Backends::of(options)))

@@ -278,12 +278,30 @@ fn contexts_have_exactly_the_given_devices() {
     assert_eq!(queue.read::<u32>(&mem, 1024), [16; 1024]);
 }
 
+/// The number of cores on which this thread may run.
+#[cfg(not(windows))]
+fn own_cores() -> u32 {
+    available_parallelism().map_or(0, |cores| cores.get() as u32)
+}
+
+/// The number of cores on which this thread may run. `available_parallelism` counts those of the machine.
+#[cfg(windows)]
+fn own_cores() -> u32 {
+    use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
+    use windows_sys::Win32::System::Threading::{GetCurrentThread, GetThreadGroupAffinity};
+
+    let mut own = GROUP_AFFINITY::default();
+    // SAFETY: the call writes the mask.
+    let is_known = unsafe { GetThreadGroupAffinity(GetCurrentThread(), &raw mut own) } != 0;
+    if is_known { own.Mask.count_ones() } else { 0 }
+}
+
 /// Records the number of cores on which it may run.
 unsafe extern "C" fn note_cores(arguments: *mut c_void) {
     // SAFETY: the arguments of the test below.
     let place = unsafe { *arguments.cast::<*mut u32>() };
     // SAFETY: a buffer of one word.
-    unsafe { *place = available_parallelism().map_or(0, |cores| cores.get() as u32) };
+    unsafe { *place = own_cores() };
 }
 
 #[test]

@@ -2,7 +2,9 @@
 //!
 //! `cargo test` runs each way in 50 child processes. `WGCL_TEST_EXITS` sets another number. A child runs a kernel on
 //! several threads, enqueues another launch without a flush, and ends: it returns from `main`, calls `exit` or
-//! `ExitProcess` while other threads use OpenCL, or first unloads the library. A child of the last way never uses it.
+//! `ExitProcess` while other threads use OpenCL, or first unloads the library. A child of `unload_unused` never uses
+//! it.
+//! Some children also check the results that `WGCL_CHECK`, `WGCL_STATS` and `WGCL_TRACE` print at the end.
 
 #[cfg(windows)]
 #[path = "windows_exit/child.rs"]

@@ -38,7 +38,7 @@ def notices(package):
 def main():
     packages = linked(json.load(sys.stdin))
     texts = collections.defaultdict(list)
-    print("Rust crates that are part of libwgcl.so or wgclc:\n")
+    print("Rust crates that are part of the library or wgclc:\n")
     for package in packages:
         name = f"{package['name']} {package['version']}"
         print(f"{name}: {package['license'] or package['license_file']}")

@@ -22,6 +22,12 @@ compressed() { # TO
     gzip -9 -n >"$1"
 }
 
+# Prints the licences of the linked crates.
+third_party() {
+    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${cross:-$(rustc -vV | sed -n 's/^host: //p')}") |
+        "$(any_python)" "$root/scripts/packaging/licences.py"
+}
+
 # Empties a directory and fills it with the library, wgclc, manual pages, shell completions and licences.
 stage() { # LIBRARY WGCLC FOLDER
     local library=$1 tool=$2 to=$3 doc=$3/share/doc/wgcl
@@ -39,7 +45,6 @@ stage() { # LIBRARY WGCLC FOLDER
     cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$doc"
     sed -e "s|@address@|$(project repository)|" -e "s|@author@|$(project authors)|" "$root/scripts/packaging/copyright" >"$doc/copyright"
     compressed "$doc/CHANGELOG.md.gz" <"$root/CHANGELOG.md"
-    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${cross:-$(rustc -vV | sed -n 's/^host: //p')}") |
-        "$(any_python)" "$root/scripts/packaging/licences.py" | compressed "$doc/THIRD-PARTY.gz"
+    third_party | compressed "$doc/THIRD-PARTY.gz"
     find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
 }

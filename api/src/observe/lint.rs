@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 
+use super::at_exit;
 use crate::options::Options;
 use crate::types::callback;
 
@@ -108,9 +109,11 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
 /// Called at process exit: reports queues with commands that the application did not wait for. The
 /// results of these commands are unknown.
 pub fn report_unawaited_queues() {
-    let queues_without_wait = QUEUES.lock().iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
+    let Some(queues) = at_exit::lock(&QUEUES) else { return at_exit::print_lost("queues without a wait") };
+    let queues_without_wait = queues.iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
-        eprintln!("wgcl: the application did not wait for the last commands of {count} {}", if count == 1 { "queue" } else { "queues" });
+        let queues = if count == 1 { "queue" } else { "queues" };
+        at_exit::print(format_args!("wgcl: the application did not wait for the last commands of {count} {queues}\n"));
     }
 }

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 
 use parking_lot::Mutex;
 
+use super::at_exit;
+
 #[derive(Default)]
 struct Summary {
     launches: u64,
@@ -30,13 +32,15 @@ pub fn count_finding() {
     SUMMARY.lock().get_or_insert_default().findings += 1;
 }
 
-/// Prints the summary on standard error. Prints nothing if no kernel was launched with the sanitizer.
+/// Prints the summary on standard error, in an exit handler. Prints nothing if no kernel was launched with the
+/// sanitizer.
 pub fn print() {
     let counted = |count: u64, one: &str, several: &str| format!("{count} {}", if count == 1 { one } else { several });
-    if let Some(Summary { launches, kernels, findings }) = SUMMARY.lock().take() {
+    let Some(mut summary) = at_exit::lock(&SUMMARY) else { return at_exit::print_lost("summary of the checks") };
+    if let Some(Summary { launches, kernels, findings }) = summary.take() {
         let found = if findings == 0 { "nothing found".to_owned() } else { counted(findings, "error", "errors") };
         let launches = counted(launches, "launch", "launches");
         let kernels = counted(kernels.len() as u64, "kernel", "kernels");
-        eprintln!("wgcl: checked {launches} of {kernels}: {found}");
+        at_exit::print(format_args!("wgcl: checked {launches} of {kernels}: {found}\n"));
     }
 }

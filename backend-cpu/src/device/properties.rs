@@ -20,12 +20,20 @@ const MAX_CONSTANT: u32 = 64 << 20;
 /// Reported maximum number of `__constant` arguments. They fit the maximum parameter size.
 const MAX_CONSTANT_ARGS: u32 = 128;
 
+/// Returns the memory limit of this process in bytes, or `None` if it is unknown.
+fn machine_memory() -> Option<u64> {
+    #[cfg(windows)]
+    return crate::memory::physical_memory();
+    #[cfg(not(windows))]
+    return host::memory::total();
+}
+
 /// The properties of the CPU with `threads` compute units.
 pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DeviceProperties {
     let Processor { name, vendor, vendor_id, signature } = processor();
     let uuid = uuid::of_parts(&[b"wgcl CPU device", vendor.as_bytes(), name.as_bytes(), &signature.to_le_bytes()]);
     let driver_uuid = uuid::of_parts(&[b"wgcl CPU driver", env!("CARGO_PKG_VERSION").as_bytes()]);
-    let memory = host::memory::total().unwrap_or(UNKNOWN_MEMORY) & !4095;
+    let memory = machine_memory().unwrap_or(UNKNOWN_MEMORY) & !4095;
     DeviceProperties {
         name,
         kind: DeviceKind::Cpu,

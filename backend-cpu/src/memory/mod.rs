@@ -28,6 +28,8 @@ use wgcl_compiler::launch::MAX_SMALL_IMAGE;
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
 use crate::memory::initialized::InitializedBytes;
+#[cfg(windows)]
+pub(crate) use crate::memory::pages::physical_memory;
 
 /// Minimum size of a memory object that needs 64-bit offsets, in bytes.
 const LARGE_OBJECT: u64 = 1 << 31;

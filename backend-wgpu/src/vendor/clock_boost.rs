@@ -5,7 +5,7 @@
 //! submissions every 1 or 5 ms did not change that, nor did `cuInit`. With the request that libcuda makes for its
 //! contexts, the kernel still took 2.0 ms. Other vendors' drivers have no such request.
 //!
-//! A request lasts [`DURATION`] seconds, so that an idle GPU saves power soon.
+//! A request lasts `DURATION` seconds, so that an idle GPU saves power soon.
 
 #[cfg(target_os = "linux")]
 use std::sync::OnceLock;
@@ -18,6 +18,7 @@ use wgcl_api::options::Options;
 use crate::vendor::resource_manager::Subdevice;
 
 /// Maximum number of seconds for which the clocks stay high after the last submission.
+#[cfg(target_os = "linux")]
 const DURATION: u32 = 5;
 /// The interval at which the request is renewed while the program submits commands.
 const INTERVAL: Duration = Duration::from_secs(2);

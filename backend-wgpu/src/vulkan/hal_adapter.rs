@@ -1,7 +1,5 @@
 //! Vulkan adapters below wgpu: listing them, their facts, and opening them as devices.
 
-use std::ffi::CStr;
-
 use ash::vk;
 use wgcl_api::backend::{BackendError, BackendResult};
 use wgcl_compiler::target::FloatControls;
@@ -16,9 +14,12 @@ use crate::vulkan::extensions::{
 use crate::vulkan::host_memory_import;
 
 /// Instance extensions for windows. An instance with them connects to the display server, which may be absent.
-const WINDOW_EXTENSIONS: [&CStr; 3] = [ash::khr::xlib_surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::wayland_surface::NAME];
+#[cfg(not(target_vendor = "apple"))]
+const WINDOW_EXTENSIONS: [&std::ffi::CStr; 4] =
+    [ash::khr::xlib_surface::NAME, ash::khr::xcb_surface::NAME, ash::khr::wayland_surface::NAME, ash::khr::win32_surface::NAME];
 
 /// Creates a Vulkan instance without window extensions. Returns `None` if there is no Vulkan driver.
+#[cfg(not(target_vendor = "apple"))]
 pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::Instance> {
     let hal_descriptor = hal::InstanceDescriptor {
         name: "wgcl",
@@ -47,10 +48,12 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
 }
 
 /// Maximum size in bytes of a buffer and of a binding: some code of wgpu counts in 32 bits.
+#[cfg(not(target_vendor = "apple"))]
 const MAX_BUFFER: u64 = u32::MAX as u64 & !255;
 
 /// Lists the adapters of a Vulkan instance. `wgpu::Instance::enumerate_adapters` would prepare each device for
 /// validation of indirect dispatches.
+#[cfg(not(target_vendor = "apple"))]
 pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     // SAFETY: the instance is used only to list its adapters.
     let Some(hal_instance) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };

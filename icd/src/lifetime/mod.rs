@@ -12,7 +12,7 @@ pub(crate) use windows::{STAYS_LOADED, watch};
 
 /// Calls a function at the end of the process.
 pub(crate) fn at_exit(function: extern "C" fn()) {
-    // SAFETY: the function may be called at the end of the process: it does not block, and the library is never
-    // unloaded before.
+    // SAFETY: the function may be called at the end of the process: it does not wait for locks of threads that were
+    // ended, and the library is never unloaded before.
     let _ = unsafe { libc::atexit(function) };
 }

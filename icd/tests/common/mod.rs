@@ -165,18 +165,22 @@ macro_rules! extension_functions {
         impl Functions {
             #[allow(dead_code, reason = "the loader exports the functions of some extensions")]
             fn load() -> Option<Self> {
-                let target = $crate::common::target();
-                Self::find(|name| {
-                    let name = std::ffi::CString::new(name).ok()?;
-                    let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
-                    (!found.is_null()).then_some(found)
-                })
+                Self::find(Self::address)
             }
 
-            /// The functions that the ICD loader exports.
+            fn address(name: &str) -> Option<*mut std::ffi::c_void> {
+                let target = $crate::common::target();
+                let name = std::ffi::CString::new(name).ok()?;
+                let found = target.cl.clGetExtensionFunctionAddressForPlatform(target.platform, name.as_ptr());
+                (!found.is_null()).then_some(found)
+            }
+
+            /// The functions that the ICD loader exports. That of Windows exports some of them only, and returns the
+            /// addresses of the others.
             #[allow(dead_code, reason = "loaders export the functions of few extensions")]
             fn exported() -> Option<Self> {
-                Self::find(|name| $crate::common::target().cl.exported(name))
+                let other = |name| if cfg!(windows) { Self::address(name) } else { None };
+                Self::find(|name| $crate::common::target().cl.exported(name).or_else(|| other(name)))
             }
 
             fn find(find: impl Fn(&str) -> Option<*mut std::ffi::c_void>) -> Option<Self> {

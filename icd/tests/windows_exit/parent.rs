@@ -1,6 +1,7 @@
 //! Starts the children, and checks how they end.
 
-use std::process::{Command, ExitCode, Stdio};
+use std::fs::File;
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use super::child::STATUS;
@@ -8,8 +9,37 @@ use super::child::STATUS;
 /// The environment variable with the way in which a child ends.
 pub const WAY: &str = "WGCL_TEST_EXIT";
 
-/// Each way, and its exit status.
-const WAYS: [(&str, i32); 5] = [("return", 0), ("exit", STATUS), ("exit_process", STATUS), ("unload", 0), ("unload_unused", 0)];
+/// A way to end.
+struct Way {
+    name: &'static str,
+    status: i32,
+    /// An option that makes the library print at the end of the process.
+    option: Option<&'static str>,
+    /// The library prints one text of each pair. The second one replaces a result whose lock is lost.
+    prints: &'static [[&'static str; 2]],
+}
+
+const fn way(name: &'static str, status: i32) -> Way {
+    Way { name, status, option: None, prints: &[] }
+}
+
+const CHECKS: &[[&str; 2]] = &[
+    ["of 1 kernel: nothing found", "wgcl: summary of the checks: unknown"],
+    ["wgcl: not released: ", "wgcl: list of unreleased objects: unknown"],
+    ["wgcl: the application did not wait for the last commands of ", "wgcl: queues without a wait: unknown"],
+];
+const STATISTICS: &[[&str; 2]] = &[["memory objects", "wgcl: summary (WGCL_STATS): unknown"]];
+
+const WAYS: [Way; 8] = [
+    way("return", 0),
+    way("exit", STATUS),
+    way("exit_process", STATUS),
+    way("unload", 0),
+    way("unload_unused", 0),
+    Way { name: "return_checked", status: 0, option: Some("WGCL_CHECK"), prints: CHECKS },
+    Way { name: "exit_process_checked", status: STATUS, option: Some("WGCL_CHECK"), prints: CHECKS },
+    Way { name: "exit_process_traced", status: STATUS, option: Some("WGCL_STATS"), prints: STATISTICS },
+];
 
 /// The time limit of a child.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -18,10 +48,10 @@ pub fn run() -> ExitCode {
     let count = std::env::var("WGCL_TEST_EXITS").ok().and_then(|text| text.parse().ok()).unwrap_or(50);
     let mut failed = 0;
     println!("\nrunning {} tests", WAYS.len());
-    for (way, status) in WAYS {
+    for way in WAYS {
         let problems: Vec<String> =
-            (0..count).filter_map(|number| Some(format!("child {number}: {}", end_of_child(way, status).err()?))).collect();
-        println!("test {way} ... {}", if problems.is_empty() { "ok" } else { "FAILED" });
+            (0..count).filter_map(|number| Some(format!("child {number}: {}", end_of_child(&way).err()?))).collect();
+        println!("test {} ... {}", way.name, if problems.is_empty() { "ok" } else { "FAILED" });
         problems.iter().for_each(|problem| println!("  {problem}"));
         failed += usize::from(!problems.is_empty());
     }
@@ -30,9 +60,39 @@ pub fn run() -> ExitCode {
     if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn end_of_child(way: &str, wanted: i32) -> Result<(), String> {
+fn end_of_child(way: &Way) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut child = Command::new(program).env(WAY, way).stdin(Stdio::null()).spawn().map_err(|error| error.to_string())?;
+    // A file takes all output, also of a child that hangs.
+    let output = std::env::temp_dir().join(format!("wgcl-exit-{}.txt", std::process::id()));
+    let trace = output.with_extension("json");
+    let mut command = Command::new(program);
+    command.env(WAY, way.name).stdin(Stdio::null());
+    if let Some(option) = way.option {
+        command.env(option, "1").stderr(File::create(&output).map_err(|error| error.to_string())?);
+        if option == "WGCL_STATS" {
+            command.env("WGCL_TRACE", &trace);
+        }
+    }
+    wait(&mut command.spawn().map_err(|error| error.to_string())?, way.status)?;
+    let Some(option) = way.option else { return Ok(()) };
+    let text = std::fs::read(&output).map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&text);
+    if let Some(missing) = way.prints.iter().find(|texts| !texts.iter().any(|part| text.contains(part))) {
+        return Err(format!("did not print {missing:?}:\n{text}"));
+    }
+    if option == "WGCL_STATS" {
+        let events: Vec<serde_json::Value> = std::fs::read(&trace)
+            .map_err(|error| error.to_string())
+            .and_then(|trace| serde_json::from_slice(&trace).map_err(|error| format!("the trace is invalid: {error}")))?;
+        if !events.iter().any(|event| event["cat"] == "command") {
+            return Err("the trace contains no command".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Waits until a child ends, and checks its status.
+fn wait(child: &mut Child, wanted: i32) -> Result<(), String> {
     let begin = Instant::now();
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {

@@ -145,10 +145,11 @@ fn entries_of_another_process_count() {
     assert!(sum <= limit && sum > limit / 2, "{sum} of {limit}");
 }
 
-/// A hundred thousand entries of an earlier version, without a ledger.
+/// Many entries of an earlier version, without a ledger. Wine reads the whole folder for each new file, so there are
+/// fewer on Windows.
 #[test]
 fn a_write_examines_few_of_many_entries() {
-    const ENTRIES: u32 = 100_000;
+    const ENTRIES: u32 = if cfg!(windows) { 20_000 } else { 100_000 };
     // The folder is in memory if possible: creating all entries on a busy disk takes half a minute.
     let folder = tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder());
     let roomy = Cache::new(folder.path(), DEFAULT_LIMIT);

@@ -19,6 +19,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
+use super::at_exit;
 use crate::backend::Device;
 use crate::options::Options;
 use file::TraceFile;
@@ -87,19 +88,19 @@ pub fn begin(options: &Options) {
     }
 }
 
-/// Prints the summary at the end of the process, or writes it to its file.
+/// Prints the summary in an exit handler, or writes it to its file.
 pub fn end() {
     let Some(Recorder { report: Some(destination), summary, .. }) = recorder() else { return };
-    let summary = summary.lock();
+    let Some(summary) = at_exit::lock(summary) else { return at_exit::print_lost("summary (WGCL_STATS)") };
     let result = match destination {
         None => {
-            eprint!("{summary}");
+            at_exit::print(format_args!("{summary}"));
             Ok(())
         }
         Some(path) => serde_json::to_vec_pretty(&*summary).map_err(Into::into).and_then(|text| std::fs::write(path, text)),
     };
     if let (Err(error), Some(path)) = (result, destination) {
-        eprintln!("wgcl: WGCL_STATS: {}: {error}", path.display());
+        at_exit::print(format_args!("wgcl: WGCL_STATS: {}: {error}\n", path.display()));
     }
 }
 

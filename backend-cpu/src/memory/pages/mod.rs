@@ -9,6 +9,8 @@ mod windows;
 pub(super) use unix::Pages;
 #[cfg(windows)]
 pub(super) use windows::Pages;
+#[cfg(windows)]
+pub(crate) use windows::physical_memory;
 
 /// Size of a huge page, in bytes. Pages are aligned to it.
 pub(super) const HUGE_PAGE: usize = 2 << 20;

@@ -2,11 +2,20 @@
 //!
 //! The pages are small. Large pages require a privilege that users do not have by default.
 
+use std::mem;
 use std::ptr::{self, NonNull};
 
 use windows_sys::Win32::System::Memory::{MEM_COMMIT, MEM_RELEASE, MEM_RESERVE, PAGE_READWRITE, VirtualAlloc, VirtualFree};
+use windows_sys::Win32::System::SystemInformation::{GlobalMemoryStatusEx, MEMORYSTATUSEX};
 
 use super::{HUGE_PAGE, rounded};
+
+/// Returns the physical memory of the machine in bytes. Returns `None` if the call fails.
+pub(crate) fn physical_memory() -> Option<u64> {
+    let mut status = MEMORYSTATUSEX { dwLength: mem::size_of::<MEMORYSTATUSEX>() as u32, ..MEMORYSTATUSEX::default() };
+    // SAFETY: the structure contains its own size, and the call writes no more than that.
+    (unsafe { GlobalMemoryStatusEx(&raw mut status) } != 0).then_some(status.ullTotalPhys)
+}
 
 /// Committed pages in a larger range of reserved addresses.
 #[derive(Debug)]

@@ -44,11 +44,16 @@ const USAGE: u8 = 2;
 const NO_DEVICE: u8 = 3;
 
 fn main() -> ExitCode {
-    if std::env::args().nth(1).as_deref() == Some("run") {
-        let (arguments, options) = RunArguments::read(std::env::args().skip(1));
+    let words: Result<Vec<_>, _> = std::env::args_os().map(std::ffi::OsString::into_string).collect();
+    let words = match words {
+        Ok(words) => words,
+        Err(word) => return usage(&format!("an argument is not valid Unicode: {}", word.display())),
+    };
+    if words.get(1).is_some_and(|word| word == "run") {
+        let (arguments, options) = RunArguments::read(words.into_iter().skip(1));
         return run::run(&arguments, &options);
     }
-    let (arguments, options) = match Arguments::read(std::env::args()) {
+    let (arguments, options) = match Arguments::read(words.into_iter()) {
         Ok(read) => read,
         Err(error) => return usage(&error),
     };
