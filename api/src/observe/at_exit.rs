@@ -15,7 +15,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     if LOCKS_MAY_BE_LOST { mutex.try_lock() } else { Some(mutex.lock()) }
 }
 
-/// Prepares [`print`] at the start of the process.
+/// Prepares [`print()`] at the start of the process.
 #[cfg(not(windows))]
 pub fn prepare() {}
 
@@ -29,7 +29,7 @@ pub fn print(text: Arguments<'_>) {
 #[cfg(windows)]
 static STANDARD_ERROR: std::sync::OnceLock<Option<std::fs::File>> = std::sync::OnceLock::new();
 
-/// Prepares [`print`] at the start of the process: duplicates the handle of standard error.
+/// Prepares [`print()`] at the start of the process: duplicates the handle of standard error.
 #[cfg(windows)]
 pub fn prepare() {
     use std::io::Write as _;
@@ -37,7 +37,7 @@ pub fn prepare() {
 
     STANDARD_ERROR.get_or_init(|| {
         let mut file = std::fs::File::from(std::io::stderr().as_handle().try_clone_to_owned().ok()?);
-        // Wine asks its server for a file at the first write. A thread that is ended meanwhile can break this dialogue.
+        // Wine asks its server for a file at the first write. A thread that is ended meanwhile can break this exchange.
         let _ = file.write(&[]);
         Some(file)
     });

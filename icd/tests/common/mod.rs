@@ -179,7 +179,7 @@ macro_rules! extension_functions {
             /// addresses of the others.
             #[allow(dead_code, reason = "loaders export the functions of few extensions")]
             fn exported() -> Option<Self> {
-                let other = |name| if cfg!(windows) { Self::address(name) } else { None };
+                let other = |name: &str| if cfg!(windows) { Self::address(name) } else { None };
                 Self::find(|name| $crate::common::target().cl.exported(name).or_else(|| other(name)))
             }
 
