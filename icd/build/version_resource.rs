@@ -3,9 +3,9 @@
 
 /// The type of a version resource, and the number of the only one (`RT_VERSION`, `VS_VERSION_INFO`).
 const RESOURCE: [u32; 2] = [16, 1];
-/// American English.
+/// The language identifier of American English in Windows.
 const LANGUAGE: u16 = 0x409;
-/// UTF-16.
+/// The number of UTF-16 in the list of code pages of Windows.
 const CODE_PAGE: u16 = 1200;
 
 /// Returns an object file (COFF) with the section `.rsrc`, or `None` for an unknown processor.

@@ -143,7 +143,13 @@ impl Target {
     /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), on a CPU with 256-bit vectors.
     pub fn lavapipe() -> Self {
         let full = Self::full();
-        let language = Language { atomic_order: AtomicOrder::ReadModifyWrite, subgroup_size: 8, subgroup_sizes: 8, ..full.language };
+        let language = Language {
+            half_atomics: false,
+            atomic_order: AtomicOrder::ReadModifyWrite,
+            subgroup_size: 8,
+            subgroup_sizes: 8,
+            ..full.language
+        };
         let shaders = Shaders {
             float_controls: FloatControls { denorm_preserve: 0, ..FloatControls::ALL },
             limits: Limits { uniform_buffers: 15, group_items: 1024, ..full.shaders.limits },

@@ -1,7 +1,7 @@
 //! The life of the library on Windows.
 //!
-//! The library has no code in `DllMain`. When the process ends, Windows first ends all threads but one. Exit handlers run
-//! afterwards, so they must not wait for a thread or for its locks.
+//! The library has no code in `DllMain`. When the process ends, Windows first ends all threads but one. Exit handlers
+//! run afterwards, so they must not wait for a thread or for its locks.
 
 use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
