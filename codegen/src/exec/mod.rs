@@ -1,7 +1,8 @@
 //! Executable memory for machine code.
 //!
 //! Memory is written first and made executable afterwards, never both at once. Some systems refuse to make written
-//! memory executable. On these systems, an anonymous file is mapped twice: once writable, once executable.
+//! memory executable. On Linux, an anonymous file is then mapped twice: once writable, once executable. On macOS, the
+//! mapping then has the flag `MAP_JIT`: on AArch64 a thread can only write it or execute it, on x86-64 both.
 //!
 //! AArch64 processors need not keep the instruction cache coherent with stores. `cache` makes new code visible.
 //!

@@ -25,7 +25,7 @@ impl Pages {
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
         let bytes = code.len().max(1).next_multiple_of(page);
         let start = protected(code, bytes).or_else(|error| match error {
-            ExecError::Refused(_) => double_mapped(code, bytes),
+            ExecError::Refused(_) => fallback_mapping(code, bytes),
             error => Err(error),
         })?;
         Ok(Self { start, bytes })
@@ -72,7 +72,7 @@ fn protected(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
 
 /// Maps an anonymous file twice: writable for the copy, and executable.
 #[cfg(target_os = "linux")]
-fn double_mapped(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
+fn fallback_mapping(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
     use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     // SAFETY: the name ends in a zero byte.
     let file = unsafe { libc::memfd_create(c"code".as_ptr(), libc::MFD_CLOEXEC) };
@@ -99,14 +99,35 @@ fn double_mapped(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError
     start
 }
 
-#[cfg(not(target_os = "linux"))]
-fn double_mapped(_: &[u8], _: usize) -> Result<NonNull<c_void>, ExecError> {
+/// Writes the code into a mapping with `MAP_JIT`. A process with the hardened runtime may only execute such mappings, and
+/// needs the entitlement com.apple.security.cs.allow-jit. On AArch64, the calling thread sees these mappings either as
+/// writable or as executable.
+#[cfg(target_os = "macos")]
+fn fallback_mapping(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_JIT;
+    let start = map(bytes, protection, flags, -1).map_err(ExecError::Refused)?;
+    // SAFETY: the thread executes no code in `MAP_JIT` mappings before the second call. The mapping is new, and at least
+    // as large as the code.
+    unsafe {
+        #[cfg(target_arch = "aarch64")]
+        libc::pthread_jit_write_protect_np(0);
+        ptr::copy_nonoverlapping(code.as_ptr(), start.as_ptr().cast(), code.len());
+        #[cfg(target_arch = "aarch64")]
+        libc::pthread_jit_write_protect_np(1);
+        cache::publish(start, start, code.len());
+    }
+    Ok(start)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn fallback_mapping(_: &[u8], _: usize) -> Result<NonNull<c_void>, ExecError> {
     Err(ExecError::Refused(io::ErrorKind::Unsupported.into()))
 }
 
 #[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
-    use super::{ExecError, double_mapped, protected};
+    use super::{ExecError, fallback_mapping, protected};
 
     /// `mov eax, 42; ret`
     #[cfg(target_arch = "x86_64")]
@@ -117,7 +138,7 @@ mod tests {
 
     #[test]
     fn both_mapping_methods_create_executable_memory() -> Result<(), ExecError> {
-        for map in [protected, double_mapped] {
+        for map in [protected, fallback_mapping] {
             let start = map(&CODE, 4096)?;
             // SAFETY: the code is mapped, takes no parameters and returns an `i32`.
             let function: extern "C" fn() -> i32 = unsafe { std::mem::transmute(start.as_ptr()) };
