@@ -99,16 +99,16 @@ fn fallback_mapping(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecEr
     start
 }
 
-/// Writes the code into a mapping with `MAP_JIT`. A process with the hardened runtime may only execute such mappings, and
-/// needs the entitlement com.apple.security.cs.allow-jit. On AArch64, the calling thread sees these mappings either as
-/// writable or as executable.
+/// Writes the code into a mapping with `MAP_JIT`. A process with the hardened runtime may only execute such mappings,
+/// and needs the entitlement com.apple.security.cs.allow-jit. On AArch64, the calling thread sees these mappings
+/// either as writable or as executable.
 #[cfg(target_os = "macos")]
 fn fallback_mapping(code: &[u8], bytes: usize) -> Result<NonNull<c_void>, ExecError> {
     let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_JIT;
     let start = map(bytes, protection, flags, -1).map_err(ExecError::Refused)?;
-    // SAFETY: the thread executes no code in `MAP_JIT` mappings before the second call. The mapping is new, and at least
-    // as large as the code.
+    // SAFETY: the thread executes no code in `MAP_JIT` mappings before the second call. The mapping is new, and at
+    // least as large as the code.
     unsafe {
         #[cfg(target_arch = "aarch64")]
         libc::pthread_jit_write_protect_np(0);
