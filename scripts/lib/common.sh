@@ -24,19 +24,29 @@ project() { # NAME
     sed -n '/^\[workspace.package\]/,/^\[/s/^'"$1"' = \[\{0,1\}"\([^"]*\)".*/\1/p' "$root/Cargo.toml"
 }
 
+# Prints a line with the elapsed time at an interval. With a log of tests, also prints how many have ended. To be started in the
+# background; ends with `stop_progress`, or with this shell.
+show_progress() { # SECONDS TEXT [LOG]
+    local begin=$SECONDS waiting
+    trap 'kill "$waiting" 2>/dev/null; exit' TERM
+    while sleep "$1" & waiting=$!; wait "$waiting" && kill -0 $$ 2>/dev/null; do
+        say "$2: $((SECONDS - begin)) s${3:+, $(grep -c '^test .* \.\.\. ' "$3") tests}"
+    done
+}
+
+stop_progress() { # PROCESS
+    kill "$1" 2>/dev/null || true
+    wait "$1" 2>/dev/null || true
+}
+
 # Runs a command. While it runs, prints a line with the elapsed time every 9 seconds.
 with_progress() { # TEXT COMMAND...
-    local text=$1 begin=$SECONDS pid status=0
+    local text=$1 pid status=0
     shift
-    # The loop also ends if this shell is killed.
-    (
-        trap 'kill "$waiting"; exit' TERM
-        while sleep 9 & waiting=$!; wait "$waiting" && kill -0 $$; do say "$text: $((SECONDS - begin)) s"; done
-    ) >/dev/null &
+    show_progress 9 "$text" >/dev/null &
     pid=$!
     "$@" || status=$?
-    kill "$pid" 2>/dev/null || true
-    wait "$pid" 2>/dev/null || true
+    stop_progress "$pid"
     return "$status"
 }
 
