@@ -7,7 +7,7 @@ use std::time::Instant;
 use wgcl_api::backend::{BackendError, BackendResult, Command, Launch, LaunchArg, Progress, Times};
 use wgcl_api::host_commands::{self, downcast};
 use wgcl_compiler::interpret::{self, Argument, MemoryLocation, NdRange};
-use wgcl_compiler::project::BUG_TRACKER;
+use wgcl_compiler::project::internal_error;
 
 use crate::memory::InterpreterMemory;
 use crate::program::InterpreterProgram;
@@ -32,10 +32,7 @@ pub(crate) fn run(Task { command, progress }: Task) {
     progress.running();
     let execute = || host_commands::run::<InterpreterMemory>(command, |launch| self::launch(launch, &*progress));
     let result = catch_unwind(AssertUnwindSafe(execute));
-    let result = result.unwrap_or_else(|_| {
-        let text = format!("internal error: the interpreter panicked in a command; report it at {BUG_TRACKER}");
-        Err(BackendError::Other(text))
-    });
+    let result = result.unwrap_or_else(|_| Err(BackendError::Other(internal_error("the interpreter panicked in a command"))));
     if let Err(error) = &result {
         tracing::error!("a command failed on the interpreter: {error}");
     }
@@ -100,10 +97,7 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     }
     match result {
         Ok(result) => result.map_err(|fault| BackendError::Other(format!("kernel `{}`: {fault}", launch.kernel))),
-        Err(_) => {
-            let text = format!("kernel `{}`: internal error: the interpreter panicked; report it at {BUG_TRACKER}", launch.kernel);
-            Err(BackendError::Other(text))
-        }
+        Err(_) => Err(BackendError::Other(format!("kernel `{}`: {}", launch.kernel, internal_error("the interpreter panicked")))),
     }
 }
 

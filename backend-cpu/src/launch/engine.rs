@@ -9,7 +9,7 @@ use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion
 use wgcl_api::host_commands;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
-use wgcl_compiler::project::BUG_TRACKER;
+use wgcl_compiler::project::internal_error;
 use wgcl_compiler::vectorize::abi::LaunchContext;
 use wgcl_runtime::workers::Urgency;
 
@@ -160,10 +160,7 @@ impl Engine {
             })
         };
         let result = catch_unwind(AssertUnwindSafe(execute));
-        let result = result.unwrap_or_else(|_| {
-            let text = format!("internal error: the CPU device panicked in a command; report it at {BUG_TRACKER}");
-            Err(BackendError::Other(text))
-        });
+        let result = result.unwrap_or_else(|_| Err(BackendError::Other(internal_error("the CPU device panicked in a command"))));
         progress.complete(result.map(|()| Times { start, end: now() }));
     }
 

@@ -13,7 +13,7 @@ use wgcl_compiler::ir;
 use wgcl_compiler::launch::{BindingKey, LaunchKey, LaunchResult};
 use wgcl_compiler::layout::{ProgramAddresses, ProgramData, program_data_at, program_sizes};
 use wgcl_compiler::printf::Table;
-use wgcl_compiler::project::BUG_TRACKER;
+use wgcl_compiler::project::internal_error;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::vectorize::sanitize::AccessSite;
@@ -299,10 +299,7 @@ impl CpuProgram {
             let thread = thread::Builder::new().name("wgcl-compile".to_owned()).stack_size(STACK).spawn_scoped(scope, make);
             match thread.map(thread::ScopedJoinHandle::join) {
                 Ok(Ok(made)) => made,
-                Ok(Err(_)) => {
-                    let text = format!("kernel `{}`: internal error: the compiler panicked; report it at {BUG_TRACKER}", kernel.name());
-                    Err(BackendError::Other(text))
-                }
+                Ok(Err(_)) => Err(BackendError::Other(format!("kernel `{}`: {}", kernel.name(), internal_error("the compiler panicked")))),
                 Err(_) => make(),
             }
         })

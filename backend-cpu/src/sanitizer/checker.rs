@@ -20,7 +20,7 @@ use wgcl_api::backend::{BackendError, BackendResult, Launch, LaunchArg, MemoryRa
 use wgcl_api::host_commands::downcast;
 use wgcl_api::options::Options;
 use wgcl_compiler::ir::Space;
-use wgcl_compiler::project::BUG_TRACKER;
+use wgcl_compiler::project::internal_error;
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
 use super::happens_before::{BarrierDivergence, GroupState, PossibleRace, RunningGroup, SyncCounters, with_current_group};
@@ -313,7 +313,7 @@ impl Checker {
         // A panic must not unwind through generated code.
         let answer = catch_unwind(AssertUnwindSafe(|| with_current_group(|group| self.check(group, site, request))));
         answer.unwrap_or_else(|_| {
-            self.failure.lock().get_or_insert_with(|| format!("internal error: the sanitizer panicked; report it at {BUG_TRACKER}"));
+            self.failure.lock().get_or_insert_with(|| internal_error("the sanitizer panicked"));
             self.redirected(site)
         })
     }

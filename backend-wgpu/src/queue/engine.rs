@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use wgcl_api::backend::{Action, BackendError, BackendResult, Command, HostWork, Progress, Times};
-use wgcl_compiler::project::BUG_TRACKER;
+use wgcl_compiler::project::internal_error;
 
 use crate::host::clock;
 use crate::launch::launches::Launches;
@@ -116,8 +116,7 @@ impl Engine {
         let completion = catch_unwind(AssertUnwindSafe(|| self.perform(command, path, profile, &progress)));
         let completion = completion.unwrap_or_else(|_| {
             // The panic may have left a command half recorded, so the batch cannot be submitted.
-            let panicked =
-                |command: &str| BackendError::Other(format!("internal error: panic while recording {command}; report it at {BUG_TRACKER}"));
+            let panicked = |command: &str| BackendError::Other(internal_error(&format!("panic while recording {command}")));
             self.batch.abandon(&panicked("a command of the same batch"));
             Err(panicked("the command"))
         });

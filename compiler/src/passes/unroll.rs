@@ -241,7 +241,7 @@ impl FullUnroll<'_> {
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
         body.walk(&mut |inst| {
-            if let Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. } = inst.op {
+            if is_half_atomic(&inst.op) {
                 size += HALF_ATOMIC;
             }
         });
@@ -403,7 +403,7 @@ impl PartialUnroll<'_> {
         body.walk(&mut |inst| {
             size += match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
-                Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. } => HALF_ATOMIC,
+                op if is_half_atomic(op) => HALF_ATOMIC,
                 // Drivers inline calls.
                 Op::Call(callee, _) => {
                     self.emulation.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
@@ -416,6 +416,11 @@ impl PartialUnroll<'_> {
             self.changed |= partially_unroll(self.function, &self.constants, inst, copies);
         }
     }
+}
+
+/// Whether an operation is an atomic operation on a `half` or its bits.
+const fn is_half_atomic(op: &Op) -> bool {
+    matches!(op, Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. })
 }
 
 /// The largest divisor of a trip count that is greater than half of `copies` and at most `copies`.
