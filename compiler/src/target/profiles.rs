@@ -246,9 +246,10 @@ impl Costs {
             subgroup_coalescing: true,
             updates_by_address: true,
             funnel_shift_rotations: true,
+            funnel_shifts: true,
             logic_of_three: true,
             approximate_division: true,
-            fused_double_division: true,
+            fused_double_root: true,
             accurate_exp2: true,
             ..Self::default()
         }

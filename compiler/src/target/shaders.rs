@@ -91,14 +91,16 @@ pub struct Costs {
     pub logic_of_three: bool,
     /// Whether a 64-bit rotation is faster as two funnel shifts of 32-bit words than as two 64-bit shifts.
     pub funnel_shift_rotations: bool,
+    /// Whether the low word of a 64-bit shift is one instruction (`passes::funnel_shifts`).
+    pub funnel_shifts: bool,
     /// Whether a quotient of `float` is fast, with an error of at most 2.5 ULP, if the shader does not request rounding
     /// to nearest even. (H100, driver 580: 0.070 ms instead of 0.438 ms.) Sums and products are then still
     /// rounded to nearest even. Divisors of 2^126 or more must be scaled.
     pub approximate_division: bool,
-    /// Whether division and square root of `double` are faster as sequences of `fma` than as operations of the driver.
-    /// (H100, driver 580: loops with the operations of the driver take 0.31 ms, with `fma` 0.17 ms. The same loops take
-    /// 0.14 ms with NVIDIA's OpenCL.)
-    pub fused_double_division: bool,
+    /// Whether the square root of a `double` is faster as a sequence of `fma` than as the operation of the driver. (H200,
+    /// driver 580.159: a loop with the driver's operation takes 134 us, with `fma` 81 us. The loop takes 67 us with
+    /// NVIDIA's OpenCL.)
+    pub fused_double_root: bool,
     /// Whether `exp2` of `float` has an error of at most 2.1 ULP, also for large arguments (H100, driver 580: 2.05
     /// ULP). Vulkan permits 3 + 2 |x| ULP.
     pub accurate_exp2: bool,

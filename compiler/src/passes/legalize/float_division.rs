@@ -1,38 +1,61 @@
 //! Lowers division and square root to forms for which drivers generate better code
 //! ([`Costs::approximate_division`](crate::target::Costs::approximate_division),
-//! [`Costs::fused_double_division`](crate::target::Costs::fused_double_division)).
+//! [`Costs::fused_double_root`](crate::target::Costs::fused_double_root)).
 //!
-//! For doubles, the `float` instruction computes a reciprocal with 22 correct bits. Two Newton steps give the correctly
-//! rounded reciprocal, except if all bits of the divisor's significand are set. The quotient is then corrected by its
-//! exact remainder (Markstein, "Computation of elementary functions on the IBM RISC System/6000 processor", IBM Journal
-//! of Research and Development 34, 1990). The square root is computed in the same way. If an intermediate result could
-//! overflow, underflow or be denormal, the driver's operation is used.
+//! For the square root of a double, the `float` instruction computes the reciprocal root with 22 correct bits. Two
+//! Newton steps give a root that is corrected by its exact remainder (Markstein, "Computation of elementary functions on
+//! the IBM RISC System/6000 processor", IBM Journal of Research and Development 34, 1990). The reciprocal of the root
+//! needs only one more step, because the reciprocal root is known:
+//!
+//! ```text
+//! %1 = math.sqrt %0        =>    %1, %2 = if %usual { ...; yield %root, %reciprocal }
+//! %2 = fdiv 1.0, %1                       else { math.sqrt %0; fdiv 1.0, ...; yield ... }
+//! ```
+//! If an intermediate result could overflow, underflow or be denormal, the driver's operations are used.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value};
+use smallvec::SmallVec;
+
+/// Values that an `if` yields: a root, and its reciprocal if needed.
+type Doubles = SmallVec<[Value; 2]>;
 
 /// The exponent bias of `double`.
 const BIAS: u64 = 1023;
-/// The significand bits of a double's high word.
-const HIGH_FRACTION: u64 = 0xf_ffff;
+/// The significand bits of a double.
+const FRACTION: u64 = (1 << 52) - 1;
+/// The bits of 1.0.
+const ONE: u64 = BIAS << 52;
 
 impl Lower<'_> {
     /// Lowers `a / b`; `None` if the driver's division is better.
     pub(super) fn float_division(&mut self, a: Value, b: Value) -> Option<Value> {
         match self.ty(a).scalar()? {
             Scalar::F32 if self.target.shaders.costs.approximate_division => self.float_quotient(a, b),
-            Scalar::F64 if self.has_fused_doubles(a) => Some(self.double_quotient(a, b)),
+            Scalar::F64 if self.known.bits(a) == Some(ONE) => self.reciprocals.get(&b).copied(),
             _ => None,
         }
     }
 
-    /// Whether the type is `double`, and `fma` sequences are faster than the driver's division and square root.
-    pub(super) fn has_fused_doubles(&self, value: Value) -> bool {
-        self.target.shaders.costs.fused_double_division
+    /// Whether the type is `double`, and an `fma` sequence is faster than the driver's square root.
+    pub(super) fn has_fused_root(&self, value: Value) -> bool {
+        self.target.shaders.costs.fused_double_root
             && self.target.language.fused_fma
             && self.target.shaders.fp64
             && self.target.shaders.int64
             && self.ty(value) == Type::Scalar(Scalar::F64)
+    }
+
+    /// Records the square roots of a region whose reciprocals the region computes.
+    pub(super) fn find_reciprocals(&mut self, region: &Region) {
+        for inst in &region.insts {
+            if let Op::Bin(BinOp::FDiv, one, root) = inst.op
+                && self.known.bits(one) == Some(ONE)
+                && self.has_fused_root(root)
+            {
+                self.inverted.insert(root);
+            }
+        }
     }
 
     /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, the reciprocal
@@ -53,78 +76,89 @@ impl Lower<'_> {
         Some(self.bin(BinOp::FDiv, a, b))
     }
 
-    fn double_quotient(&mut self, a: Value, b: Value) -> Value {
-        let (a_high, b_high) = (self.high_word(a), self.high_word(b));
-        let a_near = self.has_exponent_within(a_high, 800);
-        let b_near = self.has_exponent_within(b_high, 120);
-        let b_fraction = self.bin_bits(BinOp::And, b_high, HIGH_FRACTION);
-        let b_rounds = self.cmp_bits(CmpOp::Ne, b_fraction, HIGH_FRACTION);
-        let near = self.bin(BinOp::And, a_near, b_near);
-        let is_usual = self.bin(BinOp::And, near, b_rounds);
-        self.choose(
-            is_usual,
-            |lower| {
-                let one = lower.double(1.0);
-                let narrow = lower.cast(CastOp::FToF, b, Scalar::F32);
-                let narrow_one = lower.bits(Type::Scalar(Scalar::F32), 0x3f80_0000);
-                let seed = lower.bin(BinOp::FDiv, narrow_one, narrow);
-                let mut reciprocal = lower.cast(CastOp::FToF, seed, Scalar::F64);
-                let minus_b = lower.un(UnOp::FNeg, b);
-                for _ in 0..2 {
-                    let error = lower.fused(minus_b, reciprocal, one);
-                    reciprocal = lower.fused(reciprocal, error, reciprocal);
-                }
-                let quotient = lower.bin(BinOp::FMul, a, reciprocal);
-                let remainder = lower.fused(minus_b, quotient, a);
-                lower.fused(remainder, reciprocal, quotient)
-            },
-            |lower| lower.bin(BinOp::FDiv, a, b),
-        )
-    }
-
-    /// The square root of a double.
-    pub(super) fn double_root(&mut self, x: Value) -> Value {
+    /// Lowers `root = sqrt(x)` of a double. If the region of `root` computes its reciprocal, emits that too.
+    pub(super) fn double_root(&mut self, root: Value, x: Value) -> Value {
         let high = self.high_word(x);
         let low_exponent = (BIAS - 120) << 20;
         let above = self.bin_bits(BinOp::Sub, high, low_exponent);
         // The difference is also large if the sign bit is set.
         let is_usual = self.cmp_bits(CmpOp::ULt, above, 240 << 20);
-        self.choose(
+        let inverted = self.inverted.contains(&root);
+        let results = self.choose(
             is_usual,
             |lower| {
-                let half = lower.double(0.5);
-                let narrow = lower.cast(CastOp::FToF, x, Scalar::F32);
-                let seed = lower.math(MathOp::RSqrt, narrow);
-                let inverse = lower.cast(CastOp::FToF, seed, Scalar::F64);
-                let mut root = lower.bin(BinOp::FMul, x, inverse);
-                let mut half_inverse = lower.bin(BinOp::FMul, inverse, half);
-                for _ in 0..2 {
-                    let minus_root = lower.un(UnOp::FNeg, root);
-                    let error = lower.fused(minus_root, half_inverse, half);
-                    root = lower.fused(root, error, root);
-                    half_inverse = lower.fused(half_inverse, error, half_inverse);
-                }
-                let minus_root = lower.un(UnOp::FNeg, root);
-                let remainder = lower.fused(minus_root, root, x);
-                lower.fused(remainder, half_inverse, root)
+                let (root, half_inverse) = lower.newton_root(x);
+                let reciprocal = inverted.then(|| lower.reciprocal_of_root(root, half_inverse));
+                std::iter::once(root).chain(reciprocal).collect()
             },
-            |lower| lower.math(MathOp::Sqrt, x),
-        )
+            |lower| {
+                let root = lower.math(MathOp::Sqrt, x);
+                let reciprocal = inverted.then(|| {
+                    let one = lower.double(1.0);
+                    lower.bin(BinOp::FDiv, one, root)
+                });
+                std::iter::once(root).chain(reciprocal).collect()
+            },
+        );
+        if let Some(&reciprocal) = results.get(1) {
+            self.reciprocals.insert(root, reciprocal);
+        }
+        results[0]
     }
 
-    /// Emits `if condition { usual } else { other }`, which yields a double.
-    fn choose(&mut self, condition: Value, usual: impl FnOnce(&mut Self) -> Value, other: impl FnOnce(&mut Self) -> Value) -> Value {
-        let then = self.yielding(usual);
-        let els = self.yielding(other);
-        self.push(Type::Scalar(Scalar::F64), Op::If { cond: condition, then, els })
+    /// Emits the correctly rounded square root of a usual double, and half of its approximate reciprocal.
+    fn newton_root(&mut self, x: Value) -> (Value, Value) {
+        let half = self.double(0.5);
+        let narrow = self.cast(CastOp::FToF, x, Scalar::F32);
+        let seed = self.math(MathOp::RSqrt, narrow);
+        let inverse = self.cast(CastOp::FToF, seed, Scalar::F64);
+        let mut root = self.bin(BinOp::FMul, x, inverse);
+        let mut half_inverse = self.bin(BinOp::FMul, inverse, half);
+        for _ in 0..2 {
+            let minus_root = self.un(UnOp::FNeg, root);
+            let error = self.fused(minus_root, half_inverse, half);
+            root = self.fused(root, error, root);
+            half_inverse = self.fused(half_inverse, error, half_inverse);
+        }
+        let minus_root = self.un(UnOp::FNeg, root);
+        let remainder = self.fused(minus_root, root, x);
+        (self.fused(remainder, half_inverse, root), half_inverse)
     }
 
-    /// A region that yields the value that `value` emits.
-    fn yielding(&mut self, value: impl FnOnce(&mut Self) -> Value) -> Region {
+    /// Emits the correctly rounded reciprocal of a root. A Newton step gives it, except if all bits of the root's
+    /// significand are set. The reciprocal is then slightly above the middle between a power of two and the next
+    /// double, and the step may give the power of two. The next double differs from it in the last bit.
+    fn reciprocal_of_root(&mut self, root: Value, half_inverse: Value) -> Value {
+        let one = self.double(1.0);
+        let inverse = self.bin(BinOp::FAdd, half_inverse, half_inverse);
+        let minus_root = self.un(UnOp::FNeg, root);
+        let error = self.fused(minus_root, inverse, one);
+        let reciprocal = self.fused(inverse, error, inverse);
+        let root_bits = self.cast(CastOp::Bitcast, root, Scalar::I64);
+        let fraction = self.bin_bits(BinOp::And, root_bits, FRACTION);
+        let is_full = self.cmp_bits(CmpOp::Eq, fraction, FRACTION);
+        let last = self.cast(CastOp::ZExt, is_full, Scalar::I64);
+        let bits = self.cast(CastOp::Bitcast, reciprocal, Scalar::I64);
+        let bits = self.bin(BinOp::Or, bits, last);
+        self.cast(CastOp::Bitcast, bits, Scalar::F64)
+    }
+
+    /// Emits `if condition { usual } else { other }`, which yields doubles.
+    fn choose(&mut self, condition: Value, usual: impl FnOnce(&mut Self) -> Doubles, other: impl FnOnce(&mut Self) -> Doubles) -> Doubles {
+        let (then, results) = self.yielding(usual);
+        let (els, _) = self.yielding(other);
+        let results: Doubles = results.iter().map(|_| self.function.new_value(Type::Scalar(Scalar::F64))).collect();
+        let op = Op::If { cond: condition, then, els };
+        self.out.push(Inst { results: results.iter().copied().collect(), op, span: self.span });
+        results
+    }
+
+    /// A region that yields the values that `values` emits, and these values.
+    fn yielding(&mut self, values: impl FnOnce(&mut Self) -> Doubles) -> (Region, Doubles) {
         let outer = std::mem::take(&mut self.out);
-        let result = value(self);
-        self.out.push(Inst::effect(Op::Yield(vec![result]), self.span));
-        Region { insts: std::mem::replace(&mut self.out, outer) }
+        let results = values(self);
+        self.out.push(Inst::effect(Op::Yield(results.to_vec()), self.span));
+        (Region { insts: std::mem::replace(&mut self.out, outer) }, results)
     }
 
     fn fused(&mut self, a: Value, b: Value, c: Value) -> Value {
@@ -139,12 +173,5 @@ impl Lower<'_> {
         let bits = self.cast(CastOp::Bitcast, x, Scalar::I64);
         let high = self.bin_bits(BinOp::LShr, bits, 32);
         self.cast(CastOp::Trunc, high, Scalar::I32)
-    }
-
-    /// Whether a double with this high word has an exponent from `-limit` to `limit - 1`.
-    fn has_exponent_within(&mut self, high: Value, limit: u64) -> Value {
-        let exponent = self.bin_bits(BinOp::And, high, 0x7ff0_0000);
-        let above = self.bin_bits(BinOp::Sub, exponent, (BIAS - limit) << 20);
-        self.cmp_bits(CmpOp::ULt, above, (2 * limit) << 20)
     }
 }

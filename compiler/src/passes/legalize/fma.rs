@@ -50,6 +50,8 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         known: Constants::default(),
         pairs: FxHashSet::default(),
         quotients: FxHashMap::default(),
+        inverted: FxHashSet::default(),
+        reciprocals: FxHashMap::default(),
     };
     let result = Fma { l: &mut lower, format }.emit(x, y, z);
     lower.out.push(Inst::effect(Op::Return(vec![result]), Span::default()));

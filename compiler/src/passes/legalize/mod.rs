@@ -51,6 +51,8 @@ pub fn run(module: &mut Module, target: &Target) {
             known,
             pairs,
             quotients: FxHashMap::default(),
+            inverted: FxHashSet::default(),
+            reciprocals: FxHashMap::default(),
         };
         lower.region(&mut body);
         let aliases = lower.aliases;
@@ -119,6 +121,10 @@ struct Lower<'a> {
     pairs: FxHashSet<(Value, Value)>,
     /// Quotients that dominate the current instruction, by signedness and operands.
     quotients: FxHashMap<(bool, Value, Value), Value>,
+    /// Square roots of doubles whose reciprocals their regions compute.
+    inverted: FxHashSet<Value>,
+    /// The reciprocals of these roots that were emitted.
+    reciprocals: FxHashMap<Value, Value>,
 }
 
 impl Lower<'_> {
@@ -126,6 +132,7 @@ impl Lower<'_> {
         if !region.insts.iter().any(|inst| self.may_lower(inst)) {
             return;
         }
+        self.find_reciprocals(region);
         let outer = std::mem::take(&mut self.out);
         // Quotients in this region do not dominate the code after it.
         let outer_quotients = self.quotients.clone();
@@ -156,10 +163,10 @@ impl Lower<'_> {
             }
             Op::Bin(BinOp::FDiv, ..) => {
                 let costs = self.target.shaders.costs;
-                costs.approximate_division || costs.fused_double_division
+                costs.approximate_division || costs.fused_double_root
             }
             Op::Bin(op, ..) => is_derived(*op),
-            Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_doubles(x)),
+            Op::Math(MathOp::Sqrt, args) => args.first().is_some_and(|&x| self.has_fused_root(x)),
             Op::Math(MathOp::FTrunc | MathOp::Rint, args) => args.first().is_some_and(|&x| self.must_round_double(x)),
             Op::Math(op, _) => {
                 matches!(
@@ -192,7 +199,8 @@ impl Lower<'_> {
             Op::Bin(BinOp::FDiv, a, b) => self.float_division(*a, *b).map(Some),
             Op::Math(MathOp::Sqrt, args) => {
                 let x = *args.first()?;
-                self.has_fused_doubles(x).then(|| Some(self.double_root(x)))
+                let root = *inst.results.first()?;
+                self.has_fused_root(x).then(|| Some(self.double_root(root, x)))
             }
             Op::Bin(op, a, b) if is_derived(*op) => self.integer(*op, *a, *b).map(Some),
             Op::Math(MathOp::Fma, args) => match args[..] {
