@@ -1,13 +1,16 @@
 //! Lists the adapters that become OpenCL devices, in the order of the devices.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use wgcl_api::backend::{Backend, Device, DeviceKind};
+use wgcl_api::objects::platform::names_device;
+use wgcl_api::options::Options;
 
-use crate::adapter::properties;
 use crate::adapter::settings::Settings;
+use crate::adapter::{properties, self_test};
 use crate::device::WgpuDevice;
 use crate::host::process_exit;
 #[cfg(not(target_vendor = "apple"))]
@@ -22,19 +25,27 @@ pub struct WgpuBackend {
     settings: Settings,
     /// Whether to use OpenGL ES 3.1 instead of the system's main API.
     gl: bool,
+    /// The folder in which the compiler for shader model 6 is searched first.
+    compilers: Option<PathBuf>,
 }
 
 impl WgpuBackend {
     /// Creates the backend for Vulkan, Metal and Direct3D 12. Loads no driver.
     #[must_use]
     pub const fn new(settings: Settings) -> Self {
-        Self { settings, gl: false }
+        Self { settings, gl: false, compilers: None }
     }
 
     /// Creates the backend for OpenGL ES (EGL without a window), for GPUs that have no other driver. Loads no driver.
     #[must_use]
     pub const fn gl(settings: Settings) -> Self {
-        Self { settings, gl: true }
+        Self { settings, gl: true, compilers: None }
+    }
+
+    /// Searches for `dxcompiler.dll` (Direct3D 12) in this folder first, and then like other libraries.
+    #[must_use]
+    pub fn with_compilers_in(self, folder: Option<PathBuf>) -> Self {
+        Self { compilers: folder, ..self }
     }
 
     /// Lists the devices, GPUs first, without opening them. Returns an empty list if there is no driver.
@@ -56,7 +67,7 @@ impl WgpuBackend {
             lack.inspect(|lack| log_skipped(adapter, lack)).is_none()
         });
         let infos: Vec<_> = adapters.iter().map(|(_, adapter)| adapter.get_info()).collect();
-        let mut is_first = first_of_each_device(&infos).into_iter();
+        let mut is_first = first_of_each_device(&infos, Options::get().device.as_deref().unwrap_or_default()).into_iter();
         adapters.retain(|(_, adapter)| {
             let stays = is_first.next().unwrap_or(true);
             if !stays {
@@ -64,6 +75,7 @@ impl WgpuBackend {
             }
             stays
         });
+        adapters.retain(|(_, adapter)| adapter.get_info().backend != wgpu::Backend::Dx12 || self_test::passes(adapter));
         adapters.sort_by_key(|(_, adapter)| {
             let info = adapter.get_info();
             (properties::kind(info.device_type), api_rank(&info))
@@ -75,25 +87,52 @@ impl WgpuBackend {
 impl WgpuBackend {
     /// Returns the instances and their adapters. There is none without a driver.
     fn list(&self) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
-        if self.gl { vec![list_by_wgpu(wgpu::Backends::GL)] } else { list_main_apis() }
+        if self.gl { vec![list_by_wgpu(wgpu::Backends::GL)] } else { list_main_apis(self.compilers.as_deref()) }
     }
 }
 
 /// Lists the adapters of Vulkan without wgpu's additions, and on Windows also those of Direct3D 12.
 #[cfg(not(target_vendor = "apple"))]
-fn list_main_apis() -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+fn list_main_apis(compilers: Option<&Path>) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
     let vulkan = hal_adapter::instance(&descriptor(wgpu::Backends::VULKAN));
     let vulkan = vulkan.map(|instance| {
         let adapters = hal_adapter::adapters(&instance);
         (instance, adapters)
     });
-    let direct3d = cfg!(windows).then(|| list_by_wgpu(wgpu::Backends::DX12));
+    let direct3d = if cfg!(windows) { list_direct3d(compilers) } else { Vec::new() };
     vulkan.into_iter().chain(direct3d).collect()
 }
 
+/// Lists the adapters of Direct3D 12. DXC compiles for shader model 6, with 64-bit integers and `half`, but is not part
+/// of Windows. FXC compiles for shader model 5.1. wgpu uses one compiler per instance, and hides adapters whose driver
+/// does not support its shader model.
+#[cfg(not(target_vendor = "apple"))]
+fn list_direct3d(compilers: Option<&Path>) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+    let list = |compiler| {
+        let mut descriptor = descriptor(wgpu::Backends::DX12);
+        descriptor.backend_options.dx12.shader_compiler = compiler;
+        let instance = wgpu::Instance::new(descriptor);
+        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::DX12));
+        (instance, adapters)
+    };
+    let beside = compilers.map(|folder| folder.join(DXC)).filter(|path| path.exists());
+    let dxc_path = beside.map_or_else(|| DXC.to_owned(), |path| path.to_string_lossy().into_owned());
+    let (dxc, mut fxc) = (list(wgpu::Dx12Compiler::DynamicDxc { dxc_path }), list(wgpu::Dx12Compiler::Fxc));
+    let is_same = |a: &wgpu::AdapterInfo, b: &wgpu::AdapterInfo| {
+        (a.vendor, a.device, &a.name, &a.device_pci_bus_id) == (b.vendor, b.device, &b.name, &b.device_pci_bus_id)
+    };
+    let listed: Vec<_> = dxc.1.iter().map(wgpu::Adapter::get_info).collect();
+    fxc.1.retain(|adapter| !listed.iter().any(|other| is_same(&adapter.get_info(), other)));
+    vec![dxc, fxc]
+}
+
+/// The file name of the compiler for shader model 6.
+#[cfg(not(target_vendor = "apple"))]
+const DXC: &str = "dxcompiler.dll";
+
 /// Lists the adapters of Metal, and those of Vulkan drivers that use it.
 #[cfg(target_vendor = "apple")]
-fn list_main_apis() -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
+fn list_main_apis(_: Option<&Path>) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
     vec![list_by_wgpu(wgpu::Backends::METAL | wgpu::Backends::VULKAN)]
 }
 
@@ -120,7 +159,7 @@ fn log_skipped(adapter: &wgpu::Adapter, reason: &str) {
     tracing::info!("skipped device {} ({}): {reason}", info.name, info.backend);
 }
 
-fn list_by_wgpu(backends: wgpu::Backends) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
+pub(crate) fn list_by_wgpu(backends: wgpu::Backends) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
     let instance = wgpu::Instance::new(descriptor(backends));
     let adapters = pollster::block_on(instance.enumerate_adapters(backends));
     (instance, adapters)
@@ -150,12 +189,15 @@ const DOZEN: &str = "Dozen";
 /// Returns for each adapter whether it becomes a device, so that each GPU is listed once.
 ///
 /// Several APIs may list the same GPU. Their adapters then have the same vendor and device ID, but may have other
-/// names, types and locations. Only the adapters of the first API become devices ([`api_rank`]). Several drivers of one
-/// API may list the same GPU. Their adapters have the same location on the PCI bus, or the same name if the location is
-/// unknown.
-fn first_of_each_device(adapters: &[wgpu::AdapterInfo]) -> Vec<bool> {
+/// names, types and locations. Only the adapters of the first API become devices: one that the user's choice of devices
+/// (`WGCL_DEVICE`) names, or the first by [`api_rank`]. Several drivers of one API may list the same GPU. Their
+/// adapters have the same location on the PCI bus, or the same name if the location is unknown.
+fn first_of_each_device(adapters: &[wgpu::AdapterInfo], choice: &str) -> Vec<bool> {
     let mut by_rank: Vec<usize> = (0..adapters.len()).collect();
-    by_rank.sort_by_key(|&index| (api_rank(&adapters[index]), properties::kind(adapters[index].device_type)));
+    by_rank.sort_by_key(|&index| {
+        let info = &adapters[index];
+        (!names_device(choice, &properties::name(info)), api_rank(info), properties::kind(info.device_type))
+    });
     let mut ranks = FxHashMap::default();
     let mut listed = FxHashSet::default();
     let mut is_first = vec![false; adapters.len()];
@@ -194,7 +236,7 @@ mod tests {
         };
         use wgpu::Backend::{Dx12, Vulkan};
         use wgpu::DeviceType::{Cpu, DiscreteGpu};
-        let lists = |adapters: &[wgpu::AdapterInfo], expected: &[bool]| assert_eq!(first_of_each_device(adapters), expected);
+        let lists = |adapters: &[wgpu::AdapterInfo], expected: &[bool]| assert_eq!(first_of_each_device(adapters, ""), expected);
         // Two APIs that disagree on the type, the name and the location.
         lists(&[adapter(Dx12, DiscreteGpu, 1, "a", "0:1"), adapter(Vulkan, Cpu, 1, "b", "")], &[false, true]);
         // Two GPUs of the same model in two APIs, and a GPU without a Vulkan driver.
@@ -207,5 +249,9 @@ mod tests {
         let dozen = wgpu::AdapterInfo { driver: DOZEN.to_owned(), ..adapter(Vulkan, DiscreteGpu, 1, "a", "0:1") };
         lists(&[dozen.clone(), adapter(Dx12, DiscreteGpu, 1, "a", "0:1")], &[false, true]);
         lists(&[dozen], &[true]);
+        // The user's choice.
+        let apis = [adapter(Dx12, DiscreteGpu, 1, "a", "0:1"), adapter(Vulkan, DiscreteGpu, 1, "a", "0:1")];
+        assert_eq!(first_of_each_device(&apis, "direct3d 12"), [true, false]);
+        assert_eq!(first_of_each_device(&apis, "0,a"), [false, true]);
     }
 }

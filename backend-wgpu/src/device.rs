@@ -391,7 +391,8 @@ mod tests {
     #[test]
     fn a_portable_device_uses_nothing_below_wgpu() {
         let device = first(Settings { portable: true, ..Settings::default() });
-        let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, bar, host_clock: _, addresses, host_memory } = device.capabilities;
+        let Capabilities { vulkan_buffers, spirv, vulkan_queue, unified, bar, host_clock: _, addresses, distinct_bindings: _, host_memory } =
+            device.capabilities;
         assert_eq!([vulkan_buffers, spirv, vulkan_queue, unified, bar, addresses, host_memory.is_some()], [false; 7]);
         assert!(!device.target().shaders.spirv && !device.properties().unified_memory);
         let open = device.open().expect("an open device");

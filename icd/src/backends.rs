@@ -8,7 +8,7 @@ use wgcl_api::options::Options;
 use wgcl_backend_host::InterpreterBackend;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
-use crate::gpu_probe;
+use crate::{gpu_probe, lifetime};
 
 /// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
 const CPU_BY_DEFAULT: bool = cfg!(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")));
@@ -46,7 +46,7 @@ impl Backends {
             tracing::info!("no Vulkan driver is loaded: /dev contains no GPU");
         }
         Self {
-            wgpu: drivers.then(|| WgpuBackend::new(settings(options))),
+            wgpu: drivers.then(|| WgpuBackend::new(settings(options)).with_compilers_in(lifetime::library_folder())),
             gl: drivers.then(|| WgpuBackend::gl(settings(options))),
             cpu,
             interpreter: interpreter.then_some(InterpreterBackend),

@@ -45,6 +45,9 @@ pub(crate) struct Capabilities {
     pub(crate) host_clock: bool,
     /// Whether shaders can access memory by 64-bit addresses.
     pub(crate) addresses: bool,
+    /// Whether the driver's compiler assumes that two bindings share no memory. FXC moves loads across stores to other
+    /// bindings.
+    pub(crate) distinct_bindings: bool,
     /// The device can import host memory whose address and size are multiples of this number of bytes. `None` if it
     /// cannot import host memory.
     pub(crate) host_memory: Option<u64>,

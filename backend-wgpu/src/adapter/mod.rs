@@ -4,5 +4,6 @@
 pub(crate) mod capabilities;
 mod mesa;
 pub(crate) mod properties;
+pub(crate) mod self_test;
 pub(crate) mod settings;
 pub(crate) mod subgroups;

@@ -50,6 +50,7 @@ pub(crate) fn capabilities(adapter: &wgpu::Adapter, settings: Settings) -> Capab
         bar: vulkan_queue && !unified && facts.bar && !settings.staged,
         host_clock: is_llvmpipe(&info),
         addresses: vulkan_queue && facts.buffer_addresses && has_int64(features) && Options::get().addresses.as_deref() != Some("0"),
+        distinct_bindings: info.backend == wgpu::Backend::Dx12,
         host_memory: facts.host_import_alignment.filter(|_| vulkan_queue),
     }
 }
@@ -152,9 +153,13 @@ pub(crate) fn pci_address(info: &wgpu::AdapterInfo) -> Option<[u32; 4]> {
     parse_pci(&info.device_pci_bus_id)
 }
 
-/// Returns the device name. A suffix marks OpenGL ES, which may list the same GPU as Vulkan.
-fn name(info: &wgpu::AdapterInfo) -> String {
-    if info.backend == wgpu::Backend::Gl { format!("{} (OpenGL ES)", info.name) } else { info.name.clone() }
+/// Returns the device name. A suffix marks OpenGL ES and Direct3D 12, which may list the same GPU as Vulkan.
+pub(crate) fn name(info: &wgpu::AdapterInfo) -> String {
+    match info.backend {
+        wgpu::Backend::Gl => format!("{} (OpenGL ES)", info.name),
+        wgpu::Backend::Dx12 => format!("{} (Direct3D 12)", info.name),
+        _ => info.name.clone(),
+    }
 }
 
 /// Parses `0000:65:00.0`: domain, bus, device and function, hexadecimal.
@@ -297,7 +302,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     // In shaders that naga writes, lavapipe's fence is also a work-group barrier, so fences cannot be used. The
     // compiler's SPIR-V for lavapipe contains no fences, because atomic read-modify-write operations order all
     // accesses.
-    let waits = llvmpipe && info.backend == wgpu::Backend::Vulkan && !capabilities.spirv;
+    let waits = llvmpipe && info.backend != wgpu::Backend::Gl && !capabilities.spirv;
     let fences = matches!(info.backend, wgpu::Backend::Vulkan | wgpu::Backend::Gl | wgpu::Backend::Dx12) && !waits;
     // Lock-based 64-bit atomics are used only on request: no device guarantees forward progress of the work-item that
     // owns a lock. They need a fence that orders the protected accesses.
@@ -336,7 +341,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         features: Vec::new(),
         extension_changes: Options::get().extension_changes(),
     };
-    let shaders = Shaders {
+    let mut shaders = Shaders {
         spirv: capabilities.spirv,
         exact: capabilities.spirv,
         float_controls: if capabilities.spirv { facts.float_controls } else { FloatControls::default() },
@@ -361,6 +366,10 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         costs,
         defects,
     };
+    // All devices with shader model 6 in use have 64-bit integers or subgroups. wgpu does not report the model.
+    if info.backend == wgpu::Backend::Dx12 && !features.intersects(Features::SHADER_INT64 | Features::SUBGROUP) {
+        shaders.restrict_to_fxc();
+    }
     let inlining = Inlining::default();
     let inlining = if Options::get().inline.as_deref() == Some("0") { inlining.keeping_all() } else { inlining };
     Target { language, shaders, inlining, native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()

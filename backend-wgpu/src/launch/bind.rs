@@ -13,7 +13,7 @@ use wgcl_compiler::launch::SplitBindings;
 use crate::buffer::Buffer;
 use crate::gpu::compute_pipeline::BindGroup;
 use crate::launch::kernel::Kernel;
-use crate::launch::merge_buffers::{self, MergedBuffers};
+use crate::launch::merge_buffers::{self, MergedBuffers, MergedRange};
 use crate::launch::ndrange::GroupSpan;
 use crate::launch::program::WgpuProgram;
 use crate::launch::split_bindings::{self, Window};
@@ -77,10 +77,19 @@ pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
     pub(crate) failure_word: Option<&'a Arc<WgpuMemory>>,
     pub(crate) scratch: Option<&'a Arc<WgpuMemory>>,
-    /// The parameter at which the merged buffer is bound, and the merged buffer.
-    pub(crate) merged: Option<(u32, &'a Arc<WgpuMemory>)>,
+    /// The parameter at which the memory of merged arguments is bound, and this memory.
+    pub(crate) merged: Option<(u32, MergedMemory<'a>)>,
     /// The buffers that are bound for null pointers, as uniform and as storage.
     pub(crate) nulls: [Option<&'a Arc<WgpuMemory>>; 2],
+}
+
+/// The memory of merged arguments.
+#[derive(Clone, Copy)]
+pub(crate) enum MergedMemory<'a> {
+    /// A buffer with copies of their contents.
+    Copied(&'a Arc<WgpuMemory>),
+    /// A range of the memory on which all of them are.
+    InPlace(&'a MergedRange),
 }
 
 /// Every device supports storage bindings of this size.
@@ -136,9 +145,15 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
         BindingSource::Param(index) => {
             let (index, window) = split_bindings::window(split, launch, index);
             match (launch.args.get(index as usize), bound_range(launch, index)) {
-                _ if internal.merged.is_some_and(|(first, _)| first == index) => {
-                    internal.merged.map(|(_, memory)| whole(memory)).ok_or_else(|| missing("merged buffer"))
-                }
+                _ if internal.merged.is_some_and(|(first, _)| first == index) => match internal.merged {
+                    Some((_, MergedMemory::Copied(memory))) => Ok(whole(memory)),
+                    Some((_, MergedMemory::InPlace(MergedRange { memory, start, end, .. }))) => {
+                        let memory = downcast(memory)?;
+                        let range = BoundRange { id: memory.id, offset: *start, size: end - start };
+                        Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: true, range })
+                    }
+                    None => Err(missing("merged buffer")),
+                },
                 (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
                 (Some(LaunchArg::Buffer(None)), None) => {
                     internal.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
@@ -272,8 +287,9 @@ pub(crate) fn argument_bytes(
     }
     for (index, slot) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (slot, bound_range(launch, index)) {
-            // Merged arguments have separate offsets, relative to the merged buffer.
-            let offset = if merged.is_some_and(|merged| merged.first == index) { 0 } else { range.offset };
+            // Merged arguments have separate offsets, relative to the memory that is bound for them.
+            let bound = merged.filter(|merged| merged.first == index);
+            let offset = bound.map_or(range.offset, |merged| merged.common_range().map_or(0, |common| common.start));
             let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);
             let ((identity, base), (size_high, size)) = (halves(flat), halves(range.size));

@@ -70,6 +70,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
     if gpu.capabilities.addresses && !merged.is_empty() {
         return by_addresses(key, launch, gpu);
     }
+    key.binding.merged_in_place = merge_buffers::is_in_place(launch, &merged);
     key.binding.merged = merged.into();
     key.binding.distinct = key.binding.merged.is_empty() && key.binding.split.params.is_empty() && are_distinct(launch)?;
     Ok(key)

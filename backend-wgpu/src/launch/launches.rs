@@ -11,7 +11,8 @@ use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{
-    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, Ranges, VIEW, addressed, argument_bytes, bind,
+    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, MergedMemory, Ranges, VIEW, addressed,
+    argument_bytes, bind,
 };
 use crate::launch::kernel::Kernel;
 use crate::launch::limits::LaunchLimits;
@@ -122,7 +123,8 @@ impl Launches {
         self.allocate_outputs(batch, &mut stages)?;
         let watched = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
         let merged = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.merged), &self.limits.gpu)?;
-        if let Some(merged) = &merged {
+        let copied = merged.as_ref().filter(|merged| merged.common_range().is_none());
+        if let Some(merged) = copied {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
@@ -147,7 +149,7 @@ impl Launches {
             }
         }
         batch.end_timestamps(timestamps.as_ref(), true)?;
-        if let (Some(merged), Some(merged_buffer)) = (&merged, &self.merged) {
+        if let (Some(merged), Some(merged_buffer)) = (copied, &self.merged) {
             merged.copy_out(batch, merged_buffer)?;
         }
         for (from, to) in stages.iter().filter_map(|stage| stage.output.as_ref()?.copy()) {
@@ -273,7 +275,13 @@ impl Launches {
             printf: output.as_ref().and_then(Output::memory),
             failure_word: self.failure_word.as_ref().map(|word| word.memory()),
             scratch: self.scratch.as_ref(),
-            merged: merged.and_then(|merged| Some((merged.first, self.merged.as_ref()?))),
+            merged: merged.and_then(|merged| {
+                let memory = match merged.common_range() {
+                    Some(range) => MergedMemory::InPlace(range),
+                    None => MergedMemory::Copied(self.merged.as_ref()?),
+                };
+                Some((merged.first, memory))
+            }),
             nulls: self.nulls.each_ref().map(Option::as_ref),
         };
         let context = BindContext { target, internal, arguments: arguments.as_ref(), layout: &pipeline.args, split };

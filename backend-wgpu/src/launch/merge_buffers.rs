@@ -1,6 +1,8 @@
-//! Launches with more buffer arguments than the device has bindings. Some of the buffers are merged into one. Their
-//! contents are copied into the merged buffer before the launch and back after it (see `passes::merge_bindings` of
-//! the compiler). This is rare and slow.
+//! Launches whose buffer arguments must share a binding. There are more of them than the device has bindings, or they
+//! are on the same memory and the device's bindings must not share memory. The compiler addresses them through one
+//! binding (see `passes::merge_bindings`). If all of them are on the same memory, the binding is their common range.
+//! Otherwise their contents are copied into a merged buffer before the launch and back after it, which is rare and
+//! slow.
 
 use std::sync::Arc;
 
@@ -22,10 +24,10 @@ pub(crate) const OTHERS: usize = 5;
 const ALIGN: u64 = merge_bindings::LOW + 1;
 
 /// A range of a memory object, and its offset in the merged buffer.
-struct MergedRange {
-    memory: Arc<dyn Memory>,
-    start: u64,
-    end: u64,
+pub(crate) struct MergedRange {
+    pub(crate) memory: Arc<dyn Memory>,
+    pub(crate) start: u64,
+    pub(crate) end: u64,
     at: u64,
 }
 
@@ -75,13 +77,32 @@ pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &Spl
     let unmerged = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
     let others = OTHERS + launch.extra.len() + unmerged + split.added().count();
-    if mergeable.len() + constants + others <= limit {
-        return Vec::new();
-    }
-    let available = limit.saturating_sub(constants + others + 1);
-    let late = mergeable.get(available..).unwrap_or_default();
+    let overlapping = if gpu.capabilities.distinct_bindings { overlapping(&mergeable, params) } else { Vec::new() };
+    let late = if mergeable.len() + constants + others <= limit {
+        &[]
+    } else {
+        mergeable.get(limit.saturating_sub(constants + others + 1)..).unwrap_or_default()
+    };
     let shared = |range: &MemoryRange| late.iter().any(|(_, other)| Arc::ptr_eq(&other.memory, &range.memory));
-    mergeable.iter().filter(|(_, range)| shared(range)).map(|(index, _)| *index).collect()
+    mergeable.iter().filter(|(index, range)| overlapping.contains(index) || shared(range)).map(|(index, _)| *index).collect()
+}
+
+/// Returns whether all merged arguments are on one memory object.
+pub(crate) fn is_in_place(launch: &Launch, merged: &[u32]) -> bool {
+    let mut ranges = merged.iter().filter_map(|&index| launch.args.get(index as usize).and_then(range));
+    ranges.next().is_some_and(|first| ranges.all(|other| Arc::ptr_eq(&first.memory, &other.memory)))
+}
+
+/// Returns the arguments whose memory overlaps that of another argument, if the kernel may write one of them.
+fn overlapping(arguments: &[(u32, &MemoryRange)], params: &[KernelParam]) -> Vec<u32> {
+    let is_only_read = |index: u32| matches!(params.get(index as usize), Some(KernelParam::Buffer { read_only: true, .. }));
+    let overlap = |a: &MemoryRange, b: &MemoryRange| {
+        Arc::ptr_eq(&a.memory, &b.memory) && a.offset < b.offset.saturating_add(b.size) && b.offset < a.offset.saturating_add(a.size)
+    };
+    let conflicts = |(index, range): &(u32, &MemoryRange)| {
+        arguments.iter().any(|(other, second)| other != index && overlap(range, second) && !(is_only_read(*index) && is_only_read(*other)))
+    };
+    arguments.iter().filter(|argument| conflicts(argument)).map(|(index, _)| *index).collect()
 }
 
 impl MergedBuffers {
@@ -116,6 +137,14 @@ impl MergedBuffers {
             }
         }
         Ok(Some(Self { parts, offsets, first, size }))
+    }
+
+    /// Returns the range to bind, if all arguments are on the same memory. Nothing is copied then.
+    pub(crate) fn common_range(&self) -> Option<&MergedRange> {
+        match &self.parts[..] {
+            [only] => Some(only),
+            _ => None,
+        }
     }
 
     /// Returns the offset of an argument in the merged buffer. Fails if the argument is not merged.

@@ -15,6 +15,9 @@ pub struct BindingKey {
     /// Indices of the parameters that share the binding of the first of these parameters
     /// ([`crate::passes::merge_bindings`]). Nearly always empty.
     pub merged: Words,
+    /// Whether the merged parameters are on one memory object, and the launch binds their common range. Addresses then
+    /// do not change.
+    pub merged_in_place: bool,
     /// Indices of the parameters whose pointer is not the first byte of their binding (shared virtual memory). Nearly
     /// always empty.
     pub started_args: Words,
@@ -45,6 +48,7 @@ impl BindingKey {
     pub(crate) const WHOLE: Self = Self {
         constant_args: Vec::new(),
         merged: Words::new(),
+        merged_in_place: false,
         started_args: Words::new(),
         distinct: false,
         addresses: false,

@@ -327,6 +327,9 @@ impl<'a, 'm> Emitter<'a, 'm> {
     fn switch(&mut self, inst: &'a Inst, selector: Value, cases: &'a [(Vec<u64>, Region)], default: &'a Region) -> Result<(), EmitError> {
         let selected = self.selector(selector, cases)?;
         let slots = self.slots(&inst.results)?;
+        if self.cx.target.shaders.defects.switches {
+            return self.branches(inst, selected, cases, default, &slots);
+        }
         let breaks = inst.op.regions().into_iter().any(contains_break);
         let flag = if breaks { self.break_flag() } else { None };
         if let Some(flag) = flag {
@@ -416,16 +419,56 @@ impl<'a, 'm> Emitter<'a, 'm> {
         self.b.stmt(Statement::If { condition, accept, reject: naga::Block::new() });
     }
 
-    /// Returns a 32-bit selector: the value itself, or the number of the selected case for a 64-bit value.
+    /// Emits the regions of a `switch` in a balanced tree of `if`s ([`crate::target::Defects::switches`]).
+    fn branches(
+        &mut self,
+        inst: &'a Inst,
+        selected: Selector,
+        cases: &'a [(Vec<u64>, Region)],
+        default: &'a Region,
+        slots: &[Slots],
+    ) -> Result<(), EmitError> {
+        let (Selector::Direct(number) | Selector::Numbered(number)) = selected;
+        let regions: Vec<&'a Region> = cases.iter().map(|(_, region)| region).chain([default]).collect();
+        self.branch(number, 0, &regions, slots)?;
+        self.load_slots(slots, &inst.results);
+        Ok(())
+    }
+
+    /// Emits the region whose index in `regions`, plus `first`, is `number`. Greater numbers select the last one.
+    fn branch(&mut self, number: Expr, first: u32, regions: &[&'a Region], slots: &[Slots]) -> Result<(), EmitError> {
+        let (low, high) = match regions {
+            [] => return Ok(()),
+            [only] => return self.region(only, slots),
+            _ => regions.split_at(regions.len() / 2),
+        };
+        let middle = first + low.len() as u32;
+        let limit = self.b.u32(middle);
+        let condition = self.b.binary(BinaryOperator::Less, number, limit);
+        self.b.open();
+        let done = self.branch(number, first, low, slots);
+        let accept = self.b.close();
+        done?;
+        self.b.open();
+        let done = self.branch(number, middle, high, slots);
+        let reject = self.b.close();
+        done?;
+        self.b.stmt(Statement::If { condition, accept, reject });
+        Ok(())
+    }
+
+    /// Returns a 32-bit selector: the value itself, or the number of the selected case for a 64-bit value and for
+    /// [`Self::branches`].
     fn selector(&mut self, selector: Value, cases: &[(Vec<u64>, Region)]) -> Result<Selector, EmitError> {
         let value = self.one(selector)?;
-        if self.function.ty(selector) != Type::I64 {
+        let is_wide = self.function.ty(selector) == Type::I64;
+        if !is_wide && !self.cx.target.shaders.defects.switches {
             return Ok(Selector::Direct(value));
         }
         let mut number = self.b.u32(u32::MAX);
         for (i, (values, _)) in cases.iter().enumerate() {
             for &bits in values {
-                let bits = self.b.scalar(Scalar::U64, bits);
+                let bits = if is_wide { self.b.scalar(Scalar::U64, bits) } else { self.b.u32(bits as u32) };
                 let here = self.b.binary(BinaryOperator::Equal, value, bits);
                 let this = self.b.u32(i as u32);
                 number = self.b.select(here, this, number);

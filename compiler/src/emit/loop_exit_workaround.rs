@@ -16,15 +16,16 @@
 //! The condition `never` is false. If a compiler knew this, it would remove the exit. If it knew that the conditions of
 //! nested loops are equal, it would remove the exit of the inner loop. So each loop compares a different number with a
 //! word of memory, if there is one ([`super::loop_watchdog`]). Otherwise the comparison is with the product of the
-//! index in the work-group and an odd number, modulo 2^32.
+//! index in the work-group and an odd number, modulo 2^32. If barriers need uniform control flow, the comparison is
+//! with the work dimension.
 
 use super::EmitError;
 use super::builder::Expr;
 use super::function::Emitter;
-use super::items::Item;
+use super::items::{Item, OPAQUE_ZERO};
 use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{Function, Inst, Op, Region, Space, Type, Value};
-use crate::target::Target;
+use crate::target::{Shaders, Target};
 use naga::{BinaryOperator, Block, Statement};
 use rustc_hash::FxHashSet;
 
@@ -47,7 +48,10 @@ pub(super) fn used(function: &Function, target: &Target) -> Option<Item> {
     let mut loops = false;
     // Some atomic operations become loops.
     function.body.walk(&mut |inst| loops |= matches!(inst.op, Op::Loop { .. } | Op::Atomic { .. } | Op::CmpXchg { .. }));
-    (loops && target.shaders.defects.loop_values).then_some(Item::LocalIndex)
+    let Shaders { uniform_barriers, defects, .. } = &target.shaders;
+    // The exit must not make the control flow of barriers depend on the work-item, nor on private variables.
+    let known = if *uniform_barriers { OPAQUE_ZERO } else { Item::LocalIndex };
+    (loops && (defects.loop_values || *uniform_barriers && defects.max_loop_iterations.is_some())).then_some(known)
 }
 
 impl Emitter<'_, '_> {
@@ -62,8 +66,10 @@ impl Emitter<'_, '_> {
     pub(super) fn false_condition(&mut self) -> Result<Expr, EmitError> {
         self.extra_exits += 1;
         let number = self.extra_exits;
-        let (known, other) = match self.zero() {
+        let watched = if self.cx.target.shaders.uniform_barriers { None } else { self.zero() };
+        let (known, other) = match watched {
             Some(zero) => (zero, number),
+            None if self.cx.target.shaders.uniform_barriers => (self.item(OPAQUE_ZERO)?, BEYOND + number % BEYOND),
             None => {
                 let (index, odd) = (self.item(Item::LocalIndex)?, self.b.u32(ODD));
                 (self.b.binary(BinaryOperator::Multiply, index, odd), (BEYOND + number % BEYOND).wrapping_mul(ODD))

@@ -89,7 +89,7 @@ fn text(shader: &Shader, format: Format, target: &Target) -> Result<String, Emit
         }
         Format::Hlsl => {
             let options = hlsl::Options {
-                shader_model: hlsl::ShaderModel::V6_6,
+                shader_model: if target.shaders.int64 { hlsl::ShaderModel::V6_6 } else { hlsl::ShaderModel::V5_1 },
                 zero_initialize_workgroup_memory: false,
                 restrict_indexing: false,
                 force_loop_bounding: false,

@@ -7,7 +7,7 @@
 //! It combines their bits with a zero that is read from the argument buffer and is unknown before the launch.
 //!
 //! ```text
-//!                              %5 = workitem.work_dim; %6 = lshr %5, 16
+//!                              %5 = workitem.work_dim; %6 = and %5, -4
 //! %2 = fadd %0, %1             %2 = fadd %0, %1
 //! %3 = fsub %2, %0             %7 = bitcast %2 : i32; %8 = xor %7, %6; %9 = bitcast %8 : f32
 //!                              %3 = fsub %9, %0
@@ -30,8 +30,9 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, Math
 
 pub(crate) const PASS: Pass = Pass::function("fp_barriers", |function, _| Ok(run(function)));
 
-/// Shift amounts that shift all bits out of the number of dimensions (1 to 3).
-const SHIFTS: [u64; 2] = [16, 17];
+/// Masks that clear the number of dimensions (1 to 3). FXC replaces a float by 0 if it knows that only the lower bits
+/// are set, as after a shift.
+const MASKS: [u64; 2] = [0xffff_fffc, 0xffff_fff8];
 
 /// The index of one of the two zeros.
 type Zero = usize;
@@ -60,7 +61,7 @@ fn run(function: &mut Function) -> bool {
 /// Emits two zeros that are computed differently, so that a compiler does not know that they are equal.
 fn zeros(at: &mut Cursor<'_>) -> [Value; 2] {
     let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-    SHIFTS.map(|shift| at.bin_bits(BinOp::LShr, dimensions, shift))
+    MASKS.map(|mask| at.bin_bits(BinOp::And, dimensions, mask))
 }
 
 /// Whether the pass rewrites an instruction or its operands.

@@ -1,12 +1,14 @@
 //! Merges pointer arguments into one binding, for kernels with more pointer arguments than the device has bindings.
+//! Also merges arguments on the same memory, for devices whose bindings must not share memory.
 //!
 //! ```text
 //! %9 = load %31           =>      %40 = workitem.arg_merged_offset 31
 //!                                 %41 = ptr_add %27, %40       (%27: the first merged parameter, %31: another one)
 //!                                 %9 = load %41
 //! ```
-//! The launch copies the pointees of the merged arguments to one buffer and passes their offsets in it. The [`LOW`]
-//! bits of addresses do not change, so that kernels may query the alignment of a pointer, as asynchronous copies do.
+//! The launch copies the pointees of the merged arguments to one buffer, unless they are already on the same memory. It
+//! passes their offsets in it. The [`LOW`] bits of addresses do not change, so that kernels may query the alignment of
+//! a pointer, as asynchronous copies do.
 
 use super::PassError;
 use super::pass::{Pass, PassResult};
@@ -25,7 +27,7 @@ pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(funct
 ///
 /// # Errors
 ///
-/// Fails if the kernel stores pointers in memory or converts them to integers, because their values would change.
+/// Fails if the kernel stores pointers in memory or converts them to integers, and their values would change.
 pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
     let params: Vec<(u32, Value)> = key
         .binding
@@ -34,7 +36,7 @@ pub fn run(function: &mut Function, key: &LaunchKey) -> PassResult {
         .filter_map(|&index| function.params.get(usize::try_from(index).ok()?).map(|&param| (index, param)))
         .collect();
     let Some(&(_, first)) = params.first() else { return Ok(false) };
-    if stores_addresses(function) {
+    if !key.binding.merged_in_place && stores_addresses(function) {
         return Err(PassError::Unsupported {
             function: function.name.clone(),
             what: "a pointer in memory or as an integer, in a kernel with more pointer arguments than the device has bindings,".to_owned(),

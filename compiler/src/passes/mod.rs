@@ -48,6 +48,7 @@ pub(crate) mod groups;
 pub(crate) mod half_rounding;
 pub(crate) mod infer_alignment;
 pub mod inline;
+mod kept_barriers;
 pub mod legalize;
 pub mod locks;
 mod loop_copies;
@@ -62,6 +63,7 @@ mod pass;
 pub mod renumber;
 pub(crate) mod resolve_pointers;
 pub(crate) mod runtime_unroll;
+pub(crate) mod shared_stores;
 pub(crate) mod shrink_int64;
 pub(crate) mod simplify;
 mod sink_common;
@@ -75,6 +77,7 @@ pub(crate) mod unify_returns;
 pub(crate) mod unroll;
 pub(crate) mod unsigned;
 pub(crate) mod vectorize_memory;
+mod wrapped_differences;
 mod zeroed;
 
 use std::sync::{Mutex, PoisonError};
@@ -156,6 +159,7 @@ pub const SPECIALISE: &[Step] = &[
     Step::Pass(&groups::PASS),
     EachFunction(&[
         Step::Pass(&specialise_key::PASS),
+        If(|target| target.shaders.defects.returns_in_loops, &[Step::Pass(&unify_returns::IN_LOOPS)]),
         Steps(OPTIMISE),
         IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
         // Each repetition can unroll the loops around loops that the previous one unrolled.
@@ -225,6 +229,9 @@ pub const LEGALIZE: &[Step] = &[
     If(|target| target.shaders.defects.half_rounding, &[EachFunction(&[Step::Pass(&half_rounding::PASS)])]),
     If(|target| target.shaders.defects.max_loop_iterations.is_some(), &[EachFunction(&[Step::Pass(&unroll::LAST)])]),
     If(|target| target.shaders.defects.masked_logic, &[EachFunction(&[Step::Pass(&masked_logic::PASS)])]),
+    If(|target| target.shaders.defects.wrapped_differences, &[EachFunction(&[Step::Pass(&wrapped_differences::PASS)])]),
+    If(|target| target.shaders.defects.shared_stores, &[EachFunction(&[Step::Pass(&shared_stores::PASS)])]),
+    If(|target| target.shaders.defects.removed_barriers, &[EachFunction(&[Step::Pass(&kept_barriers::PASS)])]),
 ];
 
 /// All lists by name, for tests and tools.

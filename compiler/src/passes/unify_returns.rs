@@ -28,6 +28,17 @@ pub(crate) const PASS: Pass = Pass::function("unify_returns", |function, cx| {
     Ok(true)
 });
 
+/// For drivers whose compilers fail for a `return` in a loop ([`Defects::returns_in_loops`](crate::target::Defects)).
+/// Changes functions with such a `return` only.
+pub(crate) const IN_LOOPS: Pass = Pass::function("returns_in_loops", |function, cx| {
+    let mut found = false;
+    function.body.walk(&mut |inst| found |= matches!(inst.op, Op::Loop { .. }) && contains_return(inst));
+    if found {
+        run(function, cx.pointer_size());
+    }
+    Ok(found)
+});
+
 /// Limit for the nesting depth that moving code may add.
 const MAX_MOVES: usize = 24;
 

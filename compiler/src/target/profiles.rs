@@ -19,6 +19,9 @@ const LAVAPIPE_CONDITIONS: u32 = 78;
 /// WGSL limits the nesting of braces to 127 (WebGPU Shading Language 2.4). A loop with its condition needs two.
 const WGSL_CONDITIONS: u32 = 60;
 
+/// FXC's limit for nested control flow.
+const FXC_CONDITIONS: u32 = 60;
+
 /// lavapipe's limit for the total number of iterations of all loops of a work-item.
 const LAVAPIPE_LOOP_ITERATIONS: u32 = 65_535;
 
@@ -35,6 +38,7 @@ pub const PROFILES: &[Profile] = &[
     ("gles", Target::gles),
     ("metal", Target::metal),
     ("dx12", Target::dx12),
+    ("dx12-sm5", Target::dx12_sm5),
     ("webgpu", Target::webgpu),
 ];
 
@@ -225,6 +229,16 @@ impl Target {
             .without_spirv()
     }
 
+    /// Direct3D 12 with shader model 5.1, for which FXC compiles. It has no 16-bit and 64-bit types.
+    pub fn dx12_sm5() -> Self {
+        Self::dx12().changed(|target| {
+            target.language.fp16 = false;
+            target.shaders.int64 = false;
+            target.shaders.int16 = false;
+            target.shaders.restrict_to_fxc();
+        })
+    }
+
     /// WebGPU with the features of every browser: no native 64-bit and 16-bit types, and no subgroups.
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
@@ -303,7 +317,27 @@ impl Defects {
             masked_logic: false,
             subgroups_within_dimension_0: true,
             switch_continues: false,
+            returns_in_loops: false,
+            switches: false,
+            shared_stores: false,
+            wrapped_differences: false,
+            removed_barriers: false,
         }
+    }
+}
+
+impl Shaders {
+    /// Adds the restrictions of FXC, the HLSL compiler for shader models up to 5.1. Like WGSL, it rejects barriers in
+    /// control flow that it does not know to be uniform.
+    pub fn restrict_to_fxc(&mut self) {
+        self.uniform_barriers = true;
+        let defects = &mut self.defects;
+        defects.nested_conditions = Some(defects.nested_conditions.unwrap_or(u32::MAX).min(FXC_CONDITIONS));
+        defects.returns_in_loops = true;
+        defects.switches = true;
+        defects.shared_stores = true;
+        defects.wrapped_differences = true;
+        defects.removed_barriers = true;
     }
 }
 

@@ -110,7 +110,7 @@ pub struct Costs {
     pub subgroup_coalescing: bool,
 }
 
-/// Operations that a driver silently miscompiles or executes incorrectly. By default, none is set.
+/// Operations that a driver miscompiles, executes incorrectly, or rejects. By default, none is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Defects {
     /// Maximum total number of loop iterations of a work-item. The driver ends the loops after it.
@@ -152,6 +152,18 @@ pub struct Defects {
     /// The driver executes a `continue` in a `switch` inside another `switch` as a jump out of the inner `switch`.
     /// (The GLSL compiler of Mesa 22.3.6 and 25.0.7; `control/nested_switch_continue.cl`.)
     pub switch_continues: bool,
+    /// The driver's compiler fails with internal errors for some loops that contain a `return`.
+    pub returns_in_loops: bool,
+    /// The driver's compiler fails with internal errors for some `switch`es in loops.
+    pub switches: bool,
+    /// The driver's compiler rejects stores if it finds that several work-items of a group write different values to
+    /// one address (`passes::shared_stores`).
+    pub shared_stores: bool,
+    /// The driver's compiler wrongly folds unsigned comparisons with a difference that may wrap around
+    /// (`passes::wrapped_differences`).
+    pub wrapped_differences: bool,
+    /// The driver's compiler removes barriers for global memory that only loads precede (`passes::kept_barriers`).
+    pub removed_barriers: bool,
 }
 
 impl Defects {
@@ -187,6 +199,11 @@ impl Defects {
             "masked_logic" => &mut self.masked_logic,
             "subgroups_within_dimension_0" => &mut self.subgroups_within_dimension_0,
             "switch_continues" => &mut self.switch_continues,
+            "returns_in_loops" => &mut self.returns_in_loops,
+            "switches" => &mut self.switches,
+            "shared_stores" => &mut self.shared_stores,
+            "wrapped_differences" => &mut self.wrapped_differences,
+            "removed_barriers" => &mut self.removed_barriers,
             _ => return None,
         })
     }

@@ -8,7 +8,13 @@ mod windows;
 #[cfg(unix)]
 pub(crate) use unix::{STAYS_LOADED, watch};
 #[cfg(windows)]
-pub(crate) use windows::{STAYS_LOADED, watch};
+pub(crate) use windows::{STAYS_LOADED, library_folder, watch};
+
+/// Returns the folder that contains the library. Only Windows needs it.
+#[cfg(unix)]
+pub(crate) const fn library_folder() -> Option<std::path::PathBuf> {
+    None
+}
 
 /// Calls a function at the end of the process.
 pub(crate) fn at_exit(function: extern "C" fn()) {

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{device_name, is_cpu, target, try_target};
+use super::{device_name, driver_version, is_cpu, target, try_target};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/expected")
@@ -30,6 +30,7 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
         name if name.contains("interpreter") => Some("interpreter"),
         _ if is_cpu() => Some(if nans { "nan" } else { "cpu" }),
         name if name.contains("llvmpipe") && name.contains("OpenGL ES") => Some("gles"),
+        _ if driver_version(target).contains("(DX12: ") => Some("dx12"),
         name if name.contains("llvmpipe") && emulates("int64") => Some("words"),
         name if name.contains("llvmpipe") => Some(if portable { "portable" } else { "lavapipe" }),
         _ => None,

@@ -155,6 +155,11 @@ pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
 
+/// CL_DRIVER_VERSION of the device under test.
+pub fn driver_version(target: &Target) -> String {
+    info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DRIVER_VERSION, size, value, ret)).unwrap_or_default()
+}
+
 /// Defines `Functions`: the functions of an extension, found by `clGetExtensionFunctionAddressForPlatform`.
 macro_rules! extension_functions {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
