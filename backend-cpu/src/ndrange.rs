@@ -1,10 +1,10 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
 //! Work-groups at the upper edges of an NDRange may be smaller than the others. If a kernel cannot observe its
-//! work-groups, this module regroups the work-items, unless the requested groups are tiles. The new groups have
-//! 256 or 64 work-items along dimension 0, except for a remainder. If dimension 0 is shorter, a group spans several
-//! dimensions and has at most 64 work-items. In a large launch, every thread has several groups. There are few distinct
-//! group sizes, so that launches of many sizes share few kernel variants.
+//! work-groups, this module regroups the work-items, unless the requested groups are tiles ([`is_tiled`]). The new
+//! groups have 256 work-items along dimension 0 if each thread then has several groups, otherwise 64. The remainder is
+//! in smaller groups. If dimension 0 is shorter than 64, a group spans several dimensions and has at most 64
+//! work-items. There are few distinct group sizes, so that launches of many sizes share few kernel variants.
 //!
 //! Example: 65 work-items in groups of 16 have two regions. The first has four groups of 16, the second one group of 1.
 
@@ -128,7 +128,7 @@ fn segments(size: u32, local: u32) -> Segments {
     segments
 }
 
-/// The segments of a regrouped launch.
+/// Splits a regrouped launch into the segments of each dimension.
 fn regrouped_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
     let items: u64 = size.iter().map(|&size| u64::from(size)).product();
     if size[0] >= SHORT_GROUP {
@@ -208,7 +208,7 @@ mod tests {
         split(&launch(global, local), grouping).expect("regions")
     }
 
-    /// Every work-item is in one group of one region.
+    /// Checks that every work-item is in exactly one group of one region.
     fn check(global: [u64; 3], local: [u32; 3], free: bool) {
         let RegionList { regions, .. } = regions(global, local, free);
         let mut seen = BTreeSet::new();

@@ -44,7 +44,8 @@ pub(crate) fn assign<'a>(
     Ok(found)
 }
 
-/// The parameter that an argument names; `None` if the argument has no name, or the names of parameters are unknown.
+/// Returns the index of the parameter that an argument names. Returns `None` if the argument has no name, or if the
+/// names of parameters are unknown.
 fn place_of_name(kernel: &str, parameters: &[Parameter], argument: &Argument, taken: &mut [bool]) -> Result<Option<usize>> {
     let Some(name) = argument.name.as_deref().filter(|name| !name.is_empty()) else { return Ok(None) };
     match parameters.iter().position(|parameter| parameter.name == name) {
@@ -80,7 +81,8 @@ fn check_complete(kernel: &str, parameters: &[Parameter], taken: &[bool]) -> Res
     Err(ClientError::Arguments(format!("`{kernel}` lacks {plural} {}", missing.join(", "))))
 }
 
-/// Describes an argument that does not match the type of its parameter. `None` if it matches, or the type is unknown.
+/// Returns a description of an argument that does not match the type of its parameter. Returns `None` if the argument
+/// matches, or if the type is unknown.
 fn mismatch(type_name: &str, kind: &ArgumentKind) -> Option<String> {
     if type_name.is_empty() {
         return None;

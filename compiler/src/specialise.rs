@@ -13,7 +13,7 @@
 //! Shader
 //! ```
 //! A shader that does not depend on the work-group size is used for all sizes ([`Shader::any_local_size`]). With
-//! assertions enabled, a second shader is compiled for another size, and both are compared.
+//! assertions enabled, a second shader is compiled for another size, and the two shaders are compared.
 
 use crate::analysis::calls::expanded_size;
 use crate::doubles;
@@ -45,7 +45,8 @@ pub struct Specialised<'a> {
 }
 
 impl<'a> Specialised<'a> {
-    /// Specialises a kernel. In the result, which is the input of every code generator, pointers are still pointers.
+    /// Specialises a kernel. The result is the input of every code generator. Its pointers are not yet resolved to
+    /// memory objects.
     ///
     /// # Errors
     ///
@@ -151,12 +152,12 @@ pub fn has_pass(name: &str) -> bool {
     [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
-/// The passes that expand image accesses. They are not in [`passes`], because they build library functions with the
-/// passes there.
+/// The passes that expand image accesses. They are not in [`passes`], because they run passes of that module to build
+/// library functions.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
-/// The passes that emulate doubles. They are not in [`passes`] for the same reason: they build the library functions
-/// that emulate operations.
+/// The passes that emulate doubles. They are not in [`passes`], because they run passes of that module to build the
+/// library functions that emulate operations.
 const DOUBLES: &[Step] = &[Step::If(
     Target::emulates_doubles,
     &[Step::IfChanged(
@@ -204,9 +205,9 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
     Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
 }
 
-/// Whether the shader may depend on the work-group size: because of `subgroup_coalesce`, because the NDRange has
-/// several dispatches or a two-dimensional one, or because the kernel depends on its work-group. `before` is the module
-/// before the passes, `module` the module after them.
+/// Whether the shader may depend on the work-group size. It may because of `subgroup_coalesce`, because the NDRange has
+/// several dispatches or a two-dimensional dispatch, or because the kernel depends on its work-group. `before` is the
+/// module before the passes, `module` the module after them.
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

@@ -105,8 +105,8 @@ crate::entry! {
         event.on_status(
             trigger,
             Box::new(move |event, status| {
-                // SAFETY: the application's function, called as the specification says; the event lives until it
-                // returns.
+                // SAFETY: the application's function, called as the specification says. The event lives until the
+                // function returns.
                 unsafe { callback(handles::borrowed(event), status.0, user_data.get()) };
             }),
         );

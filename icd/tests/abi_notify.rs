@@ -1,5 +1,5 @@
-//! The callback of a context: it receives the cause of a failed call, once, on the calling thread, and may call OpenCL
-//! itself.
+//! The callback of a context receives the cause of each failed call, once, on the calling thread. The callback may call
+//! OpenCL.
 
 mod common;
 
@@ -43,7 +43,7 @@ unsafe extern "C" fn hear(text: *const c_char, private: *const c_void, size: usi
     heard.reported.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_string_lossy().into_owned(), code, devices));
 }
 
-/// A context with a callback.
+/// Creates a context with a callback.
 fn heard() -> &'static Heard {
     let heard: &'static Heard = Box::leak(Box::default());
     let target = target();
@@ -57,7 +57,7 @@ fn heard() -> &'static Heard {
 
 /// Runs calls with the context.
 fn with<T>(heard: &Heard, calls: impl FnOnce(&Context) -> T) -> T {
-    // The callback locks the same mutex, so it must be unlocked during the calls.
+    // The callback locks `heard.context`, so this function must not hold the lock during the calls.
     let raw = heard.context.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(null_mut(), |context| context.0);
     let context = std::mem::ManuallyDrop::new(Context(raw));
     calls(&context)
@@ -75,7 +75,7 @@ fn failed_calls_report_their_cause() {
     let reported = one.take();
     let [(text, -61)] = reported.as_slice() else { unreachable!("{reported:?}") };
     assert!(text.starts_with("clCreateBuffer: CL_INVALID_BUFFER_SIZE: "), "{text}");
-    // Objects of the context report to it as well.
+    // Failed calls with objects of the context are reported to the context's callback as well.
     let kernel = with(one, |context| context.build("kernel void k(global int *a) { a[0] = 1; }").kernel("k"));
     assert_eq!(kernel.set(7, &0u32), -49);
     let reported = one.take();
@@ -98,7 +98,7 @@ fn failed_builds_are_reported_once_and_failed_user_events_never() {
     assert_eq!(program.build(""), -11);
     let reported = heard.take();
     assert!(matches!(reported.as_slice(), [(text, -11)] if text.starts_with("clBuildProgram: CL_BUILD_PROGRAM_FAILURE: ")), "{reported:?}");
-    // The application itself fails the event.
+    // The application itself sets the error of the event, so a wait that returns this error is not reported.
     let mut status = 1;
     let event = with(heard, |context| target().cl.clCreateUserEvent(context.0, &mut status));
     assert_eq!(target().cl.clSetUserEventStatus(event, -5), CL_SUCCESS);

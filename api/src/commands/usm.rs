@@ -1,8 +1,9 @@
 //! Unified shared memory (cl_intel_unified_shared_memory): memory that is accessed by host address, allocated for the
 //! host, for a device, or for both.
 //!
-//! Devices that can access all host memory support it. On these devices the kinds differ only in the properties that
-//! queries report. An allocation is an SVM allocation ([`crate::commands::svm`]) with a record of its kind.
+//! Devices that can access all host memory support the extension. On these devices the kinds of memory differ only in
+//! the properties that queries report. An allocation is an SVM allocation ([`crate::commands::svm`]) with a record of
+//! its kind.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// The capabilities of the device for each kind of memory, and for memory of other allocators in the process.
-    /// Empty if the device does not support the extension.
+    /// Returns the capabilities of the device. They are the same for each kind of memory, and for memory of other
+    /// allocators in the process. Empty if the device does not support the extension.
     pub fn usm_capabilities(&self) -> UsmCapabilities {
         if self.accesses_host_memory() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
     }
@@ -44,7 +45,8 @@ impl Context {
         // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
         let is_own = device.as_ref().is_none_or(|device| self.device_index(device).is_some());
         ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "a device of the context is required");
-        // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
+        // The specification requires CL_INVALID_OPERATION if `device` lacks the capabilities. Without a device, the
+        // error applies if all devices of the context lack them.
         match device {
             Some(device) => device.check_usm_support()?,
             None => ensure!(self.has_usm(), InvalidOperation, "no device of the context supports unified shared memory"),
@@ -53,8 +55,8 @@ impl Context {
         // data type supported by device".
         let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
         ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
-        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
-        // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared allocations if both are.
+        // The specification requires CL_INVALID_PROPERTY for a placement flag of a host or device allocation, and for
+        // both flags of a shared allocation.
         let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
         ensure!(
             placements <= u32::from(*kind == UsmType::Shared),
@@ -62,8 +64,8 @@ impl Context {
             "placement flags {:#x} are not valid for {kind:?} allocations",
             flags.bits()
         );
-        // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for
-        // any device of the context that has such memory.
+        // The specification requires CL_INVALID_BUFFER_SIZE if the size is 0 or exceeds CL_DEVICE_MAX_MEM_ALLOC_SIZE of
+        // `device`. Without a device, the limits of all devices with unified shared memory apply.
         let is_affected =
             |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.accesses_host_memory(), |device| Arc::ptr_eq(device, other));
         let limit = self.devices().iter().filter(is_affected).map(|device| device.properties().max_allocation).min().unwrap_or(0);

@@ -130,7 +130,7 @@ impl Context {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
 
-    /// The index of the first device that shares the memory of this one.
+    /// The index of the first device that shares the memory of the device with this index.
     pub(crate) fn memory_owner(&self, device_index: usize) -> usize {
         self.memory_owners.get(device_index).copied().unwrap_or(device_index)
     }
@@ -140,20 +140,21 @@ impl Context {
         self.has_common_memory
     }
 
-    /// Host memory for transfers between devices, if the devices support it.
+    /// Returns the host memory for transfers between devices, or `None` if the devices do not support such transfers.
+    /// The first call allocates the memory.
     pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
         self.shared_staging.get(&self.devices, &self.memory_owners, &*self.allocator)
     }
 
     /// Sets the destination of kernels' printf output. Only the first call has an effect.
     pub fn set_printer(&self, printer: Printer) {
-        // The result is ignored: clCreateContext rejects duplicate properties.
+        // `set` cannot fail, because clCreateContext rejects duplicate properties.
         let _ = self.printer.set(printer);
     }
 
     /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first call has an effect.
     pub fn set_zeroed(&self, zeroed: Zeroed) {
-        // The result is ignored: clCreateContext rejects duplicate properties.
+        // `set` cannot fail, because clCreateContext rejects duplicate properties.
         let _ = self.zeroed.set(zeroed);
     }
 
@@ -182,8 +183,8 @@ impl Context {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queues, by device index. The element type is `Any`, because the module of
-    /// queues depends on this one.
+    /// The default on-device queues, by device index. The elements are queues, but their type is `Any`, because the
+    /// module of queues depends on this module.
     pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
         &self.default_queues
     }

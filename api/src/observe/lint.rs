@@ -54,8 +54,8 @@ impl BufferUsers {
     }
 }
 
-/// The commands of a queue that the application has waited for, by their numbers. Kept for every queue; the cost is
-/// one atomic store per command and one atomic maximum per wait.
+/// The numbers of a queue's last enqueued command and of the last command that the application has waited for. They are
+/// kept even without `WGCL_CHECK`: the cost is one atomic store per command and one atomic maximum per wait.
 #[derive(Debug, Default)]
 pub(crate) struct WaitProgress {
     last_enqueued: AtomicU64,

@@ -86,7 +86,7 @@ pub(crate) struct LaunchState {
 }
 
 impl LaunchState {
-    /// The state of a launch with `num_groups` groups in each dimension.
+    /// Creates the state of a launch with `num_groups` groups in each dimension.
     pub(crate) fn new(num_groups: [u32; 3]) -> Self {
         let count = num_groups.iter().fold(1_usize, |product, &count| product.saturating_mul(count as usize));
         let count = if count > MAX_COUNTED_GROUPS { 0 } else { count };
@@ -161,7 +161,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// A checker for a dispatch.
+    /// Creates a checker for a dispatch.
     ///
     /// # Errors
     /// Fails if there is not enough memory.
@@ -415,6 +415,7 @@ impl Checker {
             self.state.shadow.record(accessed, &now, &counters)
         };
         // In a kernel without barriers, the private variables of all work-items of a group have the same addresses.
+        // Accesses to private variables are therefore not reported as data races.
         let Some(earlier) = earlier.filter(|_| !is_private) else { return };
         let is_store = |site: &AccessSite| site.access == Access::Store;
         if is_store(site) && self.sites.get(earlier.site as usize).is_some_and(is_store) {
@@ -459,7 +460,7 @@ fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
     Some(stored)
 }
 
-/// The contents of memory.
+/// Reads the contents of memory.
 fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
     let byte = |address: u64| {
         let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);

@@ -50,7 +50,7 @@ struct FindingId {
     spans: [Span; 2],
     /// Index of the access site, if it has no source location.
     site: Option<usize>,
-    /// `None` for a race: either access may come first.
+    /// `None` for a race, because its two accesses can be found in either order.
     access: Option<Access>,
     kind: u8,
 }
@@ -157,7 +157,7 @@ impl Reports {
             args: kernel.args.iter().map(|arg| Argument { name: arg.name.clone(), space: arg.address }).collect(),
         };
         let kernels = program.kernels.iter().map(arguments).collect();
-        // A second call has the same program.
+        // A second call has the same program, so its result is ignored.
         let _ = self.origin.set(Origin { kernels, sources: program.sources.clone() });
     }
 

@@ -21,10 +21,10 @@ use crate::memory::argument_ring::ArgumentBytes;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::memory::ring::Slot;
 
-/// Maximum number of cached bind groups. If it is reached, all are dropped.
+/// Maximum number of cached bind groups. A full cache drops all of them.
 const MAX_BIND_GROUPS: usize = 1024;
-/// Storage bindings are rounded up to a multiple of this many bytes, the largest element of a buffer view, if the
-/// buffer is large enough.
+/// The largest element of a buffer view, in bytes. The sizes of storage bindings are rounded up to a multiple of it, if
+/// the buffer is large enough.
 pub(crate) const VIEW: u64 = 16;
 
 /// The range of each binding.
@@ -72,7 +72,7 @@ impl BindGroups {
     }
 }
 
-/// Buffers of the engine that kernels may bind. Absent ones are not in use.
+/// Buffers of the engine that kernels may bind. A launch leaves those that it does not use at `None`.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
     pub(crate) failure_word: Option<&'a Arc<WgpuMemory>>,
@@ -188,8 +188,8 @@ fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     )
 }
 
-/// Returns the memory bound for a parameter, or `None` for other arguments and null pointers. The indices after the
-/// kernel's parameters denote memory that only pointers in memory refer to.
+/// Returns the memory bound for a parameter, or `None` for a null pointer or an argument that is not memory. The
+/// indices after the kernel's parameters denote memory that only pointers in memory refer to.
 pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
@@ -272,7 +272,8 @@ pub(crate) fn argument_bytes(
     }
     for (index, slot) in (0..).zip(&layout.identities) {
         if let (Some(at), Some(range)) = (slot, bound_range(launch, index)) {
-            // Merged arguments have separate offsets, relative to the merged buffer.
+            // The merged buffer is bound for the first merged parameter, without an offset. Each merged argument has a
+            // separate offset in the merged buffer.
             let offset = if merged.is_some_and(|merged| merged.first == index) { 0 } else { range.offset };
             let flat = (u64::from(range.identity) << 32).wrapping_add(offset);
             let halves = |number: u64| ((number >> 32) as u32, number as u32);

@@ -44,8 +44,8 @@ struct Stage {
 }
 
 impl Stage {
-    /// Whether the dispatches use only arguments and the program's memory: no buffer of the engine except those for
-    /// null pointers, no split or merged buffers, and no readback.
+    /// Whether the dispatches use only arguments, the program's memory and the buffers for null pointers. They then use
+    /// no other buffer of the engine, no split or merged buffers, and no readback.
     fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
         let nothing_afterwards = output.is_none() && !pipeline.watched;
@@ -53,7 +53,7 @@ impl Stage {
     }
 }
 
-/// State of launches.
+/// What the launches of a device share: limits, caches and the engine's buffers.
 pub(crate) struct Launches {
     limits: LaunchLimits,
     bind_groups: BindGroups,
@@ -101,7 +101,7 @@ impl Launches {
         self.launch_cache.forget(id);
     }
 
-    /// Whether a pipeline of the launch's kernel exists. The launch then usually compiles nothing.
+    /// Returns whether a pipeline of the launch's kernel exists. If it exists, the launch usually compiles nothing.
     pub(crate) fn is_ready(launch: &Launch) -> bool {
         program(launch).and_then(|program| program.code.kernel(&launch.kernel)).is_ok_and(|kernel| kernel.is_ready())
     }
@@ -126,8 +126,8 @@ impl Launches {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
-        // Allocations precede the first timestamp. If a command fails after its first timestamp, the next command
-        // writes the end query of the failed one.
+        // Allocations may fail, so they precede the first timestamp. If a command failed after its first timestamp, the
+        // next command would write the end query of the failed one.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
@@ -161,8 +161,9 @@ impl Launches {
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch from the launch cache. Returns false if it is not cached, or if the cached launch differs: its
-    /// arguments are in another ring segment, or the host has read its buffers across the bus since then.
+    /// Records a launch from the launch cache. Returns false if the launch is not cached. Also returns false if the
+    /// arguments of the cached launch are in another ring segment, or if the host has read its buffers across the bus
+    /// since then.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
@@ -287,7 +288,8 @@ impl Launches {
             if let Some(memory) = memory {
                 memory.record_use(batch.serial(), *writes);
                 sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| appended(sources, (source, *writes)));
-                // Split bindings of one buffer follow each other.
+                // The split bindings of a buffer are consecutive, so the comparison with the last use omits their
+                // duplicates.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
                 }
@@ -371,7 +373,8 @@ impl Launches {
     }
 }
 
-/// Returns the pipeline for a key. If it must be created, the device starts the recorded commands first.
+/// Returns the pipeline for a key. If the pipeline must be created, first submits the recorded commands, so that the
+/// device runs them meanwhile.
 fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(pipeline) = code.loaded(kernel, key) {
         return pipeline;

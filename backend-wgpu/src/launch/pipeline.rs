@@ -19,7 +19,7 @@ pub(crate) struct Pipeline {
     pub(crate) compute: ComputePipeline,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
-    /// Work-items of dimension 0 per invocation.
+    /// Number of work-items per invocation, along dimension 0.
     pub(crate) coarsening_factor: u32,
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
@@ -33,7 +33,7 @@ impl Pipeline {
         self.bindings.iter().any(|binding| binding.source == BindingSource::Arguments)
     }
 
-    /// Register count and stack size, if the driver reports them.
+    /// Returns the register count and the stack size, if the driver reports them.
     pub(crate) fn statistics(&self) -> Statistics {
         match &self.compute {
             ComputePipeline::Vulkan(pipeline) => pipeline.statistics(),
@@ -41,7 +41,7 @@ impl Pipeline {
         }
     }
 
-    /// Bytes of scratch memory per work-item.
+    /// Returns the number of bytes of scratch memory per work-item, or 0 if the shader uses none.
     pub(crate) fn scratch(&self) -> u64 {
         self.bindings
             .iter()

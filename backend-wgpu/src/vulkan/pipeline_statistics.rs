@@ -59,8 +59,8 @@ pub(crate) unsafe fn statistics(
     Ok(found)
 }
 
-/// Returns a statistic as an integer, or `None` if it has another type. NVIDIA's driver 580 does not initialise the
-/// upper half of some values.
+/// Returns a statistic as an integer, or `None` if it has another type. Uses only the lower 32 bits, because NVIDIA's
+/// driver 580 does not initialise the upper half of some values.
 fn number(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u32> {
     if statistic.format != vk::PipelineExecutableStatisticFormatKHR::UINT64 {
         return None;

@@ -101,11 +101,11 @@ impl Semaphore {
     }
 
     fn import(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<()> {
-        // A sync file contains one signal. The import lasts until the wait for it.
+        // A sync file contains one signal, so its import is temporary. The import ends with the wait for this signal.
         let flags = if kind == ExternalSemaphore::SyncFd { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
         let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(self.handle).flags(flags).handle_type(kind_of(kind)).fd(fd);
-        // SAFETY: the extension is enabled; a file descriptor of another kind is an error. The application ensures
-        // that no submission uses the semaphore.
+        // SAFETY: the extension is enabled. For a file descriptor of another kind, the driver returns an error. The
+        // application ensures that no submission uses the semaphore.
         unsafe { self.functions()?.import_semaphore_fd(&info) }.map_err(backend_error)
     }
 }

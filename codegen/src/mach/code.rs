@@ -37,7 +37,7 @@ pub struct Code {
 pub struct FunctionFrame {
     /// The offset in bytes of the function.
     pub start: u32,
-    /// The offset in bytes of its end, exclusive.
+    /// The offset in bytes of the function's end, exclusive.
     pub end: u32,
     /// The numbers of the registers that the prologue pushes after rbp, in order.
     pub saved: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Maps spans to files. All files of a compilation have different positions.
+//! Maps spans to files. The files of a compilation have disjoint ranges of positions.
 //!
 //! Position 0 is not in any file, so [`Span::NONE`] has no location. The upper half of the positions is for the
 //! built-in library. Its files are registered once per process and have the same positions in every compilation.
@@ -249,8 +249,8 @@ impl SourceMap {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }
     }
 
-    /// Returns the name of the file that contains a span. `#line` does not affect it. Returns `None` if the span is not
-    /// in a file.
+    /// Returns the name of the file that contains a span. `#line` does not affect this name. Returns `None` if the span
+    /// is not in a file.
     pub fn file_name(&self, span: Span) -> Option<Arc<str>> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.name.clone()) }
     }

@@ -1,4 +1,5 @@
-//! Loads, stores and atomics through the buffer views that [`super::plan`] selects.
+//! Loads, stores and atomics through the buffer views that [`super::plan`] selects. A raw lane is the bits of a lane as
+//! an unsigned integer: `u64` for 64-bit lanes, otherwise `u32`.
 //!
 //! Example: `load f32 (ptr_add %0, %1) align 4` becomes `buffer_f32[%1 >> 2]`.
 
@@ -75,7 +76,7 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Returns the byte offset of an access in its object plus `extra` bytes. For memory that is accessed by address,
-    /// it is the 64-bit address.
+    /// returns the 64-bit address of these bytes.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
         if let Some(base) = address.begin {
             let first = self.element_address(address, base, 1)?;
@@ -225,8 +226,8 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => index,
         };
-        // naga rejects constant out-of-bounds indices, which unreachable code may have. In an array without a length it
-        // rejects the largest index.
+        // naga rejects constant out-of-bounds indices, which unreachable code may have. In an array without a length,
+        // naga rejects the index 2^32 - 1.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
             Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
@@ -338,7 +339,7 @@ impl<'a> Emitter<'a, '_> {
             let index = self.offset_index(first, u32::from(i), key.stride());
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            // A vector of three lanes occupies four lanes in memory.
+            // A vector of three lanes occupies four lanes in memory, so drop the fourth lane.
             let x = match (lanes, key.lanes, i) {
                 (3, 4, _) => self.b.swizzle(x, &[0, 1, 2]),
                 (3, 2, 1) => self.b.lane(x, 2, 0),
@@ -347,7 +348,7 @@ impl<'a> Emitter<'a, '_> {
             let x = self.element_to_raw(key, x);
             parts.push(x);
         }
-        // Combines scalars, or vectors of two lanes, to chunks.
+        // Combines scalars, or vectors of two lanes, into chunks of at most four lanes.
         let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
         let chunk_lanes = super::builder::chunk_lanes(lanes);
         let chunks: Val = parts
@@ -373,7 +374,7 @@ impl<'a> Emitter<'a, '_> {
             let first = self.index(address, 4)?;
             let mut at = 0;
             while at < words {
-                // One load from a uniform buffer gives four words.
+                // One load from a uniform buffer gives four words, so use it for the next three or four words.
                 if self.object(address.object)?.rule == Rule::Uniform && shape.align >= 16 && words - at >= 3 {
                     let vector = self.uniform_vector(address.object, first, at)?;
                     for lane in 0..(words - at).min(4) {
@@ -508,7 +509,7 @@ impl<'a> Emitter<'a, '_> {
             let raw = self.raw_of_chunk(scalar, lanes, chunk)?;
             let slot = self.raw_to_element(key, raw);
             if lanes == 3 && key.lanes == 4 {
-                // The fourth lane must not be overwritten.
+                // Store the three lanes separately, because the fourth lane in memory must not be overwritten.
                 let pointer = self.element(address.object, key, first)?;
                 for lane in 0..3 {
                     let place = self.b.element_at(pointer, lane);

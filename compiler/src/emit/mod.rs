@@ -191,10 +191,11 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     Ok(shader)
 }
 
-/// The work-group size, and the size with which naga validates the module.
+/// Checks the work-group size. Returns this size, and the size with which naga validates the module.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
     // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines only for these which
-    // work-items form a subgroup. OpenCL does not define it.
+    // work-items form a subgroup. OpenCL does not define this for any work-group. So if the output is SPIR-V, naga
+    // validates the module with a one-dimensional work-group.
     let checked_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {

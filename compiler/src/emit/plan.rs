@@ -186,8 +186,9 @@ impl Planner<'_> {
     }
 
     fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        // The binding numbers have no gaps. On Vulkan, wgpu renumbers the bindings of a layout without gaps, but not
-        // those in SPIR-V from other sources. So other numbers would not match.
+        // The binding numbers have no gaps. On Vulkan, wgpu renumbers the bindings of a layout, so that they have no
+        // gaps. It does not renumber the bindings in SPIR-V that it did not write. So numbers with gaps would not
+        // match.
         let binding = self.next_binding;
         self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });
@@ -337,7 +338,7 @@ impl Planner<'_> {
     }
 
     /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other
-    /// drivers do the same, so some applications allocate too little memory without a failure there.
+    /// drivers do the same, so some applications allocate too little memory and do not fail with these drivers.
     fn add_slack(&mut self) {
         let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
@@ -355,7 +356,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Selects a rule for every object, and moves large private arrays to scratch memory.
+    /// Selects the [`Rule`] of every object, and moves large private arrays to scratch memory.
     fn decide(&mut self) -> Result<(), EmitError> {
         let target = self.inputs.target;
         for widen in [true, false] {

@@ -12,15 +12,15 @@
 //! # Taints
 //! Each value, each variable at each position, and control flow at each position is uniform or tainted. Taint comes
 //! from operands, from the last value of a variable, and from the control flow at the position. After an `if`, control
-//! flow has its taint from before, unless the `if` contains a `break`, `continue` or `return`. After a loop, it has its
-//! taint from before, unless the loop contains a `return`. Loops are analysed until there is no change. Taint only
-//! increases, so a few iterations suffice.
+//! flow has the taint from before the `if`, unless the `if` contains a `break`, `continue` or `return`. After a loop,
+//! control flow has the taint from before the loop, unless the loop contains a `return`. Loops are analysed until there
+//! is no change. Taint only increases, so a few iterations suffice.
 //!
 //! # Loaded values
 //! OpenCL C requires that all work-items of a work-group execute a barrier together, and the program must ensure this.
-//! Control flow may be non-uniform for WGSL only because of a load for which each work-item reads the same address. One
-//! work-item's value is then broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the
-//! kernel is rejected.
+//! If control flow depends on a load from written memory, and each work-item loads from the same address, one
+//! work-item's value is broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the kernel is
+//! rejected.
 
 use naga::{
     AddressSpace, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module, Range, Span, Statement,
@@ -279,7 +279,8 @@ impl<'m> Walk<'m> {
             Statement::Atomic { result: Some(result), .. } => self.values[result.index()] = ITEM,
             Statement::Call { function, arguments, result } => {
                 for &argument in arguments {
-                    // The effect of a callee on memory to which it gets a pointer is not analysed.
+                    // The stores of a callee through its pointer arguments are not analysed, so the variable may differ
+                    // in each work-item.
                     if let Some(Root::Local(variable)) = self.root(argument) {
                         state.variables[variable.index()] = ITEM;
                     }
@@ -306,7 +307,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Analyses an `if` or `switch`. For each arm, the Boolean is false if it falls through to the next arm.
+    /// Analyses an `if` or `switch`. For each arm, the Boolean is false if the arm falls through to the next arm.
     fn branch(
         &mut self,
         (statement, span): (&Statement, Span),

@@ -314,7 +314,8 @@ struct Bound {
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if the argument is null or not a
+    /// buffer.
     buffers: Vec<[u32; 3]>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
     images: Vec<[u32; WORDS as usize]>,
@@ -421,7 +422,7 @@ impl Items {
 }
 
 /// Executes the next collective operation of a subgroup, if none of its work-items can continue alone. Returns whether
-/// there was one.
+/// it executed an operation.
 fn run_subgroup_collective(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
     if items.iter().flatten().any(|(stop, _)| *stop == Stop::TimeSlice) {
         return Ok(false);

@@ -5,8 +5,9 @@
 //!                                 %41 = ptr_add %27, %40       (%27: the first merged parameter, %31: another one)
 //!                                 %9 = load %41
 //! ```
-//! The launch copies the pointees of the merged arguments to one buffer and passes their offsets in it. The [`LOW`]
-//! bits of addresses do not change, so that kernels may query the alignment of a pointer, as asynchronous copies do.
+//! The launch copies the pointees of the merged arguments to one buffer and passes their offsets in this buffer. The
+//! [`LOW`] bits of addresses do not change, so that kernels may query the alignment of a pointer, as asynchronous
+//! copies do.
 
 use super::PassError;
 use super::pass::{Pass, PassResult};
@@ -21,7 +22,7 @@ pub const LOW: u64 = 0xff;
 
 pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
 
-/// Replaces all merged parameters by addresses relative to the first one, which is the common buffer.
+/// Replaces all merged parameters by addresses relative to the first merged parameter, which is the common buffer.
 ///
 /// # Errors
 ///

@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
                 self.warn(span, text);
                 return None;
             }
-            // Pragmas without effect, without a warning.
+            // These pragmas have no effect, and there is no warning about them.
             [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
             _ => {
                 self.warn(span, "unknown pragma ignored");

@@ -39,7 +39,7 @@ const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_sub_group_count_for_ndrange", true, "__wgcl_range_subgroups"),
 ];
 
-/// Whether a name is that of a built-in function of this module.
+/// Whether `name` is a built-in function that this module checks.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "enqueue_kernel" | "enqueue_marker" | "capture_event_profiling_info" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D")
         || LIBRARY_FUNCTIONS.iter().any(|(known, _)| *known == name)
@@ -71,8 +71,8 @@ impl Sema<'_> {
         let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
         let fields = vec![
             field("__dimensions", uint, 0),
-            // A member, because the library writes members only. The sanitizer would report the read of uninitialised
-            // padding when a range is copied.
+            // The padding is a member, because the library writes only members. Otherwise, copying a range would read
+            // uninitialised padding, which the sanitizer reports.
             field("__padding", uint, 4),
             field("__offset", three, 8),
             field("__global_size", three, 8 + 3 * bytes),
@@ -297,8 +297,9 @@ impl Sema<'_> {
         self.rvalue(Operand::Lvalue(lvalue))
     }
 
-    /// Creates the expression that enqueues the record of a block. If that succeeds at run time, the expression stores
-    /// the captures and the kernel arguments to the record. `locals` are the sizes of the local memory arguments.
+    /// Creates the expression that enqueues the record of a block. If the enqueue succeeds at run time, the expression
+    /// stores the captures and the kernel arguments to the record. `locals` are the sizes of the local memory
+    /// arguments.
     fn enqueue_statements(
         &mut self,
         (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
@@ -309,7 +310,7 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (slots, words) = self.capture_slots(block.func);
         let int = self.int();
-        // The error code for a local memory size of 0 is CLK_INVALID_ARG_SIZE.
+        // A local memory size of 0 causes the error CLK_INVALID_ARG_SIZE.
         let mut has_empty = self.int_const(0, ScalarKind::Int, span);
         for &size in &locals {
             let size = self.local_read(size, span);
@@ -371,8 +372,7 @@ impl Sema<'_> {
 
     /// Creates the result of an enqueue function. `record` is a record index, or negative after an error.
     fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
-        // "If the -g compile option is specified ... the following errors may be returned instead of
-        // CLK_ENQUEUE_FAILURE".
+        // With the compile option `-g`, the function may return a more specific error than CLK_ENQUEUE_FAILURE.
         let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
         self.call_library("__wgcl_enqueued", vec![record, detailed], span)
     }

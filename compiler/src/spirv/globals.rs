@@ -39,7 +39,8 @@ impl Globals {
         names: &FxHashMap<Id, String>,
     ) -> Checked<()> {
         let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
-        // Translators of old LLVM versions declare built-in variables as variables in constant memory.
+        // Translators of old LLVM versions put built-in variables in constant memory, so only the decoration identifies
+        // them.
         if let Some(builtin) = decorations.value(id, Decoration::BuiltIn) {
             constants.insert(id, pointer, Constant::BuiltIn(builtin));
             return Ok(());
@@ -48,7 +49,7 @@ impl Globals {
             return Err(invalid!("a variable in storage class Input has no BuiltIn decoration"));
         }
         let (ty, space) = types.pointee(pointer)?;
-        // Private variables that are never written become constants that each use copies. Stores to them are rejected.
+        // A private variable with an initialiser becomes a constant that each use copies. Stores to it are rejected.
         let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
             return Err(unsupported!("a module-scope variable in storage class {class}"));
@@ -100,7 +101,7 @@ impl Globals {
         Global(crate::ir::number(self.list.len() + index))
     }
 
-    /// All variables and unnamed constants, in the order of their numbers.
+    /// Returns all variables and unnamed constants, in the order of their numbers.
     pub(super) fn into_data(self) -> Vec<GlobalVar> {
         self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
     }

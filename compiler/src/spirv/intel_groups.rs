@@ -7,7 +7,8 @@ use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
-/// The OpenCL C function of a shuffle, and the number of values that it shuffles.
+/// Returns the OpenCL C function of a shuffle, and the number of values that it shuffles, or `None` for other
+/// instructions.
 const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     Some(match op {
         Opcode::SubgroupShuffleINTEL => ("shuffle", 1),
@@ -18,7 +19,7 @@ const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The suffix of the names of `block_read` and `block_write` for a block type, and the element type.
+/// Returns the suffix of the names of `block_read` and `block_write` for a block type, and the element type.
 fn block(ty: Type) -> Checked<(String, &'static str)> {
     let (letters, element) = match ty.scalar().map(Scalar::size) {
         Some(1) => ("uc", "uchar"),
@@ -68,7 +69,8 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// The address of a block: the arguments, the types of their parameters, and the argument expressions of the call.
+    /// Returns the address of a block: the arguments, the types of their parameters, and the argument expressions of
+    /// the call.
     fn block_place(&mut self, image: bool, write: bool, element: &str) -> Checked<(Vec<Value>, Vec<String>, String)> {
         if image {
             let (image, name) = self.image_argument(write)?;

@@ -65,7 +65,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
     made.ok_or_else(|| UnitError::Library(front.messages()))
 }
 
-/// Replaces provisional function numbers with the final ones.
+/// Replaces provisional function numbers with the final numbers.
 fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), UnitError> {
     let mut missing = false;
     for function in &mut module.functions {

@@ -1,4 +1,4 @@
-//! The life of the library on Windows.
+//! Lifetime of the library on Windows.
 //!
 //! The library has no code in `DllMain`. When the process ends, Windows first ends all threads but one. Exit handlers
 //! run afterwards, so they must not wait for a thread or for its locks.
@@ -7,7 +7,7 @@ use windows_sys::Win32::System::LibraryLoader::{
     GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS, GET_MODULE_HANDLE_EX_FLAG_PIN, GetModuleHandleExW,
 };
 
-/// Whether a loader may close the library: its code stays mapped for its threads ([`watch`]).
+/// Whether a loader may close the library. [`watch`] keeps the code mapped for the threads of the library.
 pub(crate) const STAYS_LOADED: bool = true;
 
 /// Keeps the library loaded until the process ends. Otherwise, `FreeLibrary` would unmap code that threads execute.

@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use super::child::STATUS;
 
-/// The environment variable with the way in which a child ends.
+/// The environment variable that contains the name of a [`Way`].
 pub const WAY: &str = "WGCL_TEST_EXIT";
 
-/// A way to end.
+/// A way in which a child process ends.
 struct Way {
     name: &'static str,
     status: i32,
     /// An option that makes the library print at the end of the process.
     option: Option<&'static str>,
-    /// The library prints one text of each pair. The second one replaces a result whose lock is lost.
+    /// For each pair, the library must print one of the two texts. It prints the second text if the result is not
+    /// available, because an ended thread held its lock.
     prints: &'static [[&'static str; 2]],
 }
 
@@ -62,7 +63,7 @@ pub fn run() -> ExitCode {
 
 fn end_of_child(way: &Way) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    // A file takes all output, also of a child that hangs.
+    // Redirect all output to a file, so that the output of a child that hangs is available, too.
     let output = std::env::temp_dir().join(format!("wgcl-exit-{}.txt", std::process::id()));
     let trace = output.with_extension("json");
     let mut command = Command::new(program);

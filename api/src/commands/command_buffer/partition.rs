@@ -1,11 +1,11 @@
 //! Partitions a command buffer into few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
 //!
 //! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last segment of
-//! its queue, unless the command waits for a segment for which that segment does not wait. Each segment of a queue
-//! waits for the previous segment of the queue. Segments of different queues wait for each other only at
-//! synchronisation points and barriers. A launch whose kernel may enqueue kernels is a separate segment, since these
-//! kernels are not known in advance ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has
-//! one segment.
+//! its queue if this segment already waits for every segment that the command waits for. Otherwise the command begins a
+//! new segment. Each segment of a queue waits for the previous segment of the queue. Segments of different queues wait
+//! for each other only at synchronisation points and barriers. A launch whose kernel may enqueue kernels is a separate
+//! segment, since these kernels are not known in advance ([`crate::commands::device_enqueue`]). Otherwise a command
+//! buffer for one queue has one segment.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The segment as one command of its queue.
+    /// Returns the segment as one command of its queue.
     pub(crate) fn work(&self) -> PendingCommand {
         let operation = match (&*self.commands, &self.enqueues_from) {
             ([], _) => Operation::Nop,
@@ -97,8 +97,8 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
 }
 
 /// Merges an access into a list with one entry for each memory object, which covers all bytes that any command needs.
-/// If one of several accesses writes, the merged access is `Write`, never `Overwrite`: the bytes that other devices
-/// hold are then transferred first.
+/// If one of several accesses writes, the merged access is `Write`, never `Overwrite`, because the bytes that other
+/// devices hold must be transferred first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
     match accesses
         .iter_mut()

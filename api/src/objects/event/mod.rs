@@ -6,17 +6,17 @@
 //!    |          |           |
 //!    +----------+-----------+-----> failed (negative)
 //! ```
-//! A user event begins as submitted and ends when the application sets its status. A status only ever decreases.
+//! A user event begins as submitted and ends when the application sets its status. A status never increases.
 //!
 //! # The graph
 //! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
-//! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
-//! stops blocking when it is done, and so does a kernel tree ([`crate::commands::device_enqueue`]). The thread that
+//! stops blocking when it is submitted to the device, because a device runs its commands in order. A blocker on another
+//! device, or a kernel tree ([`crate::commands::device_enqueue`]), stops blocking when it is done. The thread that
 //! removes the last blocker of an event submits the event's command.
 //! The submission uses a work list instead of recursion, so that chains of any length need no deep stack.
 //!
-//! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
-//! complete it do not exist in the child ([`process`]).
+//! A command of a parent process fails in a forked child when the child first observes it. The threads that would
+//! complete the command do not exist in the child ([`process`]).
 //!
 //! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
 //! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
@@ -72,16 +72,16 @@ pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 /// A waiter of an event.
 struct Dependent {
     event: Arc<Event>,
-    /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. Otherwise the waiter
-    /// follows the event by queue order; the queue tracks its own failures.
+    /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. If false, the waiter
+    /// follows the event in queue order, and the queue records the failures of its commands.
     explicit: bool,
 }
 
 struct EventState {
     status: Status,
     profile: Profile,
-    /// Whether the command was submitted to the device. False for a kernel tree: its successors wait for its children.
-    /// For a user event: whether its status was set.
+    /// Whether the command was submitted to the device. Always false for a kernel tree, because its successors wait for
+    /// its children. For a user event, whether its status was set.
     issued: bool,
     /// Whether the application queried the status or registered a callback. The command was flushed then.
     is_observed: bool,
@@ -204,7 +204,7 @@ impl Event {
             command,
             position,
             number: AtomicU64::new(position.number),
-            // One for the creator of the event, until all dependencies of the event are registered.
+            // The creator of the event counts as a blocker until all dependencies of the event are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,
@@ -235,7 +235,7 @@ impl Event {
         Self::make(context.clone(), (None, QueuePosition::default()), CommandType::User, Status::SUBMITTED, None)
     }
 
-    /// A command that waits for [`Event::start`]. Its number in `position` is not known yet.
+    /// Creates the event of a command, which waits for [`Event::start`]. The number in `position` is not known yet.
     pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: PendingCommand, position: QueuePosition) -> Arc<Self> {
         Self::make(queue.context().clone(), (Some(queue.clone()), position), command, Status::QUEUED, Some(work))
     }
@@ -272,8 +272,8 @@ impl Event {
                 self.blockers.fetch_add(1, Ordering::AcqRel);
                 match blocker.add_dependent(self, explicit) {
                     BlockerStatus::Blocked => {
-                        // A command of another device stays in that device's batch until a flush. This event depends
-                        // on it, so flush here.
+                        // A command of another device stays in that device's batch until a flush. This event depends on
+                        // the command, so flush the command here.
                         if !self.is_on_same_device(blocker) {
                             blocker.flush();
                         }
@@ -413,8 +413,8 @@ impl Event {
         }
     }
 
-    /// Requests a flush of the command. If the command is submitted to the device later than that flush, it does not
-    /// stay in a batch.
+    /// Requests a flush of the command. If the command is submitted to the device only after this request, the device
+    /// is flushed then.
     pub(crate) fn request_flush(&self) {
         self.state.lock().flush_on_issue = true;
     }
@@ -533,7 +533,7 @@ impl Event {
         let _ = self.segment_events.set(events);
     }
 
-    /// Changes to an intermediate status and schedules its callbacks.
+    /// Changes to an intermediate status and schedules its callbacks. `time` is the time of the submission.
     fn advance(self: &Arc<Self>, status: Status, time: Option<u64>) {
         let mut state = self.state.lock();
         if state.status.is_done() {
@@ -609,9 +609,9 @@ impl Event {
         }
     }
 
-    /// Ends a command that will not run. In an in-order queue it still waits for its predecessors: its end implies
-    /// that every earlier command has ended. It does not count as issued, so that its dependents receive the failure
-    /// before they run.
+    /// Ends a command that will not run. In an in-order queue, the command still waits for its predecessors, because
+    /// its end implies that every earlier command has ended. The command does not count as issued, so that its
+    /// dependents receive the failure before they run.
     fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
             Some(queue) if !queue.is_out_of_order() => {
@@ -641,8 +641,8 @@ impl Event {
         Failure::of_device(error)
     }
 
-    /// The failure that affects a command that did not fail itself. It comes from the wait list (`waited`), the queue
-    /// order, or the memory that the command used.
+    /// Returns the failure that affects a command that did not fail itself. The failure comes from the wait list
+    /// (`waited`), the queue order, or the memory that the command used.
     fn inherited_failure(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
         let position = self.position();

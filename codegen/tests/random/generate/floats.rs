@@ -11,7 +11,7 @@ pub fn has_fma(isa: Isa, elem: Elem) -> bool {
 }
 
 impl Generator<'_> {
-    /// A float value of the given type.
+    /// Generates a float value of the given type.
     pub(super) fn float(&mut self, ty: Type, elem: Elem) -> Value {
         match self.random.below(20) {
             0..=5 => self.float_bin(ty),

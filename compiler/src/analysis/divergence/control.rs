@@ -14,12 +14,12 @@ pub(crate) enum Together {
     Subgroup,
     /// Possibly not all work-items of a subgroup.
     Some,
-    /// The work-items of incomplete subgroups, in the version of the code for these.
+    /// The work-items of incomplete subgroups, in the version of the code for incomplete subgroups.
     Rest,
 }
 
 impl Together {
-    /// The work-items that execute code which some of these work-items skip.
+    /// The work-items that execute an instruction if some of the work-items of `self` may skip it.
     const fn without_some(self) -> Self {
         match self {
             Self::Group | Self::Subgroup | Self::Some => Self::Some,
@@ -43,9 +43,9 @@ impl Exits {
 }
 
 impl Divergence<'_> {
-    /// Calls `visit` for each instruction in program order, with the work-items that execute it. `full` is true if
-    /// all subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
-    /// complete subgroups, if there is one.
+    /// Calls `visit` for each instruction in program order, with the work-items that execute it. `full` is true if all
+    /// subgroups are complete. `complete` is the condition of the `if` that selects the version for complete subgroups.
+    /// `None` if no pass has created such a version.
     pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, visit: &mut dyn FnMut(&Inst, Together)) {
         self.visit_region(region, (if full { Together::Group } else { Together::Some }, complete), visit);
     }

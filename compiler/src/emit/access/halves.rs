@@ -1,6 +1,6 @@
-//! Atomic operations on halves: loads, and loops of compare-and-exchange of the word that contains the half.
-//! Concurrent writes to the other half of the word are not lost, and the half changes atomically. `passes::legalize`
-//! lowers arithmetic to loads and compare-and-exchange.
+//! Atomic operations on halves: loads, and loops of compare-and-exchange of the word that contains the half. Concurrent
+//! writes to the other half of the word are not lost, and the half changes atomically. `passes::legalize` lowers
+//! arithmetic to loads and compare-and-exchange. A raw value is the bits of a half or word as a `u32`.
 
 use super::{Address, Index};
 use crate::emit::EmitError;
@@ -21,7 +21,7 @@ struct HalfLocation {
 }
 
 impl Emitter<'_, '_> {
-    /// An atomic load. The result is raw.
+    /// Emits an atomic load of a half. The result is raw.
     pub(super) fn load_half(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
         let place = self.locate_half(address, shape)?;
         let word = self.b.load(place.pointer);
@@ -46,8 +46,8 @@ impl Emitter<'_, '_> {
             let same = this.b.binary(BinaryOperator::Equal, half, expected);
             let kept = this.b.and(raw, keep);
             let changed = this.b.or(kept, bits);
-            // If the half is not the expected one, the exchange writes the unchanged word. It must be executed, because
-            // it orders other accesses.
+            // If the half is not the expected one, the exchange writes the unchanged word. The exchange must be
+            // executed, because it orders other accesses.
             this.b.select(same, changed, raw)
         })?;
         Ok(self.extract_half(found, shift))

@@ -17,7 +17,7 @@ const BIAS: u64 = 1023;
 const HIGH_FRACTION: u64 = 0xf_ffff;
 
 impl Lower<'_> {
-    /// Lowers `a / b`; `None` if the driver's division is better.
+    /// Lowers `a / b`. Returns `None` if the driver's division is better.
     pub(super) fn float_division(&mut self, a: Value, b: Value) -> Option<Value> {
         match self.ty(a).scalar()? {
             Scalar::F32 if self.target.shaders.costs.approximate_division => self.float_quotient(a, b),
@@ -37,7 +37,7 @@ impl Lower<'_> {
 
     /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, the reciprocal
     /// is a denormal, which the device treats as zero. If the divisor is at least 2^126, both operands are therefore
-    /// scaled. `None` if the divisor is known to be smaller.
+    /// scaled. Returns `None` if the divisor is known to be smaller.
     fn float_quotient(&mut self, a: Value, b: Value) -> Option<Value> {
         const LARGE: u64 = 0x7e80_0000;
         let ty = self.ty(b);
@@ -82,12 +82,12 @@ impl Lower<'_> {
         )
     }
 
-    /// The square root of a double.
+    /// Emits the square root of a double.
     pub(super) fn double_root(&mut self, x: Value) -> Value {
         let high = self.high_word(x);
         let low_exponent = (BIAS - 120) << 20;
         let above = self.bin_bits(BinOp::Sub, high, low_exponent);
-        // The difference is also large if the sign bit is set.
+        // The difference is also large if the sign bit is set, so negative numbers are not usual.
         let is_usual = self.cmp_bits(CmpOp::ULt, above, 240 << 20);
         self.choose(
             is_usual,
@@ -119,7 +119,7 @@ impl Lower<'_> {
         self.push(Type::Scalar(Scalar::F64), Op::If { cond: condition, then, els })
     }
 
-    /// A region that yields the value that `value` emits.
+    /// Builds a region that yields the value that `value` emits.
     fn yielding(&mut self, value: impl FnOnce(&mut Self) -> Value) -> Region {
         let outer = std::mem::take(&mut self.out);
         let result = value(self);

@@ -9,9 +9,12 @@
 //!                             %6 = lshr %5, 16
 //!                             %7 = trunc %6 : i16
 //! ```
-//! Emission supports basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma` if
-//! the device has a fused one; integer atomics (of 16 bits only loads and compare-and-exchange), and atomic float
-//! addition in global memory if the device has it.
+//! Emission supports these operations:
+//! * basic arithmetic of every width
+//! * `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits
+//! * `fma`, if the device has a fused `fma`
+//! * integer atomics, but of 16 bits only loads, exchange, `or` and compare-and-exchange
+//! * atomic float addition in global memory, if the device has it
 
 mod atomic;
 mod bits;
@@ -70,7 +73,7 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
-/// The functions of the module that compute `fma` in the same type; `None` if they are not needed.
+/// The functions of the module that compute `fma` in the same type. `None` if the module does not need them.
 #[derive(Clone, Copy, Default)]
 struct FmaHelpers {
     float: Option<Func>,
@@ -113,7 +116,7 @@ struct Lower<'a> {
     /// Replacements for the results of rewritten instructions.
     aliases: FxHashMap<Value, Value>,
     fma_helpers: FmaHelpers,
-    /// The bits of constants; for vectors only with equal lanes.
+    /// The bits of constants. A vector is only included if its lanes are equal.
     known: Constants,
     /// Dividends and divisors for which both quotient and remainder are needed.
     pairs: FxHashSet<(Value, Value)>,
@@ -147,7 +150,7 @@ impl Lower<'_> {
         self.quotients = outer_quotients;
     }
 
-    /// Whether an instruction or a nested one may be lowered.
+    /// Whether an instruction, or an instruction in its regions, may be lowered.
     fn may_lower(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
@@ -178,8 +181,8 @@ impl Lower<'_> {
         (self.ty(x).scalar(), result) == (Some(Scalar::F64), Some(Scalar::F16))
     }
 
-    /// Lowers an instruction and returns the value that replaces its result: `Some(None)` if it has no result, `None`
-    /// if it is not lowered.
+    /// Lowers an instruction. Returns the value that replaces the result, or `Some(None)` if the instruction has no
+    /// result. Returns `None` if it is not lowered.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
             Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {

@@ -1,4 +1,5 @@
-//! Reuse of equal results: an instruction with the same operation and operands as one that dominates it is removed.
+//! Reuse of equal results: an instruction is removed if another instruction with the same operation and operands
+//! dominates it.
 //!
 //! The first result stays in its register for longer, so an instruction is kept if registers are scarce in between.
 
