@@ -94,7 +94,9 @@ impl ImageProperties {
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (words, levels) = match words.as_slice() {
-            [words @ .., "levels", count] => (words, count.parse().map_err(|error| format!("{count}: {error}"))?),
+            [words @ .., "levels", count] => {
+                (words, count.parse().map_err(|error| format!("`{count}` is not a number of levels: {error}"))?)
+            }
             words => (words, 1),
         };
         let [kind, sizes, order, data_type] = words else {
@@ -116,9 +118,12 @@ impl ImageProperties {
             .split('x')
             .map(str::parse)
             .collect::<std::result::Result<Vec<usize>, _>>()
-            .map_err(|error| format!("{sizes}: {error}"))?;
+            .map_err(|error| format!("`{sizes}` is not an image size, such as `8x4`: {error}"))?;
         if given.len() != dimensions || given.contains(&0) {
-            return Err(format!("`{sizes}` is not a valid size in {dimensions}D").into());
+            let numbers = if dimensions == 1 { "positive number" } else { "positive numbers, separated by `x`" };
+            let is_array = matches!(kind, CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D_ARRAY);
+            let last = if is_array { "; the last one is the array size" } else { "" };
+            return Err(format!("image size `{sizes}`: expected {dimensions} {numbers}{last}").into());
         }
         // The product starts with the maximum size of an element: four channels of four bytes.
         given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;

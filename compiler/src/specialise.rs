@@ -76,7 +76,7 @@ impl<'a> Specialised<'a> {
     /// # Errors
     ///
     /// Fails if the kernel cannot be a shader or the compiler has a defect.
-    pub fn bind(&mut self) -> Result<(), PassError> {
+    pub fn prepare_shader(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
@@ -114,7 +114,7 @@ pub fn launched(
     watch: Option<&Watch<'_>>,
 ) -> LaunchResult<ir::Module> {
     let mut made = Specialised::new(module, kernel, key, target, watch)?;
-    made.bind().and_then(|()| made.legalize()).map_err(|error| error.for_launch(kernel))?;
+    made.prepare_shader().and_then(|()| made.legalize()).map_err(|error| error.for_launch(kernel))?;
     Ok(made.module)
 }
 
@@ -176,7 +176,7 @@ fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
 
 fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     let mut made = stage("specialise", || Specialised::new(before, kernel, key, target, None))?;
-    stage("shader passes", || made.bind()).map_err(|error| error.for_launch(kernel))?;
+    stage("shader passes", || made.prepare_shader()).map_err(|error| error.for_launch(kernel))?;
     let depends = depends_on_groups(before, &made.module, key, target);
     stage("legalize", || made.legalize()).map_err(|error| error.for_launch(kernel))?;
     let (size, most) = (expanded_size(&made.module), target.shaders.limits.expanded_instructions);
@@ -184,8 +184,8 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
         return Err(LaunchError::TooLarge { kernel: kernel.to_owned(), size, limit: most });
     }
     let mut shader = emit::shader(&made.module, key, target, false)?;
-    let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
-    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);
+    let is_scratch = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
+    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_scratch);
     Ok(shader)
 }
 
@@ -205,9 +205,9 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
     Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
 }
 
-/// Whether the shader may depend on the work-group size. It may because of `subgroup_coalesce`, because the NDRange has
-/// several dispatches or a two-dimensional dispatch, or because the kernel depends on its work-group. `before` is the
-/// module before the passes, `module` the module after them.
+/// Whether the shader may depend on the work-group size. Reasons are `subgroup_coalesce`, an NDRange with several
+/// dispatches or a two-dimensional dispatch, and a kernel that depends on its work-group. `before` is the module before
+/// all passes. `module` is the module after [`SPECIALISE`] and [`SHADER`], before [`LEGALIZE`].
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

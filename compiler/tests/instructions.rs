@@ -59,7 +59,7 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
             "b" => true,
             // All lanes are active, so the reduction of a mask is not 0.
             "cbz" | "cbnz" if reduced(Some(&first)) => name == "cbnz",
-            // A forward branch leaves the loop or skips a rare case.
+            // A forward branch counts as not taken. Usually it leaves the loop or goes to a cold block.
             _ => line.target().is_some_and(|target| target <= line.at),
         };
         if ["uminv", "umaxv"].contains(&name) || name == "fmov" && reduced(line.operands.get(1)) {

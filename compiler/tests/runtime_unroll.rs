@@ -69,7 +69,7 @@ fn build(source: &str) -> Module {
 /// Specialises the kernel `k` for a launch, without the passes for legalisation.
 fn specialised(module: &Module, key: &LaunchKey, target: &Target) -> Module {
     let mut made = Specialised::new(module, "k", key, target, None).unwrap();
-    made.bind().unwrap();
+    made.prepare_shader().unwrap();
     made.module
 }
 

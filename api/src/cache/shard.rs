@@ -5,7 +5,7 @@
 //! [`LEDGER`], whose *length* is the count: one byte for each [`BLOCK`] bytes of each entry that was written. Writers
 //! append to the ledger. Any number of processes may do so at the same time without a lock. The length after the append
 //! counts the writes of all processes. A rewrite or a removal of an entry does not shorten the file: the ledger is an
-//! upper bound of the shard's size.
+//! upper bound of the size of the entries.
 //!
 //! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
@@ -27,7 +27,7 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// The ledger: its length in bytes is an upper bound of the number of blocks in the shard.
+/// The ledger: its length in bytes is an upper bound of the number of blocks of the entries.
 pub(super) const LEDGER: &str = ".ledger";
 /// The lock file of a recount. Its modification time is the time of the last recount, or `UNIX_EPOCH` during one.
 pub(super) const STAMP: &str = ".settled";

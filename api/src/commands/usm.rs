@@ -57,12 +57,11 @@ impl Context {
         ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
         // The specification requires CL_INVALID_PROPERTY for a placement flag of a host or device allocation, and for
         // both flags of a shared allocation.
-        let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
+        let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits();
         ensure!(
-            placements <= u32::from(*kind == UsmType::Shared),
+            placements.count_ones() <= u32::from(*kind == UsmType::Shared),
             InvalidProperty,
-            "placement flags {:#x} are not valid for {kind:?} allocations",
-            flags.bits()
+            "placement flags {placements:#x}: only a shared allocation accepts a placement flag, and at most one"
         );
         // The specification requires CL_INVALID_BUFFER_SIZE if the size is 0 or exceeds CL_DEVICE_MAX_MEM_ALLOC_SIZE of
         // `device`. Without a device, the limits of all devices with unified shared memory apply.
@@ -144,7 +143,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
         // "CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes."
-        ensure!(address != 0, InvalidValue, "the pointer is NULL");
+        ensure!(address != 0, InvalidValue, "dst_ptr is NULL");
         // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer
         // or floating-point vector data type".
         let width = pattern.len();

@@ -140,7 +140,9 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
             Err(_) => all.iter().filter(|d| name_contains(part, d.name())).collect(),
         };
         if found.is_empty() {
-            tracing::warn!("WGCL_DEVICE: no device has the index `{part}` or a name that contains it");
+            let property = if part.parse::<usize>().is_ok() { "has the index" } else { "has a name that contains" };
+            let names: Vec<_> = all.iter().enumerate().map(|(index, device)| format!("{index} ({})", device.name())).collect();
+            tracing::warn!("WGCL_DEVICE: no device {property} `{part}`; devices: {}", names.join(", "));
         }
         for device in found {
             if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {

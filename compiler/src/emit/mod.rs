@@ -142,7 +142,7 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         // Expressions of a naga module have no types. This type shows printers that the module uses doubles.
         shared.ty(naga::Scalar::F64, 1);
     }
-    plan::bind(&mut plan, &mut shared, &inputs)?;
+    plan::create_variables(&mut plan, &mut shared, &inputs)?;
     let masked_stores = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &queries, &printf, &mut shared, masked_stores))?;

@@ -35,7 +35,8 @@ pub(super) struct Resolved {
 pub(super) type PoolUse = Option<(usize, u32)>;
 
 /// Replaces operands by their allocated registers and spill slots. `slot` returns the offset in bytes of a spill slot
-/// from the stack pointer. Fails if a register operand is in a spill slot.
+/// from the stack pointer. The operand `rm` may be in a spill slot: it becomes a memory operand. Fails if any other
+/// operand, or a base or index, is in a spill slot.
 pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
     let number = |of: Slot| match of {
         Slot::None => Ok(None),
