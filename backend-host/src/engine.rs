@@ -55,7 +55,9 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
             LaunchArg::Address(_) => {
-                return Err(BackendError::Other("the interpreter does not support host addresses as arguments".to_owned()));
+                return Err(BackendError::Other(
+                    "the interpreter does not support kernel arguments that point to memory outside of SVM allocations".to_owned(),
+                ));
             }
             LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
                 let memory = downcast::<InterpreterMemory>(&range.memory)?;

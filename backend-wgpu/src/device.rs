@@ -203,7 +203,8 @@ impl WgpuDevice {
     }
 
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
-        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(|| BackendError::Other("shared semaphores need a Vulkan device".to_owned()))
+        let unsupported = || BackendError::Other("semaphores can be shared only on devices with a Vulkan driver".to_owned());
+        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(unsupported)
     }
 
     /// Loses the device, as a driver does when a kernel hangs. For tests of this crate.

@@ -78,7 +78,7 @@ fn check_complete(kernel: &str, parameters: &[Parameter], taken: &[bool]) -> Res
         return Ok(());
     }
     let plural = if missing.len() == 1 { "argument" } else { "arguments" };
-    Err(ClientError::Arguments(format!("`{kernel}` lacks {plural} {}", missing.join(", "))))
+    Err(ClientError::Arguments(format!("missing {plural} for `{kernel}`: {}", missing.join(", "))))
 }
 
 /// Returns a description of an argument that does not match the type of its parameter. Returns `None` if the argument
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn missing_and_surplus_arguments_are_reported() {
-        assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
+        assert_eq!(placed(&["float[4]"]), Err("missing argument for `k`: 1 (int n)".to_owned()));
         assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("too many arguments for `k`: expected 2, have 3".to_owned()));
         assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));
     }

@@ -3,11 +3,25 @@
 //! The code that builds vector IR queries [`Isa::caps`] and does not compare levels. For a new instruction set, that
 //! code needs only a new table of capabilities.
 
+use std::fmt;
+
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
     X86(X86Level),
     A64(A64Level),
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::X86(X86Level::Sse42) => "x86-64-v2",
+            Self::X86(X86Level::Avx2) => "x86-64-v3",
+            Self::X86(X86Level::Avx512) => "x86-64-v4",
+            Self::A64(A64Level::V8) => "Armv8.0",
+            Self::A64(A64Level::V82) => "Armv8.2",
+        })
+    }
 }
 
 /// A micro-architecture level of x86-64. A higher level includes the lower levels.

@@ -152,6 +152,13 @@ pub fn has_pass(name: &str) -> bool {
     [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
+/// Returns the names of all passes of builds and launches, in no particular order, with repetitions.
+pub fn pass_names() -> Vec<&'static str> {
+    let mut names = passes::names();
+    names.extend([expand::PASS.name, doubles::PASS.name]);
+    names
+}
+
 /// The passes that expand image accesses. They are not in [`passes`], because they run passes of that module to build
 /// library functions.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];

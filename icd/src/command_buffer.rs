@@ -126,8 +126,9 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
-        let is_executable = command_buffer.state() == CommandBufferState::Executable;
-        check!(is_executable, InvalidOperation, "the command buffer is not finalised, or a kernel lacks arguments");
+        let state = command_buffer.state();
+        check!(state != CommandBufferState::Recording, InvalidOperation, "the command buffer is not finalised");
+        check!(state == CommandBufferState::Executable, InvalidOperation, "a kernel of the command buffer lacks arguments");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
         check!((num_queues == 0) == queues.is_null(), InvalidValue, "the list of queues does not match the count {num_queues}");
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer

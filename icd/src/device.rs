@@ -351,7 +351,7 @@ pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Devi
     check!(
         !devices.is_empty(),
         DeviceNotFound,
-        "there is no device of type {bits:#x} (0x2: CPU, 0x4: GPU, 0x8: accelerator); use CL_DEVICE_TYPE_ALL, or set WGCL_DEVICE_TYPE to report another type"
+        "there is no device of type {bits:#x} (0x2: CPU, 0x4: GPU, 0x8: accelerator); request CL_DEVICE_TYPE_ALL, or set WGCL_DEVICE_TYPE so that a device reports another type"
     );
     Ok(devices)
 }

@@ -30,7 +30,7 @@ pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<A
     check!(
         (count == 0) == events.is_null(),
         InvalidEventWaitList,
-        "{count} events, but the list is {}null",
+        "num_events_in_wait_list is {count}, but event_wait_list is {}null",
         if events.is_null() { "" } else { "not " }
     );
     handles::get_all(&events.get(count as usize)).map_err(|error| Error::InvalidEventWaitList(error.to_string().into()))

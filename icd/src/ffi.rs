@@ -368,7 +368,7 @@ impl Bytes {
         // 16, 32, 64, 128 }."
         crate::check!(!self.is_null(), InvalidValue, "the pattern is null");
         let fits = size.is_power_of_two() && size <= 128;
-        crate::check!(fits, InvalidValue, "a pattern of {size} bytes; expected 1, 2, 4, 8, 16, 32, 64 or 128");
+        crate::check!(fits, InvalidValue, "pattern: expected 1, 2, 4, 8, 16, 32, 64 or 128 bytes, got {size}");
         Ok(self.get(size))
     }
 

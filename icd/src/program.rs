@@ -54,7 +54,7 @@ fn completion_callback(
 fn with_il(context: cl_context, il: Bytes, length: usize) -> Result<*mut _cl_program> {
     let context = handles::get::<Context>(context)?;
     // "CL_INVALID_VALUE if il is NULL or if length is zero."
-    check!(!il.is_null() && length != 0, InvalidValue, "the module is null or empty");
+    check!(!il.is_null() && length != 0, InvalidValue, "the intermediate language module (il) is null or empty");
     Program::with_il(&context, il.get(length)).map(handles::retained)
 }
 

@@ -115,7 +115,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     if let Some((set, known)) = set {
         // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support" the feature of the
         // parameter.
-        check!(known, InvalidOperation, "no device of the context supports the param_name {param:#x}");
+        check!(known, InvalidOperation, "param_name {param:#x} requires a feature that the devices of the context do not support");
         check!(
             size.is_multiple_of(size_of::<usize>()),
             InvalidValue,

@@ -338,7 +338,8 @@ fn errors_of_the_application_are_reported() {
     let expected = "wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined\n\
                     wgcl: a buffer of 16 bytes was released before the commands that use it were complete\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
-                    wgcl: the application did not wait for the last commands of 1 queue\n";
+                    wgcl: the application did not wait for the last commands of 1 queue: \
+                    the results of these commands are unknown\n";
     assert_eq!(report("1"), expected);
     assert_eq!(report("0"), "");
 }

@@ -101,7 +101,7 @@ fn modules_run() {
 fn errors_are_reported_with_a_status() {
     let good = ["float[6] = i", "float[6]", "float = 2"];
     let status_and_words = [
-        (&["k.cl", "scale", "global=6", good[0], good[1]][..], 2, "`scale` lacks argument 2 (float by)"),
+        (&["k.cl", "scale", "global=6", good[0], good[1]][..], 2, "missing argument for `scale`: 2 (float by)"),
         (&["k.cl", "scales", "global=6", good[0], good[1], good[2]], 2, "no kernel is named `scales`; the kernels of the program: scale"),
         (&["k.cl", "scale", good[0], good[1], good[2]], 2, "global= is missing"),
         (&["k.cl", "scale", "global=6", "number[6]", good[1], good[2]], 2, "unknown type `number`"),

@@ -220,7 +220,7 @@ def main():
         "size": size, "rounds": args.rounds, "cpu_time": args.cpu_time, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
         "workloads": {}, "ratios": {},
     }
-    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}; above 1, {base} is faster")
+    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}. Above 1, {base} is faster.")
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
     begin = time.time()

@@ -36,7 +36,7 @@ judge() { # NAME LOG FILE WORD...
         [ -n "$test" ] || continue
         if grep -Fxq -- "$test" <<<"$known"; then
             if [ "$outcome" = ok ]; then
-                say "$name: $test passes, but $file lists it as a failure ($*): remove it"
+                say "$name: $test passes, but $file lists it as a failure ($*): remove the test from the file"
                 unknown=$((unknown + 1)) p=$((p - 1))
             else
                 i=$((i + 1)) f=$((f - 1))

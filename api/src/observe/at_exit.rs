@@ -55,5 +55,5 @@ pub fn print(text: Arguments<'_>) {
 
 /// Prints that a result is missing, because a thread that was ended held its lock.
 pub fn print_lost(what: &str) {
-    print(format_args!("wgcl: {what}: unknown, because a thread held it when the process ended\n"));
+    print(format_args!("wgcl: cannot print {what}: the process ended a thread that held its lock\n"));
 }

@@ -125,7 +125,7 @@ impl Gpu {
         let context_lock = ContextLock::of(info.backend);
         let lost = Arc::new(Mutex::new(None));
         // Without a handler wgpu panics on uncaptured errors.
-        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
+        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("unexpected error of wgpu or the driver: {error}")));
         let reason = Arc::clone(&lost);
         device.set_device_lost_callback(move |cause, message| {
             if cause != wgpu::DeviceLostReason::Destroyed {
@@ -337,7 +337,8 @@ impl Gpu {
 
     /// Returns the Vulkan device below wgpu, for imported memory. Fails if the device has no Vulkan device.
     pub(crate) fn vulkan(&self) -> BackendResult<&dyn VulkanDevice> {
-        self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory requires a Vulkan device".to_owned()))
+        let unsupported = || BackendError::Other("memory can be imported only on devices with a Vulkan driver".to_owned());
+        self.vulkan.as_deref().ok_or_else(unsupported)
     }
 
     /// Waits until a submission is complete.

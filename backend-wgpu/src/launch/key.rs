@@ -34,8 +34,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
     key.kernel.local_size = local_size;
     key.kernel.enqueued_local_size = local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
-    let extra = u32::try_from(launch.extra.len());
-    key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("the launch may access 2^32 buffers or more".to_owned()))?;
+    let too_many = || BackendError::Other("internal error: 2^32 or more buffers with pointers to them exist".to_owned());
+    key.binding.extra_buffers = u32::try_from(launch.extra.len()).map_err(|_| too_many())?;
     for (index, (param, arg)) in (0..).zip(kernel.params().iter().zip(&launch.args)) {
         match arg {
             LaunchArg::Buffer(None) => key.kernel.null_args.push(index),

@@ -94,9 +94,9 @@ pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResu
         if local == 0 {
             return Err(BackendError::Other("the local size is zero".to_owned()));
         }
-        *count = u32::try_from(global)
-            .map(|global| global.div_ceil(local))
-            .map_err(|_| BackendError::Other(format!("global size {global}: the limit is 2^32 - 1")))?;
+        let too_large =
+            || BackendError::Other(format!("global size {global}: this device supports at most 2^32 - 1 work-items per dimension"));
+        *count = u32::try_from(global).map(|global| global.div_ceil(local)).map_err(|_| too_large())?;
     }
     Ok(counts)
 }

@@ -219,7 +219,7 @@ impl BatchEncoder {
     ) -> BackendResult<()> {
         match self.recorder(gpu)? {
             Some(recorder) => recorder.submit_semaphores(serial, waits, signals),
-            None => Err(BackendError::Other("shared semaphores need a Vulkan device".to_owned())),
+            None => Err(BackendError::Other("semaphores can be shared only on devices with a Vulkan driver".to_owned())),
         }
     }
 

@@ -232,7 +232,7 @@ impl CompletionQueue {
         if let Some(serial) = next
             && let Err(error) = self.wait(serial)
         {
-            tracing::error!("batch {serial} failed: {error}");
+            tracing::error!("a submission to the device failed: {error}");
         }
         next.is_some()
     }
@@ -300,7 +300,7 @@ impl CompletionQueue {
                 progress.complete(result);
             }));
             if reported.is_err() {
-                tracing::error!("a completion callback panicked");
+                tracing::error!("internal error: reporting the completion of a command panicked");
             }
         }
     }
@@ -310,7 +310,7 @@ impl CompletionQueue {
         match output.text(&self.gpu) {
             Ok(text) if text.is_empty() => {}
             Ok(text) => progress.print(&text),
-            Err(error) => tracing::error!("printf output could not be read: {error}"),
+            Err(error) => tracing::error!("the printf output of a kernel is lost: {error}"),
         }
     }
 
@@ -356,7 +356,7 @@ impl CompletionQueue {
 pub(crate) fn run(completions: &CompletionQueue, batches: &Receiver<u64>) {
     while let Ok(serial) = batches.recv() {
         if let Err(error) = completions.wait(serial) {
-            tracing::error!("batch {serial} failed: {error}");
+            tracing::error!("a submission to the device failed: {error}");
         }
         completions.retire();
     }

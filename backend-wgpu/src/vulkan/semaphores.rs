@@ -117,7 +117,9 @@ impl SharedPayload for SharedSemaphore {
         if kind == ExternalSemaphore::SyncFd {
             // Exporting a sync file requires a submitted signal.
             if !semaphore.signals.take(MAX_WAIT) {
-                return Err(BackendError::Other(format!("no signal of the semaphore was submitted within {MAX_WAIT:?}")));
+                return Err(BackendError::Other(format!(
+                    "cannot export a sync file: no signal of the semaphore was submitted within {MAX_WAIT:?}"
+                )));
             }
         }
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore.handle).handle_type(kind_of(kind));

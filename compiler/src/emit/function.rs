@@ -145,7 +145,9 @@ impl<'a, 'm> Emitter<'a, 'm> {
 
     /// The naga type of each chunk, and the number of chunks.
     fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
-        let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer that is selected at run time"))?;
+        let unsupported =
+            || EmitError::unsupported("a pointer that depends on a condition (`c ? p : q`, or a variable that is assigned in a branch)");
+        let scalar = ty.scalar().ok_or_else(unsupported)?;
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 

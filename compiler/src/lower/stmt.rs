@@ -266,7 +266,7 @@ impl<'p> Lowering<'p, '_> {
 
     fn jump(&mut self, jump: Jump<'p>, what: &str) {
         match jump {
-            Jump::None => self.b.fail(format!("'{what}' has no target here")),
+            Jump::None => self.b.fail(format!("internal error: '{what}' has no target here")),
             Jump::Break => self.b.effect(Op::Break(Vec::new())),
             Jump::Continue(end) => self.end_iteration(end),
             Jump::FlagAndBreak(flag) => {

@@ -250,6 +250,25 @@ pub fn find(name: &str) -> Option<&'static Pass> {
     LISTS.iter().find_map(|(_, steps)| search(steps, name))
 }
 
+/// Returns the names of all passes of the lists. A name occurs once for each use of the pass.
+pub fn names() -> Vec<&'static str> {
+    fn collect(steps: &'static [Step], names: &mut Vec<&'static str>) {
+        for step in steps {
+            match *step {
+                Step::Pass(pass) => names.push(pass.name),
+                Steps(steps) | If(_, steps) | KernelOnly(steps) | EachFunction(steps) => collect(steps, names),
+                IfChanged(first, then) | Repeat(_, first, then) => {
+                    collect(first, names);
+                    collect(then, names);
+                }
+            }
+        }
+    }
+    let mut names = Vec::new();
+    LISTS.iter().for_each(|(_, steps)| collect(steps, &mut names));
+    names
+}
+
 /// Converts a program from the front end to SSA form. Inlines calls ([`inline::Policy`] decides) and removes functions
 /// that no kernel calls.
 ///

@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
         match u32::try_from(value) {
             Ok(value) if value > 0 => Some(PragmaKind::Unroll(Some(value))),
             _ => {
-                self.diags.error(span, format!("invalid value '{}'; must be positive", value.cast_signed()));
+                self.diags.error(span, "the factor of '#pragma unroll' must be between 1 and 4294967295");
                 None
             }
         }

@@ -3,7 +3,7 @@
 use rspirv::spirv::Op as Opcode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::errors::{Checked, ErrorKind, invalid};
+use super::errors::{Checked, ErrorKind, Shown, invalid};
 use super::function::{Lowering, Val};
 use super::module::FunctionDef;
 use super::words::{Id, Inst};
@@ -196,7 +196,8 @@ impl Lowering<'_, '_, '_> {
                     _ => value,
                 };
                 if self.b.ty(value) != want {
-                    return Err(invalid!("return type mismatch: the value has type {}, expected {want}", self.b.ty(value)));
+                    let (have, want) = (Shown(self.b.ty(value)), Shown(want));
+                    return Err(invalid!("return type mismatch: the value has type {have}, expected {want}"));
                 }
                 vec![value]
             }

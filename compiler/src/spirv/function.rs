@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bridge::Bridge;
 use super::constants::Constant;
 use super::control::{self, CaseValues};
-use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, invalid, unsupported};
+use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, Shown, invalid, unsupported};
 use super::globals::Globals;
 use super::module::{FunctionDef, Module};
 use super::types::Kind;
@@ -466,7 +466,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         let (have, want) = (self.b.ty(value), self.result_type()?);
         let pointers = matches!((have, want), (Type::Ptr(_), Type::Ptr(_)));
         if have != want && !pointers {
-            return Err(invalid!("result type mismatch: have {have}, expected {want}"));
+            return Err(invalid!("result type mismatch: have {}, expected {}", Shown(have), Shown(want)));
         }
         self.define(Val::One(value))
     }
@@ -520,6 +520,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             Val::One(value) if !info.is_aggregate() => {
                 let (have, want) = (self.b.ty(value), info.ir()?);
                 if have != want {
+                    let (have, want) = (Shown(have), Shown(want));
                     return Err(invalid!("type mismatch: the stored value has type {have}, expected {want}"));
                 }
                 let bytes = have.with_scalar(Scalar::I8);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::{Constant, Constants};
 use super::decorations::Decorations;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, invalid, storage_class_name, unsupported};
 use super::types::Types;
 use super::words::{Id, Inst};
 use crate::ir::{Global, GlobalVar, Space};
@@ -52,7 +52,7 @@ impl Globals {
         // A private variable with an initialiser becomes a constant that each use copies. Stores to it are rejected.
         let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
-            return Err(unsupported!("a module-scope variable in storage class {class}"));
+            return Err(unsupported!("a module-scope variable in storage class {}", storage_class_name(class)));
         }
         let space = if is_copied { Space::Constant } else { space };
         let size = types.size(ty)?;

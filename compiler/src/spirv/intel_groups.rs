@@ -3,7 +3,7 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, OperandIndex, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
@@ -26,7 +26,7 @@ fn block(ty: Type) -> Checked<(String, &'static str)> {
         Some(2) => ("us", "ushort"),
         Some(4) => ("ui", "uint"),
         Some(8) => ("ul", "ulong"),
-        _ => return Err(invalid!("block type {ty} is not valid")),
+        _ => return Err(invalid!("block type {} is not valid", Shown(ty))),
     };
     let lanes = if ty.lanes() == 1 { String::new() } else { ty.lanes().to_string() };
     Ok((format!("{letters}{lanes}"), element))

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::Constants;
 use super::decorations::Decorations;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, invalid, storage_class_name, unsupported};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Space, Type};
 
@@ -251,7 +251,7 @@ impl Types {
             Some(StorageClass::CrossWorkgroup) => Space::Global,
             Some(StorageClass::UniformConstant) => Space::Constant,
             Some(StorageClass::Generic) => Space::Generic,
-            _ => return Err(unsupported!("storage class {class}")),
+            _ => return Err(unsupported!("storage class {}", storage_class_name(class))),
         };
         let builtin = class == StorageClass::Input as u32;
         Ok(type_info(Kind::Pointer { space, builtin, pointee }, self.pointer_size.into(), self.pointer_size))

@@ -83,12 +83,13 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          \n\
          - Device: {device}.\n\
          - Reference: MPFR.\n\
-         - Arguments: random numbers over all exponents, edge cases, and dense ranges where a function \
-         is difficult; for half, all values.\n\
-         - *bound* is the limit of the specification. *open* means that there is none. If the bound is \
-         *absolute*, the errors in the row are absolute, too. The bounds of `lgamma`, `native_cos` and \
-         `native_sin` are wgcl's own. For negative arguments, the bound of `lgamma` is relative to the \
-         largest of 1, the result, and `lgamma` of the magnitude.\n\
+         - Arguments: random numbers over all exponents, edge cases, and many arguments in ranges in \
+         which a function is hard to compute accurately; for half, all values.\n\
+         - *bound* is the limit of the specification. *open* means that the specification has no limit. \
+         If the bound is *absolute*, the errors in the row are absolute, too. wgcl defines the bounds of \
+         `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative \
+         arguments, the bound of `lgamma` is relative to the largest of 1, the result, and `lgamma` of the \
+         magnitude.\n\
          - *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not \
          include arguments for which that option specifies no error.\n\
          - Native functions are measured where arguments and results are normal numbers; `native_sin`, \

@@ -108,7 +108,7 @@ def main():
     print(f"pyopencl {importlib.metadata.version('pyopencl')} sees wgcl")
     if arguments == ["--test"]:
         return 0 if test() else 1
-    print("test it: python -m wgcl_opencl --test")
+    print("to run a test kernel: python -m wgcl_opencl --test")
     return 0
 
 

@@ -91,7 +91,7 @@ pub fn begin(options: &Options) {
 /// Prints the summary in an exit handler, or writes it to its file.
 pub fn end() {
     let Some(Recorder { report: Some(destination), summary, .. }) = recorder() else { return };
-    let Some(summary) = at_exit::lock(summary) else { return at_exit::print_lost("summary (WGCL_STATS)") };
+    let Some(summary) = at_exit::lock(summary) else { return at_exit::print_lost("the summary (WGCL_STATS)") };
     let result = match destination {
         None => {
             at_exit::print(format_args!("{summary}"));

@@ -210,7 +210,7 @@ impl<'p> Lowering<'p, '_> {
             _ => None,
         });
         pointee.unwrap_or_else(|| {
-            self.b.fail("built-in function requires a pointer to scalars or vectors");
+            self.b.fail("internal error: a built-in function with a pointer that does not point to scalars or vectors");
             ArithType::new(ScalarKind::Int, 1)
         })
     }
