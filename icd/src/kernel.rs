@@ -123,7 +123,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value
             // are not the same."
             check!(Arc::ptr_eq(sampler.context(), context), InvalidContext, "argument {index} is a sampler of another context");
-            Ok(ArgValue::Sampler(sampler.word()))
+            Ok(ArgValue::Sampler(sampler.kernel_value()))
         }
         KernelParam::Image => {
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object."

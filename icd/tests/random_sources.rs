@@ -138,7 +138,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
 }
 
 /// Whether two runs have the same results. The sign of a NaN may differ between devices.
-fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, String>) -> bool {
+fn have_equal_results(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, String>) -> bool {
     let words =
         |have: &u32, want: &u32| have == want || (have ^ want == 1 << 31 && matches!(have & u32::MAX >> 1, 0x7fc0_0000 | 0x7ff8_0000));
     match (have, want) {
@@ -191,12 +191,12 @@ fn devices_agree_with_the_interpreter() {
         let text = if doubles { program(seed) } else { without_doubles(&program(seed)) };
         let text = if exact { text } else { format!("{NO_DIVISIONS}{text}") };
         let (have, want) = (run(device, &text), run(interpreter, &text));
-        if alike(&have, &want) {
+        if have_equal_results(&have, &want) {
             continue;
         }
         let disagree = |text: &str| {
             let want = run(interpreter, text);
-            want.is_ok() && !alike(&run(device, text), &want)
+            want.is_ok() && !have_equal_results(&run(device, text), &want)
         };
         let text = if number("WGCL_FUZZ_SHRINK").is_some() { smaller(&text, &disagree) } else { text };
         wrong.push(((kind, seed), text, have, want));

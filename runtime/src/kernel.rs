@@ -85,7 +85,7 @@ impl<E> Variant<E> {
 }
 
 /// An artifact that is stored for a later variant, and is not loaded.
-struct Spare<A: Artifact> {
+struct StoredArtifact<A: Artifact> {
     key: A::Key,
     artifact: A,
 }
@@ -102,7 +102,7 @@ pub struct Kernel<M: Machine> {
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
     /// The last artifact that was compiled only for an inspection or its memory usage, or that can run work-groups of
     /// any size. The next variant uses it if the keys match.
-    spare: Mutex<Option<Spare<M::Artifact>>>,
+    spare: Mutex<Option<StoredArtifact<M::Artifact>>>,
     /// Whether the compilation of a variant has ended. Later variants that are similar then compile quickly.
     is_ready: AtomicBool,
     /// Whether a caller has claimed the background compilation for a launch.
@@ -252,14 +252,14 @@ impl<M: Machine> Kernel<M> {
 
     /// Stores an artifact for the next variant.
     pub(crate) fn set_aside(&self, key: &KeyOf<M>, artifact: M::Artifact) {
-        *self.spare.lock() = Some(Spare { key: key.clone(), artifact });
+        *self.spare.lock() = Some(StoredArtifact { key: key.clone(), artifact });
     }
 
     /// Returns the stored artifact if it has this key, and removes it. If the artifact can run work-groups of any size,
     /// the local size may differ. In this case, returns an adapted copy, and does not remove the artifact.
     pub(crate) fn take_spare(&self, key: &KeyOf<M>) -> Option<M::Artifact> {
         let mut spare = self.spare.lock();
-        let Spare { key: its_key, artifact } = spare.as_ref()?;
+        let StoredArtifact { key: its_key, artifact } = spare.as_ref()?;
         if M::Artifact::any_group_size(key) != M::Artifact::any_group_size(its_key) {
             return None;
         }

@@ -22,7 +22,7 @@ from worker import Worker, find_devices
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 
 # With --cpu-time, the number of samples per round. The result of a round is their minimum.
-SHORT_TIMINGS = 30
+CPU_SAMPLES_PER_ROUND = 30
 
 # After this time in seconds, a workload is not repeated on a platform, even if fewer than `--rounds` rounds have run.
 PATIENCE = 20
@@ -90,7 +90,7 @@ def time_alternating(workload, workers, rounds, size, cpu_time=False):
             outcome = outcomes[worker.name]
             # Slow workloads have fewer samples.
             if sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
-                answer = worker.call("time", SHORT_TIMINGS if cpu_time else 1)
+                answer = worker.call("time", CPU_SAMPLES_PER_ROUND if cpu_time else 1)
                 if "seconds" in answer:
                     outcome["seconds"].append(answer["seconds"])
                 else:

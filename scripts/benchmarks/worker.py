@@ -16,7 +16,7 @@ from child import CACHES_OFF, caches_in, memory
 
 SPAWN = multiprocessing.get_context("spawn")
 # With --cpu-time, the duration of a sample in seconds. Other load disturbs short samples less often than long ones.
-SHORT = 0.002
+CPU_SAMPLE_SECONDS = 0.002
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def _serve(pipe, device):
     if device.get("cpu_time"):
         # The affinity is set before the driver is loaded, so that the driver does not start threads for other cores.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: SHORT for kind in base.TIMING_SECONDS}
+        base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: CPU_SAMPLE_SECONDS for kind in base.TIMING_SECONDS}
     platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
     opened = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
     workload = None

@@ -39,7 +39,7 @@ pub struct Context {
     zeroed: OnceLock<Zeroed>,
     allocator: Arc<dyn HostAllocator>,
     /// The number that the next command gets.
-    numbers: AtomicU64,
+    next_number: AtomicU64,
     /// Allocations of shared virtual memory, by address.
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers that were created with a device address, by address.
@@ -106,7 +106,7 @@ impl Context {
             printer: OnceLock::new(),
             zeroed: OnceLock::new(),
             allocator,
-            numbers: AtomicU64::new(1),
+            next_number: AtomicU64::new(1),
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
@@ -195,13 +195,13 @@ impl Context {
     }
 
     /// Assigns a command its number: the commands of all queues are numbered in enqueue order.
-    pub(crate) fn number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::AcqRel)
+    pub(crate) fn take_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::AcqRel)
     }
 
     /// The number that the next command gets.
     pub(crate) fn next_number(&self) -> u64 {
-        self.numbers.load(Ordering::Acquire)
+        self.next_number.load(Ordering::Acquire)
     }
 
     /// clSetContextDestructorCallback

@@ -314,7 +314,7 @@ impl Queue {
         watched.iter().for_each(|buffer| buffer.store().users.add(&event));
         let order = {
             let mut state = self.state.lock();
-            let number = self.context.number();
+            let number = self.context.take_number();
             event.set_number(number);
             if command.has_results() {
                 self.awaited.record_enqueued(number);

@@ -201,8 +201,8 @@ fn kernels_get_images_and_samplers() {
     assert_eq!(set(2, &image), "CL_INVALID_ARG_VALUE");
     assert_eq!(name_of(kernel.set_arg(0, ArgValue::Null)), "CL_INVALID_MEM_OBJECT");
     let sampler = Sampler::new(&setup.context, 1, 0x1134, 0x1141).expect("sampler");
-    assert_eq!(sampler.word(), 1 | 8 | 0x20);
-    kernel.set_arg(2, ArgValue::Sampler(sampler.word())).expect("sampler");
+    assert_eq!(sampler.kernel_value(), 1 | 8 | 0x20);
+    kernel.set_arg(2, ArgValue::Sampler(sampler.kernel_value())).expect("sampler");
     let range = NdRange { work_dim: 1, global_offset: None, global_size: Some(&[1]), local_size: None };
     queue.launch(CommandType::NdRangeKernel, &kernel, &range, &[]).expect("launch");
     queue.finish().expect("finish");

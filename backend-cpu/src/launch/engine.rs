@@ -290,7 +290,7 @@ generated_code_abi! {
 
 /// Creates a context with the fields that all regions of a launch share.
 fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchContext {
-    let places = program.places();
+    let places = program.addresses();
     LaunchContext {
         constants: places.constant,
         variables: places.global,

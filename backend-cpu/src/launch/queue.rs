@@ -92,7 +92,7 @@ impl Shared {
 
     /// Whether this is a sub-device. Its commands run only on its own thread, which is bound to its processors, unless
     /// the system refused to create this thread.
-    fn is_bound(&self) -> bool {
+    fn is_sub_device(&self) -> bool {
         self.engine.units().is_some()
     }
 
@@ -208,7 +208,7 @@ impl CommandQueue {
             return;
         }
         let quick =
-            !shared.is_bound() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
+            !shared.is_sub_device() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
         if !quick {
             shared.request_own_thread(&mut state);
         }
@@ -225,7 +225,7 @@ impl CommandQueue {
         if done() {
             return;
         }
-        let first = if self.0.is_bound() { None } else { self.0.begin() };
+        let first = if self.0.is_sub_device() { None } else { self.0.begin() };
         match first {
             Some(task) => self.0.run(task, ThreadKind::Application, done),
             None => self.flush(),

@@ -40,7 +40,7 @@ pub(crate) struct ObjectSizes {
     /// Whether the device has memory objects that need 64-bit offsets.
     pub(crate) large: bool,
     /// The size in bytes of the largest image whose elements have 32-bit offsets.
-    pub(crate) small_image: u64,
+    pub(crate) max_small_image: u64,
 }
 
 /// Counts the allocated bytes and the large objects of a device. Lists the objects for the sanitizer.
@@ -52,7 +52,7 @@ pub(crate) struct MemoryTracker {
     large_objects: AtomicUsize,
     large_threshold: u64,
     /// The size in bytes of the largest image whose elements have 32-bit offsets.
-    small_image: u64,
+    max_small_image: u64,
     /// The memory objects, if the sanitizer is enabled.
     objects: Option<Mutex<Vec<MemoryObject>>>,
 }
@@ -74,14 +74,14 @@ impl MemoryTracker {
             limit,
             large_objects: AtomicUsize::new(0),
             large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
-            small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
+            max_small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
             objects: Options::get().is_checked().then(Mutex::default),
         })
     }
 
     /// The properties of memory objects for which kernels are specialised.
     pub(crate) fn object_sizes(&self) -> ObjectSizes {
-        ObjectSizes { large: self.large_objects.load(Ordering::Relaxed) > 0, small_image: self.small_image }
+        ObjectSizes { large: self.large_objects.load(Ordering::Relaxed) > 0, max_small_image: self.max_small_image }
     }
 
     /// The memory objects. Empty if the sanitizer is disabled.

@@ -51,7 +51,7 @@ impl VariantKey {
                 (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => kernel.local_args.push(*bytes),
                 (KernelParam::Image, LaunchArg::Image(range, image)) => {
                     kernel.images.push(image.format);
-                    kernel.large_images |= range.size > objects.small_image;
+                    kernel.large_images |= range.size > objects.max_small_image;
                 }
                 (KernelParam::Sampler, LaunchArg::Value(value)) => {
                     let size =

@@ -268,7 +268,7 @@ impl CpuProgram {
     }
 
     /// The addresses of its constants and variables; 0 if it has none.
-    pub(crate) const fn places(&self) -> ProgramAddresses {
+    pub(crate) const fn addresses(&self) -> ProgramAddresses {
         self.memory.places
     }
 

@@ -248,13 +248,13 @@ impl Checker {
     }
 
     fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
-        let AccessRequest { address, base, site: number, local_id, group_id } = request;
+        let AccessRequest { address, base, site: site_index, local_id, group_id } = request;
         // Offsets in the message are relative to the pointer that the kernel receives.
         let known = if site.access.accesses_memory() { self.bounds_of(site, base) } else { None };
         let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);
         let item = self.global_id(local_id, group_id);
-        let finding = Finding { kernel: &self.kernel, site, number, address, bounds, item, group: group_id, fault };
+        let finding = Finding { kernel: &self.kernel, site, site_index, address, bounds, item, group: group_id, fault };
         let message = self.reports.report(&finding);
         if fails {
             self.failure.lock().get_or_insert(message);

@@ -116,7 +116,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) site: &'a AccessSite,
     /// Index of the access site.
-    pub(crate) number: usize,
+    pub(crate) site_index: usize,
     pub(crate) address: u64,
     /// The memory that the pointer may access; `None` if it is unknown.
     pub(crate) bounds: Option<AddressRange>,
@@ -133,7 +133,7 @@ fn tuple<T: ToString>(id: [T; 3]) -> String {
 
 impl FindingId {
     fn of(finding: &Finding<'_>) -> Self {
-        let Finding { kernel, site, number, fault, .. } = *finding;
+        let Finding { kernel, site, site_index, fault, .. } = *finding;
         let mut spans = [site.span; 2];
         if let Fault::Race { other, .. } = fault {
             spans[1] = other.span;
@@ -142,7 +142,7 @@ impl FindingId {
         Self {
             kernel: kernel.to_owned(),
             spans,
-            site: (site.span == Span::NONE).then_some(number),
+            site: (site.span == Span::NONE).then_some(site_index),
             access: (!matches!(fault, Fault::Race { .. })).then_some(site.access),
             kind: fault.kind(),
         }

@@ -26,7 +26,7 @@ use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::queue::{SubgroupMode, VulkanQueue};
 
 /// An allocation of at least this many bytes on a CPU device first checks the machine's free memory.
-const LARGE: u64 = 32 << 20;
+const MIN_CHECKED_ALLOCATION: u64 = 32 << 20;
 
 /// A submission to wait for.
 #[derive(Clone, Debug)]
@@ -248,7 +248,8 @@ impl Gpu {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
         // The budget does not count the memory of other processes. The check of the free memory is too slow for small
         // objects.
-        if bytes >= LARGE && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed)) {
+        if bytes >= MIN_CHECKED_ALLOCATION && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed))
+        {
             return Err(BackendError::OutOfDeviceMemory);
         }
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {

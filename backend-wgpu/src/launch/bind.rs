@@ -25,7 +25,7 @@ use crate::memory::ring::Slot;
 const MAX_BIND_GROUPS: usize = 1024;
 /// The largest element of a buffer view, in bytes. The sizes of storage bindings are rounded up to a multiple of it, if
 /// the buffer is large enough.
-pub(crate) const VIEW: u64 = 16;
+pub(crate) const LARGEST_VIEW_ELEMENT: u64 = 16;
 
 /// The range of each binding.
 pub(crate) type Ranges = SmallVec<[BoundRange; 8]>;
@@ -207,7 +207,7 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage => {
-            let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
+            let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(LARGEST_VIEW_ELEMENT);
             // Some programs access the parent buffer beyond the end of a sub-buffer, which works with drivers whose
             // pointers are addresses. So the binding extends beyond the range.
             range_size.max(available.min(ALWAYS_BINDABLE)).min(available & !3).min(max_size)

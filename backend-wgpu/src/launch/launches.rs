@@ -11,7 +11,8 @@ use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{
-    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, Ranges, VIEW, addressed, argument_bytes, bind,
+    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LARGEST_VIEW_ELEMENT, LaunchTarget, Ranges, addressed,
+    argument_bytes, bind,
 };
 use crate::launch::kernel::Kernel;
 use crate::launch::limits::LaunchLimits;
@@ -48,7 +49,7 @@ impl Stage {
     /// no other buffer of the engine, no split or merged buffers, and no readback.
     fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
-        let nothing_afterwards = output.is_none() && !pipeline.watched;
+        let nothing_afterwards = output.is_none() && !pipeline.reports_failures;
         nothing_afterwards && merged.is_empty() && split.params.is_empty() && pipeline.scratch() == 0
     }
 }
@@ -120,7 +121,7 @@ impl Launches {
             self.ensure_nulls()?;
         }
         self.allocate_outputs(batch, &mut stages)?;
-        let watched = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
+        let watched = stages.iter().any(|stage| stage.pipeline.reports_failures).then(|| self.watch(&launch.kernel)).transpose()?;
         let merged = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.merged), &self.limits.gpu)?;
         if let Some(merged) = &merged {
             let merged_buffer = self.merged_buffer(merged.size())?;
@@ -353,7 +354,7 @@ impl Launches {
         }
         let items = local_size.iter().map(|size| u64::from(*size)).product::<u64>();
         let groups = parts.iter().map(|part| part.groups.iter().map(|count| u64::from(*count)).product::<u64>()).max().unwrap_or(0);
-        let needed = (items * groups * bytes_per_item).max(VIEW);
+        let needed = (items * groups * bytes_per_item).max(LARGEST_VIEW_ELEMENT);
         if self.scratch.as_ref().is_none_or(|scratch| scratch.allocated < needed) {
             if let Some(old) = self.scratch.take() {
                 self.bind_groups.forget(old.id);

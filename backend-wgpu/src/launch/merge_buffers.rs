@@ -16,7 +16,7 @@ use crate::submit::open_batch::OpenBatch;
 
 /// Number of bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer,
 /// scratch memory, the failure word.
-pub(crate) const OTHERS: usize = 5;
+pub(crate) const OTHER_BINDINGS: usize = 5;
 /// The offsets of an object in its own buffer and in the merged buffer are equal modulo this number of bytes, which
 /// preserves alignment.
 const ALIGN: u64 = merge_bindings::LOW + 1;
@@ -75,7 +75,7 @@ pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &Spl
     let is_global = |param: &KernelParam| !matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
     let unmerged = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    let others = OTHERS + launch.extra.len() + unmerged + split.added().count();
+    let others = OTHER_BINDINGS + launch.extra.len() + unmerged + split.added().count();
     if mergeable.len() + constants + others <= limit {
         return Vec::new();
     }

@@ -24,7 +24,7 @@ pub(crate) struct Pipeline {
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
     /// Whether the kernel may write the failure word.
-    pub(crate) watched: bool,
+    pub(crate) reports_failures: bool,
 }
 
 impl Pipeline {
@@ -57,7 +57,7 @@ impl Pipeline {
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, coarsening_factor, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
-        let watched = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
+        let reports_failures = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
         let compute = match (&gpu.vulkan_queue, spirv) {
             (Some(queue), Some(words)) => {
@@ -73,7 +73,7 @@ impl Pipeline {
                 Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor, printf, watched })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor, printf, reports_failures })
     }
 }
 

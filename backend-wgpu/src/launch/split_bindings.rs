@@ -10,7 +10,7 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, SplitBindings};
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::merge_buffers::{self, OTHERS};
+use crate::launch::merge_buffers::{self, OTHER_BINDINGS};
 
 /// The bytes of a buffer that a binding covers: offset and maximum size in bytes. `None` for the whole buffer.
 pub(crate) type Window = Option<(u64, u64)>;
@@ -67,7 +67,7 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         return Ok(SplitBindings::default());
     }
     let bindings = u64::from(merge_buffers::bindings(gpu));
-    let others = (OTHERS + small) as u64;
+    let others = (OTHER_BINDINGS + small) as u64;
     let overlap = SplitBindings::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
     let largest = gpu.limits.max_storage_buffer_binding_size.ilog2();
     let mut split = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };

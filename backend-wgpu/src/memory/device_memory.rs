@@ -29,7 +29,7 @@ const GRANULE: u64 = 256;
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
 /// The smallest page size of all hosts.
-const PAGE: u64 = 4096;
+const MIN_HOST_PAGE: u64 = 4096;
 
 /// How the host accesses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,7 @@ impl WgpuMemory {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
         // The host maps whole pages, so the bytes up to the rounded size exist.
         let allocated = size.checked_next_multiple_of(align)?;
-        let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= PAGE && size > 0 && size.is_multiple_of(WORD);
+        let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= MIN_HOST_PAGE && size > 0 && size.is_multiple_of(WORD);
         if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {
             return None;
         }

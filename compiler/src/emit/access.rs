@@ -28,7 +28,7 @@ pub(super) struct Address {
     pub(super) object: usize,
     linear: Linear,
     /// The address of the object, if it is accessed by address.
-    begin: Option<Expr>,
+    object_address: Option<Expr>,
     /// The whole byte offset from the root, as one value. `None` if it is constant.
     offset: Option<Value>,
     /// Byte offset of the root in its object.
@@ -49,7 +49,7 @@ impl<'a> Emitter<'a, '_> {
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
         let (root, offset) =
             self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}: the pointer has no root")))?;
-        let begin = match root {
+        let object_address = match root {
             Root::Address(address) => Some(self.one(address)?),
             _ => None,
         };
@@ -65,8 +65,8 @@ impl<'a> Emitter<'a, '_> {
                 linear = Linear { constant: linear.constant.wrapping_add(sum.constant), terms: sum.terms };
             }
         }
-        let begin = begin.or_else(|| self.bases.get(&place.object).copied());
-        Ok(Address { object: place.object, linear, begin, offset: variable, base: place.base })
+        let object_address = object_address.or_else(|| self.bases.get(&place.object).copied());
+        Ok(Address { object: place.object, linear, object_address, offset: variable, base: place.base })
     }
 
     /// Returns an integer value as `u32`.
@@ -78,7 +78,7 @@ impl<'a> Emitter<'a, '_> {
     /// Returns the byte offset of an access in its object plus `extra` bytes. For memory that is accessed by address,
     /// returns the 64-bit address of these bytes.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
-        if let Some(base) = address.begin {
+        if let Some(base) = address.object_address {
             let first = self.element_address(address, base, 1)?;
             return Ok(Index::Address(self.add_bytes(first, extra)));
         }
@@ -136,7 +136,7 @@ impl<'a> Emitter<'a, '_> {
     /// Returns the index of an access in elements of `stride` bytes (a power of two). The byte offset must be a
     /// multiple of `stride`.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
-        match address.begin {
+        match address.object_address {
             Some(base) => self.element_address(address, base, stride).map(Index::Address),
             None => self.object_index(address, stride),
         }
@@ -404,7 +404,7 @@ impl<'a> Emitter<'a, '_> {
                         self.bits_of(word, 4, offset % 4, piece)
                     }
                     Index::Expr(byte) | Index::Address(byte) => {
-                        let (index, shift) = self.split_offset(byte, address.begin.is_some());
+                        let (index, shift) = self.split_offset(byte, address.object_address.is_some());
                         let word = self.load_word(address.object, index)?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
@@ -477,7 +477,7 @@ impl<'a> Emitter<'a, '_> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
         let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
         let linear = Linear { constant: offset, terms: SmallVec::new() };
-        let address = Address { object, linear, begin: None, offset: None, base: offset };
+        let address = Address { object, linear, object_address: None, offset: None, base: offset };
         let raw = self.load_raw(&address, shape)?;
         self.lanes_of_raw(&raw, ty)
     }
@@ -565,7 +565,7 @@ impl<'a> Emitter<'a, '_> {
                     self.store_bits(address.object, Index::Const(offset / 4), mask, bits)?;
                 }
                 Index::Expr(byte) | Index::Address(byte) => {
-                    let (index, shift) = self.split_offset(byte, address.begin.is_some());
+                    let (index, shift) = self.split_offset(byte, address.object_address.is_some());
                     let low = self.b.u32(low);
                     let mask = self.b.shl(low, shift);
                     let bits = self.b.shl(part, shift);

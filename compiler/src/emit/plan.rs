@@ -80,7 +80,8 @@ pub(super) struct Inputs<'a> {
 /// Size in bytes of `long16` and `double16`.
 const LARGEST_TYPE: u32 = 128;
 
-/// Collects the accesses of all functions, and selects objects and views. [`create_variables`] then creates the variables.
+/// Collects the accesses of all functions, and selects objects and views. [`create_variables`] then creates the
+/// variables.
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {

@@ -232,7 +232,7 @@ impl<'m> Walk<'m> {
                 let arms = cases.iter().map(|case| (&case.body, !case.fall_through));
                 let ends = self.branch((statement, span), *selector, arms, state);
                 let left = self.enclosing.pop().and_then(|enclosing| enclosing.breaks);
-                return leave(ends, left, state);
+                return after_jumps(ends, left, state);
             }
             Statement::Loop { body, continuing, break_if } => {
                 return self.loop_body((statement, span), (body, continuing), *break_if, state);
@@ -377,7 +377,7 @@ impl<'m> Walk<'m> {
         if ends.returns {
             state.control = start.control;
         }
-        leave(Ends { next: false, continues: false, ..ends }, left, state)
+        after_jumps(Ends { next: false, continues: false, ..ends }, left, state)
     }
 }
 
@@ -397,15 +397,15 @@ pub(super) fn address_of(statement: &Statement) -> StatementAddress {
     std::ptr::from_ref(statement).addr()
 }
 
-/// Updates the state after a loop or switch. `left` are the variables at its exits.
-fn leave(ends: Ends, left: Option<Vec<Taint>>, state: &mut State) -> Ends {
-    if let Some(left) = left {
+/// Updates the state after a loop or switch. `exits` are the variables at its exits.
+fn after_jumps(ends: Ends, exits: Option<Vec<Taint>>, state: &mut State) -> Ends {
+    if let Some(exits) = exits {
         if ends.next {
             let mut after = Some(std::mem::take(&mut state.variables));
-            join_variables(&mut after, &left);
+            join_variables(&mut after, &exits);
             state.variables = after.unwrap_or_default();
         } else {
-            state.variables = left;
+            state.variables = exits;
         }
     }
     Ends { next: ends.next || ends.breaks, breaks: false, ..ends }

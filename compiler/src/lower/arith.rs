@@ -185,7 +185,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Lowers `++` and `--`. For a pointer, `stride` is the size of the pointee in bytes.
-    pub(super) fn step(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
+    pub(super) fn increment_or_decrement(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
         let located = self.locate(lvalue);
         let old = self.read(&located, lvalue.ty.ty);
         let new = if matches!(self.kind(lvalue.ty.ty), TyKind::Pointer { .. }) {

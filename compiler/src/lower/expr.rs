@@ -143,7 +143,7 @@ impl<'p> Lowering<'p, '_> {
                 self.write(&located, lvalue.ty.ty, pointer);
                 pointer
             }
-            ExprKind::IncDec { lvalue, increment, prefix, stride } => self.step(lvalue, *increment, *prefix, *stride),
+            ExprKind::IncDec { lvalue, increment, prefix, stride } => self.increment_or_decrement(lvalue, *increment, *prefix, *stride),
             ExprKind::Cast(kind, inner) => return self.cast(*kind, inner, expr.ty),
             ExprKind::PointerAdd { pointer, index, stride, negate } => {
                 let pointer = self.expr(pointer);

@@ -164,7 +164,7 @@ impl<'p> Lowering<'p, '_> {
         let value = self.expr_opt(expr);
         let result = match (value, self.result) {
             (Some(value), Some(address)) => {
-                self.store_value(address, self.function.ret, value, self.record_align(self.function.ret), false);
+                self.store_value(address, self.function.ret, value, self.type_align(self.function.ret), false);
                 None
             }
             (_, _) if self.b.function.returns.is_empty() => None,
@@ -174,7 +174,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Returns the alignment of a type in bytes.
-    pub(super) fn record_align(&self, ty: Ty) -> u32 {
+    pub(super) fn type_align(&self, ty: Ty) -> u32 {
         self.shared.program.types.layout(ty).map_or(1, |(_, align)| align)
     }
 

@@ -42,7 +42,7 @@ const MAX_GROWTH: usize = 4096;
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };
+    let mut pass = RuntimeUnroll { function, constants, growth: 0, made: FxHashSet::default() };
     pass.region(&mut body);
     let (changed, made) = (pass.growth > 0, pass.made);
     if changed {
@@ -56,7 +56,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> b
     changed
 }
 
-struct Batch<'a> {
+struct RuntimeUnroll<'a> {
     function: &'a mut Function,
     constants: Constants,
     growth: usize,
@@ -64,7 +64,7 @@ struct Batch<'a> {
     made: FxHashSet<Value>,
 }
 
-impl Batch<'_> {
+impl RuntimeUnroll<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {

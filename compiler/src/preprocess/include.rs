@@ -89,7 +89,7 @@ impl Preprocessor<'_> {
         let paths: Vec<PathBuf> = directories.chain(here).map(|directory| directory.join(name)).collect();
         paths.into_iter().find_map(|path| {
             let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
-            self.map.note_sought(path.clone(), bytes.clone());
+            self.map.note_searched_file(path.clone(), bytes.clone());
             let text = String::from_utf8_lossy(&bytes?).into_owned();
             Some(ResolvedInclude { name: path.display().to_string(), text: text.into(), path: Some(path) })
         })

@@ -105,16 +105,16 @@ impl Sema<'_> {
                     captured.push(*handles.next()?);
                     continue;
                 };
-                let index = sema.local_read(at, span);
+                let index = sema.local_value(at, span);
                 let base = sema.call_library("__wgcl_captured", vec![index], span)?;
                 let lvalue = sema.captured_lvalue(base, ty, offset, span);
                 let value = sema.rvalue(Operand::Lvalue(lvalue));
                 captured.push(sema.hidden_local(&mut stmts, value, span)?);
             }
-            let values = parameters.iter().map(|&local| sema.local_read(local, span)).collect();
+            let values = parameters.iter().map(|&local| sema.local_value(local, span)).collect();
             let mut call = sema.call_function(func, values, &[], span, span);
             if let ExprKind::Call { args, .. } = &mut call.kind {
-                args.extend(captured.into_iter().map(|local| sema.local_read(local, span)));
+                args.extend(captured.into_iter().map(|local| sema.local_value(local, span)));
             }
             stmts.push(Stmt { kind: StmtKind::Expr(call), span: sema.span(span) });
             Some(stmts)

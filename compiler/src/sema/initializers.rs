@@ -395,7 +395,7 @@ impl Sema<'_> {
             }
             let Some((_, field, at)) = fields.get(index) else { return };
             if matches!(self.kind(field.ty), TyKind::Array { len: None, .. }) {
-                self.err(ast_span(cursor), "initialization of flexible array member is not allowed");
+                self.err(next_span(cursor), "initialization of flexible array member is not allowed");
                 parts.failed = true;
                 return;
             }
@@ -583,7 +583,7 @@ impl Sema<'_> {
 }
 
 /// Returns the span of the next item.
-fn ast_span(cursor: &Cursor<'_>) -> Span {
+fn next_span(cursor: &Cursor<'_>) -> Span {
     match cursor.peek() {
         Some((_, Initializer::Expr(expr))) => expr.span,
         Some((_, Initializer::List(list))) => list.span,

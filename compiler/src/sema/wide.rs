@@ -238,15 +238,16 @@ impl Sema<'_> {
         let bit = self.int_const(64, ScalarKind::ULong, span);
         let is_64_or_more = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
         // A shift by 64 or more leaves sign bits in a right shift of a signed number, and zeros otherwise.
-        let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
+        let all_shifted_out = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
             let all = self.int_const(63, ScalarKind::ULong, span);
             self.binary_node(op, value_again, all, ty, span)
         } else {
             self.int_const(0, ScalarKind::ULong, span)
         };
-        let gone = Expr { ty, ..gone };
-        let near = self.binary_node(op, value, amount_again, ty, span);
-        let value = self.expr(ExprKind::Cond { cond: Box::new(is_64_or_more), then: Box::new(gone), els: Box::new(near) }, ty, span);
+        let all_shifted_out = Expr { ty, ..all_shifted_out };
+        let shifted_less = self.binary_node(op, value, amount_again, ty, span);
+        let (then, els) = (Box::new(all_shifted_out), Box::new(shifted_less));
+        let value = self.expr(ExprKind::Cond { cond: Box::new(is_64_or_more), then, els }, ty, span);
         let stmts: Vec<Stmt> = [kept_value, kept_amount].into_iter().flatten().collect();
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
     }

@@ -34,7 +34,7 @@ pub(super) struct Bridge {
     /// Hash of the module, which makes names unique in a program.
     module: u64,
     /// Functions of the module that OpenCL C functions call, by their OpenCL C names.
-    outer: FxHashMap<String, ir::Func>,
+    module_functions: FxHashMap<String, ir::Func>,
     /// The OpenCL C source of the functions.
     pub(super) text: String,
 }
@@ -63,15 +63,15 @@ impl Bridge {
     }
 
     /// Returns an OpenCL C name for a function of the module.
-    pub(super) fn outer(&mut self, id: u32, function: ir::Func) -> String {
+    pub(super) fn add_module_function(&mut self, id: u32, function: ir::Func) -> String {
         let name = format!("module_{:016x}_{id}", self.module);
-        self.outer.insert(name.clone(), function);
+        self.module_functions.insert(name.clone(), function);
         name
     }
 
     /// Returns the function of the module with this OpenCL C name.
-    pub(super) fn outer_function(&self, name: &str) -> Option<ir::Func> {
-        self.outer.get(name).copied()
+    pub(super) fn module_function(&self, name: &str) -> Option<ir::Func> {
+        self.module_functions.get(name).copied()
     }
 
     /// Returns the provisional number of a function with these parameters and body. The first call adds the function.

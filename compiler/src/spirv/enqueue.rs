@@ -418,7 +418,7 @@ impl Lowering<'_, '_, '_> {
         let function = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is not a function"))?;
         let list = |text: fn(usize) -> String| (0..locals).map(text).collect::<String>();
         let space = c_space(space);
-        let invoke = self.shared.bridge.outer(id.0, function);
+        let invoke = self.shared.bridge.add_module_function(id.0, function);
         let bridge = &mut *self.shared.bridge;
         bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
         // The kernel numbers of blocks derive from function names. So the names must be unique in the program: `invoke`

@@ -259,6 +259,7 @@ impl Lowering<'_, '_, '_> {
         let init = if rest.is_empty() { vec![0] } else { rest.to_vec() };
         let size = u32::try_from(init.len()).unwrap_or(u32::MAX);
         let name = "format".to_owned();
-        Ok(self.shared.globals.table(GlobalVar { name, space: Space::Constant, size, align: 1, init: Some(init), relocs: Vec::new() }))
+        let data = GlobalVar { name, space: Space::Constant, size, align: 1, init: Some(init), relocs: Vec::new() };
+        Ok(self.shared.globals.unnamed_constant(data))
     }
 }

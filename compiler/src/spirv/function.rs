@@ -426,7 +426,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             return Ok(Val::Memory(dst));
         }
         let data = GlobalVar { name: "initialiser".to_owned(), space: Space::Constant, size, align, init, relocs };
-        let table = self.shared.globals.table(data);
+        let table = self.shared.globals.unnamed_constant(data);
         Ok(Val::Memory(self.b.global_addr(table, Space::Constant)))
     }
 

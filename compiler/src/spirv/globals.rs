@@ -24,7 +24,7 @@ pub(super) struct Variable {
 pub(super) struct Globals {
     pub(super) list: Vec<Variable>,
     /// Constants without a name, numbered after the variables.
-    tables: Vec<GlobalVar>,
+    unnamed_constants: Vec<GlobalVar>,
     table_numbers: FxHashMap<Vec<u8>, usize>,
 }
 
@@ -83,17 +83,17 @@ impl Globals {
         self.list
             .get(global.index())
             .map(|variable| &variable.data)
-            .or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
+            .or_else(|| self.unnamed_constants.get(global.index().checked_sub(self.list.len())?))
     }
 
     /// Returns a constant with these contents. Equal constants without relocations are shared.
-    pub(super) fn table(&mut self, mut data: GlobalVar) -> Global {
+    pub(super) fn unnamed_constant(&mut self, mut data: GlobalVar) -> Global {
         let key = data.init.as_ref().filter(|_| data.relocs.is_empty()).cloned();
         let known = key.as_ref().and_then(|key| self.table_numbers.get(key)).copied();
         let index = known.unwrap_or_else(|| {
             data.align = data.align.max(16);
-            self.tables.push(data);
-            self.tables.len() - 1
+            self.unnamed_constants.push(data);
+            self.unnamed_constants.len() - 1
         });
         if let Some(key) = key {
             self.table_numbers.insert(key, index);
@@ -103,6 +103,6 @@ impl Globals {
 
     /// Returns all variables and unnamed constants, in the order of their numbers.
     pub(super) fn into_data(self) -> Vec<GlobalVar> {
-        self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
+        self.list.into_iter().map(|variable| variable.data).chain(self.unnamed_constants).collect()
     }
 }

@@ -119,9 +119,9 @@ impl Structure {
         let mut builder = Builder::place(graph, preferred);
         let pieces = builder.node_pieces(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
-        let mut routes = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
-        routes.list(&structure.pieces, &mut Vec::new());
-        let JumpAnalysis { bypassed, exits, .. } = routes;
+        let mut analysis = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
+        analysis.list(&structure.pieces, &mut Vec::new());
+        let JumpAnalysis { bypassed, exits, .. } = analysis;
         structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
         for (of, targets) in exits {
             let mut continued: Vec<Node> = targets.iter().filter(|(_, continues)| **continues).map(|(node, _)| *node).collect();

@@ -245,7 +245,7 @@ impl Vectorizer<'_> {
         if let Some(comps) = self.load_interleaved(address, of, count, align) {
             return comps;
         }
-        let word = words(size, total);
+        let word = word_type(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {
                 return smallvec![self.load_contiguous(first, of)];
@@ -424,7 +424,7 @@ impl Vectorizer<'_> {
             return;
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
-        let word = words(size, total);
+        let word = word_type(size, total);
         if let Address::Linear(first, stride) = *address {
             if let [regs] = comps
                 && stride == i64::from(size)
@@ -579,7 +579,7 @@ impl Vectorizer<'_> {
 
 /// Returns the word type for an access to components of `size` bytes, `total` bytes together. Returns `None` if the
 /// components do not fill such words.
-pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
+pub(super) const fn word_type(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),
         _ if size < 4 && total.is_multiple_of(4) => Some(Scalar::I32),

@@ -26,7 +26,8 @@ pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
 
 /// Whether the accesses in the candidate's shape cost less than three quarters of those in the current shape.
 pub(super) fn is_cheaper(function: &Function, candidate: &Uniformity<'_>, current: &Uniformity<'_>) -> bool {
-    let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
+    let cost =
+        |uniformity: &Uniformity<'_>| AccessCosts { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
     cost(candidate) * 4 < cost(current) * 3
 }
 
@@ -40,13 +41,13 @@ fn depends_on_order(function: &Function) -> bool {
 }
 
 /// Estimates the costs of a kernel's accesses.
-struct Costs<'a, 'f> {
+struct AccessCosts<'a, 'f> {
     function: &'a Function,
     uniformity: &'a Uniformity<'f>,
     lanes: u64,
 }
 
-impl Costs<'_, '_> {
+impl AccessCosts<'_, '_> {
     fn region(&self, region: &Region) -> u64 {
         region
             .insts

@@ -31,7 +31,7 @@ struct Words {
 
 /// Returns the words of `count` components for work-items that are `stride` bytes apart. Returns `None` unless the
 /// stride is a power of two from 2 to [`MAX_WORDS`] words, and the components are whole words that fit in the stride.
-fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
+fn strided_words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
     let step = u32::try_from(stride).ok()? / unit.size();
@@ -48,7 +48,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_some() {
             return None;
         }
-        let words = words(of, count, stride)?;
+        let words = strided_words(of, count, stride)?;
         if of.size() * count != words.step * words.of.size() && i64::from(align) < stride {
             return None;
         }
@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_some() || is_contiguous {
             return false;
         }
-        let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
+        let words = strided_words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
         let Some(words) = words else { return self.store_unrolled(first, stride, of, comps) };
         let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
         let ty = self.shape.register(words.of, Mode::Varying);
@@ -134,7 +134,7 @@ impl Vectorizer<'_> {
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
         if size < 4
-            && let Some(word) = super::access::words(size, total)
+            && let Some(word) = super::access::word_type(size, total)
         {
             let wide = self.bitcast(of, word, Mode::Varying, comps);
             return self.unroll_stores(word, &wide, place);

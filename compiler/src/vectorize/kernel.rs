@@ -92,7 +92,7 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         frame: arena.frame(Func(0), copies, end),
     };
     let args = ArgPlaces::of(&kernel);
-    let (code, frame) = entered(begin, args.clone(), arena.variables[0], key, by_groups)?;
+    let (code, frame) = lower_kernel(begin, args.clone(), arena.variables[0], key, by_groups)?;
     let entry = made.functions.len();
     made.functions.push(code);
     Ok(VectorizedKernel {
@@ -160,7 +160,7 @@ fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, k
 }
 
 /// Vectorises the kernel, with the parameters `(launch, worker, first, end)`.
-fn entered(
+fn lower_kernel(
     begin: VectorizerParams<'_>,
     args: ArgPlaces,
     variables: u32,

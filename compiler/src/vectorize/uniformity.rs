@@ -90,16 +90,16 @@ pub(super) enum Entry<'a> {
 #[derive(Clone, Copy)]
 struct Around {
     /// Whether a construct between the innermost loop and the region splits.
-    in_loop: bool,
+    splits_in_loop: bool,
     /// Whether any enclosing construct splits.
-    anywhere: bool,
+    splits_anywhere: bool,
 }
 
 /// The jumps that leave a region before its end.
 #[derive(Clone, Copy, Default)]
 struct Exits {
     /// Whether a `break`, `continue` or `return` may execute in some lanes but not in others.
-    parts: bool,
+    diverge: bool,
     returns: bool,
     continues: u32,
 }
@@ -127,9 +127,9 @@ impl<'f> Uniformity<'f> {
             );
         }
         // If some lanes may be inactive at the entry, returns diverge.
-        let anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { may_have_returned: false });
+        let splits_anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { may_have_returned: false });
         while std::mem::take(&mut this.changed) {
-            this.region(&function.body, Targets::NONE, Around { in_loop: false, anywhere });
+            this.region(&function.body, Targets::NONE, Around { splits_in_loop: false, splits_anywhere });
         }
         this
     }
@@ -211,7 +211,7 @@ impl<'f> Uniformity<'f> {
                         self.mark_split(inst);
                     }
                     let inner = self.if_or_switch(inst, targets, around);
-                    exits.parts |= inner.parts;
+                    exits.diverge |= inner.diverge;
                     exits.returns |= inner.returns;
                     exits.continues += inner.continues;
                 }
@@ -219,8 +219,9 @@ impl<'f> Uniformity<'f> {
                     self.propagate(init, params);
                     let inside = Targets::in_loop(params, &inst.results);
                     let splits = self.splits(inst);
-                    let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
-                    if inner.parts || (inner.returns && around.anywhere) {
+                    let around_body = Around { splits_in_loop: false, splits_anywhere: around.splits_anywhere || splits };
+                    let inner = self.region(body, inside, around_body);
+                    if inner.diverge || (inner.returns && around.splits_anywhere) {
                         self.mark_split(inst);
                     }
                     if self.splits(inst) {
@@ -235,7 +236,7 @@ impl<'f> Uniformity<'f> {
                     if let Some((from, to)) = targets.of(op) {
                         self.propagate(from, to);
                     }
-                    exits.parts |= around.in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
+                    exits.diverge |= around.splits_in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
                     exits.continues += u32::from(matches!(op, Op::Continue(_)));
                     exits.returns |= matches!(op, Op::Return(_));
                     for &result in &inst.results {
@@ -250,11 +251,11 @@ impl<'f> Uniformity<'f> {
 
     fn if_or_switch(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
         let splits = self.splits(inst);
-        let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
+        let inside = Around { splits_in_loop: around.splits_in_loop || splits, splits_anywhere: around.splits_anywhere || splits };
         let mut exits = Exits::default();
         for region in inst.op.regions() {
             let inner = self.region(region, targets.in_branch(&inst.results), inside);
-            exits.parts |= inner.parts;
+            exits.diverge |= inner.diverge;
             exits.returns |= inner.returns;
             exits.continues += inner.continues;
         }

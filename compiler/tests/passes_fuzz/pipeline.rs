@@ -38,9 +38,9 @@ fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'
     Ok(made)
 }
 
-/// Specialises a kernel for machine code: one work-item per invocation, and no changed bindings ([`neutral`]).
+/// Specialises a kernel for machine code: one work-item per invocation, and no changed bindings ([`without_bindings`]).
 fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, LaunchError> {
-    let key = neutral(&case.key).changed(|key| key.binding.coarsen = 1);
+    let key = without_bindings(&case.key).changed(|key| key.binding.coarsen = 1);
     specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
 }
 
@@ -50,7 +50,7 @@ pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Mod
 }
 
 /// Returns the key without merged bindings, split bindings, start offsets, and additional buffers (`extra_buffers`).
-fn neutral(key: &LaunchKey) -> LaunchKey {
+fn without_bindings(key: &LaunchKey) -> LaunchKey {
     key.clone().changed(|key| {
         key.binding.merged.clear();
         key.binding.started_args.clear();
@@ -169,8 +169,11 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], e
                 (true, false) => vec![SpecialisedPart { part: None, ..now(part) }],
                 // The module is not coarsened. Use the module of the build for all other parts.
                 (false, _) => {
-                    let built =
-                        |made: &SpecialisedPart| SpecialisedPart { module: module.clone(), key: neutral(&made.key), part: made.part };
+                    let built = |made: &SpecialisedPart| SpecialisedPart {
+                        module: module.clone(),
+                        key: without_bindings(&made.key),
+                        part: made.part,
+                    };
                     made.iter().enumerate().map(|(other, made)| if other == number { now(made) } else { built(made) }).collect()
                 }
             };

@@ -7,7 +7,7 @@ use crate::common::objects::{Context, Mem, Program, Queue};
 use crate::common::{info, info_string, target};
 use crate::format::Format;
 use crate::functions::{Bound, FUNCTIONS, Function};
-use crate::judge::{Got, Mode};
+use crate::judge::{DeviceResult, Mode};
 use crate::reference::Case;
 
 const CL_DEVICE_SINGLE_FP_CONFIG: cl_uint = 0x101B;
@@ -125,7 +125,7 @@ impl Arguments {
         Self { inputs, out, count: cases.len(), format: *format }
     }
 
-    pub fn run(&self, queue: &Queue, program: &Program, index: usize) -> Vec<Got> {
+    pub fn run(&self, queue: &Queue, program: &Program, index: usize) -> Vec<DeviceResult> {
         let kernel = program.kernel(&Function::kernel(index));
         for (at, mem) in (0..).zip(self.inputs.iter().chain(&self.out)) {
             kernel.set_mem(at, mem);
@@ -134,6 +134,6 @@ impl Arguments {
         let read = |mem: &Mem| values(&self.format, &queue.read::<u8>(mem, self.count * self.format.size));
         let (value, second) = (read(&self.out[0]), read(&self.out[1]));
         let ints = queue.read::<i32>(&self.out[2], self.count);
-        value.iter().zip(second).zip(ints).map(|((&value, second), int)| Got { value, second, int: int.into() }).collect()
+        value.iter().zip(second).zip(ints).map(|((&value, second), int)| DeviceResult { value, second, int: int.into() }).collect()
     }
 }

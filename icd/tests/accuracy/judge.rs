@@ -21,7 +21,7 @@ pub struct Mode {
 
 /// The results of the device.
 #[derive(Clone, Copy, Debug)]
-pub struct Got {
+pub struct DeviceResult {
     pub value: f64,
     pub second: f64,
     pub int: i64,
@@ -114,7 +114,7 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
 }
 
 /// Judges a result, assuming that the device did not flush arguments to zero.
-fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
+fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: DeviceResult) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
     // For arguments that are zero or infinite, the specification or C defines exact results.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
@@ -158,7 +158,7 @@ fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, cas
 }
 
 /// Judges one result. Returns `None` if the specification does not define it.
-pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Option<Verdict> {
+pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: DeviceResult) -> Option<Verdict> {
     let bound = bound(function, format, mode, case, answer)?;
     if mode.finite {
         let infinite = case.x.iter().take(function.arguments()).any(|x| !x.is_finite())

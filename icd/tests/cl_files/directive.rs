@@ -129,14 +129,14 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             ("arg" | "expect", Some((head, text))) if head.starts_with(' ') => (head, text),
             ("arg" | "expect", _) => continue,
             ("error" | "warning", Some((" anywhere", text))) => ("anywhere", text),
-            ("prints", Some((" in any order", text))) => ("anywhere", text),
+            ("prints", Some((" in any order", text))) => ("any order", text),
             (_, Some(("", text))) => ("", text),
             _ => continue,
         };
         let keyword = match (keyword, head) {
             ("error", "anywhere") => "error anywhere",
             ("warning", "anywhere") => "warning anywhere",
-            ("prints", "anywhere") => "prints anywhere",
+            ("prints", "any order") => "prints in any order",
             _ => keyword,
         };
         if keyword.starts_with("prints") {
@@ -206,7 +206,7 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
             text: text.to_owned(),
         }),
         "log" => variant.log.push(text.to_owned()),
-        "prints" | "prints anywhere" => {
+        "prints" | "prints in any order" => {
             variant.any_order |= line.keyword != "prints";
             variant.prints.push(text.to_owned());
         }

@@ -97,10 +97,10 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
 }
 
 /// A buffer, image or pipe that later arguments can name.
-struct Kept {
+struct MemoryObject {
     mem: Mem,
     /// The parent of a sub-buffer, which must live as long as the sub-buffer.
-    _whole: Option<Rc<Kept>>,
+    _whole: Option<Rc<MemoryObject>>,
     /// The properties of an image. `None` for buffers and pipes.
     image: Option<ImageProperties>,
     element: Element,
@@ -109,7 +109,7 @@ struct Kept {
 }
 
 /// Creates a sub-buffer of `count` elements, starting at element `first`.
-fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
+fn sub_buffer(whole: &Rc<MemoryObject>, first: usize, count: usize) -> Result<MemoryObject, String> {
     if whole.image.is_some() {
         return Err("an image cannot have a sub-buffer".to_owned());
     }
@@ -121,11 +121,11 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
     if status != CL_SUCCESS {
         return Err(format!("clCreateSubBuffer returned {status}"));
     }
-    Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
+    Ok(MemoryObject { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
 }
 
 /// Reads a buffer or an image. Returns no bytes for a pipe.
-fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
+fn read(queue: &Queue, kept: &MemoryObject) -> Result<Vec<u8>, String> {
     if let Some(form) = &kept.image {
         return Ok(image::read_form(queue, &kept.mem, form));
     }
@@ -144,7 +144,7 @@ struct Arguments {
     /// The contents of the arguments before the run.
     inputs: HashMap<String, Input>,
     /// Buffers, images and pipes.
-    buffers: HashMap<String, Rc<Kept>>,
+    buffers: HashMap<String, Rc<MemoryObject>>,
     samplers: Vec<Sampler>,
 }
 
@@ -156,7 +156,7 @@ fn set_argument(
     index: usize,
     argument: &Argument,
     Arguments { inputs, buffers, samplers }: &mut Arguments,
-    kept: &mut HashMap<String, Rc<Kept>>,
+    kept: &mut HashMap<String, Rc<MemoryObject>>,
 ) -> Result<(), String> {
     let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
     let text = |error: NotationError| error.to_string();
@@ -168,7 +168,8 @@ fn set_argument(
             let mut bytes = fill(*element, *count, *count, init, &scope).map_err(text)?;
             let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
             let status = kernel.set(number, &mem.0);
-            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element: *element, bytes: bytes.len() }));
+            let object = MemoryObject { mem, _whole: None, image: None, element: *element, bytes: bytes.len() };
+            buffers.insert(argument.name.clone(), Rc::new(object));
             keep = Some(Input { element: *element, bytes, is_scalar: false });
             status
         }
@@ -176,7 +177,7 @@ fn set_argument(
             let mut bytes = fill(form.element, form.count(), form.count(), init, &scope).map_err(text)?;
             let mem = image::create(context, queue, form, &mut bytes)?;
             let status = kernel.set(number, &mem.0);
-            let image = Kept { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
+            let image = MemoryObject { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
             buffers.insert(argument.name.clone(), Rc::new(image));
             keep = Some(Input { element: form.element, bytes, is_scalar: false });
             status
@@ -191,7 +192,7 @@ fn set_argument(
             let mem = context.pipe(*packet, *packets);
             let status = kernel.set(number, &mem.0);
             let element = Element::from_name("uchar").ok_or("no bytes")?;
-            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element, bytes: 0 }));
+            buffers.insert(argument.name.clone(), Rc::new(MemoryObject { mem, _whole: None, image: None, element, bytes: 0 }));
             keep = Some(Input { element, bytes: Vec::new(), is_scalar: false });
             status
         }
@@ -237,7 +238,7 @@ fn launch(
     queue: &Queue,
     program: &Program,
     run: &Run,
-    (kept, records): (&mut HashMap<String, Rc<Kept>>, &mut Records<'_>),
+    (kept, records): (&mut HashMap<String, Rc<MemoryObject>>, &mut Records<'_>),
 ) -> Result<Vec<String>, String> {
     let target = target();
     let kernel = program.try_kernel(&run.launch.kernel).map_err(|status| format!("clCreateKernel returned {status}"))?;

@@ -22,7 +22,7 @@ use bitflags::bitflags;
 use crate::backend::{Command, HostSource, HostTarget};
 use crate::commands::command::{CommandType, Operation, PendingCommand};
 use crate::commands::command_buffer::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
-use crate::commands::command_buffer::partition::{Segment, partition};
+use crate::commands::command_buffer::partition::{QueueSegment, partition};
 use crate::commands::command_buffer::record::{RecordAt, RecordPosition, RecordedCommand, SyncPoint};
 use crate::commands::image_transfer::ImageBox;
 use crate::commands::svm_types::SvmCopy;
@@ -126,19 +126,19 @@ pub(crate) struct RecordState {
     /// The last synchronisation point. Synchronisation points count from 1; 0 means that there is none yet.
     last_point: u32,
     finalized: bool,
-    executable: Option<Arc<[Segment]>>,
+    executable: Option<Arc<[QueueSegment]>>,
 }
 
 impl RecordState {
     /// Partitions the steps into the segments that an enqueue runs. Returns `None` while the launch of a step lacks
     /// arguments.
-    fn assemble(&self) -> Option<Arc<[Segment]>> {
+    fn assemble(&self) -> Option<Arc<[QueueSegment]>> {
         let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
         Some(partition(&self.positions, &commands).into())
     }
 
     /// Returns the segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
-    fn executable(&self) -> Result<Arc<[Segment]>> {
+    fn executable(&self) -> Result<Arc<[QueueSegment]>> {
         ensure!(self.finalized, InvalidOperation, "the command buffer is not finalised");
         let reason = || match self.first_incomplete_kernel() {
             Some(kernel) => format!("kernel `{kernel}` of the command buffer lacks arguments"),
@@ -169,7 +169,7 @@ impl RecordState {
 /// The earlier content of a command buffer, which an update replaced.
 pub(crate) struct Replaced {
     _steps: Vec<RecordedCommand>,
-    _executable: Option<Arc<[Segment]>>,
+    _executable: Option<Arc<[QueueSegment]>>,
 }
 
 /// A command buffer.
@@ -540,7 +540,7 @@ impl CommandBuffer {
 }
 
 /// Enqueues segments on their queues, and on the first queue a command that waits for all segments.
-fn enqueue_segments(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+fn enqueue_segments(queues: &[Arc<Queue>], segments: &[QueueSegment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
     let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
     // Allocate the memory of all segments before the first one is enqueued.
     parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;

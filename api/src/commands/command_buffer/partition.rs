@@ -16,7 +16,7 @@ use crate::objects::program::executable::Executable;
 
 /// Commands that one queue runs in sequence.
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct QueueSegment {
     /// The index of the queue in the command buffer.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
@@ -27,7 +27,7 @@ pub(crate) struct Segment {
     pub(crate) wait_for: Vec<usize>,
 }
 
-impl Segment {
+impl QueueSegment {
     /// Returns the segment as one command of its queue.
     pub(crate) fn work(&self) -> PendingCommand {
         let operation = match (&*self.commands, &self.enqueues_from) {
@@ -49,8 +49,8 @@ struct OpenSegment {
 }
 
 impl OpenSegment {
-    fn finished(self) -> Segment {
-        Segment {
+    fn finished(self) -> QueueSegment {
+        QueueSegment {
             queue: self.queue,
             commands: self.commands.into(),
             enqueues_from: self.enqueues_from,
@@ -62,7 +62,7 @@ impl OpenSegment {
 
 /// Partitions commands, which are in the order of recording, into segments. Synchronisation point `n` belongs to
 /// command `n - 1`.
-pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<Segment> {
+pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<QueueSegment> {
     let mut open: Vec<OpenSegment> = Vec::new();
     let mut segment_of: Vec<usize> = Vec::with_capacity(commands.len());
     let mut barrier = None;

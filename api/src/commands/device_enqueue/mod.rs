@@ -96,7 +96,8 @@ struct TreeState {
     running: Vec<usize>,
     /// The node of the only launch of the round that may have enqueued kernels.
     enqueuing: usize,
-    args: Arc<[LaunchArg]>,
+    /// The arguments of this launch.
+    enqueuing_args: Arc<[LaunchArg]>,
     events: Events,
     /// An error of the device, which stops further launches.
     device_error: Option<BackendError>,
@@ -194,7 +195,7 @@ impl KernelTree {
                 waiting: 0,
                 running: Vec::new(),
                 enqueuing: 0,
-                args: Arc::new([]),
+                enqueuing_args: Arc::new([]),
                 events: Events::default(),
                 device_error: None,
                 child_failure: None,
@@ -244,7 +245,7 @@ impl KernelTree {
             }
             state.events.register_command(record.event);
             let (is_marker, waits) = (record.kind == Kind::Marker, node.waits > 0);
-            node.record = (!is_marker).then(|| Request { record, args: state.args.clone() });
+            node.record = (!is_marker).then(|| Request { record, args: state.enqueuing_args.clone() });
             if waits {
                 state.waiting += 1;
             } else if is_marker || node.failed {
@@ -317,7 +318,7 @@ impl TreeState {
     /// Marks a launch of the next round as the one that may enqueue kernels.
     fn set_enqueuing(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
-        self.args = launch.args.as_slice().into();
+        self.enqueuing_args = launch.args.as_slice().into();
     }
 
     /// Decrements the wait counts of nodes that waited for ended events. When they no longer wait, adds failed nodes

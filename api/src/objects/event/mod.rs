@@ -74,7 +74,7 @@ struct Dependent {
     event: Arc<Event>,
     /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. If false, the waiter
     /// follows the event in queue order, and the queue records the failures of its commands.
-    explicit: bool,
+    is_in_wait_list: bool,
 }
 
 struct EventState {
@@ -93,7 +93,7 @@ struct EventState {
     /// of a migration.
     failure: Option<Arc<Failure>>,
     /// Whether the failure is that of an event of the command's wait list.
-    in_wait_list: bool,
+    failed_in_wait_list: bool,
     dependents: Vec<Dependent>,
     /// Events of the wait list that were submitted, but not done, when they stopped blocking.
     issued_blockers: Vec<Arc<Event>>,
@@ -216,7 +216,7 @@ impl Event {
                     flush_on_issue: false,
                     work,
                     failure: None,
-                    in_wait_list: false,
+                    failed_in_wait_list: false,
                     dependents: Vec::new(),
                     issued_blockers: Vec::new(),
                     callbacks: Vec::new(),
@@ -260,17 +260,17 @@ impl Event {
     /// Registers the dependencies of the command: its wait list and its queue's order. Submits it to its device once
     /// nothing blocks it.
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
-        for (list, explicit) in [(wait_list, true), (order, false)] {
+        for (list, is_in_wait_list) in [(wait_list, true), (order, false)] {
             for blocker in list {
                 blocker.fail_if_forked();
-                if explicit {
+                if is_in_wait_list {
                     blocker.record_awaited();
                 }
-                if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
+                if let (true, Some(traced), Some(other)) = (is_in_wait_list, &self.traced, &blocker.traced) {
                     traced.add_predecessor(other);
                 }
                 self.blockers.fetch_add(1, Ordering::AcqRel);
-                match blocker.add_dependent(self, explicit) {
+                match blocker.add_dependent(self, is_in_wait_list) {
                     BlockerStatus::Blocked => {
                         // A command of another device stays in that device's batch until a flush. This event depends on
                         // the command, so flush the command here.
@@ -279,13 +279,13 @@ impl Event {
                         }
                     }
                     BlockerStatus::Issued => {
-                        if explicit {
+                        if is_in_wait_list {
                             self.state.lock().issued_blockers.push(blocker.clone());
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
                     BlockerStatus::Done(failure) => {
-                        if let (true, Some(failure)) = (explicit, failure) {
+                        if let (true, Some(failure)) = (is_in_wait_list, failure) {
                             self.record_wait_list_failure(failure);
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
@@ -310,14 +310,14 @@ impl Event {
         }
     }
 
-    fn add_dependent(&self, dependent: &Arc<Self>, explicit: bool) -> BlockerStatus {
+    fn add_dependent(&self, dependent: &Arc<Self>, is_in_wait_list: bool) -> BlockerStatus {
         let mut state = self.state.lock();
         if state.status.is_done() {
             BlockerStatus::Done(state.failure.clone())
         } else if state.issued && self.is_on_same_device(dependent) {
             BlockerStatus::Issued
         } else {
-            state.dependents.push(Dependent { event: dependent.clone(), explicit });
+            state.dependents.push(Dependent { event: dependent.clone(), is_in_wait_list });
             BlockerStatus::Blocked
         }
     }
@@ -345,7 +345,7 @@ impl Event {
     fn record_wait_list_failure(&self, failure: Arc<Failure>) {
         let mut state = self.state.lock();
         state.failure.get_or_insert(failure);
-        state.in_wait_list = true;
+        state.failed_in_wait_list = true;
     }
 
     /// Records that a transfer of contents that the command needs has failed.
@@ -358,7 +358,7 @@ impl Event {
     pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
         let state = self.state.lock();
         let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
-        Some((failure, state.in_wait_list))
+        Some((failure, state.failed_in_wait_list))
     }
 
     /// Records that the application has observed the failure of this command, and the earlier failures in its queue.
@@ -585,7 +585,7 @@ impl Event {
                     queue.flush();
                 }
                 for dependent in dependents {
-                    if dependent.explicit {
+                    if dependent.is_in_wait_list {
                         dependent.event.state.lock().issued_blockers.push(self.clone());
                     }
                     if dependent.event.unblock() {
@@ -743,7 +743,7 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
 /// Unblocks the dependents of a finished event.
 fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitions: &mut VecDeque<Transition>) {
     for dependent in dependents {
-        if let (true, Some(failure)) = (dependent.explicit, failure) {
+        if let (true, Some(failure)) = (dependent.is_in_wait_list, failure) {
             dependent.event.record_wait_list_failure(failure.clone());
         }
         if dependent.event.unblock() {

@@ -117,8 +117,8 @@ impl Bench {
             });
         }
         // SAFETY: the code was compiled from functions with these parameters. The functions access only the arena.
-        let left = unsafe { self.arena.run(&jobs) };
-        let all = prepared.iter().zip(subjects).zip(left);
+        let results = unsafe { self.arena.run(&jobs) };
+        let all = prepared.iter().zip(subjects).zip(results);
         all.map(|((ready, subject), left)| match ready {
             Ok(Some(ready)) => compare(ready, subject, left).map(|()| true),
             Ok(None) => Ok(false),

@@ -107,23 +107,23 @@ impl Arena {
                 self.outcome(number).write(Outcome { result: 0, changed_bits: 0, exceeded_stack: false, was_called: false, ended: false });
             }
         }
-        let mut left = Vec::new();
-        while left.len() < jobs.len() {
+        let mut results = Vec::new();
+        while results.len() < jobs.len() {
             // SAFETY: the caller guarantees the requirements of `process`, which are those of this function.
-            let status = unsafe { self.process(jobs, left.len()) };
-            while left.len() < jobs.len() {
+            let status = unsafe { self.process(jobs, results.len()) };
+            while results.len() < jobs.len() {
                 // SAFETY: the process was the only writer, and it has ended.
-                let outcome = unsafe { self.outcome(left.len()).read() };
+                let outcome = unsafe { self.outcome(results.len()).read() };
                 if !outcome.ended && outcome.was_called {
-                    left.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
+                    results.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
                 }
                 if !outcome.ended {
                     break;
                 }
-                left.push(self.result_of(left.len(), outcome));
+                results.push(self.result_of(results.len(), outcome));
             }
         }
-        left
+        results
     }
 
     fn result_of(&self, number: usize, outcome: Outcome) -> JobResult {

@@ -20,7 +20,7 @@ impl Generator<'_> {
             12 | 13 => self.integer_of_float(ty, elem),
             14 => self.integer_of_other_size(ty, elem),
             15 if is_scalar => self.division(ty, elem),
-            15 | 16 => self.spread(ty, elem),
+            15 | 16 => self.shuffle_or_convert(ty, elem),
             17 if is_scalar => self.integer_of_comparison(ty),
             17 | 18 => self.half_bits(ty),
             19 if is_scalar => self.atomic(ty, elem),
@@ -215,7 +215,7 @@ impl Generator<'_> {
     }
 
     /// Shuffles, permutations, and conversions between scalars and vectors.
-    pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
+    pub(super) fn shuffle_or_convert(&mut self, ty: Type, elem: Elem) -> Value {
         if ty.lanes() > 1 && self.random.once_in(2) {
             let (a, b) = (self.any(ty), self.any(ty));
             let quality = self.least(&[a, b]);

@@ -10,12 +10,13 @@ use crate::ir::{Inst, Op, Region, Value};
 pub(crate) enum Together {
     /// All work-items of a group.
     Group,
-    /// All work-items of each complete subgroup. Incomplete subgroups execute the [`Together::Rest`] version.
+    /// All work-items of each complete subgroup. Incomplete subgroups execute the version
+    /// [`Together::IncompleteSubgroup`].
     Subgroup,
     /// Possibly not all work-items of a subgroup.
     Some,
     /// The work-items of incomplete subgroups, in the version of the code for incomplete subgroups.
-    Rest,
+    IncompleteSubgroup,
 }
 
 impl Together {
@@ -23,7 +24,7 @@ impl Together {
     const fn without_some(self) -> Self {
         match self {
             Self::Group | Self::Subgroup | Self::Some => Self::Some,
-            Self::Rest => Self::Rest,
+            Self::IncompleteSubgroup => Self::IncompleteSubgroup,
         }
     }
 }
@@ -57,7 +58,7 @@ impl Divergence<'_> {
                 && Some(*cond) == complete
             {
                 self.visit_region(then, (Together::Subgroup, complete), visit);
-                self.visit_region(els, (Together::Rest, complete), visit);
+                self.visit_region(els, (Together::IncompleteSubgroup, complete), visit);
                 continue;
             }
             let inside = if self.splits(inst) { here.without_some() } else { here };

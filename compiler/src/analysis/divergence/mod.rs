@@ -217,7 +217,7 @@ impl<'f> Divergence<'f> {
     }
 
     /// Whether an operation has equal results in all work-items that have equal operands.
-    fn is_function(&self, op: &Op) -> bool {
+    fn depends_only_on_operands(&self, op: &Op) -> bool {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {
                 let Type::Ptr(space) = self.function.ty(ptr) else { return false };
@@ -236,7 +236,7 @@ impl<'f> Divergence<'f> {
         if let &Op::WorkItem(query) = op {
             return self.query_variation(query);
         }
-        if !self.is_function(op) {
+        if !self.depends_only_on_operands(op) {
             return Variation::Varying;
         }
         let mut uniform = true;
@@ -294,7 +294,7 @@ impl<'f> Divergence<'f> {
                 ..
             } => Scope::Subgroup,
             Op::Group { sub: false, op: GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_), .. } => Scope::Group,
-            op if self.is_function(op) => {
+            op if self.depends_only_on_operands(op) => {
                 let mut scope = Scope::Launch;
                 op.for_each_operand(|value| scope = scope.min(self.scope(value)));
                 scope

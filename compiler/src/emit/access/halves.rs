@@ -82,7 +82,7 @@ impl Emitter<'_, '_> {
             .ok_or_else(|| EmitError::unsupported("an atomic operation on a `half` in this memory"))?;
         let (index, shift) = match self.byte_offset(address, 0)? {
             Index::Const(offset) => (Index::Const(offset / 4), self.b.u32(offset % 4 * 8)),
-            Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.begin.is_some()),
+            Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.object_address.is_some()),
         };
         Ok(HalfLocation { key, pointer: self.element(address.object, key, index)?, shift })
     }

@@ -26,7 +26,7 @@ use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 /// Finds the operands for which both quotient and remainder are needed, with the same signedness. Excludes constant
 /// divisors: for 32 bits, the compilers of devices compute the quotient only once. For 64 bits, [`Lower::divide`]
 /// lowers both operations.
-pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
+pub(super) fn shared_quotients(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
         Op::Bin(op @ (BinOp::UDiv | BinOp::SDiv), a, b) if known.bits(b).is_none() => {

@@ -48,7 +48,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         aliases: FxHashMap::default(),
         fma_helpers: FmaHelpers::default(),
         known: Constants::default(),
-        pairs: FxHashSet::default(),
+        shared_quotients: FxHashSet::default(),
         quotients: FxHashMap::default(),
     };
     let result = Fma { l: &mut lower, format }.emit(x, y, z);

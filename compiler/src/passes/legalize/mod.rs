@@ -43,7 +43,7 @@ pub fn run(module: &mut Module, target: &Target) {
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
         let known = Constants::of(&body);
-        let pairs = divide::pairs(&body, &known);
+        let shared_quotients = divide::shared_quotients(&body, &known);
         let mut lower = Lower {
             function,
             target,
@@ -52,7 +52,7 @@ pub fn run(module: &mut Module, target: &Target) {
             aliases: FxHashMap::default(),
             fma_helpers,
             known,
-            pairs,
+            shared_quotients,
             quotients: FxHashMap::default(),
         };
         lower.region(&mut body);
@@ -119,7 +119,7 @@ struct Lower<'a> {
     /// The bits of constants. A vector is only included if its lanes are equal.
     known: Constants,
     /// Dividends and divisors for which both quotient and remainder are needed.
-    pairs: FxHashSet<(Value, Value)>,
+    shared_quotients: FxHashSet<(Value, Value)>,
     /// Quotients that dominate the current instruction, by signedness and operands.
     quotients: FxHashMap<(bool, Value, Value), Value>,
 }
@@ -155,7 +155,8 @@ impl Lower<'_> {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
                 let wide = self.ty(*b).scalar() == Some(Scalar::I64);
-                wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
+                wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some())
+                    || self.shared_quotients.contains(&(*a, *b))
             }
             Op::Bin(BinOp::FDiv, ..) => {
                 let costs = self.target.shaders.costs;
@@ -186,7 +187,7 @@ impl Lower<'_> {
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
             Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {
-                if self.pairs.contains(&(*a, *b)) {
+                if self.shared_quotients.contains(&(*a, *b)) {
                     Some(Some(self.divide_once(*op, *a, *b)))
                 } else {
                     self.divide(*op, *a, *b).map(Some)

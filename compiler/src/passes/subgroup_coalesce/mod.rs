@@ -251,7 +251,7 @@ impl Accesses<'_> {
             return None;
         };
         let entry = self.classes.entry(class).or_default();
-        if here == Together::Rest {
+        if here == Together::IncompleteSubgroup {
             entry.has_individual = true;
             return None;
         }

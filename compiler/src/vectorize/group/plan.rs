@@ -250,11 +250,6 @@ fn recomputation_inputs(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn F
     }
 }
 
-/// Whether a region contains a barrier or a collective operation of the work-group.
-fn contains_barrier(region: &Region) -> bool {
-    super::super::kernel::has_barrier(region)
-}
-
 impl<'a> Planner<'a> {
     fn is_group_uniform(&self, value: Value) -> bool {
         self.group_uniform[value.index()]
@@ -281,10 +276,10 @@ impl<'a> Planner<'a> {
             Op::If { cond, .. } => {
                 let leaves = around.innermost.is_some() && super::super::control::contains_jump(inst);
                 let returns = self.is_group_uniform(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
-                leaves || returns || inst.op.regions().into_iter().any(contains_barrier)
+                leaves || returns || inst.op.regions().into_iter().any(super::super::kernel::has_barrier)
             }
             // `switches` has already replaced a switch that leaves a loop at group level by `if`s.
-            op => op.regions().into_iter().any(contains_barrier),
+            op => op.regions().into_iter().any(super::super::kernel::has_barrier),
         }
     }
 

@@ -86,7 +86,7 @@ impl Lower<'_> {
     }
 
     /// Records a value as unsupported if it is a vector or mask that does not have sixteen bytes.
-    pub(super) fn sizes(&mut self) {
+    pub(super) fn check_sizes(&mut self) {
         let function = self.function;
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
         let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::properties::{Inst, Key, REGISTERS, identity, plain_uses};
+use super::properties::{Inst, Key, MAX_LIVE_REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, Loop, class_index};
 use crate::vir::dominators::Dominators;
 
@@ -47,7 +47,7 @@ fn hoist_from(edit: &mut Edit<MachInst>, order: &[usize], nest: Loop, before: us
     let pressure = edit.pressure();
     let mut free = [0, 1].map(|class| {
         let most = pressure[nest.header..=nest.latch].iter().map(|counts| counts[class]).max().unwrap_or(0);
-        REGISTERS[class].saturating_sub(most)
+        MAX_LIVE_REGISTERS[class].saturating_sub(most)
     });
     let mut inside = vec![false; edit.vregs];
     for block in &edit.blocks[nest.header..=nest.latch] {

@@ -8,7 +8,7 @@ use crate::mach::edit::{Edit, EditInst};
 
 /// The numbers of live registers up to which a pass may keep another value alive: general and vector registers. The
 /// remaining registers are for copies of overwritten operands.
-pub(super) const REGISTERS: [u32; 2] = [23, 27];
+pub(super) const MAX_LIVE_REGISTERS: [u32; 2] = [23, 27];
 
 pub(super) type Inst = EditInst<MachInst>;
 

@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
 
     /// Records the size of spilled vectors. Records a value as unsupported if the instruction set does not have its
     /// size.
-    pub(super) fn sizes(&mut self) {
+    pub(super) fn check_sizes(&mut self) {
         let function = self.function;
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
         let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
