@@ -1,5 +1,6 @@
-//! Computes the compiler's identity, which is part of every key in the disk cache: a hash of its sources, of the
-//! versions of its dependencies, and of the target. So entries of another version or another target are never used.
+//! Computes the compiler's identity, which is part of every key in the disk cache. The identity is a hash of the
+//! compiler's sources, of the versions of its dependencies, and of the target. So entries of another version or another
+//! target are never used.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 fn main() {
     let mut found = Vec::new();
-    // The code generator is a separate crate.
+    // The code generator is a separate crate, but it also determines the cached code.
     for folder in ["src", "library", "../codegen/src"] {
         println!("cargo:rerun-if-changed={folder}");
         files(Path::new(folder), &mut found);

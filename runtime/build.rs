@@ -1,5 +1,5 @@
-//! Computes the identity of this crate, a hash of the files in `src` without its folders. The identity is part of the
-//! keys in the disk cache, because the format of histories may differ between versions.
+//! Computes the identity of this crate, which is a hash of the files in `src`, without the files in its subfolders.
+//! Keys in the disk cache contain the identity, because the format of histories may differ between versions.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::path::PathBuf;

@@ -3,9 +3,9 @@
 Installs or uninstalls wgcl for all OpenCL programs on Windows.
 
 .DESCRIPTION
-Copies wgcl.dll and wgclc.exe to a directory and registers the library for the Khronos loader (OpenCL.dll, which graphics drivers install): a DWORD value 0,
-named after the library's path, in HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\OpenCL\Vendors. This requires administrator rights. Without them, set the
-environment variable OCL_ICD_FILENAMES to the path.
+Copies wgcl.dll and wgclc.exe to a directory, and registers the library for the Khronos loader (OpenCL.dll, which graphics drivers install). The entry is a
+DWORD value 0 in HKEY_LOCAL_MACHINE\SOFTWARE\Khronos\OpenCL\Vendors, and its name is the library's path. Writing it requires administrator rights. Without
+these rights, set the environment variable OCL_ICD_FILENAMES to the library's path.
 
 .EXAMPLE
 scripts/install.ps1

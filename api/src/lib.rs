@@ -1,4 +1,5 @@
-//! The semantics of the OpenCL API, in safe Rust. Handles belong to the crate `wgcl` (`icd`), devices to the backends.
+//! The semantics of the OpenCL API, in safe Rust. The crate `wgcl` (`icd`) implements handles, and the backends
+//! implement devices.
 //!
 //! | module | contents |
 //! |---|---|

@@ -154,7 +154,7 @@ impl Options {
         changes(self.extensions.as_deref()).filter(|change| change.starts_with(['-', '+'])).map(str::to_owned).collect()
     }
 
-    /// The table in docs/options.md of the options for an audience, in Markdown.
+    /// Returns the table of the options for an audience in Markdown, as docs/options.md contains it.
     pub fn markdown(audience: Audience) -> String {
         let mut text = String::from("| Variable | Values | Default | Meaning |\n|---|---|---|---|\n");
         for OptionInfo { name, kind, default, doc, .. } in TABLE.iter().filter(|option| option.audience == audience) {
@@ -179,7 +179,7 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>)
     let required = named.is_some();
     let usual = || {
         let unix = || env("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(env("HOME")?).join(".config")));
-        // Unix tools on Windows also set HOME.
+        // Windows does not use HOME, because Unix tools on Windows also set it.
         let directory = if cfg!(windows) { env("APPDATA").map(PathBuf::from) } else { unix() };
         directory.map(|directory| directory.join("wgcl").join("config.toml"))
     };

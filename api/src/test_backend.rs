@@ -111,7 +111,7 @@ pub(crate) struct TestDevice {
     /// Whether copies and reads are dropped without a result, as by a lost device.
     pub(crate) drops_copies: Arc<AtomicBool>,
     pub(crate) drops_reads: Arc<AtomicBool>,
-    /// The memory that represents all host memory that its copies can access.
+    /// The memory that represents all host memory that the copies of this device can access.
     pub(crate) staging: Mutex<Option<Arc<TestMemory>>>,
     /// Commands that were run.
     pub(crate) executed: Arc<AtomicU64>,
@@ -148,7 +148,7 @@ impl TestDevice {
         Self::changed(name, |_, target| target.language.images = images)
     }
 
-    /// A device with changed properties.
+    /// Creates a device with changed properties.
     pub(crate) fn changed(name: &str, change: impl FnOnce(&mut DeviceProperties, &mut Target)) -> Arc<Self> {
         let (mut properties, mut target) = (properties(name), Target::full());
         target.language.images = false;
@@ -164,7 +164,7 @@ impl TestDevice {
         let refused_copies = refuses_copies.clone();
         let (drops_copies, drops_reads) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
         let (dropped_copies, dropped_reads) = (drops_copies.clone(), drops_reads.clone());
-        // One test prevents the creation of threads without an explicit stack size.
+        // The test `a_build_without_a_thread_fails` prevents the creation of threads without an explicit stack size.
         let thread = std::thread::Builder::new().stack_size(1 << 21);
         let run = move || {
             for (command, progress) in receiver.into_iter().flatten() {

@@ -32,11 +32,11 @@
 //! create a thread.
 //!
 //! # Soundness
-//! Generated code runs in this process. A faulty kernel can corrupt its memory. `unsafe` code is confined to a few
-//! files: [`memory::host_allocation`], `memory::pages`, [`memory`] (bytes of memory objects), [`program::code`] and
-//! [`launch::dispatch`] (calls of generated code), `program::fp_environment`, `program::stack` (Windows),
-//! [`sanitizer`] (reads of kernel memory), [`threads::affinity`]; `device::processor` (AArch64's identification
-//! register), and `calling_convention` (types of generated functions).
+//! Generated code runs in this process. A faulty kernel can corrupt the memory of the process. `unsafe` code is
+//! confined to a few files. [`memory`], [`memory::host_allocation`] and `memory::pages` allocate and access memory.
+//! [`program::code`] and [`launch::dispatch`] call generated code, whose function types `calling_convention` defines.
+//! `program::fp_environment` and `program::stack` (Windows) prepare these calls. [`sanitizer`] reads the memory of
+//! kernels. [`threads::affinity`] binds threads. `device::processor` reads an identification register of AArch64.
 
 #![cfg(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")))]
 #![warn(unreachable_pub)]
@@ -79,8 +79,8 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// The backend for this machine. Generates code for `limit` if the processor supports it, otherwise for the best
-    /// supported instruction set.
+    /// Creates the backend for this machine. Generates code for `limit` if the processor supports it, otherwise for the
+    /// best supported instruction set.
     ///
     /// # Errors
     /// See [`Unavailable`].

@@ -1,10 +1,10 @@
 //! Splits an NDRange into regions whose work-groups all have the same size.
 //!
 //! Work-groups at the upper edges of an NDRange may be smaller than the others. If a kernel cannot observe its
-//! work-groups, this module regroups the work-items, unless the requested groups are tiles. The new groups have
-//! 256 or 64 work-items along dimension 0, except for a remainder. If dimension 0 is shorter, a group spans several
-//! dimensions and has at most 64 work-items. In a large launch, every thread has several groups. There are few distinct
-//! group sizes, so that launches of many sizes share few kernel variants.
+//! work-groups, this module regroups the work-items, unless the requested groups are tiles ([`is_tiled`]). The new
+//! groups have 256 work-items along dimension 0 if each thread then has several groups, otherwise 64. The remainder is
+//! in smaller groups. If dimension 0 is shorter than 64, a group spans several dimensions and has at most 64
+//! work-items. There are few distinct group sizes, so that launches of many sizes share few kernel variants.
 //!
 //! Example: 65 work-items in groups of 16 have two regions. The first has four groups of 16, the second one group of 1.
 
@@ -52,16 +52,16 @@ pub(crate) enum Grouping {
     Regrouped { threads: usize },
 }
 
-/// Groups of one size in one dimension.
+/// Consecutive groups of one size in one dimension.
 #[derive(Clone, Copy, Debug)]
-struct Segment {
+struct GroupRun {
     local: u32,
     enqueued: u32,
     first: u32,
     groups: u32,
 }
 
-type Segments = SmallVec<[Segment; 3]>;
+type GroupRuns = SmallVec<[GroupRun; 3]>;
 
 /// Splits a launch into regions.
 ///
@@ -72,21 +72,21 @@ pub(crate) fn split(launch: &Launch, grouping: Grouping) -> BackendResult<Region
     if launch.local_size.contains(&0) {
         return Err(BackendError::Other(format!("launch: local size {:?} has a zero component", launch.local_size)));
     }
-    let segments = match grouping {
-        Grouping::Regrouped { threads } if !is_tiled(launch.local_size, size) => regrouped_segments(size, threads),
-        Grouping::Regrouped { .. } | Grouping::Requested => [0, 1, 2].map(|d| segments(size[d], launch.local_size[d])),
+    let group_runs = match grouping {
+        Grouping::Regrouped { threads } if !is_tiled(launch.local_size, size) => regrouped_runs(size, threads),
+        Grouping::Regrouped { .. } | Grouping::Requested => [0, 1, 2].map(|d| group_runs(size[d], launch.local_size[d])),
     };
-    let num_groups = segments.each_ref().map(|segments| segments.last().map_or(0, |last| last.first + last.groups));
+    let num_groups = group_runs.each_ref().map(|group_runs| group_runs.last().map_or(0, |last| last.first + last.groups));
     let mut regions = SmallVec::new();
-    for z in &segments[2] {
-        for y in &segments[1] {
-            for x in &segments[0] {
-                let of = |field: fn(&Segment) -> u32| [field(x), field(y), field(z)];
+    for z in &group_runs[2] {
+        for y in &group_runs[1] {
+            for x in &group_runs[0] {
+                let of = |field: fn(&GroupRun) -> u32| [field(x), field(y), field(z)];
                 regions.push(Region {
-                    local_size: of(|segment| segment.local),
-                    enqueued_local_size: of(|segment| segment.enqueued),
-                    first_group: of(|segment| segment.first),
-                    group_count: of(|segment| segment.groups),
+                    local_size: of(|run| run.local),
+                    enqueued_local_size: of(|run| run.enqueued),
+                    first_group: of(|run| run.first),
+                    group_count: of(|run| run.groups),
                 });
             }
         }
@@ -116,32 +116,32 @@ fn is_tiled(local: [u32; 3], size: [u32; 3]) -> bool {
 }
 
 /// Splits `size` work-items into groups of `local`, and a smaller group for the remainder.
-fn segments(size: u32, local: u32) -> Segments {
-    let mut segments = Segments::new();
+fn group_runs(size: u32, local: u32) -> GroupRuns {
+    let mut group_runs = GroupRuns::new();
     let (whole, rest) = (size / local, size % local);
     if whole > 0 {
-        segments.push(Segment { local, enqueued: local, first: 0, groups: whole });
+        group_runs.push(GroupRun { local, enqueued: local, first: 0, groups: whole });
     }
     if rest > 0 {
-        segments.push(Segment { local: rest, enqueued: local, first: whole, groups: 1 });
+        group_runs.push(GroupRun { local: rest, enqueued: local, first: whole, groups: 1 });
     }
-    segments
+    group_runs
 }
 
-/// The segments of a regrouped launch.
-fn regrouped_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
+/// Splits a regrouped launch into the runs of groups of each dimension.
+fn regrouped_runs(size: [u32; 3], threads: usize) -> [GroupRuns; 3] {
     let items: u64 = size.iter().map(|&size| u64::from(size)).product();
     if size[0] >= SHORT_GROUP {
         let enough = items / u64::from(LONG_GROUP) >= GROUPS_PER_THREAD * threads as u64;
         let length = if enough && size[0] >= LONG_GROUP { LONG_GROUP } else { SHORT_GROUP };
-        return [line_segments(size[0], length), segments(size[1], 1), segments(size[2], 1)];
+        return [line_runs(size[0], length), group_runs(size[1], 1), group_runs(size[2], 1)];
     }
     // Dimension 0 is short: a group spans several dimensions.
-    let mut found = [Segments::new(), Segments::new(), Segments::new()];
+    let mut found = [GroupRuns::new(), GroupRuns::new(), GroupRuns::new()];
     let mut available = SHORT_GROUP;
     for (found, size) in found.iter_mut().zip(size) {
         let local = if size <= available { size.max(1) } else { 1 << available.ilog2() };
-        *found = segments(size, local);
+        *found = group_runs(size, local);
         available = if size <= available { (available / size.max(1)).max(1) } else { 1 };
     }
     found
@@ -149,18 +149,18 @@ fn regrouped_segments(size: [u32; 3], threads: usize) -> [Segments; 3] {
 
 /// Splits `size` work-items into groups of `length`, then groups of `SHORT_GROUP`, then a smaller group for the
 /// remainder.
-fn line_segments(size: u32, length: u32) -> Segments {
-    let mut found = Segments::new();
+fn line_runs(size: u32, length: u32) -> GroupRuns {
+    let mut found = GroupRuns::new();
     let whole = size / length;
-    found.push(Segment { local: length, enqueued: length, first: 0, groups: whole });
+    found.push(GroupRun { local: length, enqueued: length, first: 0, groups: whole });
     // The first id of the short groups is in units of `SHORT_GROUP`, so that id times size is the first work-item.
     let before = whole * (length / SHORT_GROUP);
     let (short, rest) = (size % length / SHORT_GROUP, size % SHORT_GROUP);
     if short > 0 {
-        found.push(Segment { local: SHORT_GROUP, enqueued: SHORT_GROUP, first: before, groups: short });
+        found.push(GroupRun { local: SHORT_GROUP, enqueued: SHORT_GROUP, first: before, groups: short });
     }
     if rest > 0 {
-        found.push(Segment { local: rest, enqueued: SHORT_GROUP, first: before + short, groups: 1 });
+        found.push(GroupRun { local: rest, enqueued: SHORT_GROUP, first: before + short, groups: 1 });
     }
     found
 }
@@ -208,7 +208,7 @@ mod tests {
         split(&launch(global, local), grouping).expect("regions")
     }
 
-    /// Every work-item is in one group of one region.
+    /// Checks that every work-item is in exactly one group of one region.
     fn check(global: [u64; 3], local: [u32; 3], free: bool) {
         let RegionList { regions, .. } = regions(global, local, free);
         let mut seen = BTreeSet::new();

@@ -19,7 +19,7 @@ use crate::engine::{self, Task, now};
 use crate::memory::{GLOBAL_MEMORY, InterpreterMemory, ObjectIds};
 use crate::program::InterpreterProgram;
 
-/// Maximum allocation size in bytes: a quarter of the memory.
+/// Maximum allocation size in bytes: a quarter of the memory size.
 const MAX_ALLOCATION: u64 = 1 << 29;
 /// Local memory size in bytes.
 const LOCAL_MEMORY: u32 = 1 << 16;
@@ -47,12 +47,14 @@ fn properties() -> DeviceProperties {
         compute_units: 1,
         subgroup_size: 1,
         max_required_subgroups: u32::MAX,
-        // These are the values of the CPU device, so that kernels run with the same local sizes on both.
+        // The device of the CPU backend has the same values. Kernels therefore run with the same local sizes on both
+        // devices.
         preferred_group: PreferredGroup { min_items: 64, max_items: MAX_GROUP, groups_per_unit: 8 },
         cache: host::cache(),
         dedicated_local_memory: false,
         unified_memory: false,
-        // Memory has no host address: a launch owns the bytes while it runs.
+        // A native kernel needs host addresses. Memory objects of this device have none, because launches move their
+        // bytes.
         native_kernels: false,
         svm: SvmCapabilities::COARSE_GRAIN_BUFFER,
         timer_resolution: 1,
@@ -62,7 +64,7 @@ fn properties() -> DeviceProperties {
     }
 }
 
-/// Every optional feature that the interpreter supports.
+/// Returns the compiler's target, with every optional feature that the interpreter supports.
 fn target() -> Target {
     Target::portable().changed(|target| {
         target.inlining.takes_addresses = true;
@@ -94,8 +96,8 @@ impl InterpreterDevice {
         Self { properties: properties(), target: target(), ids: Arc::default(), thread: Mutex::default() }
     }
 
-    /// Sends a command to the device's thread, which the first command starts. Returns the command if the system
-    /// refuses to create a thread.
+    /// Sends a command to the device's thread, which the first command starts. If the system refuses to create a
+    /// thread, returns the task as the error.
     #[expect(clippy::result_large_err, reason = "the caller handles the unsent task, at most once per device")]
     fn send(&self, task: Task) -> Result<(), Task> {
         let mut thread = self.thread.lock();

@@ -21,7 +21,7 @@ pub(crate) struct Task {
 /// Returns 1 plus the nanoseconds since the first call.
 pub(crate) fn now() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    // The result is never 0, which means "not yet". 64 bits are enough for 584 years.
+    // The result is never 0, because 0 means that a time is not known yet. 64 bits are enough for 584 years.
     1 + START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
@@ -39,7 +39,8 @@ pub(crate) fn run(Task { command, progress }: Task) {
     progress.complete(result.map(|()| Times { start, end: now() }));
 }
 
-/// Runs a kernel. The contents of every memory object that it may access move to the interpreter and back.
+/// Runs a kernel. The contents of every memory object that the kernel may access move to the interpreter, and back
+/// after the launch.
 fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     let program: &InterpreterProgram = launch
         .program
@@ -54,7 +55,9 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
             LaunchArg::Local(size) => Argument::Local(*size),
             LaunchArg::Buffer(None) => Argument::Buffer(None),
             LaunchArg::Address(_) => {
-                return Err(BackendError::Other("the interpreter does not support host addresses as arguments".to_owned()));
+                return Err(BackendError::Other(
+                    "the interpreter does not support kernel arguments that point to memory outside of SVM allocations".to_owned(),
+                ));
             }
             LaunchArg::Buffer(Some(range)) | LaunchArg::Image(range, _) => {
                 let memory = downcast::<InterpreterMemory>(&range.memory)?;
@@ -101,7 +104,8 @@ fn launch(launch: &Launch, progress: &dyn Progress) -> BackendResult<()> {
     }
 }
 
-/// Narrows the three components of `what` to 32 bits. Fails for larger ones, which the API has already rejected.
+/// Narrows the three components of `sizes` to 32 bits. Fails for a component of 2^32 or more, although the API has
+/// already rejected such a launch. The error calls the sizes `what`.
 fn to_u32(what: &str, sizes: [u64; 3]) -> BackendResult<[u32; 3]> {
     let mut narrow = [0; 3];
     for (narrow, size) in narrow.iter_mut().zip(sizes) {

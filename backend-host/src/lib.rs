@@ -1,9 +1,9 @@
 //! A device that interprets the IR on the host ([`wgcl_compiler::interpret`]), without a GPU, a driver or generated
 //! code.
 //!
-//! Its results are a reference for other devices. It executes the IR that a program build returns. Its only pass is the
-//! expansion of image accesses. If a GPU has another result, one of the two is wrong. A kernel that accesses memory out
-//! of bounds fails.
+//! The interpreter's results are a reference for other devices. It executes the IR that a program build returns, after
+//! one pass: the expansion of image accesses. If a GPU has another result, the GPU or the interpreter is wrong. A
+//! kernel that accesses memory out of bounds fails.
 //!
 //! Each device has one thread, which runs commands in order. A memory object is a vector of bytes. A launch owns
 //! the vector while it runs.

@@ -12,14 +12,15 @@ use wgcl_compiler::pointer::identity;
 /// Size of the device's memory in bytes.
 pub(crate) const GLOBAL_MEMORY: u64 = 2 << 30;
 
-/// The first id of shared memory. Ids from here up to `identity::FIRST_BUFFER` are the high halves of host addresses.
+/// The first id of shared virtual memory. Ids from this one up to `identity::FIRST_BUFFER` (exclusive) are the high 32
+/// bits of host addresses.
 const FIRST_OF_HOST: u32 = 0x1000;
 
 /// The value of uninitialised bytes.
 const UNINITIALIZED: u8 = 0xcd;
 
-/// Allocates object ids, and counts the bytes of the device's objects. An id that it has allocated is reused after the
-/// object is dropped.
+/// Allocates object ids, and counts the bytes of the device's objects. Reuses an id that it has allocated itself after
+/// the object with this id is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct ObjectIds(Mutex<Pool>);
 
@@ -46,7 +47,7 @@ impl ObjectIds {
 
     fn free(&self, id: ObjectId, bytes: u64) {
         let mut pool = self.0.lock();
-        // The API allocates the ids of shared memory.
+        // Ids of shared virtual memory are not reused here, because the API allocates them.
         if !(FIRST_OF_HOST..identity::FIRST_BUFFER).contains(&id.number()) {
             pool.free.push(id);
         }
@@ -84,7 +85,7 @@ impl InterpreterMemory {
         Self::create(ids, size, || ids.allocate())
     }
 
-    /// Creates shared memory with an id that the API has allocated.
+    /// Creates shared virtual memory with an id that the API has allocated.
     pub(crate) fn of_host(ids: &Arc<ObjectIds>, size: u64, identity: u32) -> BackendResult<Self> {
         Self::create(ids, size, || ObjectId::new(identity).filter(|id| id.number() >= FIRST_OF_HOST))
     }
@@ -118,7 +119,7 @@ impl InterpreterMemory {
         std::mem::take(&mut *self.bytes.lock())
     }
 
-    /// Moves the contents back.
+    /// Moves the contents back from a launch.
     pub(crate) fn put(&self, bytes: Vec<u8>) {
         *self.bytes.lock() = bytes;
     }

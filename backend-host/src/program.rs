@@ -133,7 +133,7 @@ impl InterpreterProgram {
     }
 }
 
-/// Expands a kernel's image accesses for some formats and samplers.
+/// Expands a kernel's image accesses for the image formats and samplers in `images`.
 fn expand(module: &ir::Module, kernel: &str, images: &ImageKey, target: &Target) -> BackendResult<Expanded> {
     let mut key = LaunchKey::default();
     (key.kernel.images, key.kernel.samplers) = (images.formats.clone(), images.samplers.clone().into());

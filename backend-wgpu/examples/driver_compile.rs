@@ -114,7 +114,7 @@ impl Driver {
             .push_next(&mut newer)
             .push_next(&mut newest)
             .push_next(&mut executables);
-        // SAFETY: see above; the structures form a valid chain.
+        // SAFETY: the instance is alive, and the structures form a valid chain.
         unsafe { instance.get_physical_device_features2(physical, &mut features) };
         let queue = [vk::DeviceQueueCreateInfo::default().queue_family_index(0).queue_priorities(&[1.0])];
         let extensions = [ash::khr::pipeline_executable_properties::NAME.as_ptr()];
@@ -126,7 +126,7 @@ impl Driver {
         Ok(Self { _entry: entry, device, statistics, subgroup })
     }
 
-    /// Creates the pipeline of a shader; returns the statistics of the driver.
+    /// Creates the pipeline of a shader. Returns the driver's statistics about it.
     fn pipeline(&self, shader: &Shader) -> Outcome<String> {
         let words = shader.spirv.as_deref().ok_or("the device has no SPIR-V passthrough")?;
         let entry_point = CString::new(shader.entry_point.clone())?;

@@ -1,10 +1,11 @@
-//! Runs WGSL shaders on wgpu alone for `scripts/bench`, as the baseline of a program without OpenCL.
+//! Runs WGSL shaders on wgpu alone for `scripts/bench`, which compares wgcl with these shaders. They show the speed of
+//! a program that does not use OpenCL.
 //!
 //! `twins` compiles as wgpu does by default: with bounds checks, bounded loops and zeroed work-group memory. `twins
 //! unchecked` disables these. Commands are lines on stdin. Answers are lines on stdout: `ok ...` or `error ...`. Tabs
 //! separate words.
 //!
-//! | command | answer |
+//! | command | effect and answer |
 //! |---|---|
 //! | `device` | answers the adapter's name, its driver, and `cpu` or `gpu` |
 //! | `reset` | drops all buffers and steps |
@@ -14,8 +15,8 @@
 //! | `run COUNT` | runs all steps COUNT times in one submission, and waits; answers the time in seconds |
 //! | `read BUFFER FILE` | writes the buffer to the file |
 //!
-//! BUFFERS are numbers of buffers, separated by commas, for the bindings from 0 on. If there are WORDS, the next
-//! binding is a uniform buffer of these 32-bit words.
+//! `dispatch` and `clear` append a step to the list that `run` executes. BUFFERS are numbers of buffers, separated by
+//! commas, for the bindings from 0 on. If there are WORDS, the next binding is a uniform buffer of these 32-bit words.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a tool for developers")]
 
@@ -193,7 +194,7 @@ impl Twins {
         encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, None);
         self.queue.submit([encoder.finish()]);
         let (sender, receiver) = std::sync::mpsc::channel();
-        // The receiver waits below.
+        // `send` cannot fail, because the receiver exists until it has received the result.
         staging.slice(..).map_async(wgpu::MapMode::Read, move |result| drop(sender.send(result)));
         self.wait()?;
         receiver.recv()??;

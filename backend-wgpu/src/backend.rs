@@ -23,7 +23,7 @@ const MIN_STORAGE_BUFFERS: u32 = 4;
 #[derive(Debug, Default)]
 pub struct WgpuBackend {
     settings: Settings,
-    /// Whether to use OpenGL ES 3.1 instead of the system's main API.
+    /// Whether to use OpenGL ES 3.1 instead of Vulkan, Metal and Direct3D 12.
     gl: bool,
     /// The folder in which the compiler for shader model 6 is searched first.
     compilers: Option<PathBuf>,
@@ -55,7 +55,8 @@ impl WgpuBackend {
         let instances = self.list();
         for (instance, adapters) in &instances {
             tracing::debug!("listed {} adapters in {:?}", adapters.len(), begin.elapsed());
-            // The driver stays loaded. One thread must not unload it while another runs its exit handlers.
+            // A leaked instance keeps the driver loaded. One thread must not unload the driver while another runs the
+            // driver's exit handlers.
             process_exit::leak(instance.clone());
         }
         let with_instance = |(instance, adapters): (wgpu::Instance, Vec<wgpu::Adapter>)| {
@@ -85,13 +86,13 @@ impl WgpuBackend {
 }
 
 impl WgpuBackend {
-    /// Returns the instances and their adapters. There is none without a driver.
+    /// Returns each instance with its adapters. There are no adapters without a driver.
     fn list(&self) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
         if self.gl { vec![list_by_wgpu(wgpu::Backends::GL)] } else { list_main_apis(self.compilers.as_deref()) }
     }
 }
 
-/// Lists the adapters of Vulkan without wgpu's additions, and on Windows also those of Direct3D 12.
+/// Lists the adapters of Vulkan ([`hal_adapter::adapters`]), and on Windows also those of Direct3D 12.
 #[cfg(not(target_vendor = "apple"))]
 fn list_main_apis(compilers: Option<&Path>) -> Vec<(wgpu::Instance, Vec<wgpu::Adapter>)> {
     let vulkan = hal_adapter::instance(&descriptor(wgpu::Backends::VULKAN));
@@ -211,7 +212,7 @@ fn first_of_each_device(adapters: &[wgpu::AdapterInfo], choice: &str) -> Vec<boo
     is_first
 }
 
-/// Devices are sorted by the order of this enum.
+/// Devices are sorted by [`DeviceKind`], and GPUs must precede CPUs.
 const _: () = assert!((DeviceKind::DiscreteGpu as u8) < (DeviceKind::Cpu as u8));
 
 #[cfg(test)]

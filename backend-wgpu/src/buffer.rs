@@ -7,7 +7,7 @@ use ash::vk;
 use crate::context_lock::Guarded;
 use crate::host_visibility::HostVisibility;
 
-/// Offsets and sizes of Vulkan's and wgpu's copy commands are multiples of this.
+/// Offsets and sizes of Vulkan's and wgpu's copy commands are multiples of this number of bytes.
 pub(crate) const WORD: u64 = wgpu::COPY_BUFFER_ALIGNMENT;
 
 #[derive(Debug)]
@@ -15,11 +15,11 @@ pub(crate) struct Buffer {
     pub(crate) wgpu: Guarded<wgpu::Buffer>,
     /// Null if the device has no [`Gpu::vulkan_queue`](crate::gpu::open_device::Gpu::vulkan_queue).
     pub(crate) handle: vk::Buffer,
-    /// The address for shaders; 0 if there is none.
+    /// The address for shaders, or 0 if the buffer has no address.
     pub(crate) address: u64,
     /// Unique. A new buffer may get the Vulkan handle of a destroyed one.
     pub(crate) id: u64,
-    /// Whether the host, or another API, which reads the buffer in place, sees the writes of commands.
+    /// Whether writes of commands become visible to the host or to another API, which read the buffer without a copy.
     pub(crate) visibility: HostVisibility,
 }
 

@@ -5,13 +5,13 @@
 //! execute a kernel, for longer. Threads therefore first take this lock, which waits without limit.
 //!
 //! The destruction of objects also uses the context: [`Guarded`] objects take the lock. To prevent deadlocks, a thread
-//! that has it takes no other lock under which this crate calls wgpu.
+//! that holds this lock takes no other lock under which this crate calls wgpu.
 
 use std::ops::Deref;
 
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
-/// One for all devices, which may share a context.
+/// One lock for all devices, because they share the OpenGL ES context.
 static CONTEXT: ReentrantMutex<()> = ReentrantMutex::new(());
 
 /// The lock of a device, or nothing if its driver allows calls from several threads.
@@ -21,7 +21,7 @@ pub(crate) struct ContextLock {
 }
 
 impl ContextLock {
-    /// Takes no lock. For buffers of Vulkan devices.
+    /// A lock that is never taken, for buffers of Vulkan devices.
     pub(crate) const NONE: Self = Self { is_needed: false };
 
     pub(crate) fn of(backend: wgpu::Backend) -> Self {
@@ -41,7 +41,7 @@ impl ContextLock {
 /// A wgpu object that is destroyed while the context is locked.
 #[derive(Clone, Debug)]
 pub(crate) struct Guarded<T> {
-    /// `None` only while it is dropped.
+    /// `None` only while this [`Guarded`] is dropped.
     object: Option<T>,
     lock: ContextLock,
 }

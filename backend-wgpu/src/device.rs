@@ -1,4 +1,5 @@
-//! An OpenCL device on a wgpu adapter. Its properties are known at once; the device is opened on first use.
+//! An OpenCL device on a wgpu adapter. Its properties are known before the device is opened. The first use opens the
+//! device.
 
 use std::fmt;
 use std::ops::Range;
@@ -202,7 +203,8 @@ impl WgpuDevice {
     }
 
     fn vulkan_queue(&self) -> BackendResult<&Arc<VulkanQueue>> {
-        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(|| BackendError::Other("shared semaphores need a Vulkan device".to_owned()))
+        let unsupported = || BackendError::Other("semaphores can be shared only on devices with a Vulkan driver".to_owned());
+        self.open()?.gpu.vulkan_queue.as_ref().ok_or_else(unsupported)
     }
 
     /// Loses the device, as a driver does when a kernel hangs. For tests of this crate.
@@ -217,8 +219,8 @@ impl WgpuDevice {
         Ok(())
     }
 
-    /// The number of pipelines of a program, including failed ones and those that are being created. For tests of this
-    /// crate.
+    /// Returns the number of pipelines of a program, including failed ones and those that are being created. For tests
+    /// of this crate.
     #[doc(hidden)]
     pub fn pipelines(program: &dyn LoadedProgram) -> usize {
         program.as_any().downcast_ref::<WgpuProgram>().map_or(0, |program| program.code.variant_count())

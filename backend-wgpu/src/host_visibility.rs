@@ -1,7 +1,8 @@
-//! Whether the host sees the writes of commands to a buffer. Vulkan requires a barrier to the host at the end of the
-//! batch ("Host Write Ordering Guarantees" covers the other direction only). On an H100 it takes 2 of the 19 us of a
-//! launch with a wait. Buffers that the host accesses across the bus are therefore without it until the first read that
-//! would have used the bus. That read copies the bytes on the device instead.
+//! Whether the host sees the writes of commands to a buffer. Vulkan requires a barrier to the host at the end of a
+//! batch, after the writes. ("Host Write Ordering Guarantees" of its specification orders only writes of the host
+//! before commands.) On an H100, the barrier takes 2 of the 19 us of a launch with a wait. Batches therefore do without
+//! it for buffers that the host could read across the bus, until the first such read. This first read copies the bytes
+//! on the device instead, and later batches have the barrier.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -29,7 +30,8 @@ impl HostVisibility {
         self.has_barriers.store(true, Ordering::Relaxed);
     }
 
-    /// Records that the open batch writes the buffer. The barrier at its end would cover all earlier batches, too.
+    /// Records that the open batch writes the buffer. If this batch ends with a barrier, the barrier also covers the
+    /// writes of all earlier batches.
     pub(crate) fn record_write(&self) {
         self.is_stale.store(!self.has_barriers(), Ordering::Relaxed);
     }

@@ -16,8 +16,8 @@
 //! * A [`launch::program`] has one [`launch::pipeline`] per kernel and launch key, as a variant of [`wgcl_runtime`].
 //! * [`vendor`] queries the operating system's driver for facts that Vulkan does not report, and requests high clocks.
 //!
-//! Modules depend on each other in one direction: `vendor`, `vulkan`, `adapter`, `gpu`, `memory`, `readback`,
-//! `submit`, then `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks it. ARCHITECTURE.md lists
+//! Modules depend on each other in one direction: `vendor`, `vulkan`, `adapter`, `gpu`, `memory`, `readback`, `submit`,
+//! then `launch` and `transfer`, then `queue`. `tidy/tests/architecture.rs` checks this order. ARCHITECTURE.md lists
 //! the files with `unsafe` code.
 
 #![warn(unreachable_pub)]

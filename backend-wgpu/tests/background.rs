@@ -112,7 +112,7 @@ fn the_device_runs_while_a_kernel_is_compiled() {
     };
     let program = program(&device, &["first", "second"], on_compile);
     run(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]));
-    // No thread flushes.
+    // No thread flushes the device. The second launch must therefore make the device start the first one.
     let first = start(&*device, launch(&program, "first", vec![], [1, 1, 1], [1, 1, 1]), false);
     let second = start(&*device, launch(&program, "second", vec![], [1, 1, 1], [1, 1, 1]), false);
     first.wait().unwrap();
@@ -143,7 +143,7 @@ fn a_program_may_be_dropped_while_its_kernels_are_compiled() {
         assert!(begun.wait_for(1));
         drop(program);
         drop(device);
-        // Compilations in progress end. The others do not start.
+        // Compilations in progress end. The other compilations do not start.
         thread::sleep(Duration::from_millis(200));
         assert!(made.load(Ordering::SeqCst) < 50);
     }

@@ -74,7 +74,7 @@ fn batches_of_launches_run_in_order() {
     for settings in ALL {
         let device = device(settings);
         let spirv = device.target().shaders.spirv;
-        // x = x * 3 + value is not commutative.
+        // The result shows the order of the launches, because x = x * 3 + value does not commute.
         let params = vec![GLOBAL, wgcl_compiler::ir::KernelParam::Value];
         let program = device
             .load_shaders(vec![("step".to_owned(), params)], move |_, _| {
@@ -101,7 +101,7 @@ fn batches_of_launches_run_in_order() {
     }
 }
 
-/// The first read that could use the bus copies the bytes on the device. Later ones use the bus.
+/// The first read that could use the bus copies the bytes on the device. Later reads use the bus.
 #[test]
 fn small_reads_see_each_launch() {
     for settings in ALL {
@@ -156,8 +156,8 @@ fn a_resubmitted_command_buffer_has_the_same_effect() {
     }
 }
 
-/// `sum(global uint *out, constant uint *a, constant uint *b)`: out[i] = a[i] * 10 + b[i]. The launch key chooses the
-/// bindings of the constants. Adds each key to `seen`.
+/// Returns a program with the kernel `sum(global uint *out, constant uint *a, constant uint *b)`, which computes
+/// out[i] = a[i] * 10 + b[i]. The launch key chooses the bindings of the constants. Adds each key to `seen`.
 fn summer(device: &wgcl_backend_wgpu::WgpuDevice, seen: &Arc<Mutex<Vec<LaunchKey>>>) -> Arc<dyn wgcl_api::backend::LoadedProgram> {
     let spirv = device.target().shaders.spirv;
     let seen = Arc::clone(seen);
@@ -208,7 +208,7 @@ fn constants_are_uniforms_where_they_can_be() {
         run(&*device, launch(&program, "sum", vec![buffer(&small), buffer(&small), buffer(&out)], [8, 1, 1], [4, 1, 1]));
         assert_eq!(words(&read(&*device, &small, 0, 32))[..2], [29, 48]);
         assert_eq!(seen.lock().unwrap()[1].binding.constant_args, [ConstantBinding::Storage, ConstantBinding::Uniform(256)]);
-        // A null pointer to constant memory.
+        // Both `out` and a constant argument may be null pointers.
         let null = LaunchArg::Buffer(None);
         run(&*device, launch(&program, "sum", vec![null.clone(), buffer(&small), null], [8, 1, 1], [4, 1, 1]));
     }

@@ -14,7 +14,7 @@ use wgcl_compiler::build::build;
 use wgcl_compiler::options::parse_options;
 use wgcl_compiler::program::Source;
 
-/// A device with small bindings.
+/// Returns a device on which bindings have at most 8 KiB.
 fn device(settings: Settings) -> Arc<WgpuDevice> {
     static LIMIT: Once = Once::new();
     // SAFETY: every test calls this before anything reads the environment.

@@ -176,7 +176,7 @@ fn memory_can_be_allocated_again_after_running_out() {
             // No machine has that much memory.
             assert!(kept.len() < 1 << 20);
         }
-        // Other processes may have allocated some of it.
+        // Other processes may have allocated some of the memory.
         assert!(!kept.is_empty() && kept.len() as u64 * most <= device.properties().global_memory);
     }
 }
@@ -279,7 +279,7 @@ fn devices_import_host_memory() {
         let model = noise(SIZE as usize, 6);
         let pages = Pages::new(&model);
         let region: Arc<dyn HostRegion> = pages.clone();
-        // Only devices that share the host's memory import it for kernels. wgpu cannot import it.
+        // Only devices that share the host's memory import host memory for kernels. wgpu cannot import host memory.
         let adopted = device.import_host_memory(&region, SIZE);
         assert_eq!(adopted.is_some(), device.can_import_host_memory(), "{settings:?}");
         assert!(!(settings.discrete && device.can_import_host_memory()), "{settings:?}");

@@ -33,7 +33,7 @@ pub enum ClientError {
     /// No suitable device has the name.
     #[error("no {}", if .wanted.is_empty() { "suitable device".to_owned() } else { format!("device named `{wanted}`; suitable devices: {}", if .known.is_empty() { "none".to_owned() } else { .known.join(", ") }) })]
     NoDevice {
-        /// The requested name or a part of it. Empty if any suitable device was requested.
+        /// The requested name, or a part of the name. Empty if any suitable device was requested.
         wanted: String,
         /// The names of the suitable devices.
         known: Vec<String>,

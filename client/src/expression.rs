@@ -450,13 +450,13 @@ fn float_function(name: &str, values: &[Value], scope: &Scope<'_>) -> Option<Val
     Some(Value::Float(result))
 }
 
-/// `a * b + c`, rounded once.
+/// Returns `a * b + c`, rounded once.
 #[cfg(not(windows))]
 fn fma(a: f64, b: f64, c: f64) -> f64 {
     a.mul_add(b, c)
 }
 
-/// `a * b + c`, rounded once. MinGW's C library rounds twice.
+/// Returns `a * b + c`, rounded once. The `fma` of MinGW's C library rounds twice.
 #[cfg(windows)]
 fn fma(a: f64, b: f64, c: f64) -> f64 {
     libm::fma(a, b, c)

@@ -39,7 +39,7 @@ pub struct Level {
     pub sizes: [usize; 3],
 }
 
-/// The channel orders from CL_R on, and their number of channels in memory.
+/// The channel orders in the order of their values, from CL_R on. Each has its number of channels in memory.
 const ORDERS: [(&str, usize); 20] = [
     ("R", 1),
     ("A", 1),
@@ -63,7 +63,8 @@ const ORDERS: [(&str, usize); 20] = [
     ("ABGR", 4),
 ];
 
-/// The channel types from CL_SNORM_INT8 on, their scalar type in memory, and whether they are packed formats.
+/// The channel types in the order of their values, from CL_SNORM_INT8 on. Each has its scalar type in memory, and
+/// whether it is a packed format.
 const TYPES: [(&str, Element, bool); 15] = [
     ("SNORM_INT8", Element::Char, false),
     ("SNORM_INT16", Element::Short, false),
@@ -82,7 +83,7 @@ const TYPES: [(&str, Element, bool); 15] = [
     ("FLOAT", Element::Float, false),
 ];
 
-/// Further packed channel types, and their values.
+/// Packed channel types whose values do not follow those of [`TYPES`], and their values.
 const MORE_TYPES: [(&str, u32); 2] = [("UNORM_INT_101010_2", 0x10E0), ("UNORM_INT_2_101010", 0x10E5)];
 
 impl ImageProperties {
@@ -93,7 +94,9 @@ impl ImageProperties {
     pub fn parse(text: &str) -> Result<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         let (words, levels) = match words.as_slice() {
-            [words @ .., "levels", count] => (words, count.parse().map_err(|error| format!("{count}: {error}"))?),
+            [words @ .., "levels", count] => {
+                (words, count.parse().map_err(|error| format!("`{count}` is not a number of levels: {error}"))?)
+            }
             words => (words, 1),
         };
         let [kind, sizes, order, data_type] = words else {
@@ -115,11 +118,14 @@ impl ImageProperties {
             .split('x')
             .map(str::parse)
             .collect::<std::result::Result<Vec<usize>, _>>()
-            .map_err(|error| format!("{sizes}: {error}"))?;
+            .map_err(|error| format!("`{sizes}` is not an image size, such as `8x4`: {error}"))?;
         if given.len() != dimensions || given.contains(&0) {
-            return Err(format!("`{sizes}` is not a valid size in {dimensions}D").into());
+            let numbers = if dimensions == 1 { "positive number" } else { "positive numbers, separated by `x`" };
+            let is_array = matches!(kind, CL_MEM_OBJECT_IMAGE1D_ARRAY | CL_MEM_OBJECT_IMAGE2D_ARRAY);
+            let last = if is_array { "; the last one is the array size" } else { "" };
+            return Err(format!("image size `{sizes}`: expected {dimensions} {numbers}{last}").into());
         }
-        // An element has at most four channels of four bytes.
+        // The product starts with the maximum size of an element: four channels of four bytes.
         given.iter().try_fold(16_usize, |bytes, size| bytes.checked_mul(*size)).ok_or("the image is too large")?;
         let sizes = std::array::from_fn(|dimension| given.get(dimension).copied().unwrap_or(1));
         let number = (0..).zip(ORDERS).find(|(_, (name, _))| name == order);

@@ -131,7 +131,7 @@ impl Init {
         }
     }
 
-    /// Returns the value of the element `i` of the scope.
+    /// Returns the value for the element whose index is the `i` of the scope.
     ///
     /// # Errors
     /// Fails if the expression cannot be evaluated or the list is empty.

@@ -127,7 +127,7 @@ impl<T> Drop for Owned<T> {
 /// A context of one device, and a queue with profiling.
 pub struct Context {
     device: cl_device_id,
-    // Dropped before the context.
+    // Declared before `context`, so that it is dropped first.
     queue: Owned<_cl_command_queue>,
     context: Owned<_cl_context>,
     api: Arc<Api>,
@@ -150,7 +150,7 @@ pub enum Code<'a> {
 
 pub struct Kernel(Owned<_cl_kernel>);
 
-/// The name and the type of a kernel parameter. They are empty if the driver does not report them.
+/// The name and the type of a kernel parameter. Both are empty if the driver does not report them.
 #[derive(Clone, Debug, Default)]
 pub struct Parameter {
     pub name: String,
@@ -213,7 +213,7 @@ impl Context {
         };
         let format = cl_image_format { image_channel_order: form.order, image_channel_data_type: form.data_type };
         let (mut flags, mut host) = (CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.as_ptr().cast_mut().cast());
-        // The image retains this buffer.
+        // The contents of a 1D image buffer are in this buffer, which the image retains.
         let buffer = (form.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER).then(|| self.buffer(bytes)).transpose()?;
         if let Some(buffer) = &buffer {
             desc.mem_object = buffer.0.handle;

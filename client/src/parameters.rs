@@ -44,7 +44,8 @@ pub(crate) fn assign<'a>(
     Ok(found)
 }
 
-/// The parameter that an argument names; `None` if the argument has no name, or the names of parameters are unknown.
+/// Returns the index of the parameter that an argument names. Returns `None` if the argument has no name, or if the
+/// names of parameters are unknown.
 fn place_of_name(kernel: &str, parameters: &[Parameter], argument: &Argument, taken: &mut [bool]) -> Result<Option<usize>> {
     let Some(name) = argument.name.as_deref().filter(|name| !name.is_empty()) else { return Ok(None) };
     match parameters.iter().position(|parameter| parameter.name == name) {
@@ -77,10 +78,11 @@ fn check_complete(kernel: &str, parameters: &[Parameter], taken: &[bool]) -> Res
         return Ok(());
     }
     let plural = if missing.len() == 1 { "argument" } else { "arguments" };
-    Err(ClientError::Arguments(format!("`{kernel}` lacks {plural} {}", missing.join(", "))))
+    Err(ClientError::Arguments(format!("missing {plural} for `{kernel}`: {}", missing.join(", "))))
 }
 
-/// Describes an argument that does not match the type of its parameter. `None` if it matches, or the type is unknown.
+/// Returns a description of an argument that does not match the type of its parameter. Returns `None` if the argument
+/// matches, or if the type is unknown.
 fn mismatch(type_name: &str, kind: &ArgumentKind) -> Option<String> {
     if type_name.is_empty() {
         return None;
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn missing_and_surplus_arguments_are_reported() {
-        assert_eq!(placed(&["float[4]"]), Err("`k` lacks argument 1 (int n)".to_owned()));
+        assert_eq!(placed(&["float[4]"]), Err("missing argument for `k`: 1 (int n)".to_owned()));
         assert_eq!(placed(&["float[4]", "int = 1", "int = 2"]), Err("too many arguments for `k`: expected 2, have 3".to_owned()));
         assert_eq!(placed(&["n: int = 1", "n: int = 1"]), Err("argument `n` is given twice".to_owned()));
     }

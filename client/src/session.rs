@@ -20,7 +20,7 @@ type Result<T> = std::result::Result<T, ClientError>;
 
 /// A program built for a device.
 pub struct Session {
-    // Dropped before the context.
+    // Declared before `context`, so that it is dropped first.
     program: Program,
     context: Context,
     /// The build log, which may contain warnings.
@@ -178,7 +178,8 @@ impl Session {
             ArgumentKind::Null => return context.set_object(kernel, index, None),
         };
         context.set_object(kernel, index, Some(&memory.object))?;
-        // The report does not contain `same` arguments, and pipes, which cannot be read.
+        // Buffers and images are read and reported. Pipes cannot be read, and a `same` argument has the memory of an
+        // earlier argument.
         if !matches!(kind, ArgumentKind::Same { .. } | ArgumentKind::Pipe { .. }) {
             given.order.push(name.to_owned());
         }

@@ -8,8 +8,8 @@
 //! the code that all instruction sets share. `isa` has one module for each instruction set. [`Isa::caps`] returns the
 //! capabilities of an instruction set.
 //!
-//! This crate does not know OpenCL. The code that builds vector IR assigns work-items to lanes, and decides which
-//! values are uniform and which lanes are active.
+//! Nothing in this crate is specific to OpenCL. The code that builds vector IR assigns work-items to lanes, and decides
+//! which values are uniform and which lanes are active.
 
 #![warn(unreachable_pub)]
 

@@ -3,6 +3,8 @@
 //! The code that builds vector IR queries [`Isa::caps`] and does not compare levels. For a new instruction set, that
 //! code needs only a new table of capabilities.
 
+use std::fmt;
+
 /// An instruction set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
@@ -10,7 +12,19 @@ pub enum Isa {
     A64(A64Level),
 }
 
-/// A micro-architecture level of x86-64. A higher one includes the lower ones.
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::X86(X86Level::Sse42) => "x86-64-v2",
+            Self::X86(X86Level::Avx2) => "x86-64-v3",
+            Self::X86(X86Level::Avx512) => "x86-64-v4",
+            Self::A64(A64Level::V8) => "Armv8.0",
+            Self::A64(A64Level::V82) => "Armv8.2",
+        })
+    }
+}
+
+/// A micro-architecture level of x86-64. A higher level includes the lower levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum X86Level {
     /// SSE4.2 and POPCNT (x86-64-v2). Code is scalar.
@@ -21,7 +35,7 @@ pub enum X86Level {
     Avx512,
 }
 
-/// A level of AArch64. A higher one includes the lower ones.
+/// A level of AArch64. A higher level includes the lower levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum A64Level {
     /// Armv8.0 with Advanced SIMD, as in the Cortex-A53. Vectors have 16 bytes.
@@ -41,19 +55,19 @@ pub struct IsaCaps {
     pub has_masked_memory: bool,
     /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
     pub has_gather: bool,
-    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If not, vector
-    /// IR must not contain it.
+    /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If this is
+    /// false, the vector IR must not contain `Scatter`.
     pub has_scatter: bool,
     /// Whether every [`Op::Shuffle`](crate::vir::Op::Shuffle) takes at most two instructions, apart from loads of
-    /// constants. If not, only patterns that move aligned 16-byte units, or that repeat in each 16-byte unit, are that
-    /// cheap.
+    /// constants. If this is false, only some patterns are that cheap: those that move aligned 16-byte units, and those
+    /// that repeat in each 16-byte unit.
     pub has_cheap_shuffles: bool,
     /// Whether one instruction converts a vector of 64-bit integers to `f64`, or back.
     pub has_i64_conversions: bool,
     /// Whether there is a fused multiply-add for `f64`.
     pub has_fma_f64: bool,
-    /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If not, a
-    /// barrier that orders accesses for other work-groups needs a fence.
+    /// Whether loads stay in order with loads, and stores with stores, as seen by other threads (x86's TSO). If this is
+    /// false, a barrier that orders accesses for other work-groups needs a fence.
     pub has_strong_memory_order: bool,
     /// The number of vector operations that take as long as one gather. A loop with at most this many operations per
     /// gather is limited by the throughput of gathers.
@@ -65,8 +79,8 @@ pub struct IsaCaps {
     pub min_interleaved_lanes: u32,
     /// The largest number of vectors of work-items to run at a time.
     pub max_interleaved_vectors: u32,
-    /// Whether to interleave vectors in kernels without loops too. The vectors share address computations and the
-    /// branch of the loop over work-items, and neighbouring loads and stores form pairs.
+    /// Whether kernels without loops also run several vectors of work-items at a time. The vectors share address
+    /// computations and the branch of the loop over work-items, and neighbouring loads and stores form pairs.
     pub interleaves_straight_code: bool,
 }
 
@@ -110,11 +124,11 @@ impl X86Level {
 impl A64Level {
     const fn caps(self) -> IsaCaps {
         match self {
-            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows the "Arm
-            // Neoverse N1 Software Optimization Guide". A gather of four lanes is four UMOV and four LD1 of one lane.
-            // Each occupies one of the two vector pipes for a cycle, as most vector operations do. FMLA takes four
-            // cycles, so eight independent ones keep both pipes busy. STR of a vector occupies both pipes for loads and
-            // stores, LDR one.
+            // Source: LLVM's model of the Neoverse N1 (`AArch64SchedNeoverseN1.td`), which follows the "Arm Neoverse N1
+            // Software Optimization Guide". A gather of four lanes is four UMOV and four LD1 of one lane. Each occupies
+            // one of the two vector pipes for a cycle, as most vector operations do. FMLA takes four cycles, so eight
+            // independent ones keep both pipes busy. STR of a vector occupies both pipes for loads and stores. LDR
+            // occupies one of these pipes.
             Self::V8 | Self::V82 => IsaCaps {
                 vector_bytes: 16,
                 vector_registers: 32,
@@ -147,7 +161,8 @@ impl Isa {
     /// Armv8.2 with FP16, LSE and DotProd.
     pub const ARMV8_2: Self = Self::A64(A64Level::V82);
 
-    /// The best instruction set that the processor and the operating system support. `None` without SSE4.2 or POPCNT.
+    /// Returns the best instruction set that the processor and the operating system support. Returns `None` without
+    /// SSE4.2 or POPCNT.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
@@ -161,7 +176,8 @@ impl Isa {
         Some(if all { Self::AVX512 } else { Self::AVX2 })
     }
 
-    /// The best instruction set that the processor and the operating system support. `None` without NEON.
+    /// Returns the best instruction set that the processor and the operating system support. Returns `None` without
+    /// NEON.
     #[cfg(target_arch = "aarch64")]
     pub fn detect() -> Option<Self> {
         use std::arch::is_aarch64_feature_detected as has;
@@ -177,7 +193,7 @@ impl Isa {
         None
     }
 
-    /// Capabilities and costs.
+    /// Returns the capabilities and costs of the instruction set.
     pub const fn caps(self) -> IsaCaps {
         match self {
             Self::X86(level) => level.caps(),

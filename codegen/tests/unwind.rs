@@ -1,5 +1,5 @@
-//! Unwinding of generated x86-64 code: the frames that [`Code`] describes are those of the prologues, and Windows
-//! restores the registers of the caller with them.
+//! Tests the unwinding of generated x86-64 code. The frames that [`Code`] describes must be those of the prologues, and
+//! Windows must restore the registers of the caller from these descriptions.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -73,7 +73,7 @@ mod windows {
 
     /// The results of [`observe`].
     struct Observed {
-        /// The addresses in the generated code, and in its caller.
+        /// The addresses that unwinding finds: one in the generated code, and one in its caller.
         addresses: [u64; 2],
         /// rbx and r12 to r15 in the caller.
         registers: [u64; 5],
@@ -86,7 +86,8 @@ mod windows {
 
     /// Unwinds its own frame and that of its caller. Returns 1000.
     unsafe extern "sysv64" fn observe(_: u64) -> u64 {
-        // SAFETY: all bits zero are a context. The calls write the context, and read the stack of this thread.
+        // SAFETY: a `CONTEXT` with all bits zero is valid. The calls write the context, and read the stack of this
+        // thread.
         let (context, addresses) = unsafe {
             let mut context = Context(std::mem::zeroed());
             RtlCaptureContext(&raw mut context.0);
@@ -110,7 +111,8 @@ mod windows {
         let result: u64;
         let values: *const u64 = VALUES.as_ptr();
         let mut after = [0u64; 5];
-        // SAFETY: calls a function of the System V ABI. The code saves rbx, and the others are outputs.
+        // SAFETY: calls a function of the System V ABI. The assembly saves rbx. The other changed registers are
+        // outputs.
         unsafe {
             asm!(
                 "push rbx",

@@ -6,7 +6,8 @@
 
 use std::fs::read_to_string;
 
-/// The maximum page size in bytes. If the pages are smaller, the result is too small, which is safe.
+/// The maximum page size in bytes. If the pages are smaller, [`mappable_bytes`] returns too small a number, which is
+/// safe.
 const PAGE: u64 = if cfg!(target_arch = "x86_64") { 4096 } else { 65536 };
 
 /// Address space in bytes that a compilation needs in addition to its stack: its data, and the memory that the C

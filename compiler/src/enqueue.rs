@@ -37,7 +37,7 @@ pub const KERNEL_PREFIX: &str = "__wgcl_enqueued_";
 
 /// Indices of the words in the head.
 pub mod head {
-    /// Number of words that records requested, including records that did not fit.
+    /// Number of words that kernels requested for records, including records that did not fit.
     pub const USED: usize = 0;
     /// Number of words for records.
     pub const CAPACITY: usize = 1;
@@ -106,8 +106,8 @@ pub struct Record {
     pub queue: u32,
     /// The numbers of the events that the command waits for.
     pub waits: Vec<u32>,
-    /// One word for each parameter of the kernel after the first: the size of local memory in bytes, the value of a
-    /// sampler, or the index of an image among the parameters of the enqueuing kernel.
+    /// One word for each parameter of the kernel after the first. The word is the size of local memory in bytes, or the
+    /// value of a sampler. For an image, the word is its index among the parameters of the enqueuing kernel.
     pub parameters: Vec<u32>,
     /// The captures of the block.
     pub captures: Vec<u32>,
@@ -168,7 +168,7 @@ impl Record {
     }
 }
 
-/// Offsets in bytes of both variables in the memory of a program's `__global` variables.
+/// Offsets in bytes of [`VARIABLE`] and [`PARAMETERS`] in the memory of a program's `__global` variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableOffsets {
     /// Offset of [`VARIABLE`].

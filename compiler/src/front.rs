@@ -47,8 +47,8 @@ impl<'a> FrontEnd<'a> {
 
     /// Returns the typed tree, or `None` if the source has errors.
     pub fn check(&mut self) -> Option<TypedProgram> {
-        // "-cl-std=CL3.1 will fail to compile the program for any devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does
-        // not include OpenCL C 3.1."
+        // The OpenCL API specification requires this error: "-cl-std=CL3.1 will fail to compile the program for any
+        // devices when CL_DEVICE_OPENCL_C_ALL_VERSIONS does not include OpenCL C 3.1."
         if self.options.std >= CStd::Cl31 && !self.target.language.supports_opencl_c_31() {
             self.diags.error(Span::NONE, "this device does not support OpenCL C 3.1, because it has no subgroups; use -cl-std=CL3.0");
         }

@@ -24,7 +24,7 @@ mod tests {
         for (value, bits) in [(tie, 0x3c00), (tie.next_up(), 0x3c01), (tie.next_down(), 0x3c00), (-tie.next_up(), 0xbc01)] {
             assert_eq!(to_half(value).to_bits(), bits, "{value:e}");
         }
-        // Between 2^-24, the smallest denormal, and 0; at the largest half; at infinity and NaN.
+        // Values between 0 and 2^-24, the smallest denormal. Then values near the largest half, infinity and NaN.
         let half_denormal = 2f64.powi(-25);
         assert_eq!([half_denormal, half_denormal.next_up()].map(|value| to_half(value).to_bits()), [0, 1]);
         assert_eq!(

@@ -92,7 +92,7 @@ impl LaunchKey {
                     ir::KernelParam::Local { .. } => key.kernel.local_args.push(4096),
                     // CL_RGBA, CL_UNORM_INT8
                     ir::KernelParam::Image => key.kernel.images.push(ImageFormat { order: 0x10b5, data_type: 0x10d2 }),
-                    // Unnormalised coordinates, clamped to the edge, nearest.
+                    // Unnormalised coordinates, clamped to the edge, with nearest filtering.
                     ir::KernelParam::Sampler => key.kernel.samplers.push(0x12),
                     ir::KernelParam::Buffer { space: ir::Space::Constant, .. } => {
                         key.binding.constant_args.push(ConstantBinding::Uniform(65536));

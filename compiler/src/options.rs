@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub struct Source {
     /// The concatenated strings of clCreateProgramWithSource.
     pub text: String,
-    /// The name in diagnostics. `None` is `<source>`.
+    /// The name in diagnostics. If this is `None`, the name is `<source>`.
     pub name: Option<String>,
     /// Maps names in `#include` to the texts of headers.
     pub headers: BTreeMap<String, String>,
@@ -57,7 +57,7 @@ impl CStd {
 /// Parsed build options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// `-D name[=value]` and `-U name`, in order. `None` undefines.
+    /// `-D name[=value]` and `-U name`, in order. The value is `None` for `-U`.
     pub macros: Vec<(String, Option<String>)>,
     /// `-I dir`, in order.
     pub include_dirs: Vec<std::path::PathBuf>,
@@ -71,7 +71,8 @@ pub struct BuildOptions {
     pub no_signed_zeros: bool,
     pub unsafe_math: bool,
     pub finite_math_only: bool,
-    /// `-cl-fast-relaxed-math`. Also sets the four options above, and defines `__FAST_RELAXED_MATH__`.
+    /// `-cl-fast-relaxed-math`. Also sets `mad_enable`, `no_signed_zeros`, `unsafe_math` and `finite_math_only`, and
+    /// defines `__FAST_RELAXED_MATH__`.
     pub fast_relaxed_math: bool,
     pub denorms_are_zero: bool,
     pub single_precision_constant: bool,

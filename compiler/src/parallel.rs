@@ -28,7 +28,7 @@ pub fn cores() -> usize {
 /// Calls `f` with every number below `count`. Returns the results in order. Several threads call `f` concurrently,
 /// including the current thread. Panics if a call panics.
 pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    // If the address space is limited, do not start threads, because their stacks would need it.
+    // If the address space is limited, starts no threads, because their stacks would use up the address space.
     let helpers = if address_space::mappable_bytes().is_some() { 0 } else { cores().min(count).saturating_sub(1) };
     if helpers == 0 {
         return (0..count).map(f).collect();

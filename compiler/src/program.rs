@@ -81,8 +81,8 @@ pub struct BuildResult {
     pub log: String,
     /// The diagnostics of the log as data.
     pub messages: Vec<Message>,
-    /// Every file that the build searched in the file system, and its contents, or `None` if it does not exist. The
-    /// result depends on them.
+    /// Every file that the build searched in the file system, with its contents, or `None` if the file does not exist.
+    /// The result of the build depends on these files.
     pub files: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 

@@ -13,7 +13,7 @@
 //! Shader
 //! ```
 //! A shader that does not depend on the work-group size is used for all sizes ([`Shader::any_local_size`]). With
-//! assertions enabled, a second shader is compiled for another size, and both are compared.
+//! assertions enabled, a second shader is compiled for another size, and the two shaders are compared.
 
 use crate::analysis::calls::expanded_size;
 use crate::doubles;
@@ -45,7 +45,8 @@ pub struct Specialised<'a> {
 }
 
 impl<'a> Specialised<'a> {
-    /// Specialises a kernel. In the result, which is the input of every code generator, pointers are still pointers.
+    /// Specialises a kernel. The result is the input of every code generator. Its pointers are not yet resolved to
+    /// memory objects.
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ impl<'a> Specialised<'a> {
     /// # Errors
     ///
     /// Fails if the kernel cannot be a shader or the compiler has a defect.
-    pub fn bind(&mut self) -> Result<(), PassError> {
+    pub fn prepare_shader(&mut self) -> Result<(), PassError> {
         self.driver.run(&mut self.module, SHADER).map(drop)
     }
 
@@ -113,7 +114,7 @@ pub fn launched(
     watch: Option<&Watch<'_>>,
 ) -> LaunchResult<ir::Module> {
     let mut made = Specialised::new(module, kernel, key, target, watch)?;
-    made.bind().and_then(|()| made.legalize()).map_err(|error| error.for_launch(kernel))?;
+    made.prepare_shader().and_then(|()| made.legalize()).map_err(|error| error.for_launch(kernel))?;
     Ok(made.module)
 }
 
@@ -151,12 +152,19 @@ pub fn has_pass(name: &str) -> bool {
     [expand::PASS.name, doubles::PASS.name].contains(&name) || passes::find(name).is_some()
 }
 
-/// The passes that expand image accesses. They are not in [`passes`], because they build library functions with the
-/// passes there.
+/// Returns the names of all passes of builds and launches, in no particular order, with repetitions.
+pub fn pass_names() -> Vec<&'static str> {
+    let mut names = passes::names();
+    names.extend([expand::PASS.name, doubles::PASS.name]);
+    names
+}
+
+/// The passes that expand image accesses. They are not in [`passes`], because they run passes of that module to build
+/// library functions.
 const IMAGES: &[Step] = &[Step::Pass(&expand::PASS)];
 
-/// The passes that emulate doubles. They are not in [`passes`] for the same reason: they build the library functions
-/// that emulate operations.
+/// The passes that emulate doubles. They are not in [`passes`], because they run passes of that module to build the
+/// library functions that emulate operations.
 const DOUBLES: &[Step] = &[Step::If(
     Target::emulates_doubles,
     &[Step::IfChanged(
@@ -175,7 +183,7 @@ fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
 
 fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     let mut made = stage("specialise", || Specialised::new(before, kernel, key, target, None))?;
-    stage("shader passes", || made.bind()).map_err(|error| error.for_launch(kernel))?;
+    stage("shader passes", || made.prepare_shader()).map_err(|error| error.for_launch(kernel))?;
     let depends = depends_on_groups(before, &made.module, key, target);
     stage("legalize", || made.legalize()).map_err(|error| error.for_launch(kernel))?;
     let (size, most) = (expanded_size(&made.module), target.shaders.limits.expanded_instructions);
@@ -183,8 +191,8 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
         return Err(LaunchError::TooLarge { kernel: kernel.to_owned(), size, limit: most });
     }
     let mut shader = emit::shader(&made.module, key, target, false)?;
-    let is_shared = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
-    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_shared);
+    let is_scratch = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
+    shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_scratch);
     Ok(shader)
 }
 
@@ -204,9 +212,9 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
     Err(LaunchError::Internal { kernel: kernel.to_owned(), stage: "launch passes", message })
 }
 
-/// Whether the shader may depend on the work-group size: because of `subgroup_coalesce`, because the NDRange has
-/// several dispatches or a two-dimensional one, or because the kernel depends on its work-group. `before` is the module
-/// before the passes, `module` the module after them.
+/// Whether the shader may depend on the work-group size. Reasons are `subgroup_coalesce`, an NDRange with several
+/// dispatches or a two-dimensional dispatch, and a kernel that depends on its work-group. `before` is the module before
+/// all passes. `module` is the module after [`SPECIALISE`] and [`SHADER`], before [`LEGALIZE`].
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

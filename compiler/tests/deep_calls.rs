@@ -12,7 +12,8 @@ use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::{Style, compile};
 
-/// A program with `levels` levels of functions. Each function calls the one of the level below eight times.
+/// Returns a program with `levels` levels of functions. Each function calls the function of the level below eight
+/// times.
 fn source(levels: u32) -> String {
     let mut text =
         "void f0(uint *a, uint k) { for (uint i = 0; i < 9; i++) a[(k + i) & 15u] = a[i & 15u] * 3u + (a[k & 15u] >> i); }\n".to_owned();
@@ -30,8 +31,8 @@ fn source(levels: u32) -> String {
     text
 }
 
-/// Like [`source`], but the functions also use global and local memory, query the work-item, print, and return
-/// pointers.
+/// Does the same as [`source`], but the functions also use global and local memory, query the work-item, print, and
+/// return pointers.
 fn source_for_machine_code(levels: u32) -> String {
     let params = "uint *a, global uint *g, local uint *l, uint k";
     let mut text = format!(
@@ -116,8 +117,8 @@ fn machine_code_grows_with_the_source() {
     assert!(eight.1 < 3 * four.1, "{four:?} instructions and bytes for four levels, {eight:?} for eight");
 }
 
-/// A program with functions that access buffers and query the work-item. Each function calls the one of the level below
-/// three times, so eight levels have 6,561 calls of `f0`.
+/// Returns a program with functions that access buffers and query the work-item. Each function calls the function of
+/// the level below three times, so eight levels have 6,561 calls of `f0`.
 fn source_for_shaders(levels: u32) -> String {
     let mut text = "void f0(uint *a, global uint *g, uint k) {
             for (uint i = 0; i < 9; i++) {
@@ -169,7 +170,8 @@ fn devices_without_addresses_reject_large_call_trees() {
     assert!(result.log.contains("more than 300000 instructions after inlining"), "{}", result.log);
 }
 
-/// A few calls of a function with pointers are inlined. Otherwise, accesses to contiguous elements become gathers.
+/// A few calls of a function with pointers are inlined. Otherwise, accesses to contiguous elements would become
+/// gathers.
 #[test]
 fn small_call_trees_are_inlined() {
     let program = program_of(source_for_machine_code(2), &Target::cpu());

@@ -34,7 +34,8 @@ fn cases(text: &str) -> Vec<Case> {
     cases
 }
 
-/// The diagnostics of a program, on a device without doubles or halves if the options contain `no-fp64` or `no-fp16`.
+/// Returns the diagnostics of a program. If the options contain `no-fp64` or `no-fp16`, the device has no doubles or
+/// halves.
 fn found(case: &Case) -> Vec<String> {
     let mut target = Target::full();
     let words = case.options.split_whitespace().filter(|word| *word != "no-fp64" && *word != "no-fp16").map(str::to_owned);
@@ -105,7 +106,7 @@ fn programs_with_errors_have_the_expected_diagnostics() {
 #[test]
 fn one_mistake_causes_one_error() {
     let (count, single) = on_deep_stack(|| {
-        // The cases of warnings contain several mistakes, or none.
+        // The cases of warnings contain several mistakes, or none, so they are not counted.
         let files = files().into_iter().filter(|path| !path.ends_with("warnings.txt"));
         let all: Vec<Case> = files.flat_map(|path| cases(&std::fs::read_to_string(path).expect("readable cases"))).collect();
         let errors = |case: &Case| case.expected.iter().filter(|line| line.contains(": error: ") || line.contains(": warning: ")).count();

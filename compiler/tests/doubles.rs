@@ -25,7 +25,7 @@ struct Operands {
 /// Returns the bits of the expected result of an expression, or `None` if any result is correct.
 type Reference = fn(&Operands) -> Option<u64>;
 
-/// The bits of a double. All NaNs are equal in the comparison.
+/// Returns the bits of a double. All NaNs have the same bits, so that they are equal in the comparison.
 fn double(value: f64) -> Option<u64> {
     Some(if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
 }
@@ -34,12 +34,13 @@ fn single(value: f32) -> Option<u64> {
     Some(u64::from(if value.is_nan() { f32::NAN.to_bits() } else { value.to_bits() }))
 }
 
-/// The expected minimum or maximum. If both operands are zero, either sign is correct.
+/// Returns the expected minimum or maximum. If both operands are zero, either sign is correct.
 fn min_or_max(operands: &Operands, value: f64) -> Option<u64> {
     if operands.x == 0.0 && operands.y == 0.0 { None } else { double(value) }
 }
 
-/// The float next to a double, which may be greater if `up` and less if `down`. The nearest one if both are permitted.
+/// Rounds a double to a float, which may be greater if `up` and less if `down`. Rounds to nearest if both are
+/// permitted.
 fn directed(x: f64, up: bool, down: bool) -> Option<u64> {
     let near = x as f32;
     if near.is_nan() || f64::from(near) == x {
@@ -59,14 +60,14 @@ fn truncated(x: f64) -> Option<u64> {
     directed(x, x < 0.0, x > 0.0)
 }
 
-/// A double as a half, rounded once: through a float that is rounded to odd. `None` for a NaN.
+/// Rounds a double to a half once: through a float that is rounded to odd. Returns `None` for a NaN.
 fn half_of(x: f64) -> Option<u64> {
     let towards_zero = f32::from_bits(truncated(x)? as u32);
     let odd = towards_zero.to_bits() | u32::from(f64::from(towards_zero) != x);
     Some(half::f16::from_f32(f32::from_bits(odd)).to_bits().into()).filter(|_| !x.is_nan())
 }
 
-/// The smallest double that is not less than an integer.
+/// Returns the smallest double that is not less than an integer.
 fn round_up(n: i64) -> Option<u64> {
     let near = n as f64;
     let is_below = (near as i128) < i128::from(n);
@@ -192,12 +193,12 @@ impl Numbers {
             y = f64::from_bits(x.to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         if self.below(4) == 0 {
-            // Only the last bits of the product remain in the fused sum.
+            // Choose `z` near `-(x * y)`, so that only the last bits of the product remain in the fused sum.
             z = f64::from_bits((-(x * y)).to_bits().wrapping_add(self.below(5)).wrapping_sub(2));
         }
         let bits = match self.below(4) {
             0 => (1 << self.below(64)) + self.below(3),
-            // Use integers halfway between two doubles, and adjacent ones.
+            // Use integers halfway between two doubles, and the adjacent integers.
             1 => (self.next() >> 11 << 11).wrapping_add(1023 + self.below(3)) >> self.below(12),
             _ => self.next() >> self.below(64),
         };
@@ -215,7 +216,7 @@ fn source() -> String {
     )
 }
 
-/// The results of the kernel for some operands, specialised for a target.
+/// Returns the results of the kernel for some operands, specialised for a target.
 fn run(target: &Target, operands: &[Operands]) -> Vec<u64> {
     let built = build(&Source { text: source(), ..Source::default() }, &BuildOptions::default(), target);
     let module = built.program.ok_or(built.log).expect("a program").module;

@@ -71,7 +71,7 @@ fn check(text: &str, languages: &[Format]) -> Shader {
     shader
 }
 
-/// Not a test: prints how long emission takes.
+/// This is not a test. It prints how long emission takes.
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
@@ -162,7 +162,7 @@ fn dump() {
     }
 }
 
-/// The instructions of a shader for Vulkan, disassembled.
+/// Returns the instructions of a shader for Vulkan, disassembled.
 fn assembly(shader: &Shader) -> String {
     emit::print(shader, Format::Spirv, &Target::full()).unwrap()
 }
@@ -184,7 +184,7 @@ fn floats_are_not_contracted_and_inequality_is_unordered() {
     assert!(text.contains(" Fma ") && text.matches("NoContraction").count() == 1, "{text}");
 }
 
-/// SwiftShader miscompiles unsigned minima, so a comparison and a select replace them.
+/// SwiftShader miscompiles unsigned minima. For such drivers, a comparison and a select replace them.
 #[test]
 fn minima_are_selects_for_drivers_that_miscompile_them() {
     let text = "kernel @f0 \"k\" (%0: ptr.global buffer) {\n  %1: i32 = load %0 align 4\n  %2: i32 = const 47\n  %3: i32 = umin %1, %2\n  store %0, %3 align 4\n  return\n}\n";
@@ -210,7 +210,7 @@ fn every_integer_operation_prints_everywhere() {
     }
 }
 
-/// A kernel that reads through one pointer and writes through another.
+/// Returns a kernel that reads through one pointer and writes through another.
 fn mixed_views() -> String {
     let mut t = Text::new(2);
     let id = t.op("i32", "workitem.global_id 0");
@@ -236,7 +236,7 @@ fn views_alias_on_vulkan_only() {
     assert_eq!(other.naga.global_variables.len(), 2);
 }
 
-/// A kernel with loads of every width. With `store`, it also stores a word to the same buffer.
+/// Returns a kernel with loads of every width. With `store`, it also stores a word to the same buffer.
 fn loads(store: bool) -> String {
     let mut t = Text::new(2);
     let id = t.op("i32", "workitem.global_id 0");
@@ -357,7 +357,7 @@ fn by_address(text: &str, target: &Target, all: bool) -> Shader {
     shader
 }
 
-/// The number of storage buffers that a shader binds.
+/// Returns the number of storage buffers that a shader binds.
 fn storage(shader: &Shader) -> usize {
     shader.bindings.iter().filter(|binding| binding.kind == BindingKind::Storage).count()
 }

@@ -1,4 +1,4 @@
-//! The functions of `library/fused.cl`, which are only used on devices with a fused `fma`. The interpreter runs them as
+//! The functions of `library/fused.cl`, which are used only on devices with a fused `fma`. The interpreter runs them as
 //! such a device, and the tests compare the results with those of the host's doubles. The error bounds are well below
 //! those of the specification, so that a wrong digit of a constant causes a failure.
 
@@ -7,7 +7,7 @@ use wgcl_compiler::interpret::{Argument, Memory, MemoryLocation, NdRange, Object
 use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::target::Target;
 
-/// A function of two numbers. Some functions ignore the second one.
+/// A function of two numbers. Some functions ignore the second number.
 #[derive(Clone, Copy)]
 struct Function {
     expression: &'static str,
@@ -127,8 +127,8 @@ fn arguments() -> Vec<[f32; 2]> {
     pairs
 }
 
-/// The error of a result in units in the last place. It is infinite if a NaN, an infinity or a zero is expected and the
-/// result is another number.
+/// Returns the error of a result in units in the last place. It is infinite if a NaN, an infinity or a zero is expected
+/// and the result is another number.
 fn error(got: f32, exact: f64) -> f64 {
     let rounded = exact as f32;
     if exact.is_nan() {
@@ -145,7 +145,7 @@ fn error(got: f32, exact: f64) -> f64 {
     (f64::from(got) - exact).abs() / (exponent - 23.0).exp2()
 }
 
-/// The results of a kernel `k` that maps elements of one buffer to elements of another.
+/// Returns the results of a kernel `k` that maps elements of one buffer to elements of another.
 fn run(target: &Target, body: &str, input: Vec<u8>, items: usize, output: usize) -> Vec<u8> {
     let text = format!("kernel void k{body}");
     let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);
@@ -175,7 +175,7 @@ fn functions_with_fused_fma_are_accurate() {
     check_functions(&fused(), FUNCTIONS);
 }
 
-/// The interpreter's `exp2` is exact.
+/// The functions use the interpreter's `exp2`, which is exact.
 #[test]
 fn exponentials_with_the_exp2_of_the_device_are_accurate() {
     let target = fused().changed(|target| target.shaders.costs.accurate_exp2 = true);

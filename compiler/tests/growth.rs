@@ -1,7 +1,7 @@
 //! The compiler's work grows linearly with its source.
 //!
-//! The test counts allocations and their bytes, which are the same on every machine and under any load. They grow
-//! faster if a pass copies all instructions for each line.
+//! The test counts allocations and their bytes, which are the same on every machine and under any load. If a pass
+//! copies all instructions for each line, the counts grow faster than linearly.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -52,7 +52,7 @@ fn source(line: Line, lines: usize) -> String {
     text
 }
 
-/// Allocations and bytes of a build and of a launch, for a device.
+/// Returns the allocations and bytes of a build and of a launch, for a device.
 fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
     let region = Region::new(ALLOCATOR);
     let built = build(&Source { text, ..Source::default() }, &BuildOptions::default(), target);
@@ -70,10 +70,10 @@ fn work(text: String, target: &Target) -> [(&'static str, usize); 4] {
     ]
 }
 
-/// This file must only contain one test, because the allocations of other tests would be counted.
+/// This file must contain only one test, because the allocations of other tests would be counted.
 #[test]
 fn work_grows_linearly_with_the_source() {
-    // Do the work that is done once per process before counting.
+    // Before counting, do the work that is done once per process.
     work(source(LINES[0].1, 10), &Target::nvidia());
     let mut wrong = Vec::new();
     for (kind, line) in LINES {

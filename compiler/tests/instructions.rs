@@ -34,7 +34,7 @@ impl Line {
         Some(Self { at: u64::from_str_radix(at, 16).ok()?, mnemonic: mnemonic.to_owned(), operands })
     }
 
-    /// The target of a branch. `None` for other instructions.
+    /// Returns the target of a branch, or `None` for other instructions.
     fn target(&self) -> Option<u64> {
         let name = self.mnemonic.as_str();
         let branch = name == "b" || name.starts_with("b.") || ["cbz", "cbnz"].contains(&name);
@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// The number of instructions of an iteration of the loop at `header`. `None` if the loop has an inner loop.
+/// Counts the instructions of an iteration of the loop at `header`. Returns `None` if the loop has an inner loop.
 fn iteration(code: &[Line], header: u64) -> Option<usize> {
     // The reductions of masks in registers: `uminv` of a mask is 0 unless all lanes are active.
     let mut reductions: HashMap<String, bool> = HashMap::new();
@@ -59,7 +59,7 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
             "b" => true,
             // All lanes are active, so the reduction of a mask is not 0.
             "cbz" | "cbnz" if reduced(Some(&first)) => name == "cbnz",
-            // A forward branch leaves the loop or skips a rare case.
+            // A forward branch counts as not taken. Usually it leaves the loop or goes to a cold block.
             _ => line.target().is_some_and(|target| target <= line.at),
         };
         if ["uminv", "umaxv"].contains(&name) || name == "fmov" && reduced(line.operands.get(1)) {
@@ -76,7 +76,7 @@ fn iteration(code: &[Line], header: u64) -> Option<usize> {
     }
 }
 
-/// The number of instructions of each innermost loop, in the order of the code.
+/// Counts the instructions of each innermost loop, in the order of the code.
 fn innermost_loops(listing: &str) -> Vec<usize> {
     let code: Vec<Line> = listing.lines().filter_map(Line::read).collect();
     let mut headers: Vec<u64> = code.iter().filter_map(|line| line.target().filter(|target| *target <= line.at)).collect();
@@ -89,7 +89,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/instructions")
 }
 
-/// A line for each kernel of a file: the file, the kernel, and the counts.
+/// Returns a line for each kernel of a file: the file, the kernel, and the counts.
 fn counts(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let options = parse_options("").expect("no options");

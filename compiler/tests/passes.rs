@@ -1,17 +1,17 @@
 //! Runs passes on IR in text form: `tests/passes/*.ir`.
 //!
-//! The first line of a file names passes or lists of passes, a launch and a device. A module follows, then a line
-//! `; =>`, and the expected module. With `alone`, each function is a separate module; the functions must not call
-//! each other. With `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment,
-//! the expected part is rewritten: review the difference.
+//! The first line of a file names passes or lists of passes, a launch and a device. A module follows, then a line `;
+//! =>`, and the expected module. With `alone`, each function is a separate module, so the functions must not call each
+//! other. With `unprinted`, only the results of kernels are compared. With `UPDATE_EXPECT=1` in the environment, the
+//! expected part is rewritten: review the difference.
 //!
 //! ```text
 //! ; pass: subgroup_coalesce renumber target=nvidia local=64x1x1 key.distinct=true
 //! ; run: global=128 bytes=8192 values=7,100
 //! ```
 //! With a line `; run:`, the interpreter executes every kernel of the file before and after the passes, with the same
-//! arguments. The results must be equal. `bytes` is the size of each buffer. Buffers contain pseudo-random words;
-//! `below=8` makes them less than 8.
+//! arguments. The results must be equal. `bytes` is the size of each buffer. Buffers contain pseudo-random words. With
+//! `below=8`, the words are less than 8.
 
 #[path = "common/launches.rs"]
 mod launches;
@@ -54,7 +54,7 @@ fn apply(module: &mut Module, pass: &str, options: &Options) -> Result<(), Strin
     made.map(drop).map_err(|error| error.to_string())
 }
 
-/// The module before and after the passes.
+/// Returns the module before and after the passes.
 fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> {
     let before = read_module(text).map_err(|error| error.to_string())?;
     let verified = |module: &Module, when: &str| {
@@ -80,7 +80,7 @@ fn transform(text: &str, options: &Options) -> Result<(Module, Module), String> 
     Ok((before, module))
 }
 
-/// The launch of a kernel that a line `; run:` describes.
+/// Creates the launch of a kernel that a line `; run:` describes.
 fn case(kernel: &Function, options: &Options, run: &options::Run) -> Result<Case, String> {
     let key: LaunchKey = options.key(kernel)?;
     let (mut memory, mut args, mut merged_offsets) = (Vec::new(), Vec::new(), Vec::new());

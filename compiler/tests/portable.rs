@@ -1,12 +1,12 @@
-//! Every kernel of `tests/cl` and of the examples, in the form for Metal, DX12 and WebGPU. It must pass naga's full
-//! validation, and print in MSL, HLSL and WGSL. `portable.txt` in this folder lists the exceptions with reasons. The
-//! test also fails if an entry no longer applies.
+//! Compiles every kernel of `tests/cl` and of the examples in the portable form, which Metal, Direct3D 12 and WebGPU
+//! use. Each shader must pass naga's full validation, and naga must print it as MSL, HLSL and WGSL. `portable.txt` in
+//! this folder lists the exceptions with reasons. The test also fails if an entry no longer applies.
 //!
-//! The same kernels are compiled for the types, limits and language of each of these devices, and of OpenGL ES. A
-//! device may reject a kernel. An accepted shader must print, and be within the limits of buffers and local memory. In
-//! WGSL, it must pass naga's parser and validator.
+//! A second test compiles the same kernels for the limits and features of each of these devices, and of OpenGL ES. A
+//! device may reject a kernel. naga must print each accepted shader, which must be within the limits for buffers and
+//! local memory. In WGSL, the text must pass naga's parser and validator.
 //!
-//! No test machine has Metal or Direct3D 12. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in this form.
+//! No test machine has Metal or Direct3D 12. Tests on Vulkan with `WGCL_PORTABLE` run the kernels in the portable form.
 //! `icd/tests/browser.rs` runs kernels on WebGPU.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -25,13 +25,14 @@ use wgcl_compiler::program::Source;
 use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::target::{Emulated, Target};
 
-/// Stack size in bytes of a thread that compiles. Sources may be nested deeply.
+/// Stack size in bytes of a thread that compiles. It is large, because sources may be nested deeply.
 const STACK: usize = 256 << 20;
 
-/// The languages by their names in the list.
+/// The shading languages, with their names in `portable.txt`.
 const LANGUAGES: [(&str, Format); 3] = [("msl", Format::Msl), ("hlsl", Format::Hlsl), ("wgsl", Format::Wgsl)];
 
-/// The stage, the fault, and the files that have it. The stage is a language, or `shader` if no shader was created.
+/// For each stage and error: the files in which the error occurs. The stage is a language, or `shader` if no shader was
+/// created.
 type Failures = BTreeMap<(String, String), BTreeSet<String>>;
 
 /// A source with its build options and the group sizes of its launches.
@@ -55,13 +56,13 @@ fn find(folder: &Path, ending: &str, files: &mut Vec<PathBuf>) {
     files.sort();
 }
 
-/// The texts of the directives `// NAME: TEXT` with the given name.
+/// Returns the texts of the directives `// NAME: TEXT` with the given name.
 fn directives<'a>(source: &'a str, name: &str) -> Vec<&'a str> {
     source.lines().filter_map(|line| line.trim().strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(':').map(str::trim)).collect()
 }
 
-/// Whether a `.cl` file requires an OpenCL C 3.0 feature or an extension that these devices do not report, or a device
-/// without shaders.
+/// Whether a `.cl` file requires a feature or an extension that these devices do not report, or a device without
+/// shaders.
 fn is_skipped(source: &str, target: &Target) -> bool {
     let is_missing = |word: &str| {
         let extension = word.starts_with("cl_") && !target.language.extensions.iter().any(|known| known == word);
@@ -70,7 +71,7 @@ fn is_skipped(source: &str, target: &Target) -> bool {
     directives(source, "requires").iter().flat_map(|words| words.split_whitespace()).any(is_missing)
 }
 
-/// A `.cl` file; `None` if its build must fail.
+/// Returns the job for a `.cl` file, or `None` if the file tests a build error.
 fn job_of_test(name: String, source: String) -> Option<Job> {
     let is_error = |line: &str| line.contains("// error:") || line.contains("// error anywhere:");
     if source.lines().any(is_error) {
@@ -108,7 +109,8 @@ fn job_of_test(name: String, source: String) -> Option<Job> {
     Some(Job { name, source, builds, groups })
 }
 
-/// The source in an example, with the values that Python inserts. `None` if pyopencl generates the source.
+/// Returns the job for the source in an example, with the values that the example's Python code inserts. Returns `None`
+/// if pyopencl generates the source.
 fn job_of_example(name: String, text: &str) -> Option<Job> {
     let between = |head: &str| {
         let (_, rest) = text.split_once(&format!("\n{head} = \"\"\""))?;
@@ -134,12 +136,12 @@ fn jobs() -> Vec<Job> {
     tests.chain(examples).collect()
 }
 
-/// A typical launch: no memory is bound twice.
+/// Returns the launch key of a typical launch, in which arguments do not share memory.
 fn key(function: &Function, local_size: [u32; 3]) -> LaunchKey {
     LaunchKey::example(function, local_size).changed(|key| key.binding.distinct = true)
 }
 
-/// Compiles every kernel of a source to all languages. Returns the number of shaders.
+/// Compiles every kernel of a source, and prints it in all languages. Returns the number of shaders.
 fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     let mut made = 0;
     for text in &job.builds {
@@ -170,11 +172,11 @@ fn run(job: &Job, target: &Target, fail: &dyn Fn(&str, String)) -> usize {
     made
 }
 
-/// The faults and the number of shaders. If the message of a fault contains the message of an entry of `listed`, the
-/// entry's message replaces it.
+/// Returns the failures and the number of shaders. If the message of a failure contains the message of an entry of
+/// `listed`, the entry's message replaces it.
 fn all_failures(listed: &Failures) -> (Failures, usize) {
     let jobs = jobs();
-    // The number of bindings depends on the device.
+    // Devices have different limits for bindings. This test uses a high limit, so that no kernel is rejected for it.
     let target = Target::portable().changed(|target| target.shaders.limits.storage_buffers = 256);
     let (next, made, failures) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -196,7 +198,8 @@ fn all_failures(listed: &Failures) -> (Failures, usize) {
     (sorted, made.into_inner())
 }
 
-/// Reads the list: `STAGE: PART OF THE MESSAGE`, then `because REASON` and the files, each on a separate indented line.
+/// Reads `portable.txt`. An entry is a line `STAGE: PART OF THE MESSAGE`. Indented lines follow: `because REASON`, then
+/// one file per line.
 fn listed() -> Failures {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/portable.txt");
     let text = std::fs::read_to_string(path).unwrap();
@@ -221,7 +224,7 @@ fn listed() -> Failures {
     listed
 }
 
-/// The entries of one list that are not in the other list.
+/// Returns the text of the entries in `one` that are not in `other`.
 fn only_in(one: &Failures, other: &Failures) -> String {
     let files = |(what, files): (&(String, String), &BTreeSet<String>)| {
         let rest: Vec<_> = files.iter().filter(|&file| !other.get(what).is_some_and(|files| files.contains(file))).cloned().collect();
@@ -238,11 +241,11 @@ fn every_kernel_is_strictly_valid_and_prints() {
     let (new, gone) = (only_in(&failures, &listed), only_in(&listed, &failures));
     assert!(new.is_empty(), "not in tests/portable.txt:\n{new}");
     assert!(gone.is_empty(), "in tests/portable.txt, but no longer found:\n{gone}");
-    // There are fewer shaders if the test does not find all directives or folders.
+    // The number is lower if the test does not find all directives or folders.
     assert!(made > 1000, "only {made} shaders");
 }
 
-/// The devices, and their shading languages.
+/// Returns the devices, and their shading languages.
 fn devices() -> [(Format, Target); 4] {
     [(Format::Msl, Target::metal()), (Format::Hlsl, Target::dx12()), (Format::Glsl, Target::gles()), (Format::Wgsl, Target::webgpu())]
 }
@@ -256,7 +259,7 @@ fn save_shader(text: &str, format: Format, name: &str) {
     std::fs::write(folder.join(name.replace('/', "_")), text).unwrap();
 }
 
-/// The exceeded limit of a shader, or the error in its text. `None` if the shader is valid.
+/// Returns the limit that a shader exceeds, or the error in its text. Returns `None` if the shader is valid.
 fn fault(shader: &Shader, format: Format, target: &Target, name: &str) -> Option<String> {
     let count =
         |uniform: bool| shader.bindings.iter().filter(|binding| matches!(binding.kind, BindingKind::Uniform { .. }) == uniform).count();

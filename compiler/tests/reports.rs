@@ -1,8 +1,8 @@
-//! The output of `wgclc --emit report` for `tests/reports/NAME.cl`, with the expected text in `NAME.report`. For the
-//! same sources, listings (`--emit asm`) must contain the names of kernels and the source lines.
+//! Compares the output of `wgclc --emit report` for `tests/reports/NAME.cl` with `NAME.report`. For the same sources,
+//! listings (`--emit asm`) must contain the names of kernels and the source lines.
 //!
-//! The directive `// arguments: ...` contains arguments of `wgclc`. `UPDATE_EXPECT=1` rewrites the expected files:
-//! review the difference.
+//! The directive `// arguments: ...` contains arguments of `wgclc`. `UPDATE_EXPECT=1` rewrites the expected files.
+//! Review the difference.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -17,7 +17,7 @@ fn sources() -> Vec<PathBuf> {
     list
 }
 
-/// The output of `wgclc` for a source, whose directory is the working directory.
+/// Returns the output of `wgclc` for a source. The working directory of `wgclc` is the directory of the source.
 fn output(path: &Path, emit: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     let arguments = text.lines().find_map(|line| line.strip_prefix("// arguments: ")).unwrap_or("");
@@ -34,7 +34,7 @@ fn reports_are_as_expected() {
     let files = sources();
     assert!(!files.is_empty());
     for path in files {
-        // The size of the code depends on details that are not of interest here.
+        // The size of machine code also depends on changes that this test does not cover, so its line is not compared.
         let size = |line: &&str| !line.starts_with("  machine code: ");
         let text: String = output(&path, "report").lines().filter(size).map(|line| format!("{line}\n")).collect();
         let expected = path.with_extension("report");

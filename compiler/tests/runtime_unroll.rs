@@ -1,5 +1,5 @@
-//! Tests unrolling with a run-time trip count. The interpreter runs each kernel as built, and as specialised for a
-//! GPU and for lavapipe; the results must be equal.
+//! Tests unrolling with a run-time trip count. The interpreter runs each kernel as built, specialised for a GPU, and
+//! specialised for lavapipe. The results must be equal.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use wgcl_compiler::program::{BuildOptions, Source};
 use wgcl_compiler::specialise::Specialised;
 use wgcl_compiler::target::Target;
 
-/// Limit for the iterations of a launch. With some steps, the loop does not end.
+/// Limit for the loop iterations of a launch. With some values of `step`, the loop does not end.
 const FUEL: u64 = 200_000;
 
 /// A launch of `k(global const T *in, global uint *out, N n, N step)`.
@@ -24,7 +24,7 @@ struct Launch {
     step: u64,
     /// Size in bytes of `n` and `step`.
     width: usize,
-    /// Whether both arguments are the same buffer.
+    /// Whether the arguments `in` and `out` are the same buffer.
     same: bool,
 }
 
@@ -33,8 +33,8 @@ impl Launch {
         Self { global, local, offset: 0, n, step, width: 4, same: false }
     }
 
-    /// The contents of the buffers after the launch. `None` if the loop does not end, or accesses memory outside of the
-    /// buffers.
+    /// Returns the contents of the buffers after the launch. Returns `None` if the loop does not end, or accesses
+    /// memory outside of the buffers.
     fn run(&self, module: &Module, stage: Stage) -> Option<Vec<Vec<u8>>> {
         let program = Program::new(module, Settings { fuel: FUEL, ..Settings::new(stage, &Target::full()) });
         let mut memory = Memory::default();
@@ -66,14 +66,14 @@ fn build(source: &str) -> Module {
     (*built.program.ok_or(built.log).unwrap().module).clone()
 }
 
-/// The kernel `k`, specialised for a launch but not legalised.
+/// Specialises the kernel `k` for a launch, without the passes for legalisation.
 fn specialised(module: &Module, key: &LaunchKey, target: &Target) -> Module {
     let mut made = Specialised::new(module, "k", key, target, None).unwrap();
-    made.bind().unwrap();
+    made.prepare_shader().unwrap();
     made.module
 }
 
-/// The key of a launch.
+/// Returns the launch key of a launch.
 fn key(module: &Module, launch: &Launch) -> LaunchKey {
     LaunchKey::example(&module.functions[0], [launch.local, 1, 1]).changed(|key| {
         key.binding.distinct = !launch.same;
@@ -81,7 +81,7 @@ fn key(module: &Module, launch: &Launch) -> LaunchKey {
     })
 }
 
-/// The kernel, specialised for a launch on a GPU.
+/// Specialises the kernel for a launch on a GPU.
 fn specialised_for_gpu(module: &Module, launch: &Launch) -> Module {
     specialised(module, &key(module, launch), &Target::full())
 }
@@ -121,7 +121,7 @@ fn launches(sizes: &[(u32, u32)], bounds: &[u64], steps: &[u64], width: usize) -
     all
 }
 
-/// A sum that depends on the order of its terms.
+/// Returns a kernel that computes a sum whose value depends on the order of its terms.
 fn ordered(counter: &str) -> String {
     format!(
         "kernel void k(global const uchar *in, global uint *out, {counter} n, {counter} step) {{
@@ -178,7 +178,7 @@ fn loads_do_not_move_over_stores_that_may_alias() {
     }
 }
 
-/// A histogram per group, with `counts` in local memory.
+/// A kernel that computes a histogram per group, with `counts` in local memory.
 const HISTOGRAM: &str = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
     local uint counts[256];
     for (uint b = get_local_id(0); b < 256; b += get_local_size(0)) counts[b] = 0;
@@ -195,7 +195,8 @@ fn with(loop_text: &str) -> String {
     HISTOGRAM.replace(LOOP, loop_text)
 }
 
-/// Launches with groups of 4 to 64 work-items. Some global sizes or offsets are not multiples of 16, 4 or 2.
+/// Returns launches with groups of 4 to 64 work-items, and with `n` up to `most`. Some global sizes or offsets are not
+/// multiples of 16, 4 or 2.
 fn histogram_launches(most: u64) -> Vec<Launch> {
     let bounds = [0, 1, 15, 16, 17, 63, 64, 65, 255, 511, 1023, 1024, 1025, 1999, 2047, 2048, 2049, 2600, 4095, 8191];
     let bounds: Vec<u64> = bounds.into_iter().filter(|&bound| bound <= most).collect();
@@ -287,14 +288,15 @@ fn loops_with_observable_order_have_equal_results() {
     let aliased = Launch { same: true, ..Launch::new(128, 64, 2048, 64) };
     let plain = Launch { same: false, ..aliased };
     let keep = |source: &str, launch: &Launch| {
-        // In kernels with `return`, not all work-items reach the barrier.
+        // In kernels with `return`, not all work-items reach the barrier, so their results are undefined. Do not run
+        // them.
         if !source.contains("return") {
             check(source, &[*launch]);
         }
     };
     let each = "for (uint i = get_global_id(0); i < n; i += get_global_size(0))";
     for loop_text in [
-        // The result of the atomic operation is used.
+        // The kernel uses the result of the atomic operation.
         format!("uint last = 0; {each} last += atomic_inc(&counts[in[i]]); out[get_global_id(0)] = last != 12345678;"),
         format!("{each} if (atomic_inc(&counts[in[i]]) > 1000000) out[0] = 1;"),
         // A value is carried between iterations.
@@ -330,9 +332,9 @@ fn loops_with_observable_order_have_equal_results() {
         format!("counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("if (n > 3) counts[get_local_id(0)] = 0; {each} atomic_inc(&counts[in[i]]);"),
         format!("{each} atomic_inc(&counts[in[i]]); {each} atomic_inc(&counts[in[i]]);"),
-        // The loop counts in global memory that is also read.
+        // The loop counts in global memory that the kernel also reads.
         format!("{each} atomic_inc(&out[in[i]]);"),
-        // The loaded memory may change.
+        // The loaded memory may change during the loop.
         format!("{each} atomic_inc(&counts[((global uchar *)out)[i]]);"),
         format!("{each} atomic_inc(&counts[*(volatile global const uchar *)&in[i]]);"),
         // The loads are not contiguous, not aligned, or conditional.
@@ -349,9 +351,9 @@ fn loops_with_observable_order_have_equal_results() {
         let n = if loop_text.contains("i * 2") || loop_text.contains("uint *)in") { 1024 } else { 2048 };
         keep(&with(&loop_text), &Launch { n, ..plain });
     }
-    // The barrier is for another address space.
+    // The barrier orders another address space.
     keep(&HISTOGRAM.replace("barrier(CLK_LOCAL_MEM_FENCE);\n    for (uint i", "barrier(CLK_GLOBAL_MEM_FENCE);\n    for (uint i"), &plain);
-    // The buffer may alias the written one.
+    // The loaded buffer may alias the written buffer.
     let same = "kernel void k(global const uchar *in, global uint *out, uint n, uint step) {
         for (uint i = get_global_id(0); i < n; i += get_global_size(0)) atomic_inc(&out[in[i] * 4 + 1024]);
     }";

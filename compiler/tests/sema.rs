@@ -1,9 +1,9 @@
 //! Runs `tests/sema/*.cl` through the front end.
 //!
 //! A line `// build: OPTIONS` contains build options. With `// device: portable`, the device has no acquire and release
-//! operations; the default device has all features. Each line that ends in `// error: TEXT` is checked without the
-//! other such lines. It must be rejected, only at this line, with a message that contains the text. A file without such
-//! lines must be accepted.
+//! operations. The default device has all features. Each line that ends in `// error: TEXT` is checked without the
+//! other such lines. The front end must reject it, with errors only at this line, and with a message that contains the
+//! text. A file without such lines must be accepted.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use wgcl_compiler::options;
 use wgcl_compiler::program::Source;
 use wgcl_compiler::target::Target;
 
-/// The line and the text of every error.
+/// Returns the line and the text of every error.
 fn errors(text: &str, options: &str, target: &Target) -> Vec<(usize, String)> {
     let options = options::parse_words(options.split_whitespace().map(str::to_owned)).expect("options of the test");
     let source = Source { text: text.to_owned(), ..Default::default() };
@@ -68,7 +68,7 @@ fn programs_are_accepted_or_rejected() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// The typed tree of a correct source.
+/// Returns the typed tree of a correct source.
 fn checked(text: &str) -> TypedProgram {
     let options = options::parse_words(std::iter::empty()).expect("no options");
     let target = Target::full();

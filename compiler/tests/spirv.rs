@@ -1,9 +1,9 @@
-//! SPIR-V as a source. The tests check the results of the modules in `../tests/spirv` on the interpreter, and the build
-//! log of rejected modules. A module with random damage must be built or rejected in bounded time.
+//! Tests SPIR-V as a source. The tests check the results of the modules in `../tests/spirv` on the interpreter, and the
+//! build log of rejected modules. A module with random damage must be built or rejected in bounded time.
 //!
-//! The number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED` the first
-//! seed, `WGCL_FUZZ_MODULES` another folder of modules. `WGCL_FUZZ_LAST` names a file that receives each damaged module
-//! before its build. After a crash, it contains the module that caused the crash.
+//! By default, the number of damaged modules is fixed. `WGCL_FUZZ_SECONDS` sets a duration instead, `WGCL_FUZZ_SEED`
+//! the first seed, `WGCL_FUZZ_MODULES` another folder of modules. `WGCL_FUZZ_LAST` names a file to which the test
+//! writes each damaged module before its build. After a crash, the file contains the module that caused the crash.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::cast_possible_truncation, reason = "tests may panic")]
 
@@ -18,9 +18,9 @@ use wgcl_compiler::specialise::specialise;
 use wgcl_compiler::spirv::{self, InvalidHeader, Source, Specialisation, read_words, specialisation_constants};
 use wgcl_compiler::target::Target;
 
-/// The time limit of one damaged module, on a busy machine.
+/// The time limit for building one damaged module, also on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
-/// The number of damaged modules for each module.
+/// The number of damaged variants of each module.
 const COUNT: u64 = 400;
 
 fn module(name: &str) -> Vec<u32> {
@@ -278,7 +278,7 @@ fn damage(words: &mut Vec<u32>, random: &mut Random) {
     }
 }
 
-/// The modules to damage, and their names.
+/// Returns the modules to damage, and their names.
 fn fuzzed() -> Vec<(String, Vec<u32>)> {
     let Ok(folder) = std::env::var("WGCL_FUZZ_MODULES") else {
         return ["control", "constants", "numbers", "later", "subgroups", "pipes", "split", "clock", "levels", "enqueue_direct"]

@@ -1,6 +1,6 @@
-//! Barriers of shaders for WebGPU must be in control flow that is uniform by WGSL's rules. Control flow that meets
-//! these rules does not change. Conditions that are loaded from memory are broadcast to the group. If control flow
-//! depends on the work-item, the error contains the locations of the barrier and of the branch.
+//! Barriers of shaders for WebGPU must be in control flow that is uniform by WGSL's rules. The compiler does not change
+//! control flow that meets these rules. It broadcasts conditions that are loaded from memory to the group. If control
+//! flow depends on the work-item, the error contains the locations of the barrier and of the branch.
 //!
 //! `icd/tests/browser.rs` compares the rules with those of a browser.
 
@@ -53,7 +53,7 @@ fn uniform_control_flow_does_not_change() {
         "if (g < 3 && given[g] > n) barrier(CLK_LOCAL_MEM_FENCE);",
         "for (int i = 0; i < n; i++) { m[l] += i; barrier(CLK_LOCAL_MEM_FENCE); }",
         "int i = 0; while (1) { if (given[i] < 5) break; i++; barrier(CLK_LOCAL_MEM_FENCE); if (i == n) { m[l] = 0; continue; } m[l]++; }",
-        // After a branch, control flow is as uniform as before it.
+        // After the end of a branch, control flow is as uniform as before the branch.
         "if (l < 5) m[l] = 7; barrier(CLK_LOCAL_MEM_FENCE);",
         "for (int i = 0; i < l; i++) { if (m[i] == 40) break; m[l] += i; } barrier(CLK_LOCAL_MEM_FENCE);",
         "switch (l & 3) { case 0: m[l] = 2; break; case 1: m[l] = 4; } barrier(CLK_LOCAL_MEM_FENCE);",
@@ -64,7 +64,8 @@ fn uniform_control_flow_does_not_change() {
     }
 }
 
-/// Quotients of global ids by a multiple of the group size are uniform. They are computed from group ids.
+/// Quotients of global ids by a multiple of the group size are uniform in a group. The compiler computes them from
+/// group ids.
 #[test]
 fn group_uniform_values_use_group_ids() {
     for body in [
@@ -78,7 +79,7 @@ fn group_uniform_values_use_group_ids() {
         "int i = get_global_id(0); if (i % 192 >= 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i < 128) barrier(CLK_LOCAL_MEM_FENCE);",
         "int i = get_global_id(0); if (i > 127) return; barrier(CLK_LOCAL_MEM_FENCE);",
-        // These other expressions are uniform in a group as well.
+        // These expressions are not quotients, but are also uniform in a group.
         "if (128 <= get_global_id(0)) barrier(CLK_LOCAL_MEM_FENCE);",
         "if (get_global_id(0) & 64) barrier(CLK_LOCAL_MEM_FENCE);",
         "switch ((get_global_id(0) & 255) / 64) { case 2: m[l]++; barrier(CLK_LOCAL_MEM_FENCE); break; case 3: barrier(CLK_LOCAL_MEM_FENCE); }",
@@ -92,7 +93,7 @@ fn group_uniform_values_use_group_ids() {
         ("int i = get_global_id(0); if (i <= 128) barrier(CLK_LOCAL_MEM_FENCE);", "i <= 128"),
         ("int i = get_global_id(0); if (i % 96 < 64) barrier(CLK_LOCAL_MEM_FENCE);", "i % 96 < 64"),
         ("int i = get_global_id(0); if (i & 32) barrier(CLK_LOCAL_MEM_FENCE);", "i & 32"),
-        // The dividend may be negative.
+        // The dividend may be negative. The quotient rounds towards zero, so it has two values in one group.
         ("int i = get_global_id(0) - 1; if (i / 64) barrier(CLK_LOCAL_MEM_FENCE);", "i / 64"),
     ] {
         assert_eq!(compile(body), Outcome::Rejected(BARRIER.to_owned(), branch.to_owned()), "{body}");

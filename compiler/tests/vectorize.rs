@@ -1,12 +1,16 @@
-//! The vector IR of small kernels: `tests/vectorize/NAME.cl`, with the expected output in `NAME.vir`.
+//! Compares the vector IR of small kernels, `tests/vectorize/NAME.cl`, with the expected output in `NAME.vir`.
 //!
 //! An output begins with a line for each kernel and instruction set: the number of memory accesses of each kind, of
-//! shuffles and of fences. If a load becomes a gather, one readable line changes. The full text for AVX-512 follows,
-//! and the text for another instruction set if a directive requests it.
+//! shuffles and of fences. So if a load becomes a gather, the change is visible in one line. The full text for AVX-512
+//! follows, and the text for another instruction set if a directive requests it.
 //!
-//! The directives at the top of a source are `// group: 16 16 1` (the work-group size; the default is 64 1 1),
-//! `// options: -cl-std=CL3.0` (build options), and `// text: avx2` or `// text: armv8` (an instruction set).
-//! `UPDATE_EXPECT=1` rewrites the expected files: review the difference.
+//! These directives are at the top of a source:
+//!
+//! - `// group: 16 16 1`: the work-group size. The default is 64 1 1.
+//! - `// options: -cl-std=CL3.0`: build options.
+//! - `// text: avx2` or `// text: armv8`: an instruction set for which the output contains the full text.
+//!
+//! `UPDATE_EXPECT=1` rewrites the expected files. Review the difference.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -28,12 +32,12 @@ const ISAS: [(Isa, &str); 4] = [(Isa::AVX512, "avx512"), (Isa::AVX2, "avx2"), (I
 /// A source, its directives and its program.
 struct Input {
     group: [u32; 3],
-    /// The instruction set for which the output contains a text, in addition to AVX-512.
+    /// The instruction set for which the output contains the full text, in addition to AVX-512.
     text: Option<String>,
     program: Program,
 }
 
-/// The value of the directive `// NAME: VALUE`. `None` if there is none.
+/// Returns the value of the directive `// NAME: VALUE`, or `None` if the source has no such directive.
 fn directive<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": "))
 }
@@ -62,8 +66,8 @@ impl Input {
     }
 }
 
-/// The number of memory accesses of each kind in a module, of shuffles and of fences. Omits scalar loads and kinds that
-/// do not occur.
+/// Returns the number of memory accesses of each kind in a module, of shuffles and of fences. Omits scalar loads, and
+/// kinds that do not occur.
 fn summary(module: &Module) -> String {
     let ops = || module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts).map(|inst| &inst.op);
     let count = |is: &dyn Fn(&Op) -> bool| ops().filter(|op| is(op)).count();
@@ -129,7 +133,7 @@ fn kernels_vectorize_as_expected() {
     assert!(failures.is_empty(), "UPDATE_EXPECT=1 rewrites the files:\n{}", failures.join("\n"));
 }
 
-/// The text form of the vector IR is complete: if it is parsed again, it compiles to the same code.
+/// The text form of the vector IR must be complete: parsing it again must give the same machine code.
 #[test]
 fn printed_vector_ir_compiles_to_the_same_code() {
     for path in sources() {

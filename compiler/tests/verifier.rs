@@ -1,4 +1,4 @@
-//! The verifier reports all violations of the rules of the IR in `tests/verifier/*.ir`, and no other errors.
+//! The verifier must report all violations of the rules of the IR in `tests/verifier/*.ir`, and no other errors.
 //!
 //! At an instruction with a comment `; error: TEXT`, the verifier must report an error that contains the text.
 
@@ -8,7 +8,7 @@ use wgcl_compiler::ir::verify::verify;
 
 const MARK: &str = "; error: ";
 
-/// The differences between the errors of the verifier and those that the file expects.
+/// Returns the differences between the errors of the verifier and those that the file expects.
 fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let module = read_module(&text).map_err(|error| error.to_string())?;
@@ -25,7 +25,8 @@ fn check(path: &Path) -> Result<(), String> {
         }
         let Some(error) = error else { continue };
         expected += 1;
-        // For errors at the head of a function, the verifier reports its signature.
+        // A comment at the head of a function expects an error of the signature. The verifier reports `signature` as
+        // the instruction.
         let inst = if head { "signature" } else { code };
         let same =
             |one: &wgcl_compiler::ir::verify::VerifyError| one.function == function && one.inst == inst && one.message.contains(error);

@@ -1,4 +1,4 @@
-//! The command-line tool: exit statuses, and the output on both streams.
+//! Tests the command-line tool: exit statuses, and the output on standard output and standard error.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
@@ -11,7 +11,7 @@ fn wgclc(arguments: &[&str], source: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_wgclc"));
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The tool may exit without reading its input.
+    // Ignore the error: the tool may exit without reading its input.
     let _ = child.stdin.take().unwrap().write_all(source.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -40,7 +40,8 @@ fn kernels_with_images_are_compiled() {
 
 #[test]
 fn checks_run_all_stages_or_the_front_end() {
-    // An argument and a variable together need more local memory than any device has. Only the last stage adds them up.
+    // Together, an argument and a variable need more local memory than any device has. Only the last stage computes the
+    // sum of their sizes.
     let source = "kernel void k(local int *a, global int *b) { local int c[8192]; c[0] = a[0]; b[0] = c[b[1]] + a[b[2]]; }";
     let output = wgclc(&["--check", "-"], source);
     assert_eq!(output.status.code(), Some(1));
@@ -244,7 +245,7 @@ struct KillOnDrop(Child);
 
 impl Drop for KillOnDrop {
     fn drop(&mut self) {
-        // It may have exited already.
+        // The process may have exited already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -259,13 +260,13 @@ fn changed_files_are_compiled_again() {
     command.args(["--watch", "--check", "--message-format", "json", "-I.", "a.cl"]).current_dir(folder.path());
     let mut child = KillOnDrop(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(|line| json(&line.unwrap()));
-    // The messages of one build.
+    // Returns the messages of one build.
     let mut build = || {
         let report: Vec<_> = lines.by_ref().take_while(|line| line["reason"] != "build-finished").collect();
         report.iter().map(|line| line["message"]["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert!(build()[0].contains("a.h"));
-    // Create and change the missing file, and change the source.
+    // Create the missing file, change it, and then change the source.
     write("a.h", "#define N 1\n");
     assert_eq!(build(), [""; 0]);
     write("a.h", "#define N unknown\n");

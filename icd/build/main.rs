@@ -1,4 +1,4 @@
-//! How the library is linked: options of ELF systems, the version resource of Windows.
+//! Sets how the library is linked: linker options on ELF systems, and the version resource on Windows.
 
 mod version_resource;
 
@@ -6,10 +6,12 @@ fn main() {
     println!("cargo::rerun-if-changed=build");
     let target = |name: &str| std::env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
     if target("FAMILY") == "unix" && target("VENDOR") != "apple" {
-        // The loader exports functions with the same names, and the dynamic linker finds the loader's functions first.
-        // -Bsymbolic binds references in this library, such as the dispatch table, to this library's functions.
+        // The loader exports functions with the same names as this library, and the dynamic linker finds the loader's
+        // functions first. -Bsymbolic binds references in this library, such as those of the dispatch table, to this
+        // library's functions.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-Bsymbolic");
-        // The library stays loaded when a loader closes it, because its threads and those of its drivers still run.
+        // If a loader closes the library, its code must stay mapped, because threads of wgcl and of the drivers still
+        // run.
         println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     }
     if target("OS") == "windows" {
@@ -17,7 +19,7 @@ fn main() {
     }
 }
 
-/// Links the version resource. Without it the library works, so that errors are warnings.
+/// Links the version resource. The library works without the resource, so errors are only warnings.
 fn add_version(processor: &str) {
     let package = |name: &str| std::env::var(format!("CARGO_PKG_{name}")).unwrap_or_default();
     let version = package("VERSION");

@@ -1,16 +1,16 @@
-//! The version resource of `wgcl.dll`, as an object file for the linker. Tools such as Explorer show it, and installers
-//! compare it. This needs no resource compiler.
+//! Writes the version resource of `wgcl.dll` as an object file for the linker, so the build needs no resource compiler.
+//! Tools such as Explorer show the version, and installers compare it.
 
-/// The type of a version resource, and the number of the only one (`RT_VERSION`, `VS_VERSION_INFO`).
+/// The type of a version resource (`RT_VERSION`), and the resource number that Windows requires (`VS_VERSION_INFO`).
 const RESOURCE: [u32; 2] = [16, 1];
-/// The language identifier of American English in Windows.
+/// The language identifier of American English.
 const LANGUAGE: u16 = 0x409;
-/// The number of UTF-16 in the list of code pages of Windows.
+/// The code page number of UTF-16.
 const CODE_PAGE: u16 = 1200;
 
 /// Returns an object file (COFF) with the section `.rsrc`, or `None` for an unknown processor.
 pub fn object(processor: &str, version: &str, texts: &[(&str, &str)]) -> Option<Vec<u8>> {
-    // The machine, and the relocation for an address relative to the image.
+    // The COFF machine type, and the relocation type for an address relative to the image base.
     let (machine, relocation): (u16, u16) = match processor {
         "x86_64" => (0x8664, 3),
         "aarch64" => (0xaa64, 2),
@@ -19,7 +19,8 @@ pub fn object(processor: &str, version: &str, texts: &[(&str, &str)]) -> Option<
     };
     let info = version_info(version, texts);
     let mut section = Vec::new();
-    // One directory per level: type, name, language. Each has one entry, which refers to the next level.
+    // The directories of the three levels: type, name, language. Each directory has one entry, which refers to the next
+    // level.
     let levels = [RESOURCE[0], RESOURCE[1], u32::from(LANGUAGE)];
     for (level, id) in levels.into_iter().enumerate() {
         section.extend([0; 14]);
@@ -28,7 +29,7 @@ pub fn object(processor: &str, version: &str, texts: &[(&str, &str)]) -> Option<
         let next = 24 * (level as u32 + 1);
         section.extend((if level < 2 { next | 1 << 31 } else { next }).to_le_bytes());
     }
-    // The address of the data, which the linker relocates, and its size.
+    // The address of the data, which the linker relocates, and the size of the data.
     let address = section.len() as u32;
     section.extend((address + 16).to_le_bytes());
     section.extend((info.len() as u32).to_le_bytes());
@@ -37,14 +38,14 @@ pub fn object(processor: &str, version: &str, texts: &[(&str, &str)]) -> Option<
 
     let mut file = Vec::new();
     let relocations = 60 + section.len() as u32;
-    // The header: one section, one symbol.
+    // The file header: one section, one symbol.
     file.extend(machine.to_le_bytes());
     file.extend(1u16.to_le_bytes());
     file.extend([0; 4]);
     file.extend((relocations + 10).to_le_bytes());
     file.extend(1u32.to_le_bytes());
     file.extend([0; 4]);
-    // The section's header: initialised data that is only read.
+    // The section header: initialised, read-only data.
     file.extend(*b".rsrc\0\0\0");
     file.extend([0; 8]);
     file.extend((section.len() as u32).to_le_bytes());
@@ -73,8 +74,8 @@ fn version_info(version: &str, texts: &[(&str, &str)]) -> Vec<u8> {
     let mut numbers = version.split(['.', '-', '+']).map(|part| part.parse::<u16>().unwrap_or(0)).chain([0; 4]);
     let mut pair = || (u32::from(numbers.next().unwrap_or(0)) << 16) | u32::from(numbers.next().unwrap_or(0));
     let (high, low) = (pair(), pair());
-    // VS_FIXEDFILEINFO: signature, version of the structure, versions of the file and of the product, flags, a library
-    // for Windows NT.
+    // VS_FIXEDFILEINFO: signature, structure version, file version, product version, flags mask, flags, the system
+    // (Windows NT), the file type (library).
     let fixed = [0xfeef_04bd, 0x1_0000, high, low, high, low, 0x3f, 0, 0x4_0004, 2, 0, 0, 0];
     let fixed: Vec<u8> = fixed.into_iter().flat_map(u32::to_le_bytes).collect();
     let strings = texts.iter().map(|&(key, text)| {
@@ -88,8 +89,8 @@ fn version_info(version: &str, texts: &[(&str, &str)]) -> Vec<u8> {
     node("VS_VERSION_INFO", 0, fixed.len(), &fixed, &children)
 }
 
-/// Returns a node of the tree: its length, the length of its value, its kind, its key, its value, its children. All
-/// parts are aligned to 4 bytes. The length of a text is in characters.
+/// Returns a node of the version tree: its length, the length of its value, its kind, its key, its value, its children.
+/// Key, value and children are aligned to 4 bytes. The length of a text value is in characters.
 fn node(key: &str, kind: u16, value_length: usize, value: &[u8], children: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = vec![0; 2];
     bytes.extend((value_length as u16).to_le_bytes());

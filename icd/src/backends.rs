@@ -10,7 +10,7 @@ use wgcl_backend_wgpu::{Settings, WgpuBackend};
 
 use crate::{gpu_probe, lifetime};
 
-/// The default of `WGCL_CPU`: enabled, if machine code can be generated for this processor.
+/// The default of `WGCL_CPU`: enabled if the code generator supports this processor.
 const CPU_BY_DEFAULT: bool = cfg!(all(any(unix, windows), any(target_arch = "x86_64", target_arch = "aarch64")));
 
 /// The selected backends.
@@ -20,8 +20,8 @@ pub(crate) struct Backends {
     gl: Option<WgpuBackend>,
     cpu: Option<Box<dyn Backend>>,
     interpreter: Option<InterpreterBackend>,
-    /// Whether the system refuses executable memory. Vulkan drivers for CPUs also generate machine code, so each launch
-    /// on them may fail.
+    /// Whether the system refuses executable memory. If it does, launches on Vulkan drivers for CPUs may also fail,
+    /// because these drivers generate machine code.
     refuses_executable_memory: bool,
     /// The value of `WGCL_DEVICE`.
     choice: Option<String>,
@@ -35,7 +35,7 @@ impl Backends {
         let wants_cpu = !only_interpreter && options.cpu.as_deref().map_or(CPU_BY_DEFAULT, is_on);
         let (cpu, refuses_executable_memory) = if wants_cpu { cpu(options) } else { (None, false) };
         let interpreter = match interpreter {
-            // Without machine code for this CPU, the interpreter is the CPU device.
+            // The option is not set. If the CPU device is wanted but not available, the interpreter replaces it.
             None => wants_cpu && cpu.is_none(),
             Some(word) => word != "0",
         };
@@ -55,8 +55,8 @@ impl Backends {
         }
     }
 
-    /// Whether to list OpenGL ES devices as well: if the machine may have a GPU but none was found, if no device was
-    /// found, or if `WGCL_DEVICE` names an unknown device.
+    /// Whether to list OpenGL ES devices as well. Returns true in three cases: the machine may have a GPU but none was
+    /// found, no device was found, or `WGCL_DEVICE` names an unknown device.
     fn wants_gl(&self, found: &[Arc<dyn Device>]) -> bool {
         let is_gpu = |device: &Arc<dyn Device>| device.properties().kind < DeviceKind::Cpu;
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();
@@ -68,7 +68,7 @@ impl Backends {
     }
 
     /// Replaces the Vulkan and OpenGL ES devices of type CPU with the CPU device, except those that `WGCL_DEVICE`
-    /// names. The CPU device follows the GPUs.
+    /// names. In the list, the CPU device follows the GPUs.
     fn with_cpu(&self, mut devices: Vec<Arc<dyn Device>>, cpu: Vec<Arc<dyn Device>>) -> Vec<Arc<dyn Device>> {
         let is_named =
             |device: &Arc<dyn Device>| self.choice.as_ref().is_some_and(|choice| names_device(choice, &device.properties().name));
@@ -133,7 +133,7 @@ fn settings(options: &Options) -> Settings {
     Settings { portable: options.portable.as_deref().is_some_and(is_on), ..Settings::default() }
 }
 
-/// Whether the value of an option enables it.
+/// Whether the value of an option enables the option.
 fn is_on(value: &str) -> bool {
     value == "1"
 }

@@ -1,5 +1,5 @@
-//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15), version 0.9.8: since 0.9.5 every recording function
-//! takes properties.
+//! Command buffers (cl_khr_command_buffer, OpenCL API 5.15), version 0.9.8. Since version 0.9.5, every recording
+//! function has a parameter for properties.
 
 use std::sync::Arc;
 
@@ -30,12 +30,13 @@ use wgcl_opencl_headers::{
     cl_properties, cl_sync_point_khr, cl_uint,
 };
 
-// These values are newer than the headers of the bindings.
+// The headers of the bindings do not have these values yet.
 const CL_COMMAND_BUFFER_CONTEXT_KHR: cl_command_buffer_info_khr = 0x1299;
 const CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR: cl_command_buffer_properties_khr = 0x12B7;
 const CL_COMMAND_BUFFER_STATE_FINALIZED_KHR: cl_command_buffer_state_khr = 2;
 
-/// The common part of all recording functions. Returns the command buffer, and the index of `queue` among its queues.
+/// Implements the common part of all recording functions. Returns the command buffer, and the index of `queue` among
+/// the command buffer's queues.
 fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue) -> Result<(Arc<CommandBuffer>, usize)> {
     let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
     let queue = if queue.is_null() { None } else { Some(handles::get::<Queue>(queue)?) };
@@ -43,8 +44,8 @@ fn recording_any(command_buffer: cl_command_buffer_khr, queue: cl_command_queue)
     Ok((command_buffer, index))
 }
 
-/// The common part of the recording functions of commands other than kernel launches. Returns the same as
-/// [`recording_any`].
+/// Implements the common part of the recording functions of commands other than kernel launches. Returns the same
+/// values as [`recording_any`].
 fn recording(
     command_buffer: cl_command_buffer_khr,
     queue: cl_command_queue,
@@ -52,7 +53,8 @@ fn recording(
     mutable_handle: &Out<cl_mutable_command_khr>,
 ) -> Result<(Arc<CommandBuffer>, usize)> {
     let found = recording_any(command_buffer, queue)?;
-    // "CL_INVALID_VALUE if values specified in properties are not valid": these commands have no properties.
+    // "CL_INVALID_VALUE if values specified in properties are not valid": only kernel launches have properties, so
+    // every property is invalid here.
     properties.checked_properties(|name, _| {
         Err(Error::InvalidValue(format!("property {name:#x} is not valid: only kernel launches have properties").into()))
     })?;
@@ -124,8 +126,9 @@ crate::entry! {
         event: Out<cl_event>,
     ) {
         let command_buffer = handles::get::<CommandBuffer>(command_buffer)?;
-        let is_executable = command_buffer.state() == CommandBufferState::Executable;
-        check!(is_executable, InvalidOperation, "the command buffer is not finalised, or a kernel lacks arguments");
+        let state = command_buffer.state();
+        check!(state != CommandBufferState::Recording, InvalidOperation, "the command buffer is not finalised");
+        check!(state == CommandBufferState::Executable, InvalidOperation, "a kernel of the command buffer lacks arguments");
         // "CL_INVALID_VALUE if queues is NULL and num_queues is > 0, or queues is not NULL and num_queues is 0."
         check!((num_queues == 0) == queues.is_null(), InvalidValue, "the list of queues does not match the count {num_queues}");
         // "CL_INVALID_VALUE ... if num_queues is > 0 and not the same value as num_queues set on command_buffer
@@ -151,6 +154,7 @@ crate::entry! {
         check!(num_queues != 0 && !queues.is_null(), InvalidValue, "the list of queues is null or empty");
         handles::get_all::<Queue>(&queues.get(num_queues as usize))?;
         // "CL_INVALID_OPERATION if the platform does not support the CL_COMMAND_BUFFER_PLATFORM_REMAP_QUEUES_KHR flag."
+        // wgcl does not support it, so the call always fails.
         Err(Error::InvalidOperation("recorded commands cannot be remapped to other queues".into()))
     }
 
@@ -259,7 +263,8 @@ crate::entry! {
         let kernel = handles::get::<Kernel>(kernel)?;
         let points = &points(num_points, &waits)?;
         let at = RecordAt { queue, points };
-        // The arrays have `work_dim` elements. A wrong number of dimensions is detected with the other arguments.
+        // The arrays have `work_dim` elements. If `work_dim` is invalid, nothing is read here, and `launch` reports the
+        // error.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let [offset, global, local] = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         let range =

@@ -27,8 +27,8 @@ type NotifyFn = unsafe extern "C" fn(*const c_char, *const c_void, usize, *mut c
 /// pfn_notify of clSetContextDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_context, *mut c_void);
 
-/// The callback of CL_PRINTF_CALLBACK_ARM. Its parameters are bytes, their number, whether they are the last ones of
-/// the kernel, and the user_data of the context.
+/// The callback of CL_PRINTF_CALLBACK_ARM. Its parameters are the output, the number of bytes, whether these are the
+/// last bytes of the kernel, and the user_data of the context.
 type PrintfFn = unsafe extern "C" fn(*const c_char, usize, usize, *mut c_void);
 
 /// CL_CONTEXT_MEMORY_INITIALIZE_LOCAL_KHR
@@ -42,7 +42,8 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_PRINTF_CALLBACK_ARM)?;
     let pointer: *const c_void = std::ptr::with_exposed_provenance(value.cast_unsigned());
-    // SAFETY: cl_arm_printf says that the value is null or such a function; `Option` of a function has null for `None`.
+    // SAFETY: cl_arm_printf says that the value is null or a function of this type. `None` of an `Option` of a function
+    // is null.
     let callback = unsafe { std::mem::transmute::<*const c_void, Option<PrintfFn>>(pointer) }?;
     Some(Arc::new(move |text: &[u8]| {
         // SAFETY: the application's function, called as the extension says.
@@ -50,7 +51,7 @@ fn printer(list: &List<cl_context_properties>, user_data: UserData) -> Option<Pr
     }))
 }
 
-/// CL_CONTEXT_MEMORY_INITIALIZE_KHR: returns which memory is zero-initialised for kernels (cl_khr_initialize_memory).
+/// Returns which memory is zero-initialised for kernels (CL_CONTEXT_MEMORY_INITIALIZE_KHR of cl_khr_initialize_memory).
 fn zeroed(list: &List<cl_context_properties>) -> Option<Zeroed> {
     let (pairs, _) = list.properties()?;
     let (_, value) = pairs.into_iter().find(|(name, _)| *name == CL_CONTEXT_MEMORY_INITIALIZE_KHR)?;

@@ -63,11 +63,11 @@ use wgcl_opencl_headers::{
     cl_device_partition_property_ext, cl_device_type, cl_platform_id, cl_uint, cl_ulong,
 };
 
-/// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, newer than the headers of the bindings.
+/// CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR, which the headers of the bindings do not have yet.
 const COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES: cl_device_info = 0x129A;
 
-/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, which these headers
-/// do not have either.
+/// CL_DEVICE_COMMAND_BUFFER_NUM_SYNC_DEVICES_KHR and CL_DEVICE_COMMAND_BUFFER_SYNC_DEVICES_KHR, which the headers of
+/// the bindings do not have yet.
 const NUM_SYNC_DEVICES: cl_device_info = 0x12AB;
 const SYNC_DEVICES: cl_device_info = 0x12AC;
 
@@ -87,13 +87,13 @@ const SPIRV_EXTENDED_INSTRUCTION_SETS: cl_device_info = 0x12B9;
 const SPIRV_EXTENSIONS: cl_device_info = 0x12BA;
 const SPIRV_CAPABILITIES: cl_device_info = 0x12BB;
 
-/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, which these headers do not have, either.
+/// CL_DEVICE_EXTERNAL_MEMORY_IMPORT_ASSUME_LINEAR_IMAGES_HANDLE_TYPES_KHR, which the headers of the bindings lack.
 const ASSUME_LINEAR_IMAGES: cl_device_info = 0x2052;
 
-/// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, which these headers do not have, either.
+/// CL_DEVICE_KERNEL_CLOCK_CAPABILITIES_KHR, which the headers of the bindings do not have yet.
 const KERNEL_CLOCK_CAPABILITIES: cl_device_info = 0x1076;
 
-/// Queries of cl_nv_device_attribute_query that these headers do not have.
+/// Queries of cl_nv_device_attribute_query that the headers of the bindings do not have.
 const DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV: cl_device_info = 0x4007;
 const DEVICE_PCI_BUS_ID_NV: cl_device_info = 0x4008;
 const DEVICE_PCI_SLOT_ID_NV: cl_device_info = 0x4009;
@@ -123,7 +123,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS => query.put(3u32),
         CL_DEVICE_MAX_WORK_ITEM_SIZES => query.put(properties.max_group_size.map(|n| n as usize)),
         CL_DEVICE_MAX_WORK_GROUP_SIZE => query.put(properties.max_group_invocations as usize),
-        // On every device, one lane executes one work-item, so vectors are not faster.
+        // On every device, one lane executes one work-item, so vectors are not faster than scalars.
         CL_DEVICE_PREFERRED_VECTOR_WIDTH_CHAR
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_SHORT
         | CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT
@@ -160,7 +160,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_PIPE_MAX_PACKET_SIZE => query.put(if device.has_pipes() { pipe::MAX_PACKET_SIZE } else { 0 }),
         CL_DEVICE_MAX_PARAMETER_SIZE => query.put(wgcl_api::objects::device::MAX_PARAMETER_SIZE as usize),
         CL_DEVICE_MEM_BASE_ADDR_ALIGN => query.put(device.base_alignment() * 8),
-        // The size of the largest type, `long16`.
+        // The size in bytes of the largest type, `long16`.
         CL_DEVICE_MIN_DATA_TYPE_ALIGN_SIZE => query.put(128u32),
         CL_DEVICE_SINGLE_FP_CONFIG => query.put(device.single_fp_config().bits()),
         CL_DEVICE_DOUBLE_FP_CONFIG => query.put(device.double_fp_config().bits()),
@@ -249,7 +249,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR => query.put(device.command_buffer_capabilities().bits()),
         COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES => query.put(device.command_buffer_queue_properties().bits()),
         CL_DEVICE_COMMAND_BUFFER_REQUIRED_QUEUE_PROPERTIES_KHR => query.put(0u64),
-        // Without the host, a command can wait only for commands of the same root device, which the list contains.
+        // Without the host, a command can wait only for commands of the same root device. So the list contains only the
+        // root device.
         NUM_SYNC_DEVICES => query.put(1u32),
         SYNC_DEVICES => query.put([handles::borrowed(device.root())]),
         CL_DEVICE_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
@@ -258,7 +259,7 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
         CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR | CL_DEVICE_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR => {
             query.put(device.shareable_semaphores().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
         }
-        // Images cannot be imported.
+        // wgcl cannot import images from external memory, so the list is empty.
         ASSUME_LINEAR_IMAGES => query.put(Vec::<u32>::new()),
         KERNEL_CLOCK_CAPABILITIES => query.put(device.kernel_clock_capabilities().bits()),
         CL_DEVICE_SEMAPHORE_TYPES_KHR => query.put([TYPE_BINARY]),
@@ -272,7 +273,8 @@ fn device_info(device: &std::sync::Arc<Device>, param: cl_device_info, query: &Q
             0
         }),
         CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_MULTIPLE => query.put(properties.subgroup_size.max(1) as usize),
-        // No version has passed the official conformance process, but the tests require the form of a version.
+        // wgcl has not passed the official conformance process, but the conformance tests require a version in this
+        // format.
         CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED => query.put("v0000-01-01-00"),
         CL_DEVICE_PCI_BUS_INFO_KHR => match properties.pci {
             Some(place) => query.put(place),
@@ -311,7 +313,8 @@ fn nvidia_info(device: &Device, param: cl_device_info, query: &Query) -> Result<
         CL_DEVICE_INTEGRATED_MEMORY_NV => query.put(attributes.integrated),
         DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT_NV => query.put(attributes.copy_engines),
         DEVICE_PCI_BUS_ID_NV => query.put(bus),
-        // Device and function have the format of a PCI configuration address, which clinfo and hashcat expect.
+        // The value combines device and function like a PCI configuration address. clinfo and hashcat expect this
+        // format.
         DEVICE_PCI_SLOT_ID_NV => query.put(slot << 3 | function),
         DEVICE_PCI_DOMAIN_ID_NV => query.put(domain),
         _ => query.unknown(param),
@@ -330,7 +333,8 @@ pub(crate) fn parse_type(bits: cl_device_type) -> Result<DeviceType> {
     })
 }
 
-/// "If the device is a root device (i.e. a device returned by clGetDeviceIDs) its reference count remains unchanged."
+/// Adds a reference to a sub-device. Has no effect on a root device: "If the device is a root device (i.e. a device
+/// returned by clGetDeviceIDs) its reference count remains unchanged."
 fn retain(device: cl_device_id) -> Result<()> {
     if handles::get::<Device>(device)?.parent().is_some() { handles::retain::<Device>(device) } else { Ok(()) }
 }
@@ -347,7 +351,7 @@ pub(crate) fn devices_of(bits: cl_device_type) -> Result<Vec<std::sync::Arc<Devi
     check!(
         !devices.is_empty(),
         DeviceNotFound,
-        "there is no device of type {bits:#x} (0x2: CPU, 0x4: GPU, 0x8: accelerator); use CL_DEVICE_TYPE_ALL, or set WGCL_DEVICE_TYPE to report another type"
+        "there is no device of type {bits:#x} (0x2: CPU, 0x4: GPU, 0x8: accelerator); request CL_DEVICE_TYPE_ALL, or set WGCL_DEVICE_TYPE so that a device reports another type"
     );
     Ok(devices)
 }
@@ -429,7 +433,7 @@ crate::entry! {
         let device = handles::get::<Device>(device)?;
         // "CL_INVALID_VALUE if host_timestamp or device_timestamp is NULL."
         check!(!device_timestamp.is_null() && !host_timestamp.is_null(), InvalidValue, "device_timestamp or host_timestamp is null");
-        // The clock of profiling is the host's monotonic clock.
+        // The profiling clock is the host's monotonic clock, so the two timestamps are equal.
         let now = device.backend().now();
         device_timestamp.set(now);
         host_timestamp.set(now);

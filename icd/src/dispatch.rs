@@ -1,4 +1,4 @@
-//! The dispatch table that the ICD loader calls through, and the functions of extensions by name.
+//! The dispatch table through which the ICD loader calls, and the lookup of extension functions by name.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -81,10 +81,10 @@ use crate::usm::{
 };
 use wgcl_opencl_headers::cl_icd_dispatch;
 
-/// Defines the table, and the lookup of its functions by name.
+/// Defines the dispatch table, and the lookup of its functions by name.
 macro_rules! functions {
     ($($name:ident),* $(,)?) => {
-        /// Addresses of functions, and null pointers for APIs of other systems.
+        /// The addresses of the functions, and null pointers for the functions of other systems.
         const FUNCTIONS: cl_icd_dispatch = cl_icd_dispatch {
             $($name: Some($name),)*
             clGetDeviceIDsFromD3D10KHR: std::ptr::null_mut(),
@@ -258,9 +258,10 @@ const ICD2_TAG: usize = if size_of::<usize>() == 8 { 0x4F50_454E_434C_3331_u64 a
 /// The dispatch table. Its address is the first word of every handle.
 ///
 /// Loaders never call clGetPlatformIDs and clUnloadCompiler through the table, because these functions have no handle
-/// argument. The entries of these two functions are the mark of cl_khr_icd 2: every handle has a second word for the
-/// loader ([`crate::handles::set_dispatch_data`]). The loader stores a pointer to its own table there, and fills that
-/// table from [`function`]. Older loaders call through this table.
+/// argument. The entries of these two functions contain [`ICD2_TAG`], by which loaders recognise a driver that supports
+/// cl_khr_icd 2. Every handle of such a driver has a second word for the loader
+/// ([`crate::handles::set_dispatch_data`]). The loader stores a pointer to its own table in this word, and fills its
+/// table from [`function`]. Older loaders call through the driver's table.
 pub(crate) static TABLE: Table = Table::tagged();
 
 /// The entries of OpenCL 3.0, which the bindings declare, followed by the entry of OpenCL 3.1.

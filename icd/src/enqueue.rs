@@ -263,7 +263,8 @@ crate::entry! {
         waits: List<cl_event>,
         event: Out<cl_event>,
     ) {
-        // The arrays have `work_dim` elements. A wrong number of dimensions is detected below.
+        // The arrays have `work_dim` elements. If `work_dim` is invalid, nothing is read here, and `launch` reports the
+        // error.
         let count = if work_dim <= 3 { work_dim as usize } else { 0 };
         let lists = [&offset, &global, &local].map(|list| (!list.is_null()).then(|| list.get(count)));
         launch(queue, kernel, CommandType::NdRangeKernel, (work_dim, lists), (num_waits, &waits), &event)
@@ -359,7 +360,8 @@ crate::entry! {
     }
 }
 
-/// `clEnqueueMapBuffer`: it returns an address, not an object.
+/// `clEnqueueMapBuffer`. Not declared with [`entry!`](crate::entry), because it returns an address instead of an
+/// object.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clEnqueueMapBuffer(
     queue: cl_command_queue,

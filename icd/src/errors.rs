@@ -2,9 +2,9 @@
 //! of the call.
 //!
 //! "This callback function will be used by the OpenCL implementation to report information on errors during context
-//! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). The context is that of the
-//! first object that the call received. If a command fails, its event reports the failure at once. A call that returns
-//! such a failure does not report it again.
+//! creation as well as errors that occur at runtime in this context" (OpenCL API 4.4). The context is that of the first
+//! object that the call received. If a command fails, its event reports the failure immediately. A call that returns
+//! this failure later does not report it again.
 
 use std::cell::RefCell;
 
@@ -17,16 +17,17 @@ thread_local! {
     static LISTENER: RefCell<Option<Notify>> = const { RefCell::new(None) };
 }
 
-/// Sets the listener of the current call: that of the context of an object. Does nothing if the call already has one.
+/// Sets the listener of the current call: the callback of the context of an object of the call. Does nothing if the
+/// call already has a listener.
 pub(crate) fn set_listener(listener: &Notify) {
-    // This fails only while the thread ends, and its calls then have no listener.
+    // The access fails only while the thread ends. OpenCL calls in destructors of thread-local values then have no
+    // listener.
     let _ = LISTENER.try_with(|current| {
         current.borrow_mut().get_or_insert_with(|| listener.clone());
     });
 }
 
-/// Reports the error of a call to its listener. The caller must hold no lock, because this calls the application's
-/// function.
+/// Reports the error of a call to its listener, which calls the application's function. The caller must hold no lock.
 pub(crate) fn report(name: &str, error: &Error) {
     let listener = LISTENER.try_with(RefCell::take).ok().flatten();
     if failure::take_returned() {

@@ -30,7 +30,7 @@ pub(crate) fn wait_list(count: cl_uint, events: &List<cl_event>) -> Result<Vec<A
     check!(
         (count == 0) == events.is_null(),
         InvalidEventWaitList,
-        "{count} events, but the list is {}null",
+        "num_events_in_wait_list is {count}, but event_wait_list is {}null",
         if events.is_null() { "" } else { "not " }
     );
     handles::get_all(&events.get(count as usize)).map_err(|error| Error::InvalidEventWaitList(error.to_string().into()))
@@ -105,8 +105,8 @@ crate::entry! {
         event.on_status(
             trigger,
             Box::new(move |event, status| {
-                // SAFETY: the application's function, called as the specification says; the event lives until it
-                // returns.
+                // SAFETY: the application's function, called as the specification says. The event lives until the
+                // function returns.
                 unsafe { callback(handles::borrowed(event), status.0, user_data.get()) };
             }),
         );

@@ -75,8 +75,8 @@ impl<T> Out<T> {
     /// Writes the value.
     pub(crate) fn set(&self, value: T) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is valid for a value of this type, by the contract of `from_c`; applications may
-            // pass unaligned ones.
+            // SAFETY: by the contract of `from_c`, the pointer is valid for a value of this type. The write is
+            // unaligned, because applications may pass unaligned pointers.
             unsafe { self.0.write_unaligned(value) };
         }
     }
@@ -104,11 +104,11 @@ impl<T: Copy> OutList<T> {
         List(self.0.cast_const()).get(count)
     }
 
-    /// Writes the first elements.
+    /// Writes `values` to the first elements.
     pub(crate) fn set(&self, values: &[T]) {
         if !self.0.is_null() {
-            // SAFETY: the pointer is valid for the number of elements that the call says, by the contract of
-            // `from_c`; callers have compared that number.
+            // SAFETY: by the contract of `from_c`, the pointer is valid for the number of elements that the call
+            // specifies. Callers have checked that `values` has at most this number.
             unsafe { ptr::copy_nonoverlapping(values.as_ptr(), self.0, values.len()) };
         }
     }
@@ -166,7 +166,7 @@ impl<T: Copy> List<T> {
             if name == T::default() {
                 return Ok(Some(all));
             }
-            // SAFETY: as above; the name is not zero.
+            // SAFETY: the name is not zero, so a value follows it.
             let value = unsafe { self.0.add(all.len()).read_unaligned() };
             all.push(value);
             check(name, value)?;
@@ -191,7 +191,7 @@ impl<T: Copy> List<T> {
             if name == T::default() {
                 return Some((pairs, all));
             }
-            // SAFETY: as above; the name is not zero.
+            // SAFETY: the name is not zero, so a value follows it.
             let value = unsafe { self.0.add(all.len()).read_unaligned() };
             all.push(value);
             pairs.push((name, value));
@@ -318,12 +318,12 @@ impl FromC for UserData {
 }
 
 impl UserData {
-    /// The original pointer.
+    /// Returns the original pointer.
     pub(crate) fn get(self) -> *mut c_void {
         self.0
     }
 
-    /// Whether it is null.
+    /// Whether the pointer is null.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -343,7 +343,7 @@ impl FromC for Bytes {
 }
 
 impl Bytes {
-    /// The address as a number.
+    /// Returns the address as a number.
     pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
@@ -368,7 +368,7 @@ impl Bytes {
         // 16, 32, 64, 128 }."
         crate::check!(!self.is_null(), InvalidValue, "the pattern is null");
         let fits = size.is_power_of_two() && size <= 128;
-        crate::check!(fits, InvalidValue, "a pattern of {size} bytes; expected 1, 2, 4, 8, 16, 32, 64 or 128");
+        crate::check!(fits, InvalidValue, "pattern: expected 1, 2, 4, 8, 16, 32, 64 or 128 bytes, got {size}");
         Ok(self.get(size))
     }
 
@@ -394,7 +394,8 @@ impl Bytes {
         }
     }
 
-    /// Returns the first `size` bytes. For sizes that may be too large to copy.
+    /// Returns a copy of the first `size` bytes. Unlike [`Self::get`], it returns an error if the copy cannot be
+    /// allocated, so it is suitable for large sizes.
     ///
     /// # Errors
     /// If the allocation of the copy fails.
@@ -402,7 +403,7 @@ impl Bytes {
         let mut copy = Vec::new();
         copy.try_reserve_exact(size)
             .map_err(|_| Error::OutOfHostMemory(format!("cannot allocate {size} bytes for a copy of the host memory").into()))?;
-        // SAFETY: the pointer is valid for `size` bytes, by the contract of `from_c`; callers have checked that it is
+        // SAFETY: by the contract of `from_c`, the pointer is valid for `size` bytes. Callers have checked that it is
         // not null.
         copy.extend_from_slice(unsafe { std::slice::from_raw_parts(self.0.cast::<u8>(), size) });
         Ok(copy)
@@ -432,12 +433,13 @@ impl BytesMut {
         self.0.is_null()
     }
 
-    /// The address as a number.
+    /// Returns the address as a number.
     pub(crate) fn address(self) -> usize {
         self.0.addr()
     }
 
-    /// Writes to the start of the memory. The caller must have compared the size with that of the call.
+    /// Writes to the start of the memory. The caller must have checked that the size that the application passed is
+    /// sufficient.
     pub(crate) fn set(self, bytes: &[u8]) {
         if !self.0.is_null() {
             // SAFETY: the pointer is valid for writes of that many bytes, by the contract of `from_c`: the caller has
@@ -451,7 +453,7 @@ impl BytesMut {
         List(self.0.cast::<*mut c_void>().cast_const()).get(count).into_iter().map(Self).collect()
     }
 
-    /// The same memory as input.
+    /// Returns the same memory as input.
     pub(crate) fn as_bytes(self) -> Bytes {
         Bytes(self.0)
     }
@@ -566,8 +568,8 @@ pub(crate) fn status(name: &'static str, body: impl FnOnce() -> Result<()>) -> c
     }
 }
 
-/// Runs an entry point that returns a pointer, and stores its error code through `errcode_ret`. The parameter of the
-/// body is for calls that return both a pointer and an error code.
+/// Runs an entry point that returns a pointer, and stores its error code through `errcode_ret`. A body that returns a
+/// pointer together with an error code writes the code to its parameter.
 pub(crate) fn pointer<T>(name: &'static str, errcode_ret: *mut cl_int, body: impl FnOnce(&Out<cl_int>) -> Result<*mut T>) -> *mut T {
     let code = Out(errcode_ret);
     code.set(CL_SUCCESS);

@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
-/// The device files of GPUs on Linux: Mesa's and most other drivers, NVIDIA's, those of Arm, Qualcomm and
-/// Imagination, and Windows' GPUs within WSL.
+/// The starts of the names of GPU device files in `/dev`, for these drivers: DRM (Mesa and most others), NVIDIA, Arm,
+/// Qualcomm, Imagination, and GPUs within WSL. A name with `/` is a folder, which must not be empty.
 const DEVICE_FILES: [&str; 6] = ["dri/", "nvidia", "mali", "kgsl-", "pvr", "dxg"];
-/// Environment variables that choose a Vulkan driver. Such a driver may access its GPU in other ways.
+/// Environment variables that choose a Vulkan driver. Such a driver may access its GPU without one of the device files.
 const DRIVER_VARIABLES: [&str; 3] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"];
 
 /// Whether Vulkan may have a GPU. Returns false only on Linux, if no driver is chosen and [`has_gpu`] is false.

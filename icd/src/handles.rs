@@ -1,14 +1,14 @@
 //! Handles: the application's references to objects.
 //!
 //! A handle is the address of a [`Cell`], which contains only the data that the ICD loader reads: the pointer to the
-//! dispatch table, and a pointer that the loader owns. Cells are never freed, so that the loader may read the handle
-//! of a destroyed object without a crash. A cell is reused after [`QUARANTINE`] others. A registry maps the address
-//! of a handle to its object. Null, foreign and released handles are not in the registry. The type of a handle's object
-//! is also checked. So no invalid handle is dereferenced.
+//! dispatch table, and a pointer that the loader owns. Cells are never freed, so that the loader may read the handle of
+//! a destroyed object without a crash. A released cell is reused only after [`QUARANTINE`] later releases. A registry
+//! maps the address of a handle to its object. Null, foreign and released handles are not in the registry. The type of
+//! a handle's object is also checked. So no invalid handle is dereferenced.
 //!
-//! The registry has a strong reference to an object while the application has one. Other objects may refer to it for
-//! longer: a released context with a live queue still has its handle, which queries of the queue return. When the
-//! object is dropped, its handle is also released ([`OwnedHandle`]).
+//! The registry has a strong reference to an object while the application has one. Other objects may refer to the
+//! object for longer. For example, a released context with a live queue still has its handle, which queries of the
+//! queue return. When the object is dropped, its handle is also released ([`OwnedHandle`]).
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -54,7 +54,7 @@ struct Cell {
     dispatch_data: AtomicPtr<c_void>,
 }
 
-/// The number of cells that must be freed after a cell before it is reused.
+/// The number of other cells that must be released before a released cell is reused.
 const QUARANTINE: usize = 4096;
 
 /// Cells per allocation.
@@ -65,7 +65,7 @@ pub(crate) trait HasHandle: Object + Sized {
     /// The C type that the handle points to.
     type Raw;
 
-    /// The error for an invalid handle.
+    /// Returns the error for an invalid handle. `why` is the reason in the message.
     fn invalid(why: &'static str) -> Error;
 }
 
@@ -127,7 +127,7 @@ fn shard(address: usize) -> &'static RwLock<FxHashMap<usize, Entry>> {
     &REGISTRY[(address / size_of::<Cell>()) % SHARDS]
 }
 
-/// Removes a cell from the unused ones, and returns its address.
+/// Removes the first cell from the unused cells, and returns its address. Allocates cells if there are too few.
 fn take_cell() -> usize {
     let mut cells = CELLS.lock();
     if cells.free.len() <= QUARANTINE {
@@ -153,7 +153,7 @@ pub(crate) fn set_dispatch_data(data: *mut c_void) {
     }
 }
 
-/// The address of an object's handle, owned by the object. Dropping it releases the handle.
+/// The address of an object's handle, owned by the object. Dropping this value releases the handle.
 struct OwnedHandle(usize);
 
 impl Drop for OwnedHandle {
@@ -278,8 +278,8 @@ pub(crate) fn release<T: HasHandle>(handle: *mut T::Raw) -> Result<Option<Arc<T>
     }))
 }
 
-/// Returns all objects to which the application has references, for an exit handler. Returns `None` if a thread that
-/// was ended changed the registry.
+/// Returns all objects to which the application has references, for an exit handler. Returns `None` if the system ended
+/// a thread while the thread held a lock of the registry ([`LOCKS_MAY_BE_LOST`]).
 pub(crate) fn referenced_objects_at_exit() -> Option<Vec<Arc<dyn Any + Send + Sync>>> {
     let mut objects = Vec::new();
     for shard in REGISTRY.iter() {
@@ -289,7 +289,7 @@ pub(crate) fn referenced_objects_at_exit() -> Option<Vec<Arc<dyn Any + Send + Sy
     Some(objects)
 }
 
-/// CL_..._REFERENCE_COUNT: returns the number of the application's references, but at least 1.
+/// Returns the result of a CL_..._REFERENCE_COUNT query: the number of the application's references, but at least 1.
 pub(crate) fn reference_count<T: HasHandle>(object: &Arc<T>) -> u32 {
     let address = address_of(object);
     shard(address).read().get(&address).map_or(1, |entry| entry.count.max(1))

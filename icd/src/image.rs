@@ -25,7 +25,7 @@ use wgcl_opencl_headers::{
     cl_mem_properties, cl_uint,
 };
 
-/// Converts a format. Values of more than 16 bits become 0, which is not a format.
+/// Converts a format. Values of more than 16 bits become 0, which is not a valid channel order or type.
 fn format_of(raw: &cl_image_format) -> ImageFormat {
     let narrow = |number: u32| u16::try_from(number).unwrap_or(0);
     ImageFormat { order: narrow(raw.image_channel_order), data_type: narrow(raw.image_channel_data_type) }
@@ -81,8 +81,8 @@ fn create(
     Image::new(&context, list, flags, format, desc, host).map(handles::retained)
 }
 
-/// Creates an image for the functions of OpenCL 1.1. In these functions, an invalid pitch is an invalid size:
-/// "CL_INVALID_IMAGE_SIZE if ... values specified by image_row_pitch do not follow rules".
+/// Creates an image for the functions of OpenCL 1.1. For an invalid pitch, these functions return the error of an
+/// invalid size: "CL_INVALID_IMAGE_SIZE if ... values specified by image_row_pitch do not follow rules".
 fn create_opencl_11(
     context: cl_context,
     flags: cl_mem_flags,
@@ -113,7 +113,7 @@ fn format_use(flags: cl_mem_flags) -> Result<FormatUse> {
     })
 }
 
-/// Returns the image of a handle. Fails if the handle is not that of an image.
+/// Returns the image of a handle. Fails if the handle does not belong to an image.
 pub(crate) fn get(handle: cl_mem) -> Result<Arc<Image>> {
     handles::get::<Image>(handle)
 }
@@ -179,7 +179,8 @@ crate::entry! {
             image_type: ImageType::Image3d as u32,
             width: width as u64,
             height: height as u64,
-            // "For clCreateImage3D, this must be a value > 1." A depth of 0 is an error, so 1 becomes 0.
+            // "For clCreateImage3D, this must be a value > 1." Later checks reject a depth of 0, so pass 0 instead of
+            // 1.
             depth: if depth == 1 { 0 } else { depth as u64 },
             row_pitch: row_pitch as u64,
             slice_pitch: slice_pitch as u64,

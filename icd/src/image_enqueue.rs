@@ -27,7 +27,7 @@ pub(crate) fn origin_of(image: &Image, origin: &List<usize>) -> Result<Origin, E
     Ok([x, y, z, level])
 }
 
-/// "CL_INVALID_VALUE if origin or region is NULL."
+/// Returns the box of a command on an image: "CL_INVALID_VALUE if origin or region is NULL."
 pub(crate) fn image_box(image: &Image, origin: &List<usize>, region: &List<usize>) -> Result<ImageBox, Error> {
     Ok(ImageBox { origin: origin_of(image, origin)?, region: triple(region)? })
 }
@@ -149,7 +149,7 @@ crate::entry! {
     }
 }
 
-/// `clEnqueueMapImage`: it returns an address, not an object.
+/// `clEnqueueMapImage`. Not declared with [`entry!`](crate::entry), because it returns an address instead of an object.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clEnqueueMapImage(
     queue: cl_command_queue,
@@ -172,7 +172,8 @@ pub(crate) unsafe extern "C" fn clEnqueueMapImage(
     crate::ffi::pointer("clEnqueueMapImage", errcode_ret, |_| {
         let (queue, image) = (handles::get::<Queue>(queue)?, image::get(image)?);
         let area = image_box(&image, &origin, &region)?;
-        // If the map would be rejected, the pointers for pitches may be null: the conformance tests pass null.
+        // Check the map flags before the pitch pointers: the conformance tests pass null pointers in maps that the
+        // flags of the image do not permit.
         MapFlags::parse(flags)?.check_host(image.flags())?;
         // "CL_INVALID_VALUE if image_row_pitch is NULL [or] if image is a 3D image, 1D or 2D image array object and
         // image_slice_pitch is NULL."

@@ -1,4 +1,4 @@
-//! Results of the clGet...Info functions, with common rules for sizes.
+//! Returns the results of the clGet...Info functions, with the same checks of sizes for all queries.
 
 use wgcl_api::types::error::{Error, Result};
 use wgcl_api::types::version::{NameVersion, Version};
@@ -8,7 +8,7 @@ use wgcl_opencl_headers::CL_NAME_VERSION_MAX_NAME_SIZE;
 
 /// A value in its C representation.
 pub(crate) trait Encode {
-    /// Appends its bytes.
+    /// Appends the bytes of the value.
     fn encode(&self, out: &mut Vec<u8>);
 }
 
@@ -106,7 +106,7 @@ impl Query {
         Self { size, value, size_ret }
     }
 
-    /// The size of the application's buffer in bytes.
+    /// Returns the size of the application's buffer in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }

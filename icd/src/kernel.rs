@@ -39,8 +39,8 @@ fn handle_in(value: Bytes) -> usize {
     value.get(size_of::<usize>()).try_into().map_or(0, usize::from_ne_bytes)
 }
 
-/// Returns the buffer in an argument's value, or the buffer of the pipe in it. Returns `None` for a null handle of a
-/// buffer, and for arguments that are neither buffers nor pipes.
+/// Returns the buffer whose handle is the value of an argument. For a pipe, returns the buffer of the pipe. Returns
+/// `None` for a null handle of a buffer, and for arguments that are neither buffers nor pipes.
 fn buffer_in(index: cl_uint, info: &ArgInfo, size: usize, value: Bytes) -> Result<Option<Arc<Buffer>>> {
     if !matches!(info.passing, KernelParam::Buffer { .. }) {
         return Ok(None);
@@ -123,7 +123,7 @@ pub(crate) fn read_arg(context: &Arc<Context>, index: cl_uint, info: &ArgInfo, s
             // "CL_INVALID_CONTEXT if the context associated with kernel and an OpenCL object pointed to by arg_value
             // are not the same."
             check!(Arc::ptr_eq(sampler.context(), context), InvalidContext, "argument {index} is a sampler of another context");
-            Ok(ArgValue::Sampler(sampler.word()))
+            Ok(ArgValue::Sampler(sampler.kernel_value()))
         }
         KernelParam::Image => {
             // "CL_INVALID_MEM_OBJECT if arg_value is NULL and it must point to a valid memory object."
@@ -149,7 +149,7 @@ fn device_of(kernel: &Kernel, device: cl_device_id) -> Result<Arc<Device>> {
     }
 }
 
-/// clGetKernelSuggestedLocalWorkSize and its extension form.
+/// Implements clGetKernelSuggestedLocalWorkSize and clGetKernelSuggestedLocalWorkSizeKHR.
 fn suggest_local_size(
     queue: cl_command_queue,
     kernel: cl_kernel,
@@ -159,7 +159,8 @@ fn suggest_local_size(
 ) -> Result<()> {
     let queue = handles::get::<Queue>(queue)?;
     let kernel = handles::get::<Kernel>(kernel)?;
-    // The arrays have `work_dim` elements. A wrong number of dimensions is detected below.
+    // The arrays have `work_dim` elements. If `work_dim` is invalid, nothing is read here, and `suggest_local_size`
+    // reports the error.
     let count = if work_dim <= 3 { work_dim as usize } else { 0 };
     let [offset, global] = offset_and_size.map(|list| (!list.is_null()).then(|| list.get(count)));
     let range = NdRange { work_dim, global_offset: offset.as_deref(), global_size: global.as_deref(), local_size: None };
@@ -171,7 +172,7 @@ fn suggest_local_size(
     Ok(())
 }
 
-/// Runs any query of sub-groups.
+/// Implements clGetKernelSubGroupInfo and clGetKernelSubGroupInfoKHR.
 fn sub_group_info(
     kernel: cl_kernel,
     device: cl_device_id,
@@ -221,7 +222,8 @@ fn sub_group_info(
 crate::entry! {
     fn clCreateKernel(program: cl_program, name: Text) -> *mut _cl_kernel {
         let program = handles::get::<Program>(program)?;
-        // "CL_INVALID_VALUE if kernel_name is NULL."
+        // "CL_INVALID_VALUE if kernel_name is NULL." If the program also has no executable, that error takes
+        // precedence.
         let name = name.get();
         if name.is_none() {
             check!(program.executables().iter().any(Option::is_some), InvalidProgramExecutable, "the program has no executable: it was not built, or the build failed");
@@ -282,7 +284,7 @@ crate::entry! {
         let arg = kernel.arg(index)?;
         let query = Query::new(size, value, size_ret);
         // "CL_KERNEL_ARG_INFO_NOT_AVAILABLE if the argument information is not available for kernel": it is available
-        // only with -cl-kernel-arg-info.
+        // only if the program was built with -cl-kernel-arg-info.
         if (CL_KERNEL_ARG_ADDRESS_QUALIFIER..=CL_KERNEL_ARG_NAME).contains(&param) {
             check!(kernel.has_arg_info(), KernelArgInfoNotAvailable, "the program was built without -cl-kernel-arg-info");
         }
@@ -388,5 +390,5 @@ crate::entry! {
     }
 }
 
-/// A host function that a command runs.
+/// user_func of clEnqueueNativeKernel.
 pub(crate) type NativeKernelFn = unsafe extern "C" fn(*mut c_void);

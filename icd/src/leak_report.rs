@@ -47,7 +47,7 @@ fn words(object: &(dyn Any + Send + Sync)) -> Option<(String, String)> {
 /// Prints all unreleased objects in one line on standard error, in an exit handler.
 pub(crate) fn print() {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
-    let Some(objects) = handles::referenced_objects_at_exit() else { return at_exit::print_lost("list of unreleased objects") };
+    let Some(objects) = handles::referenced_objects_at_exit() else { return at_exit::print_lost("the list of unreleased objects") };
     for words in objects.iter().filter_map(|object| words(&**object)) {
         *counts.entry(words).or_default() += 1;
     }

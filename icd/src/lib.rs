@@ -1,15 +1,15 @@
 //! The C ABI of wgcl: handles, argument checks, the dispatch table. `wgcl-api` implements the OpenCL objects.
 //!
-//! - [`ffi`]: conversion of C arguments to safe values; the macro that defines entry points, which catches panics.
-//! - [`handles`]: the application's references to objects, reference counts.
-//! - [`info`]: results of queries.
-//! - [`dispatch`]: the dispatch table of the ICD loader, with every function of OpenCL 3.1; functions of extensions by
-//!   name.
-//! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has those of
-//!   optional features that wgcl does not support.
+//! - [`ffi`] converts C arguments to safe values. Its macro declares entry points, which catch panics.
+//! - [`handles`] maps the application's handles to objects, and counts its references.
+//! - [`info`] returns the results of queries.
+//! - [`dispatch`] has the dispatch table of the ICD loader, with every function of OpenCL 3.1. It also finds functions
+//!   of extensions by name.
+//! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has the entry points
+//!   of optional features that wgcl does not support.
 //!
-//! Loading the library does nothing. The first query for the platform creates it. The first query for devices lists
-//! them.
+//! Loading the library does nothing. The first query for the platform creates the platform. The first query for devices
+//! lists the devices.
 
 #![warn(unreachable_pub)]
 #![allow(non_snake_case, reason = "the functions' names are the specification's")]

@@ -1,8 +1,8 @@
 //! The log on standard error (`WGCL_LOG`).
 //!
 //! The layer of `tracing_subscriber::fmt` formats into a thread-local buffer. That layer panics if a destructor of the
-//! application calls OpenCL after the thread-local values of the main thread are destroyed. This layer has no
-//! thread-local state.
+//! application calls OpenCL after the thread-local values of the main thread are destroyed. The layer of this module,
+//! [`Lines`], has no thread-local state.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -24,7 +24,7 @@ struct Lines {
     has_colours: bool,
 }
 
-/// The ANSI colour of a level.
+/// Returns the ANSI colour code of a level.
 fn colour(level: Level) -> u8 {
     match level {
         Level::ERROR => 31,
@@ -47,7 +47,8 @@ impl<S: Subscriber> Layer<S> for Lines {
         };
         event.record(&mut DefaultVisitor::new(Writer::new(&mut line), true));
         line.push('\n');
-        // A single write prevents that lines of several threads are interleaved. If it fails, no process reads the log.
+        // A single write keeps the lines of several threads separate. A failure is ignored: the log cannot be written
+        // then.
         let _ = io::stderr().write_all(line.as_bytes());
     }
 }

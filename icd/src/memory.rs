@@ -27,10 +27,10 @@ use wgcl_opencl_headers::{
 /// pfn_notify of clSetMemObjectDestructorCallback.
 type DestructorFn = unsafe extern "C" fn(cl_mem, *mut c_void);
 
-/// CL_MEM_DEVICE_ADDRESS_EXT, newer than the headers of the bindings.
+/// CL_MEM_DEVICE_ADDRESS_EXT, which the headers of the bindings do not have yet.
 const DEVICE_ADDRESSES: cl_mem_info = 0x5001;
 
-/// CL_MEM_DEVICE_HANDLE_LIST_KHR, newer than the headers of the bindings; a zero ends the list.
+/// CL_MEM_DEVICE_HANDLE_LIST_KHR, which the headers of the bindings do not have yet. A zero ends the list of handles.
 const DEVICE_HANDLE_LIST: u64 = 0x2051;
 
 /// The properties of a new memory object.
@@ -41,7 +41,7 @@ struct Properties {
     external: Option<External>,
 }
 
-/// Reads properties. Only cl_ext_buffer_device_address and cl_khr_external_memory define some.
+/// Reads properties. Only cl_ext_buffer_device_address and cl_khr_external_memory define properties.
 ///
 /// # Errors
 /// "CL_INVALID_PROPERTY if a property name in properties is not a supported property name, if the value specified for
@@ -169,7 +169,7 @@ crate::entry! {
     }
 
     fn clReleaseMemObject(memory: cl_mem) {
-        // The object must be dropped in the call that releases it, because dropping it frees its memory.
+        // The object must be dropped during this call, because dropping the object frees its memory.
         let release: fn(cl_mem) -> Result<Option<MemObject>> = match handles::get_memory(memory)? {
             MemObject::Buffer(_) => |memory| Ok(handles::release::<Buffer>(memory)?.map(MemObject::Buffer)),
             MemObject::Image(_) => |memory| Ok(handles::release::<Image>(memory)?.map(MemObject::Image)),
@@ -190,7 +190,7 @@ crate::entry! {
             }),
             CL_MEM_FLAGS => query.put(object.flags().bits()),
             CL_MEM_SIZE => query.put(object.size() as usize),
-            // An image begins where its buffer begins.
+            // An image begins at the first byte of its buffer, so it has the host pointer of its buffer.
             CL_MEM_HOST_PTR => query.put(object.buffer().host_pointer()),
             CL_MEM_MAP_COUNT => query.put(object.map_count() as cl_uint),
             CL_MEM_REFERENCE_COUNT => query.put(match &object {

@@ -1,5 +1,5 @@
 //! Mutable launches of command buffers (cl_khr_command_buffer_mutable_dispatch, OpenCL API 5.15.5), version 0.9.5.
-//! Since 0.9.2 an update is an array of structures, which the headers of the bindings do not have.
+//! Since version 0.9.2, an update is an array of structures, which the headers of the bindings do not have.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use wgcl_opencl_headers::{
     cl_mutable_command_khr, cl_properties, cl_uint,
 };
 
-/// This value and the structures are newer than the headers of the bindings.
+/// The headers of the bindings do not have these values and the structures below yet.
 const CL_MUTABLE_DISPATCH_ASSERTS_KHR: cl_properties = 0x12B8;
 const CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR: cl_uint = 0;
 
@@ -70,7 +70,7 @@ fn elements<T: Copy>(count: cl_uint, list: &List<T>, what: &str) -> Result<Vec<T
 }
 
 impl Config {
-    /// Reads an update, and the data that it points to, as clSetKernelArg and similar functions do.
+    /// Reads an update and the data that it points to. Checks arguments like clSetKernelArg and similar functions.
     fn read(&self) -> Result<DispatchUpdate> {
         let command = handles::get::<MutableCommand>(self.command)?;
         let kernel = command.kernel();
@@ -144,8 +144,8 @@ crate::entry! {
     ) {
         let command_buffer: Arc<CommandBuffer> = handles::get(command_buffer)?;
         command_buffer.check_update()?;
-        // "CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL and num_configs
-        // is 0", and the same of configs.
+        // "CL_INVALID_VALUE if config_types is NULL and num_configs > 0, or config_types is not NULL and num_configs is
+        // 0". The same applies to configs.
         let types = elements(num_configs, &types, "types")?;
         let configs = elements(num_configs, &configs, "structures")?;
         // "CL_INVALID_VALUE if any element of config_types is not a valid [...] enum", "if any element of configs is
@@ -173,7 +173,7 @@ crate::entry! {
             CL_MUTABLE_COMMAND_COMMAND_QUEUE_KHR => query.put(handles::borrowed(&command.queue()?)),
             CL_MUTABLE_COMMAND_COMMAND_BUFFER_KHR => query.put(handles::borrowed(&command.command_buffer()?)),
             CL_MUTABLE_COMMAND_COMMAND_TYPE_KHR => query.put(CL_COMMAND_NDRANGE_KERNEL),
-            // Now named CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR.
+            // Later versions of the specification rename this query to CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR.
             CL_MUTABLE_DISPATCH_PROPERTIES_ARRAY_KHR => query.put(command.property_list().unwrap_or(&[])),
             CL_MUTABLE_DISPATCH_KERNEL_KHR => query.put(handles::borrowed(command.kernel())),
             CL_MUTABLE_DISPATCH_DIMENSIONS_KHR => query.put(command.work_dim()),

@@ -23,10 +23,10 @@ use wgcl_opencl_headers::{
     CL_PLATFORM_VENDOR, CL_PLATFORM_VERSION, cl_platform_id, cl_platform_info, cl_uint,
 };
 
-/// CL_PLATFORM_UNLOADABLE_KHR, newer than the headers of the bindings.
+/// CL_PLATFORM_UNLOADABLE_KHR, which the headers of the bindings do not have yet.
 const UNLOADABLE: cl_platform_info = 0x0921;
 
-/// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, which these headers do not have, either.
+/// CL_PLATFORM_COMMAND_BUFFER_CAPABILITIES_KHR, which the headers of the bindings do not have yet.
 const COMMAND_BUFFER_CAPABILITIES: cl_platform_info = 0x0908;
 
 static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
@@ -99,7 +99,7 @@ crate::entry! {
             CL_PLATFORM_EXTENSIONS_WITH_VERSION => query.put(platform.extensions()),
             CL_PLATFORM_HOST_TIMER_RESOLUTION => query.put(1u64),
             CL_PLATFORM_ICD_SUFFIX_KHR => query.put(SUFFIX),
-            // "The handle types that are common to all devices."
+            // The query returns the handle types that all devices support.
             CL_PLATFORM_EXTERNAL_MEMORY_IMPORT_HANDLE_TYPES_KHR => {
                 query.put(platform.importable_memory().into_iter().map(|kind| kind as u32).collect::<Vec<_>>())
             }
@@ -114,7 +114,7 @@ crate::entry! {
     }
 
     fn clUnloadPlatformCompiler(platform: cl_platform_id) {
-        // This is a hint. The compiler holds no memory that is worth freeing.
+        // The call is a hint. wgcl ignores it, because the compiler holds little memory between builds.
         handles::get::<Platform>(platform).map(drop)
     }
 

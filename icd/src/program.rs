@@ -35,7 +35,7 @@ fn device_list(count: cl_uint, devices: &List<cl_device_id>) -> Result<Option<Ve
     handles::get_all(&devices.get(count as usize)).map(Some)
 }
 
-/// Returns the callback of a build. It has a reference to the program until it has run.
+/// Returns the callback of a build. The callback keeps a reference to the program until it has run.
 fn completion_callback(
     program: &Arc<Program>,
     callback: &Callback<ProgramFn>,
@@ -54,7 +54,7 @@ fn completion_callback(
 fn with_il(context: cl_context, il: Bytes, length: usize) -> Result<*mut _cl_program> {
     let context = handles::get::<Context>(context)?;
     // "CL_INVALID_VALUE if il is NULL or if length is zero."
-    check!(!il.is_null() && length != 0, InvalidValue, "the module is null or empty");
+    check!(!il.is_null() && length != 0, InvalidValue, "the intermediate language module (il) is null or empty");
     Program::with_il(&context, il.get(length)).map(handles::retained)
 }
 
@@ -180,7 +180,8 @@ crate::entry! {
 
     fn clSetProgramReleaseCallback(program: cl_program, _pfn_notify: Callback<ProgramFn>, _user_data: UserData) {
         handles::get::<Program>(program)?;
-        // Deprecated in 3.0: "CL_INVALID_OPERATION" if programs have no constructors and destructors.
+        // "CL_INVALID_OPERATION" if the devices do not support constructors and destructors of programs. OpenCL 3.0
+        // deprecates this function.
         Err(Error::InvalidOperation("programs have no destructors".into()))
     }
 
@@ -243,7 +244,7 @@ crate::entry! {
 }
 
 /// `clLinkProgram`. It may return both an object and an error code, so that the application can read the build log.
-/// Other functions that create an object return only one of them.
+/// Other functions that create an object return either an object or an error code.
 #[unsafe(no_mangle)]
 pub(crate) unsafe extern "C" fn clLinkProgram(
     context: cl_context,
@@ -275,7 +276,8 @@ fn link(
 ) -> Result<*mut _cl_program> {
     let context = handles::get::<Context>(context)?;
     let devices = device_list(num_devices, devices)?;
-    // "CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL, or [only one of both holds]."
+    // "CL_INVALID_VALUE if num_input_programs is zero and input_programs is NULL", or if only one of these conditions
+    // holds.
     check!(num_programs != 0 && !programs.is_null(), InvalidValue, "the list of input programs is null or empty");
     check!(callback.get().is_some() || user_data.is_null(), InvalidValue, "user_data is not null, but the callback is null");
     let inputs = handles::get_all::<Program>(&programs.get(num_programs as usize))?;

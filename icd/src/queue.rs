@@ -26,7 +26,7 @@ fn parse(bits: cl_command_queue_properties) -> Result<QueueProperties> {
     Ok(QueueProperties::from_bits_truncate(bits))
 }
 
-/// "CL_INVALID_VALUE if values specified in properties are not valid."
+/// Checks the value of a priority or throttle hint: "CL_INVALID_VALUE if values specified in properties are not valid."
 fn check_hint(value: cl_queue_properties, known: [u32; 3]) -> Result<()> {
     check!(known.iter().any(|&hint| u64::from(hint) == value), InvalidValue, "hint {value:#x} is unknown");
     Ok(())
@@ -45,8 +45,8 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
             check!(pairs[..index].iter().all(|(other, _)| *other != name), InvalidValue, "queue property {name:#x} is specified twice");
             match u32::try_from(name) {
                 Ok(CL_QUEUE_PROPERTIES) => properties = parse(value)?,
-                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints): checked, and otherwise ignored, because each
-                // device has one queue.
+                // Hints (cl_khr_priority_hints, cl_khr_throttle_hints) are checked and otherwise ignored, because all
+                // command queues of a device share one internal queue.
                 Ok(CL_QUEUE_PRIORITY_KHR) => {
                     check_hint(value, [CL_QUEUE_PRIORITY_HIGH_KHR, CL_QUEUE_PRIORITY_MED_KHR, CL_QUEUE_PRIORITY_LOW_KHR])?;
                     has_hint = true;
@@ -68,7 +68,7 @@ fn create(context: cl_context, device: cl_device_id, list: &List<cl_queue_proper
         return Queue::on_device(&context, &device, properties, size, list).map(handles::retained);
     }
     if size.is_some() {
-        // "This can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES."
+        // "This [CL_QUEUE_SIZE] can only be specified if CL_QUEUE_ON_DEVICE is set in CL_QUEUE_PROPERTIES."
         let has_queues = device.has_device_queues();
         check!(has_queues, InvalidQueueProperties, "the device has no on-device queues");
         return Err(Error::InvalidValue("only an on-device queue has a size".into()));
@@ -148,7 +148,7 @@ crate::entry! {
         _old_properties: Out<cl_command_queue_properties>,
     ) {
         handles::get::<Queue>(queue)?;
-        // Deprecated in 1.1: "Using this function ... may return CL_INVALID_OPERATION" on later devices.
+        // OpenCL 1.1 deprecates this function. On devices of later versions, it "may return CL_INVALID_OPERATION".
         Err(Error::InvalidOperation("properties of a queue cannot be changed since OpenCL 1.1".into()))
     }
 

@@ -21,9 +21,10 @@ use wgcl_opencl_headers::{
     cl_semaphore_properties_khr, cl_uint,
 };
 
-/// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, newer than the headers of the bindings; a zero ends the list.
+/// CL_SEMAPHORE_DEVICE_HANDLE_LIST_KHR, which the headers of the bindings do not have yet. A zero ends the list of
+/// handles.
 const DEVICE_HANDLE_LIST: u32 = 0x2053;
-/// CL_SEMAPHORE_EXPORTABLE_KHR, which these headers do not have, either.
+/// CL_SEMAPHORE_EXPORTABLE_KHR, which the headers of the bindings do not have yet.
 const EXPORTABLE: cl_semaphore_info_khr = 0x2054;
 
 /// Reads a list of properties.
@@ -150,7 +151,7 @@ crate::entry! {
     ) {
         let semaphore = handles::get::<Semaphore>(semaphore)?;
         let device = handles::get::<Device>(device)?;
-        // A descriptor is exported only if the application provides a buffer for it.
+        // If the application provides no buffer for the descriptor, only check whether it could be exported.
         let fd = if handle.is_null() {
             semaphore.check_export(&device, kind.into())?;
             0

@@ -20,10 +20,10 @@ use wgcl_opencl_headers::{
     cl_context, cl_event, cl_kernel, cl_kernel_exec_info, cl_map_flags, cl_mem_migration_flags, cl_svm_mem_flags, cl_uint,
 };
 
-/// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, newer than the headers of the bindings.
+/// CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT, which the headers of the bindings do not have yet.
 const DEVICE_PTRS: cl_kernel_exec_info = 0x5002;
 
-/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL and the two similar values, which the bindings lack.
+/// CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, and the flags for device and shared memory. The bindings lack them.
 const INDIRECT_HOST_ACCESS: cl_kernel_exec_info = 0x4200;
 const INDIRECT_DEVICE_ACCESS: cl_kernel_exec_info = 0x4201;
 const INDIRECT_SHARED_ACCESS: cl_kernel_exec_info = 0x4202;
@@ -65,7 +65,7 @@ fn alloc(context: cl_context, flags: cl_svm_mem_flags, size: usize, alignment: c
     let flags = MemFlags::parse(flags & !(fine | atomics))?;
     let access = MemFlags::READ_WRITE | MemFlags::WRITE_ONLY | MemFlags::READ_ONLY;
     check!(access.contains(flags), InvalidValue, "memory flags {flags} are not valid for shared virtual memory");
-    // "... alignment is not a power of two."
+    // clSVMAlloc fails if "alignment is not a power of two". 0 selects the default alignment.
     check!(alignment == 0 || alignment.is_power_of_two(), InvalidValue, "alignment {alignment}: it must be 0 or a power of two");
     context.svm_alloc(flags, wanted, (size as u64, alignment)).map(std::ptr::with_exposed_provenance_mut)
 }
@@ -85,7 +85,7 @@ pub(crate) unsafe extern "C" fn clSVMFree(context: cl_context, pointer: *mut c_v
     });
 }
 
-/// The value that clSetKernelExecInfo sets.
+/// A value that clSetKernelExecInfo sets.
 pub(crate) enum ExecInfo {
     /// The memory that kernels access through pointers in memory.
     Pointers(PointerSet, Vec<usize>),
@@ -113,8 +113,9 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
     let none = set.is_some() && size == 0;
     check!(none || !value.is_null(), InvalidValue, "the value is null");
     if let Some((set, known)) = set {
-        // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support [it]."
-        check!(known, InvalidOperation, "no device of the context supports the param_name {param:#x}");
+        // "CL_INVALID_OPERATION if ... no devices in the context associated with kernel support" the feature of the
+        // parameter.
+        check!(known, InvalidOperation, "param_name {param:#x} requires a feature that the devices of the context do not support");
         check!(
             size.is_multiple_of(size_of::<usize>()),
             InvalidValue,
@@ -130,7 +131,7 @@ pub(crate) fn read_exec_info(param: cl_kernel_exec_info, size: usize, value: Byt
             check!(context.has_svm(), InvalidOperation, "no device of the context supports SVM");
             (SupportRequired::IfTrue, context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM))
         }
-        // If the device can access all addresses, the flag has no effect.
+        // These flags have no effect: a device with unified shared memory can access all addresses.
         INDIRECT_HOST_ACCESS | INDIRECT_DEVICE_ACCESS | INDIRECT_SHARED_ACCESS => (SupportRequired::Always, context.has_usm()),
         _ => return Err(Error::InvalidValue(format!("kernel execution info {param:#x} is unknown").into())),
     };

@@ -1,4 +1,4 @@
-//! Whether standard error shows colours.
+//! Finds out whether standard error shows colours.
 
 use std::io::{self, IsTerminal as _};
 
@@ -17,7 +17,8 @@ pub(crate) fn shows_colours() -> bool {
     use windows_sys::Win32::System::Console::{ENABLE_VIRTUAL_TERMINAL_PROCESSING, GetConsoleMode};
 
     let mut mode = 0;
-    // SAFETY: the call accepts any handle, and fails if it is not that of a console. It writes the mode.
+    // SAFETY: the call accepts any handle, and fails if the handle does not refer to a console. It writes only the
+    // mode.
     let is_console = unsafe { GetConsoleMode(io::stderr().as_raw_handle(), &raw mut mode) } != 0;
     if is_console { mode & ENABLE_VIRTUAL_TERMINAL_PROCESSING != 0 } else { io::stderr().is_terminal() }
 }

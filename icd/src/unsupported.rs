@@ -1,6 +1,6 @@
-//! Entry points for sharing with OpenGL and EGL, which wgcl does not support. Each checks its first handle, or the
-//! platform in the properties, and fails with the error that its extension specifies: no context was created from an
-//! OpenGL context, and no memory object from an object of OpenGL or EGL.
+//! Entry points for sharing with OpenGL and EGL, which wgcl does not support. Each function checks its first handle, or
+//! the platform in the properties. It then fails with the error that its extension specifies for objects that were not
+//! created from OpenGL or EGL.
 
 use wgcl_api::objects::context::Context;
 use wgcl_api::objects::platform::Platform;
@@ -16,7 +16,7 @@ use wgcl_opencl_headers::{
     cl_gl_texture_info, cl_mem, cl_mem_flags, cl_uint,
 };
 
-/// Says what applications can do instead.
+/// The error message, with an alternative that applications can use instead.
 const UNSUPPORTED: &str = "sharing with OpenGL and EGL is not supported; copy the data through host memory";
 
 /// Fails: "CL_INVALID_CONTEXT if context is not a valid context or was not created from a GL context."

@@ -46,7 +46,7 @@ fn flags(list: &List<u64>) -> Result<UsmFlags> {
     Ok(flags.unwrap_or_default())
 }
 
-/// Allocates memory. A null `device` means no device.
+/// Allocates memory. If `device` is null, the memory is not associated with a device.
 fn alloc(
     (context, kind, device): (cl_context, UsmType, cl_device_id),
     properties: &List<u64>,
@@ -115,7 +115,8 @@ crate::entry! {
 
     fn clSetKernelArgDevicePointerEXT(kernel: cl_kernel, index: cl_uint, value: cl_ulong) {
         let kernel = handles::get::<Kernel>(kernel)?;
-        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support the device pointer."
+        // "CL_INVALID_OPERATION if no devices in the context associated with kernel support the device pointer." wgcl
+        // requires the support of all devices of the context.
         check!(kernel.program().context().has_device_addresses(), InvalidOperation, "a device of the context does not support buffer device addresses");
         kernel.set_arg_device_pointer(index, value)
     }

@@ -54,7 +54,7 @@ fn unmap(queue: &Queue, mem: &Mem, pointer: *mut u8) -> cl_int {
     target().cl.clEnqueueUnmapMemObject(queue.0, mem.0, pointer.cast(), 0, null(), null_mut())
 }
 
-/// The bytes of a mapping.
+/// Returns the bytes of a mapping.
 fn mapped<'a>(pointer: *mut u8, size: usize) -> &'a mut [u8] {
     // SAFETY: the driver mapped `size` bytes at `pointer`, and each test drops the slice before it unmaps.
     unsafe { std::slice::from_raw_parts_mut(pointer, size) }
@@ -303,7 +303,7 @@ fn mapping_a_buffer_in_host_memory_returns_that_memory() {
     let host = data.as_mut_ptr();
     let mem = context.buffer_with(CL_MEM_USE_HOST_PTR, 4096, host.cast());
     let pointer = map(&queue, &mem, CL_MAP_READ | CL_MAP_WRITE, 100, 1000).expect("the map");
-    // SAFETY: inside the allocation of `data`.
+    // SAFETY: the address is inside the allocation of `data`.
     assert_eq!(pointer, unsafe { host.add(100) });
     mapped(pointer, 1000)[0] = 0x55;
     assert_eq!(unmap(&queue, &mem, pointer), CL_SUCCESS);
@@ -316,7 +316,7 @@ fn rectangles_are_transferred_and_copied() {
     let context = Context::new();
     let queue = context.queue(0);
     let cl = &target().cl;
-    // Row pitch 16 bytes, 8 rows per slice, 2 slices.
+    // The buffers have a row pitch of 16 bytes, 8 rows per slice, and 2 slices.
     let (a, b) = (context.buffer(256), context.buffer(256));
     queue.write(&a, &numbers(256));
     queue.write(&b, &[0u8; 256]);
@@ -444,7 +444,7 @@ fn sub_buffers_are_windows_of_their_parent() {
     assert_eq!(status, Some(CL_MISALIGNED_SUB_BUFFER_OFFSET));
     let read_only = context.buffer_with(CL_MEM_READ_ONLY, 64, null_mut());
     assert_eq!(sub_buffer(&read_only, CL_MEM_WRITE_ONLY, 0, 8).err(), Some(CL_INVALID_VALUE));
-    // The sub-buffer keeps its parent alive.
+    // The sub-buffer retains its parent.
     drop(parent);
     assert_eq!(queue.read::<u8>(&window, 5)[3..], [0xab, 0xbc]);
 }
@@ -452,7 +452,7 @@ fn sub_buffers_are_windows_of_their_parent() {
 static DESTROYED: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn count_destroyed(_mem: cl_mem, data: *mut c_void) {
-    // The callbacks run in the reverse order of their registration: 2 first.
+    // The callbacks run in the reverse order of their registration: the callback with the data 2 runs first.
     let _ = DESTROYED.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |seen| Some(seen * 10 + data as u32));
 }
 

@@ -10,7 +10,8 @@ use std::process::{Child, Command, Stdio};
 use common::objects::Context;
 use common::{device_name, target};
 
-/// Set in the child process that acts as the application. The value is the folder of its headers.
+/// Environment variable of the child process that acts as the application. Its value is the folder of the application's
+/// headers.
 const APPLICATION: &str = "WGCL_TEST_CACHE_APPLICATION";
 
 const SOURCE: &str = "
@@ -24,7 +25,7 @@ const SOURCE: &str = "
     }
     kernel void print(int a) { printf(\"printed %d\\n\", a); }";
 
-/// The application's work. Ends the process with a status that depends on the results of the kernels.
+/// Does the work of the application. Ends the process with a status that depends on the results of the kernels.
 #[test]
 #[ignore = "the tests start it in child processes"]
 fn application() {
@@ -106,10 +107,11 @@ fn log(child: Child) -> String {
     log.into_owned()
 }
 
-/// Whether the platform under test is wgcl; other platforms need not cache.
+/// Whether the platform under test is wgcl. Other platforms need not cache programs.
 ///
 /// # Panics
-/// On the interpreter, which compiles nothing for a device. `scripts/test` excludes these tests there.
+/// If the device is the interpreter, which compiles nothing for a device. `scripts/test` excludes these tests on the
+/// interpreter.
 fn applies() -> bool {
     let target = target();
     assert!(!device_name(target).contains("interpreter"), "the interpreter caches no kernels: exclude the tests of abi_cache");

@@ -1,5 +1,5 @@
 //! `WGCL_CHECK=1` reports each out-of-bounds access exactly, prevents it, and fails the launch. Correct kernels have
-//! the same results as without it.
+//! the same results as without the option.
 //!
 //! Reports go to standard error. The kernels therefore run in a child process, whose output the test compares.
 
@@ -14,9 +14,9 @@ use common::objects::{Context, Mem, Queue};
 use common::target;
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
-/// Set in the process that runs the kernels.
+/// Environment variable that is set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_CHECKED";
-/// Words of the buffers, and of the guard areas around them.
+/// The number of words of each buffer. [`AROUND`] is the number of words of each guard area next to a buffer.
 const WORDS: usize = 16;
 const AROUND: usize = 4 * WORDS;
 
@@ -25,7 +25,7 @@ struct Wrong {
     name: &'static str,
     /// The statement that only work-item 3 executes, on line 9.
     statement: &'static str,
-    /// The expected report, from the description of the access on.
+    /// The part of the expected report that begins with the description of the access.
     message: &'static str,
     /// The part of the statement that the report marks.
     at: &'static str,
@@ -196,7 +196,7 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     assert_eq!(target().cl.clSetKernelArg(kernel.0, 3, 32, null()), CL_SUCCESS);
     kernel.set_mem(4, &pointers);
     assert_eq!(kernel.set(5, &null_mut::<c_void>()), CL_SUCCESS);
-    // Run twice: a finding is reported once.
+    // Launch twice: both launches must fail, but the error must be reported only once.
     for _ in 0..2 {
         assert_eq!(queue.launch(&kernel, &[8], Some(&[8])), CL_SUCCESS);
         assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES, "{}", wrong.name);
@@ -207,10 +207,10 @@ fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) {
     assert!(out.has_intact_guards() && given.has_intact_guards(), "{}", wrong.name);
 }
 
-/// A module with source locations in `later.cl`: `k` writes a word for each work-item.
+/// A SPIR-V module with source locations in `later.cl`. Its kernel `k` writes a word for each work-item.
 const MODULE: &[u8] = include_bytes!("../../tests/spirv/later.spv");
 
-/// Runs a kernel of a module that writes past the end of its buffer.
+/// Runs a kernel of the SPIR-V module that writes past the end of its buffer.
 fn run_module(context: &Context, queue: &Queue) {
     eprintln!("== module");
     let program = context.program_with_il(MODULE);
@@ -252,7 +252,7 @@ fn run_right(context: &Context, queue: &Queue) {
     assert_eq!(edges.set(3, &5), CL_SUCCESS);
     assert_eq!(queue.launch(&edges, &[4], Some(&[4])), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&out, 4), [15; 4]);
-    // A sub-buffer whose parent continues after its end.
+    // A sub-buffer that ends before its parent ends.
     let region = cl_buffer_region { origin: 256, size: 8 };
     let mut status = 1;
     let at = (&raw const region).cast();
@@ -310,7 +310,7 @@ fn invalid_accesses_are_reported() {
         let place = format!("<source>:9:{column}: error: kernel '{}': ", wrong.name);
         let cause = format!("{}, by work-item (3, 0, 0) of group (0, 0, 0)\n{}\n", wrong.message, wrong.statement);
         assert!(report.starts_with(&place) && report.contains(&cause), "{place}...{cause}but\n{report}");
-        // Both halves of `+=` are reported.
+        // The load and the store of `+=` are reported separately.
         let count = if wrong.statement.contains("] += 1") { 2 } else { 1 };
         assert_eq!(report.matches("error:").count(), count, "{report}");
     }

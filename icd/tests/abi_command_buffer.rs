@@ -42,7 +42,7 @@ fn the_implemented_version_of_the_extension_is_reported() {
         .unwrap_or_default();
     let Some(_) = functions() else { return };
     assert!(names.split_whitespace().any(|name| name == "cl_khr_command_buffer"), "{names}");
-    // cl_name_version: a cl_uint and 64 bytes.
+    // Each cl_name_version has a cl_uint and 64 bytes.
     let with_version = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1060, size, value, ret)).expect("versions");
     let version = with_version.chunks(68).find_map(|entry| {
         let name = CStr::from_bytes_until_nul(&entry[4..]).ok()?;
@@ -194,7 +194,7 @@ fn images_are_filled_and_copied() {
     commands.finalize();
     commands.enqueue();
     assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 14, 15, 16]);
-    // Run again, with the results of the first run in the buffer.
+    // Run the command buffer again, with the results of the first run in the buffer.
     commands.enqueue();
     assert_eq!(queue.read::<u8>(&out, 16), [10, 11, 12, 13, 1, 1, 1, 9, 2, 2, 1, 9, 13, 1, 1, 1]);
 }
@@ -231,7 +231,7 @@ fn an_enqueue_waits_for_events_and_returns_one() {
     let (start, end) = (time(CL_PROFILING_COMMAND_START), time(CL_PROFILING_COMMAND_END));
     assert!(start > 0 && end >= start, "{start} {end}");
     assert_eq!(queue.read::<u32>(&a, 64), [5; 64]);
-    // An empty command buffer is a command as well.
+    // An empty command buffer can also be enqueued, and completes its event.
     let empty = Commands::new(functions, &queue);
     empty.finalize();
     let mut nothing = null_mut();
@@ -285,7 +285,7 @@ fn a_command_buffer_retains_its_objects() {
     };
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&b, 4), [6; 4]);
-    // The command buffer is released while it may still be running.
+    // Release the command buffer while it may still be running.
     queue.write(&a, &[4u32; 4]);
     assert_eq!(functions.clEnqueueCommandBufferKHR(1, &queue.0, commands.0, 0, null(), null_mut()), CL_SUCCESS);
     drop(commands);
@@ -407,7 +407,7 @@ fn invalid_recording_is_rejected() {
     assert_eq!(there.set(1, &1u32), CL_SUCCESS);
     assert_eq!(record(there.0, 1, null()), CL_INVALID_CONTEXT);
 
-    // Only recorded commands run; nothing can be added to a finalised command buffer.
+    // Only finalised command buffers run. No command can be added to a finalised command buffer.
     let enqueue = |n, waits| functions.clEnqueueCommandBufferKHR(0, null(), commands.0, n, waits, null_mut());
     assert_eq!(enqueue(0, null()), CL_INVALID_OPERATION, "not finalized");
     queue.write(&a, &[0u32; 16]);
@@ -442,7 +442,7 @@ fn invalid_recording_is_rejected() {
     assert_eq!(functions.clFinalizeCommandBufferKHR(null_mut()), CL_INVALID_COMMAND_BUFFER_KHR);
 }
 
-/// The command buffer has more launches than a submitted batch.
+/// Tests a command buffer with more launches than fit in one submission to the device.
 #[test]
 fn long_command_buffers_run_completely() {
     let Some(functions) = functions() else { return };

@@ -1,7 +1,7 @@
 //! Command buffers for several queues (cl_khr_command_buffer_multi_device): queues of one device, of sub-devices, and
 //! of a device with dedicated memory run in sequence.
 //!
-//! The device with dedicated memory is the interpreter.
+//! The interpreter is the device with dedicated memory.
 
 mod common;
 
@@ -90,7 +90,8 @@ fn context(devices: &[cl_device_id], properties: u64) -> (Context, Vec<Queue>) {
     (context, queues)
 }
 
-/// Three queues update one buffer in sequence, ordered by synchronisation points and one barrier, in several runs.
+/// Updates one buffer with three queues in sequence, in several runs. Synchronisation points and one barrier order the
+/// commands.
 fn update_in_sequence(context: &Context, queues: &[&Queue; 3]) {
     let functions = functions().expect("the functions");
     let program = context.program(SOURCE);
@@ -147,7 +148,7 @@ fn queues_run_in_sequence_in_one_command_buffer() {
     // SAFETY: the only test of this process; no other thread exists that reads the environment.
     unsafe { std::env::set_var("WGCL_INTERPRETER", "1") };
     let cl = &target().cl;
-    // In-order and out-of-order queues of one device.
+    // Test in-order and out-of-order queues of one device.
     for properties in [CL_QUEUE_PROFILING_ENABLE, CL_QUEUE_PROFILING_ENABLE | CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE] {
         let context = Context::new();
         let queues = [0; 3].map(|_| context.queue(properties));
@@ -161,14 +162,14 @@ fn queues_run_in_sequence_in_one_command_buffer() {
     let mut found = 0;
     let divided =
         cl.clCreateSubDevices(target().device, [EQUALLY, 1, 0].as_ptr(), 8, parts.as_mut_ptr(), &mut found) == CL_SUCCESS && found > 1;
-    // Sub-devices, and the device itself.
+    // Test queues of the device and of two of its sub-devices.
     if divided {
         let (context, queues) = context(&[target().device, parts[0], parts[1]], CL_QUEUE_PROFILING_ENABLE);
         update_in_sequence(&context, &[&queues[0], &queues[1], &queues[2]]);
         let flags = [CL_COMMAND_BUFFER_FLAGS_KHR, DEVICE_SIDE_SYNC, 0];
         assert!(create(functions().expect("the functions"), &[&queues[1], &queues[2]], &flags).is_ok());
     }
-    // Devices with separate memories.
+    // Test queues of devices with separate memories.
     if let Some(other) = other {
         let (context, queues) = context(&[target().device, other], CL_QUEUE_PROFILING_ENABLE);
         update_in_sequence(&context, &[&queues[0], &queues[1], &queues[0]]);

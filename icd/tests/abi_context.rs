@@ -71,7 +71,7 @@ fn invalid_arguments_of_context_creation_are_rejected() {
         // The loader reads the dispatch table of the first device, so only the second device can be null.
         assert_eq!(create(null(), 2, [target.device, null_mut()].as_ptr()), CL_INVALID_DEVICE);
     }
-    // User data without a callback.
+    // User data without a callback must be rejected.
     let mut status = 1;
     let mut data = 0;
     let context = target.cl.clCreateContext(null(), 1, &target.device, None, (&raw mut data).cast(), &mut status);
@@ -156,7 +156,7 @@ fn null_handles_are_rejected() {
 #[test]
 fn handles_of_another_type_are_rejected() {
     if !target().is_wgcl() {
-        // Most drivers dereference any handle without checking it.
+        // Most drivers dereference any handle without checking it, so this test would crash them.
         return;
     }
     let cl = &target().cl;
@@ -193,7 +193,7 @@ fn released_handles_are_rejected() {
     assert_eq!(status, CL_INVALID_CONTEXT);
 }
 
-/// The text that `take_printed` received. The user data of the context follows each text in brackets.
+/// The text that `take_printed` received. Each text is followed by the user data of the context, in brackets.
 static PRINTED: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 unsafe extern "C" fn take_printed(text: *const c_char, length: usize, _complete: usize, user_data: *mut c_void) {

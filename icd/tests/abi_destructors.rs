@@ -1,5 +1,6 @@
-//! The order of destructor callbacks: "memobj cannot be deleted until all sub-buffer objects associated with memobj are
-//! deleted" (clReleaseMemObject), and the callbacks of an object run in the reverse order of their registration.
+//! The order of destructor callbacks. "memobj cannot be deleted until all sub-buffer objects associated with memobj are
+//! deleted" (clReleaseMemObject), so the callbacks of sub-buffers run first. The callbacks of an object run in the
+//! reverse order of their registration.
 
 mod common;
 
@@ -46,7 +47,7 @@ fn check(calls: &Calls, expected: &[&str]) {
     while calls.lock().expect("the calls").len() < expected.len() && begin.elapsed() < Duration::from_secs(20) {
         std::thread::sleep(Duration::from_millis(1));
     }
-    // A second call of a callback, or one for another object, would follow soon.
+    // If the driver called a callback twice, or called another callback, this would happen soon.
     std::thread::sleep(Duration::from_millis(5));
     assert_eq!(*calls.lock().expect("the calls"), expected);
 }

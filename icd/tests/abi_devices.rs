@@ -20,7 +20,7 @@ const SOURCE: &str = "kernel void iterations(global uint *out, uint n) {
     out[get_global_id(0)] = x;
 }";
 
-/// The value that the kernel writes for a work-item.
+/// Returns the value that the kernel writes for a work-item.
 fn expected(item: u32, iterations: u32) -> u32 {
     (0..iterations).fold(item, |x, _| x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
 }
@@ -64,7 +64,7 @@ fn a_slow_device_does_not_delay_another() {
         assert_eq!(kernel.set(1, iterations), CL_SUCCESS);
         kernel
     });
-    // The first launch compiles; do not measure it.
+    // Do not measure the first launch, which compiles the kernel.
     assert_eq!(quick.launch(&kernel, &[64], Some(&[64])), CL_SUCCESS);
     quick.finish();
 

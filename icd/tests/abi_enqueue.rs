@@ -86,7 +86,7 @@ fn on_device_queues_have_the_requested_properties() {
             .expect("default")
     };
     assert_eq!(default(&first), first.0.addr());
-    // A device has one default queue.
+    // A device has only one default queue, so the second request returns the same queue.
     let again = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     assert_eq!(again.0, first.0);
     let second = make(&context, WHOLE, None).expect("a queue");
@@ -118,13 +118,13 @@ fn children_of_children_run_before_the_next_command() {
         kernel void start(global int *out) { go(out, 3); }";
     let program = build(&context, source, "");
     let kernel = program.kernel("start");
-    // The kernels of blocks are internal to the driver.
+    // The driver does not report the kernels that it generates for blocks.
     let count = info::<usize>(|size, value, ret| target().cl.clGetProgramInfo(program.0, CL_PROGRAM_NUM_KERNELS, size, value, ret));
     assert_eq!(count, Ok(1));
-    // Without a queue nothing is enqueued.
+    // Without an on-device queue, the kernel cannot enqueue a child.
     assert_eq!(run(&context, &kernel, 3, 4), (vec![-1, 0, 0, 0], CL_SUCCESS));
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
-    // 3 work-items enqueue 2 each, those 2 each, and those 2 each.
+    // Each of 3 work-items enqueues 2 work-items. Each of these enqueues 2, and each of those enqueues 2 again.
     assert_eq!(run(&context, &kernel, 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
 }
 
@@ -300,8 +300,8 @@ fn queues_are_arguments_and_children_count_for_profiles() {
 fn blocks_capture_images_and_samplers() {
     let Some(context) = context() else { return };
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
-    // Images go through helpers in both orders, through variables of blocks, and to children of children, whose
-    // parameters have other indices.
+    // The kernels pass images to helper functions in both orders, to blocks as captured variables, and to children of
+    // children. These have other parameter indices.
     let source = "
         constant sampler_t fixed = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
         void add(global int *out, read_only image1d_t a, read_only image1d_t b, sampler_t given)
@@ -332,7 +332,7 @@ fn blocks_capture_images_and_samplers() {
     let (queue, cl) = (context.queue(0), &target().cl);
     let row = |width| desc(CL_MEM_OBJECT_IMAGE1D, [width, 1, 1]);
     let area = |region| Area { origin: [0; 3], region };
-    // Elements of one float, and of four bytes: 51 is 0.2.
+    // Image `a` has elements of one float, and image `b` elements of four bytes, in which 51 represents 0.2.
     let a = image(&context, CL_MEM_READ_WRITE, format(CL_R, CL_FLOAT), &row(2), null_mut());
     write(&queue, &a, area([2, 1, 1]), &[2f32, 4.0].map(f32::to_ne_bytes).concat());
     let b = image(&context, CL_MEM_READ_WRITE, format(CL_RGBA, CL_UNORM_INT8), &row(3), null_mut());
@@ -341,8 +341,8 @@ fn blocks_capture_images_and_samplers() {
     for (index, image) in [(1, &a), (3, &c), (4, &b)] {
         kernel.set_mem(index, image);
     }
-    // The coordinate i + 1.0f is between two elements. The linear filter reads their mean, the nearest filter the right
-    // one.
+    // The coordinate i + 1.0f is between two elements. The linear filter returns their mean, and the nearest filter
+    // returns the right element.
     for (filter, sums, last) in [(CL_FILTER_NEAREST, [3221, 3420, 2026, 2102], 4.0), (CL_FILTER_LINEAR, [3220, 3420, 2025, 2104], 3.0)] {
         let (nothing, mut status) = ([0f32; 48], 1);
         write(&queue, &c, area([4, 3, 1]), &nothing.map(f32::to_ne_bytes).concat());
@@ -377,7 +377,7 @@ fn module(context: &Context, bytes: &[u8]) -> Option<Program> {
     Some(program)
 }
 
-/// The modules, built.
+/// Builds the programs of all [`MODULES`].
 fn modules(context: &Context) -> Vec<Program> {
     let programs: Vec<Program> = MODULES.iter().filter_map(|bytes| module(context, bytes)).collect();
     programs.iter().for_each(|program| assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log()));
@@ -389,7 +389,7 @@ fn modules_may_enqueue_where_the_device_has_queues() {
     let has_queues = context().is_some();
     let found = info_bytes(|size, value, ret| target().cl.clGetDeviceInfo(target().device, DEVICE_SPIRV_CAPABILITIES, size, value, ret));
     if target().is_wgcl() {
-        // `DeviceEnqueue`
+        // 19 is the SPIR-V capability `DeviceEnqueue`.
         let has = found.expect("the capabilities").chunks_exact(4).any(|word| word == 19u32.to_ne_bytes());
         assert_eq!(has, has_queues);
     }
@@ -404,7 +404,7 @@ fn blocks_of_modules_run_with_captured_values() {
         assert_eq!((out, status), (vec![0], CL_SUCCESS));
         assert_eq!(run(&context, &program.kernel("counted"), 1, 1), (vec![6], CL_SUCCESS));
         let kernel = program.kernel("captured");
-        // A `char`, a vector, a pointer that is never dereferenced, three `long`s.
+        // The bytes contain a `char`, a vector, a pointer that is never dereferenced, and three `long`s.
         let mut given = [0u8; 64];
         given[28..32].copy_from_slice(&2000f32.to_ne_bytes());
         given[56..64].copy_from_slice(&300u64.to_ne_bytes());
@@ -428,7 +428,7 @@ fn events_and_queues_of_modules_are_those_of_the_device() {
         assert_eq!(run(&context, &program.kernel("nested"), 3, 4), (vec![0, 36, 18, 12], CL_SUCCESS));
         let kernel = program.kernel("given_queues");
         assert_eq!((kernel.set(1, &first.0), kernel.set(2, &second.0)), (CL_SUCCESS, CL_SUCCESS));
-        // Work-items 1 to 4, six of each; then 1 to 3.
+        // The first sum is 6 * (1 + 2 + 3 + 4), and the second 1 + 2 + 3.
         assert_eq!(run(&context, &kernel, 1, 2), (vec![60, 6], CL_SUCCESS));
         let (out, _) = run(&context, &program.kernel("asked"), 1, 4);
         assert!(out.iter().all(|&number| number > 0) && out[2] * out[3] >= 64 && out[2] <= out[1], "{out:?}");
@@ -440,7 +440,7 @@ fn hand_written_modules_enqueue() {
     let Some(context) = context() else { return };
     let Some(program) = module(&context, DIRECT) else { return };
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
-    // Without a queue nothing is enqueued.
+    // Without an on-device queue, the kernel cannot enqueue a child.
     assert_eq!(run(&context, &program.kernel("start"), 1, 4), (vec![-101, 0, 0, 0], CL_SUCCESS));
     let _queue = make(&context, WHOLE | DEFAULT, None).expect("a queue");
     assert_eq!(run(&context, &program.kernel("start"), 1, 4), (vec![0, 200, 205, 5], CL_SUCCESS));
@@ -476,8 +476,8 @@ fn modules_and_sources_that_enqueue_are_linked() {
     assert_eq!((&out[..4], status), (&[1, 2, 3, 0][..], CL_SUCCESS));
 }
 
-/// Launches that enqueue others appear between the other commands of a command buffer, which runs several times, in
-/// in-order and out-of-order queues.
+/// Tests launches of kernels that enqueue kernels, between other commands of a command buffer. The command buffer runs
+/// several times, in in-order and out-of-order queues.
 #[test]
 fn command_buffers_hold_kernels_that_enqueue_others() {
     let (Some(context), Some(functions)) = (context(), commands::functions()) else { return };
@@ -519,7 +519,7 @@ kernel void children(global int *a) {
         }
         let last = events.last().expect("three runs");
         assert_eq!(target().cl.clWaitForEvents(1, &last.0), CL_SUCCESS);
-        // ((5 + 2) * 3 + 1) * 3 + 1, and 2 more for the first half.
+        // The words of the second half are ((5 + 2) * 3 + 1) * 3 + 1, and those of the first half are larger by 2.
         let expected: Vec<i32> = (0..16).map(|i| if i < 8 { 69 } else { 67 }).collect();
         assert_eq!(queue.read::<i32>(&mem, 16), expected);
         let time = |what| info::<u64>(|size, value, ret| target().cl.clGetEventProfilingInfo(last.0, what, size, value, ret));

@@ -40,7 +40,7 @@ fn user_event(context: &Context) -> Event {
     Event(event)
 }
 
-/// A non-blocking write of one word that waits for the given events.
+/// Enqueues a non-blocking write of one word that waits for the given events.
 fn write_after(queue: &Queue, mem: &Mem, value: &u32, wait: &[cl_event]) -> Result<Event, cl_int> {
     let mut event = null_mut();
     let list = if wait.is_empty() { null() } else { wait.as_ptr() };
@@ -82,7 +82,7 @@ fn event_queries_are_answered() {
     assert!((CL_COMPLETE..=CL_QUEUED).contains(&status_of(&event)));
     assert_eq!(cl.clWaitForEvents(1, &event.0), CL_SUCCESS);
     assert_eq!(status_of(&event), CL_COMPLETE);
-    // The driver may hold other references.
+    // The driver may have references, too, so the test checks only the differences.
     let before: u32 = event_info(&event, CL_EVENT_REFERENCE_COUNT).expect("the reference count");
     assert_eq!(cl.clRetainEvent(event.0), CL_SUCCESS);
     assert_eq!(event_info(&event, CL_EVENT_REFERENCE_COUNT), Ok(before + 1));
@@ -250,7 +250,7 @@ fn callbacks_are_called_once_for_each_registration() {
     assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_SUCCESS);
     assert!(wait_until(|| CALLED.load(Ordering::SeqCst) == 111), "{}", CALLED.load(Ordering::SeqCst));
     assert_eq!(CALLED_WITH.load(Ordering::SeqCst), CL_COMPLETE);
-    // On a completed event the callback is called as well.
+    // A callback that is registered after the event has completed is also called.
     assert_eq!(cl.clSetEventCallback(gate.0, CL_COMPLETE, Some(completed), 1000 as *mut c_void), CL_SUCCESS);
     assert!(wait_until(|| CALLED.load(Ordering::SeqCst) == 1111));
 }
@@ -258,7 +258,8 @@ fn callbacks_are_called_once_for_each_registration() {
 static STATES: AtomicI32 = AtomicI32::new(0);
 
 unsafe extern "C" fn collect_state(_event: cl_event, status: cl_int, data: *mut c_void) {
-    // A bit for each registration. The status passed is the registered one, or a later one.
+    // Sets the bit of the registered status. The passed status is the registered status or a later one, which has a
+    // smaller value.
     assert!(status <= data as cl_int);
     STATES.fetch_or(1 << data as usize, Ordering::SeqCst);
 }
@@ -364,7 +365,7 @@ fn a_transfer_does_not_run_before_its_wait_list_completes() {
     let status = cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &global, null(), 0, null(), &mut first);
     assert_eq!(status, CL_SUCCESS);
     let first = Event(first);
-    // The transfer uses memory that the kernel does not access.
+    // The read uses memory that the kernel does not access.
     let mut word = 0u32;
     let status = cl.clEnqueueReadBuffer(queue.0, idle.0, CL_FALSE, 0, 4, (&raw mut word).cast(), 1, &first.0, &mut second);
     assert_eq!(status, CL_SUCCESS);

@@ -1,5 +1,5 @@
-//! OpenCL calls while the process ends: from exit handlers, destructors of global objects and of thread-local values,
-//! in every order of registration; and in a forked child.
+//! Tests OpenCL calls while the process ends: in exit handlers, and in destructors of global objects and of
+//! thread-local values, in every order of registration. Also tests calls in a forked child.
 //!
 //! Each case runs in a child process. The process calls OpenCL and exits. A handler then repeats the calls, with the
 //! existing objects and with new ones. The calls must succeed, or return an error if the device's driver has already
@@ -30,14 +30,14 @@ const SOURCE: &CStr = c"
         size_t i = get_local_id(0); l[i] = a[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE); a[get_global_id(0)] = l[0] + l[i];
     }
     kernel void print(uint n) { if (get_global_id(0) == 0) printf(\"printed %u\\n\", n); }";
-/// Enough work-items for several threads.
+/// The number of work-items, which is sufficient for several threads.
 const ITEMS: usize = 1 << 16;
 const GROUP: usize = 64;
 
-/// A call that returned an error.
+/// The name and the error code of a call that failed.
 type Failed = (&'static str, cl_int);
 
-/// Objects of one round of calls.
+/// The objects that one round of calls uses.
 struct Objects {
     context: cl_context,
     queue: cl_command_queue,
@@ -52,7 +52,7 @@ fn succeeded(name: &'static str, status: cl_int) -> Result<(), Failed> {
     if status == CL_SUCCESS { Ok(()) } else { Err((name, status)) }
 }
 
-/// A call that returns an object.
+/// Makes a call that creates an object.
 fn created<T>(name: &'static str, call: impl FnOnce(&mut cl_int) -> *mut T) -> Result<*mut T, Failed> {
     let mut status = 1;
     let object = call(&mut status);
@@ -158,7 +158,8 @@ unsafe extern "C" fn note(_: cl_event, status: cl_int, data: *mut c_void) {
 /// The objects of the process before its end.
 static OBJECTS: AtomicPtr<Objects> = AtomicPtr::new(null_mut());
 
-/// Makes all calls of a handler: with the objects of `before_end`, which it then releases, and with new ones.
+/// Makes all calls of a handler with the objects of `before_end`, releases these objects, and repeats the calls with
+/// new ones.
 fn calls_again() -> Result<(), Failed> {
     let cl = &target().cl;
     let objects = OBJECTS.swap(null_mut(), Ordering::SeqCst);
@@ -182,14 +183,14 @@ fn calls_again() -> Result<(), Failed> {
     })
 }
 
-/// Writes a line on standard output, without Rust's buffer.
+/// Writes a line to standard output. Bypasses Rust's buffer, which may be destroyed already.
 fn say(text: &str) {
     let line = format!("\n{text}\n");
     // SAFETY: writes the bytes of a string.
     unsafe { libc::write(1, line.as_ptr().cast(), line.len()) };
 }
 
-/// The handler of every case.
+/// The exit handler or destructor of every case.
 extern "C" fn handler() {
     match calls_again() {
         Ok(()) => say("calls: work"),
@@ -213,7 +214,7 @@ extern "C" fn fini() {
     }
 }
 
-/// The destructor functions of a program run after all exit handlers.
+/// This entry of `.fini_array` is a destructor function of the program. Such functions run after all exit handlers.
 #[used]
 #[unsafe(link_section = ".fini_array")]
 static FINI: extern "C" fn() = fini;
@@ -236,7 +237,7 @@ fn at_exit() {
     assert_eq!(unsafe { libc::atexit(handler) }, 0);
 }
 
-/// The process of a case.
+/// Runs in the child process of a case.
 #[test]
 #[ignore = "the tests start it in child processes"]
 fn scenario() {
@@ -267,7 +268,7 @@ fn scenario() {
 
 static CHILD: AtomicUsize = AtomicUsize::new(0);
 
-/// Calls OpenCL in a forked child, and waits for its end.
+/// Calls OpenCL in a forked child, and waits until the child ends.
 fn fork(with_commands: bool) {
     let objects = OBJECTS.load(Ordering::SeqCst);
     if with_commands {
@@ -306,7 +307,7 @@ fn fork(with_commands: bool) {
     }
 }
 
-/// Runs a scenario, and returns its output without that of the test program. The process must end without a signal.
+/// Runs a scenario, and returns the output of its process. The process must exit with [`STATUS`].
 fn output(name: &str, options: &[(&str, &str)]) -> String {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "scenario", "--ignored", "--nocapture", "--test-threads=1"])
@@ -342,7 +343,7 @@ fn output(name: &str, options: &[(&str, &str)]) -> String {
     out
 }
 
-/// The permitted results of a handler.
+/// The permitted results of the calls in a handler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expected {
     Work,
@@ -361,7 +362,8 @@ fn check(name: &str, options: &[(&str, &str)], expected: Expected) {
         assert_eq!(calls, ["work"], "{name}:\n{out}");
         return;
     }
-    // The process of an OpenGL ES device ends before handlers that were registered earlier.
+    // With an OpenGL ES device, the process ends before it runs handlers that were registered earlier. The output then
+    // has no line.
     assert!(calls.len() <= 1, "{name}:\n{out}");
     for call in calls {
         let code = call.rsplit(' ').next().and_then(|code| code.parse::<cl_int>().ok());
@@ -369,7 +371,7 @@ fn check(name: &str, options: &[(&str, &str)], expected: Expected) {
     }
 }
 
-/// Cases: `NAME: SCENARIO, OPTIONS => EXPECTED`.
+/// Defines tests: `NAME: SCENARIO, OPTIONS => EXPECTED`.
 macro_rules! cases {
     ($($name:ident: $scenario:literal, $options:expr => $expected:ident;)*) => {
         $(#[test]
@@ -408,7 +410,7 @@ fn check_fork(name: &str) {
         return;
     }
     let out = output(name, &NONE);
-    // STATUS as waitpid returns it.
+    // waitpid returns the exit status in bits 8 to 15.
     assert!(out.contains(&format!("the child ends with {:#x}", STATUS << 8)), "{name}:\n{out}");
     let calls: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("calls: ")).collect();
     let is_own = is_cpu() || common::device_name(target()).contains("interpreter");
@@ -420,7 +422,7 @@ fn check_fork(name: &str) {
     assert!(calls.len() == 1 && calls.iter().all(|call| *call == "work" || is_error(call)), "{name}:\n{out}");
 }
 
-/// Cases of a forked child: `NAME: SCENARIO`.
+/// Defines tests of forked children: `NAME: SCENARIO`.
 macro_rules! forks {
     ($($name:ident: $scenario:literal;)*) => {
         $(#[test]

@@ -1,4 +1,4 @@
-//! The option `WGCL_EXTENSIONS`: all queries and the compiler's macros follow it.
+//! The option `WGCL_EXTENSIONS` changes the results of all queries, and the macros of the compiler.
 
 mod common;
 
@@ -42,7 +42,7 @@ fn extensions_are_hidden_and_added() {
         info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_EXTENSIONS_WITH_VERSION, size, value, ret)),
         info_bytes(|size, value, ret| target.cl.clGetPlatformInfo(target.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)),
     ];
-    // A version of four bytes and a name of 64.
+    // Each entry has a version of 4 bytes and a name of 64 bytes.
     let with_version = with_version.map(|list| {
         let list = list.expect("extensions");
         let name = |entry: &[u8]| String::from_utf8_lossy(entry[4..].split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();

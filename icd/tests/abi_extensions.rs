@@ -1,4 +1,4 @@
-//! Extensions that applications query: they are reported, and work as specified.
+//! Tests extensions that applications query: the device must report them, and they must work as specified.
 
 mod common;
 
@@ -106,7 +106,8 @@ fn local_sizes_are_suggested() {
     assert_eq!(suggest(queue.0, fixed.0, 2, [8, 4].as_ptr(), size.as_mut_ptr()), CL_SUCCESS);
     assert_eq!(size, [4, 2, 99]);
     if target.is_wgcl() {
-        // A prime number of work-items: only a kernel that observes its groups runs in groups of one.
+        // The number of work-items is prime. Only a kernel whose results depend on its groups runs in groups of one
+        // work-item.
         assert_eq!(suggest(queue.0, seen.0, 1, &1009, size.as_mut_ptr()), CL_SUCCESS);
         assert_eq!(size[0], 1);
         assert_eq!(suggest(queue.0, free.0, 1, &1009, size.as_mut_ptr()), CL_SUCCESS);
@@ -186,7 +187,7 @@ struct Arguments {
 }
 
 unsafe extern "C" fn scale(arguments: *mut c_void) {
-    // SAFETY: the arguments of the test below.
+    // SAFETY: the caller is the test below, which passes such a structure.
     let arguments = unsafe { &*arguments.cast::<Arguments>() };
     assert!(arguments.nothing.is_null());
     // SAFETY: the buffer has as many numbers as the arguments say.
@@ -264,7 +265,7 @@ fn native_kernels_wait_for_events_and_complete_events() {
         return;
     }
     let context = Context::new();
-    // The queue is out of order: only the events delay the command.
+    // The queue is out of order, so only the events delay the command.
     let queue = context.queue(1);
     let word = std::sync::atomic::AtomicU32::new(0);
     let mut argument = &raw const word;
@@ -276,7 +277,7 @@ fn native_kernels_wait_for_events_and_complete_events() {
     let enqueued = target.cl.clEnqueueNativeKernel(queue.0, Some(raise), pointer, size, 0, null(), null_mut(), 1, &gate.0, &mut event);
     assert_eq!(enqueued, CL_SUCCESS);
     let event = Event(event);
-    // The arguments were copied.
+    // The driver copied the arguments when the command was enqueued, so the command does not read this variable.
     argument = null();
     assert!(argument.is_null());
     assert_eq!(target.cl.clFlush(queue.0), CL_SUCCESS);

@@ -1,4 +1,5 @@
-//! Memory of a Vulkan program that OpenCL imports; both compute on it alternately (cl_khr_external_memory).
+//! OpenCL imports the memory of a Vulkan program, and both APIs compute on the memory alternately
+//! (cl_khr_external_memory).
 
 mod common;
 #[path = "common/vulkan.rs"]
@@ -29,7 +30,7 @@ common::extension_functions! {
     fn clEnqueueReleaseExternalMemObjectsKHR(q: cl_command_queue, n: cl_uint, list: *const cl_mem, events: cl_uint, wait: *const cl_event, event: *mut cl_event) -> cl_int;
 }
 
-/// The functions of the extension, if the device imports memory of Vulkan.
+/// Returns the functions of the extension, if the device imports memory of Vulkan.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let target = target();
@@ -93,13 +94,13 @@ fn opencl_and_vulkan_compute_alternately_on_one_memory() {
     transfer_ownership(functions, Functions::clEnqueueReleaseExternalMemObjectsKHR, &queue, &mem, COMMAND_RELEASE);
     queue.finish();
     vulkan.step();
-    // A second import is another memory object for the same memory.
+    // A second import creates another memory object for the same memory.
     let again = import(&context, 0, &[OPAQUE_FD, vulkan.fd() as u64, DEVICES, target().device as u64, 0, 0], SIZE).expect("the memory");
     transfer_ownership(functions, Functions::clEnqueueAcquireExternalMemObjectsKHR, &queue, &again, COMMAND_ACQUIRE);
     assert_eq!(queue.read::<u32>(&again, COUNT), [22; COUNT]);
 }
 
-/// An application may allocate the memory from any memory type, which the file descriptor does not reveal.
+/// An application may allocate the memory from any memory type. The file descriptor does not contain the type.
 #[test]
 fn memory_of_every_memory_type_is_imported() {
     if functions().is_none() {
@@ -148,7 +149,7 @@ fn invalid_imports_are_rejected() {
     assert_eq!(refused(0, &[OPAQUE_FD, u64::MAX, 0]), Some(CL_INVALID_PROPERTY), "no descriptor");
     assert_eq!(refused(0, &[OPAQUE_FD, fd, DEVICES, context.0 as u64, 0, 0]), Some(CL_INVALID_DEVICE));
     assert_eq!(refused(CL_MEM_ALLOC_HOST_PTR, &[OPAQUE_FD, fd, 0]), Some(CL_INVALID_VALUE));
-    // After all failed imports the descriptor still belongs to the Vulkan program.
+    // After all failed imports, the descriptor still belongs to the Vulkan program.
     let mem = import(&context, 0, &[OPAQUE_FD, fd, 0], SIZE).expect("the memory");
 
     let ordinary = context.buffer(SIZE);

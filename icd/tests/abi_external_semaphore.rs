@@ -1,5 +1,5 @@
-//! Semaphores that OpenCL shares with a Vulkan program (cl_khr_external_semaphore): both compute alternately on one
-//! memory, and the host never waits in between.
+//! OpenCL shares semaphores with a Vulkan program (cl_khr_external_semaphore). Both APIs compute on one memory
+//! alternately, and the host never waits in between.
 
 mod common;
 #[path = "common/vulkan.rs"]
@@ -54,7 +54,7 @@ fn kinds(name: cl_uint) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|kind| u64::from(u32::from_ne_bytes(*kind))).collect()
 }
 
-/// The functions of the extension, if the device shares semaphores with Vulkan.
+/// Returns the functions of the extension, if the device shares semaphores of this kind with Vulkan.
 fn functions(kind: u64) -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let name = if kind == OPAQUE_FD { "cl_khr_external_semaphore_opaque_fd" } else { "cl_khr_external_semaphore_sync_fd" };
@@ -89,7 +89,7 @@ impl Semaphore {
         assert_eq!(self.0.clEnqueueWaitSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), null_mut()), CL_SUCCESS);
     }
 
-    /// Signals the semaphore. Returns once the driver has the signal, so that Vulkan may wait for it.
+    /// Signals the semaphore. Returns when the driver has the signal, so that Vulkan may wait for the semaphore.
     fn signal(&self, queue: &Queue) {
         let mut event = null_mut();
         assert_eq!(self.0.clEnqueueSignalSemaphoresKHR(queue.0, 1, &self.1, null(), 0, null(), &mut event), CL_SUCCESS);
@@ -125,7 +125,7 @@ fn import(context: &Context, vulkan: &Vulkan) -> Mem {
 
 const SOURCE: &str = "kernel void step(global uint *a) { size_t i = get_global_id(0); a[i] = 2 * a[i] + (uint)i; }";
 
-/// The contents of the memory after this number of rounds of both programs.
+/// Returns the contents of the memory after this number of rounds. In a round, Vulkan and OpenCL each compute once.
 fn expected(rounds: usize) -> Vec<u32> {
     let after = |first: u32, i: usize| {
         (0..rounds).fold(first, |word, _| word.wrapping_mul(3).wrapping_add(1).wrapping_mul(2).wrapping_add(i as u32))
@@ -133,8 +133,8 @@ fn expected(rounds: usize) -> Vec<u32> {
     (0..COUNT).map(|i| after(5, i)).collect()
 }
 
-/// Two semaphores, each as an OpenCL and as a Vulkan object. Vulkan creates and signals `stepped`; OpenCL creates and
-/// signals `launched`.
+/// Two semaphores, each as an OpenCL and as a Vulkan object. Vulkan creates and signals `stepped` (`theirs`). OpenCL
+/// creates and signals `launched` (`ours`).
 struct Pair {
     stepped: Semaphore,
     launched: Semaphore,
@@ -142,7 +142,7 @@ struct Pair {
     ours: ash::vk::Semaphore,
 }
 
-/// The shared memory and both programs that compute on it alternately.
+/// The shared memory, and the Vulkan and OpenCL objects that compute on it alternately.
 struct Exchange {
     functions: &'static Functions,
     vulkan: Vulkan,
@@ -227,7 +227,7 @@ fn a_signal_for_vulkan_is_submitted_at_once() {
     let exchange = Exchange::new(functions);
     let Exchange { vulkan, context, queue, .. } = &exchange;
     let Pair { stepped, launched, theirs, ours } = exchange.pair();
-    // Work that keeps the device busy when the signal is enqueued.
+    // This kernel keeps the device busy when the signal is enqueued.
     let program = context
         .build("kernel void busy(global uint *a) { uint x = *a; for (int i = 0; i < 50000; i++) x = x * 1664525 + 1013904223; *a = x; }");
     let (busy, word) = (program.kernel("busy"), context.buffer(4));
@@ -254,7 +254,7 @@ fn sync_files_carry_one_signal_each() {
     let exchange = Exchange::new(functions);
     let Exchange { vulkan, context, queue, .. } = &exchange;
     let (theirs, ours) = (vulkan.semaphore(Kind::SYNC_FD), vulkan.semaphore(Kind::SYNC_FD));
-    // A descriptor of -1 is a signalled semaphore.
+    // The sync file descriptor -1 represents a semaphore that is already signalled.
     let stepped = Semaphore::with(functions, context, &[TYPE, BINARY, SYNC_FD, u64::MAX, 0]).expect("a semaphore of a sync file");
     assert_eq!(stepped.info::<u64>(PAYLOAD), 1);
     stepped.wait(queue);
@@ -269,7 +269,8 @@ fn sync_files_carry_one_signal_each() {
         stepped.wait(queue);
         exchange.enqueue_round();
         launched.signal(queue);
-        // An import fails while a command waits for the earlier payload.
+        // An import fails while a command waits for the earlier payload of the semaphore, so wait for that command
+        // first.
         vulkan.wait();
         vulkan.import(ours, Kind::SYNC_FD, launched.export(SYNC_FD).expect("a sync file"));
     }

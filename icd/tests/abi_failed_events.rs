@@ -1,4 +1,4 @@
-//! Queries of the event of a command that failed: each has the code of the specification.
+//! Queries of the event of a failed command must return the values and error codes of the specification.
 
 mod common;
 
@@ -19,7 +19,7 @@ use common::{info, target};
 /// The status that the application gives to the user event.
 const REASON: cl_int = -77;
 
-/// A fill that waited for a user event with an error.
+/// The objects of a fill command that waited for a user event with an error.
 struct Failed {
     event: Event,
     user: Event,

@@ -1,5 +1,5 @@
-//! How applications learn of a failed command, mostly of a kernel that the driver stops: lavapipe ends the loops of a
-//! work-item after 65,535 iterations in total.
+//! Tests how failed commands are reported to applications. Most of the commands are kernels that lavapipe stops.
+//! lavapipe ends the loops of a work-item after 65,535 iterations in total.
 
 mod common;
 
@@ -31,7 +31,7 @@ struct Setup {
 }
 
 impl Setup {
-    /// `None` if the device's driver does not stop the loop.
+    /// Returns `None` if the device's driver does not stop the loop.
     fn new() -> Option<Self> {
         let context = Context::new();
         let program = context.build(SOURCE);
@@ -46,7 +46,7 @@ impl Setup {
         launch(queue, &self.program.kernel("f"), mem, 3_000_000, &[])
     }
 
-    /// Runs a kernel that writes `value`, and reads it back.
+    /// Checks that a kernel can write `value` to a buffer.
     fn works(&self, queue: &Queue, mem: &Mem, value: u32) {
         launch(queue, &self.program.kernel("set"), mem, value, &[]);
         queue.finish();
@@ -155,18 +155,18 @@ fn failures_reach_other_queues_through_events_and_memory() {
     let cl = &target().cl;
     let (queue, other) = (setup.context.queue(0), setup.context.queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     let (mem, unrelated) = (setup.context.buffer(BYTES), setup.context.buffer(BYTES));
-    // Through an event.
+    // The failure reaches another queue through an event.
     let failing = setup.fail(&queue, &mem);
     let mut marker = null_mut();
     assert_eq!(cl.clEnqueueMarkerWithWaitList(other.0, 1, &failing.0, &mut marker), CL_SUCCESS);
     assert_eq!(wait(&Event(marker)), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!(cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);
-    // Through the buffer that the failed command was to write.
+    // The failure reaches another queue through the buffer that the failed command should have written.
     let _failing = setup.fail(&queue, &mem);
     assert_eq!(read(&other, &unrelated), CL_SUCCESS);
     assert_eq!(read(&other, &mem), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
     assert_eq!((read(&other, &mem), cl.clFinish(queue.0), cl.clFinish(other.0)), (CL_SUCCESS, CL_SUCCESS, CL_SUCCESS), "reported");
-    // Through a barrier.
+    // The failure reaches another command of its queue through a barrier.
     let _failing = setup.fail(&other, &mem);
     let free = launch(&other, &setup.program.kernel("set"), &unrelated, 3, &[]);
     assert_eq!(cl.clEnqueueBarrierWithWaitList(other.0, 0, null(), null_mut()), CL_SUCCESS);
@@ -240,7 +240,7 @@ fn a_failed_kernel_leaks_nothing_and_its_queue_stays_usable() {
     for round in 0..20 {
         let mem = setup.context.buffer(BYTES);
         let failing = setup.fail(&queue, &mem);
-        // Released while the command is pending.
+        // Release the buffer while the command is pending.
         drop(mem);
         assert_eq!(wait(&failing), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, "round {round}");
         assert_eq!(target().cl.clFinish(queue.0), CL_OUT_OF_RESOURCES);

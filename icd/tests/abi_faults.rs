@@ -67,11 +67,11 @@ fn wait_for(pid: libc::pid_t) -> cl_int {
     }
 }
 
-/// A launch that takes the device some time; the caller does not wait for it.
+/// Enqueues a launch that takes the device some time, and does not wait for it.
 fn leave_work(seconds_of_compiling: bool) -> (Context, Mem, Event) {
     let context = Context::new();
     let queue = context.queue(0);
-    // LLVM compiles many different operations slowly.
+    // lavapipe uses LLVM, which compiles many different operations slowly.
     let body: String =
         (0..if seconds_of_compiling { 1200 } else { 1 }).map(|n| format!("x = native_sin(x) * {n}.5f + pow(x, {n}.25f);")).collect();
     let source = format!("{SOURCE} kernel void slow(global float *a) {{ float x = a[get_global_id(0)]; {body} a[get_global_id(0)] = x; }}");
@@ -96,20 +96,20 @@ unsafe extern "C" fn say_goodbye() {
     unsafe { libc::puts(c"the first handler runs".as_ptr()) };
 }
 
-/// The scenarios, each in a process that a test starts.
+/// Runs one scenario, in a process that a test starts.
 #[test]
 #[ignore = "the tests start it in child processes"]
 fn scenario() {
     let name = std::env::var(SCENARIO).expect("a test starts it");
     match name.as_str() {
         "fork first" => {
-            // OpenCL is not loaded yet: both processes may use it.
+            // OpenCL is not loaded yet, so the parent and the child may both use it.
             assert_eq!(in_fork(works), 0);
             works();
         }
         "fork later" => {
             works();
-            // The child has the objects, but no thread. It may exit, or run another program.
+            // The child has copies of the objects, but not of the threads. It may exit, or run another program.
             // SAFETY: the child exits normally, with all handlers.
             assert_eq!(in_fork(|| unsafe { libc::exit(0) }), 0);
             assert!(Command::new("true").status().is_ok_and(|status| status.success()));
@@ -149,7 +149,7 @@ fn scenario() {
     }
 }
 
-/// Runs a scenario; returns its exit status and its output.
+/// Runs a scenario. Returns its exit status and its output.
 fn run(name: &str) -> (ExitStatus, String) {
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "scenario", "--ignored", "--nocapture"])
@@ -213,12 +213,12 @@ fn exhausted_memory_is_an_error() {
 }
 
 /// Allocates buffers of the largest size until memory is exhausted. The failed call must return an error code. Commands
-/// must work again once the buffers are released. On other platforms than wgcl, the memory need not be exhausted.
+/// must work again when the buffers are released. Platforms other than wgcl need not exhaust the memory.
 fn take_all_memory() {
     let cl = &target().cl;
     let largest: u64 = info(|size, value, ret| cl.clGetDeviceInfo(target().device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, size, value, ret))
         .expect("the largest size");
-    // Most pages of the buffers are never written: untouched host memory costs nothing.
+    // Most pages of the buffers are never written, so buffers in host memory use little memory.
     let context = Context::new();
     let queue = context.queue(0);
     let mut mems = Vec::new();
@@ -229,7 +229,7 @@ fn take_all_memory() {
         let mem = cl.clCreateBuffer(context.0, CL_MEM_READ_WRITE, largest as usize, null_mut(), &mut status);
         if status == CL_SUCCESS {
             let mem = Mem(mem);
-            // If buffers are allocated at their first use, this call fails.
+            // If the driver allocates buffers at their first use, this call fails instead.
             status = cl.clEnqueueFillBuffer(queue.0, mem.0, (&raw const word).cast(), 4, 0, 4, 0, null(), null_mut());
             mems.push(mem);
         } else {
@@ -246,7 +246,8 @@ fn take_all_memory() {
     works();
 }
 
-/// More local memory than the device has: the launch fails, in the call or as a command, and the queue stays usable.
+/// A kernel needs more local memory than the device has. The launch must fail, in the call or as a command. The queue
+/// must then still work.
 #[test]
 fn a_kernel_that_cannot_be_compiled_fails_alone() {
     let cl = &target().cl;

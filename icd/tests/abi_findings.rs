@@ -1,5 +1,5 @@
-//! `WGCL_CHECK` reports each error of a kernel once. Errors are not only accesses out of bounds, but also, for example,
-//! data races. It fails the launch on request, and reports nothing for correct kernels.
+//! `WGCL_CHECK` reports each error of a kernel once. Errors are out-of-bounds accesses and, for example, data races. On
+//! request, the option also fails the launch. It reports nothing for correct kernels.
 //!
 //! Reports go to standard error. The kernels therefore run in child processes, whose output the tests compare.
 
@@ -15,18 +15,18 @@ use common::objects::{Context, Queue};
 use common::target;
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
-/// Set in the process that runs the kernels.
+/// Environment variable that is set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_FINDINGS";
 
-/// A kernel with one error, on line 3. It runs with 16 work-items in groups of 8; `out` has 16 words.
+/// A kernel with one error, on line 3. It runs with 16 work-items in groups of 8. `out` has 16 words.
 struct Wrong {
     name: &'static str,
     statement: &'static str,
-    /// The report, after the name of the kernel.
+    /// The part of the report after the name of the kernel.
     message: &'static str,
-    /// The marked part of the line.
+    /// The part of the line that the report marks.
     at: &'static str,
-    /// For a race, the marked part of the line in the note about the other access.
+    /// For a race, the part of the line that the note about the other access marks.
     other: Option<&'static str>,
 }
 
@@ -150,7 +150,7 @@ const WRONG: &[Wrong] = &[
     ),
 ];
 
-/// A race between two lines, and the flag of the barrier that the note suggests.
+/// Data races between two lines. The last string is the flag of the barrier that the note suggests.
 const RACES_BETWEEN_LINES: [(&str, &str, &str); 3] = [
     ("local_variable", "m[l] = i;\n            out[i] = m[l ^ 1];", "CLK_LOCAL_MEM_FENCE"),
     ("global_argument", "out[i] = i;\n            given2[i] = out[i ^ 1];", "CLK_GLOBAL_MEM_FENCE"),
@@ -165,7 +165,7 @@ fn source(wrong: &Wrong) -> String {
     )
 }
 
-/// Runs a kernel with an error; returns whether its launch succeeds.
+/// Runs a kernel with an error. Returns whether its launch succeeds.
 fn run_wrong(context: &Context, queue: &Queue, wrong: &Wrong) -> bool {
     eprintln!("@@ {}", wrong.name);
     let program = context.program(&source(wrong));
@@ -208,7 +208,7 @@ fn run_race_between_lines(context: &Context, queue: &Queue, name: &str, statemen
     queue.finish();
 }
 
-/// Correct kernels, with uses that the specification permits.
+/// Correct kernels with unusual code that the specification permits.
 const RIGHT: &str = "
     typedef struct { char c; int i; short s, t; } Mixed;
     kernel void reduce(global int *out, local int *m, volatile global int *count) {
@@ -286,8 +286,8 @@ unsafe extern "C" fn waits(_: cl_event, _: cl_int, queue: *mut c_void) {
     CALLED.store(true, Ordering::SeqCst);
 }
 
-/// Errors of an application. A callback waits, and a used buffer is released early. No call waits for a queue's last
-/// commands. A context, two buffers and a kernel are never released.
+/// Acts as an application with errors. A callback waits, and a used buffer is released early. No call waits for a
+/// queue's last commands. A context, two buffers and a kernel are never released.
 #[test]
 #[ignore = "run by errors_of_the_application_are_reported, in a process that checks"]
 fn careless() {
@@ -307,7 +307,7 @@ fn careless() {
         std::thread::yield_now();
     }
     assert_eq!(cl.clReleaseEvent(gate), CL_SUCCESS);
-    // A buffer is released while a pending command uses it, and no call waits for that command.
+    // Release a buffer while a pending command uses it. No call waits for that command.
     let late = cl.clCreateUserEvent(context.0, &mut status);
     assert_eq!(status, CL_SUCCESS);
     let used = context.buffer(16);
@@ -317,7 +317,7 @@ fn careless() {
     drop(used);
     assert_eq!(cl.clSetUserEventStatus(late, 0), CL_SUCCESS);
     assert_eq!(cl.clReleaseEvent(late), CL_SUCCESS);
-    // The correct order: the command completes first.
+    // The correct order: the command completes before the buffer is released.
     let (other, kept) = (context.queue(0), context.buffer(16));
     other.write(&kept, &[1_u32; 4]);
     other.finish();
@@ -338,7 +338,8 @@ fn errors_of_the_application_are_reported() {
     let expected = "wgcl: a callback calls a blocking OpenCL function: the behaviour is undefined\n\
                     wgcl: a buffer of 16 bytes was released before the commands that use it were complete\n\
                     wgcl: not released: 2 buffers of 64 bytes, 1 context, 1 kernel 'forgotten'\n\
-                    wgcl: the application did not wait for the last commands of 1 queue\n";
+                    wgcl: the application did not wait for the last commands of 1 queue: \
+                    the results of these commands are unknown\n";
     assert_eq!(report("1"), expected);
     assert_eq!(report("0"), "");
 }
@@ -364,7 +365,7 @@ fn kernels() {
     eprintln!("@@ end");
 }
 
-/// The output of a process that ran one of these tests with this value of `WGCL_CHECK`.
+/// Returns the output of a process that ran one of these tests with this value of `WGCL_CHECK`.
 fn child(test: &str, mode: &str) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let command = command.args(["--exact", test, "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
@@ -374,13 +375,13 @@ fn child(test: &str, mode: &str) -> String {
     text
 }
 
-/// The output of the process that runs the kernels, if the device supports checks.
+/// Returns the output of the process that runs the kernels, if the device supports checks.
 fn report(mode: &str) -> Option<String> {
     let text = child("kernels", mode);
     (!text.contains("@@ none")).then_some(text)
 }
 
-/// The part of the output that is about one kernel.
+/// Returns the part of the output for one kernel.
 fn of<'t>(text: &'t str, name: &str) -> &'t str {
     let rest = text.split_once(&format!("@@ {name}\n")).map(|(_, rest)| rest);
     assert!(rest.is_some(), "{name} was not run:\n{text}");

@@ -1,4 +1,5 @@
-//! The functions for sharing with OpenGL and EGL, which wgcl does not support. Each returns an error of its extension.
+//! The functions for sharing with OpenGL and EGL, which wgcl does not support. Each function must return an error that
+//! its extension specifies.
 
 mod common;
 

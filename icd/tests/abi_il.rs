@@ -22,9 +22,9 @@ const CL_PROGRAM_IL: cl_uint = 0x1169;
 const CL_INVALID_SPEC_ID: cl_int = -71;
 
 /// `k` writes three values: the length of an array, 7 or 100 (selected by a flag), and a 64-bit constant as `uint`.
-/// `constants.spvasm` is the text.
+/// `constants.spvasm` is the assembly text of the module.
 const CONSTANTS: &[u8] = include_bytes!("../../tests/spirv/constants.spv");
-/// Exports `twice`, and has a kernel `call` that calls `thrice`, which it imports.
+/// Exports `twice`. The kernel `call` calls `thrice`, which the module imports.
 const LINKED: &[u8] = include_bytes!("../../tests/spirv/linked.spv");
 
 /// `turn` reverses the elements of a work-group of 8 with a split barrier (`SPV_INTEL_split_barrier`).
@@ -48,7 +48,7 @@ fn create(context: &Context, bytes: &[u8]) -> (Program, cl_int) {
     (Program(program), status)
 }
 
-/// The contents of a buffer of integers, the only argument, after a kernel ran.
+/// Runs a kernel whose only argument is a buffer of integers. Returns the contents of the buffer after the launch.
 fn run<const N: usize>(context: &Context, program: &Program, kernel: &str, items: usize) -> [i32; N] {
     let cl = &target().cl;
     let queue = context.queue(0);
@@ -99,7 +99,7 @@ fn invalid_modules_are_rejected() {
         assert_eq!((program.0.is_null(), status), (true, CL_INVALID_VALUE));
         std::mem::forget(program);
     }
-    // The header is valid and the rest is not: the build reports that.
+    // The header is valid, but the rest of the module is not. The build reports the error.
     let mut damaged = CONSTANTS.to_vec();
     damaged[23] = 0x7f;
     let (program, status) = create(&context, &damaged);
@@ -161,7 +161,7 @@ fn specialization_constants_are_set() {
     assert_eq!(target().cl.clSetProgramSpecializationConstant(program.0, 1, 4, null::<c_void>()), CL_INVALID_VALUE);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
     assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
-    // A built program does not change until it is built again.
+    // A specialisation constant does not change a built program until the program is built again.
     assert_eq!(specialise(&program, 1, &5_u32), CL_SUCCESS);
     assert_eq!(run::<3>(&context, &program, "k", 1), [7, 100, 9]);
     assert_eq!(program.build(""), CL_SUCCESS, "{}", program.log());
@@ -171,18 +171,18 @@ fn specialization_constants_are_set() {
     assert!(matches!(status, CL_INVALID_PROGRAM | CL_INVALID_OPERATION), "{status}");
 }
 
-/// A module. Its kernel `shuffles` requires subgroups of 16 work-items. Its kernel `counted` requires two subgroups of
-/// any size. `subgroups.spvasm` is the text.
+/// A module with two kernels. `shuffles` requires subgroups of 16 work-items. `counted` requires two subgroups of any
+/// size. `subgroups.spvasm` is the assembly text of the module.
 const SUBGROUPS: &[u8] = include_bytes!("../../tests/spirv/subgroups.spv");
 const CL_DEVICE_SUB_GROUP_SIZES_INTEL: cl_uint = 0x4108;
 const CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: cl_uint = 0x410A;
 const CL_KERNEL_COMPILE_NUM_SUB_GROUPS: cl_uint = 0x11BA;
 const CL_KERNEL_ATTRIBUTES: cl_uint = 0x1195;
 
-/// The module with another size in place of 16.
+/// Returns the module [`SUBGROUPS`] with `size` in place of the required subgroup size 16.
 fn requiring(size: u32) -> Vec<u8> {
     let mut words: Vec<u32> = SUBGROUPS.as_chunks::<4>().0.iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    // OpExecutionMode with four words, SubgroupSize.
+    // Find an OpExecutionMode of four words, with the mode SubgroupSize.
     let at = words.windows(3).position(|words| words[0] == 4 << 16 | 16 && words[2] == 35).expect("the mode");
     words[at + 3] = size;
     words.into_iter().flat_map(u32::to_le_bytes).collect()
@@ -332,7 +332,7 @@ fn modules_are_linked_with_sources() {
     assert_eq!(status, CL_SUCCESS, "{}", linked.log());
     assert_eq!(run::<4>(&context, &linked, "source", 4), [1, 3, 5, 7]);
     assert_eq!(run::<4>(&context, &linked, "call", 4), [0, 3, 6, 9]);
-    // Alone, its import is undefined.
+    // Without the other module, the import `thrice` is undefined.
     let (alone, _) = create(&context, LINKED);
     assert_ne!(alone.build(""), CL_SUCCESS);
     assert!(alone.log().contains("thrice"), "{}", alone.log());

@@ -1,6 +1,5 @@
 //! Images: creation and rejected arguments, queries, memory that images share with other objects, host pointers,
-//! samplers, kernel arguments.
-//! If the device has no images, every test but the first one returns early.
+//! samplers, kernel arguments. If the device has no images, every test except for the first one returns early.
 
 mod common;
 
@@ -155,7 +154,8 @@ fn invalid_creation_is_rejected() {
     assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.image_type = 0x10F0), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.num_samples = 2), none), CL_INVALID_IMAGE_DESCRIPTOR);
     assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.num_mip_levels = 33), none), CL_INVALID_IMAGE_DESCRIPTOR);
-    // Pitches: zero without a host pointer; not too small; multiples of the element size.
+    // The pitches must be 0 without a host pointer. Otherwise, they must be large enough, and multiples of the element
+    // size.
     assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.image_row_pitch = 32), none), CL_INVALID_IMAGE_DESCRIPTOR);
     for pitch in [28, 33, 34] {
         assert_eq!(
@@ -167,7 +167,7 @@ fn invalid_creation_is_rejected() {
         let crooked = cl_image_desc { image_slice_pitch: slice, ..deep };
         assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &crooked, host), CL_INVALID_IMAGE_DESCRIPTOR, "{slice}");
     }
-    // Sizes.
+    // Invalid sizes must be rejected.
     for change in [[0, 4, 1], [4, 0, 1], [usize::MAX, 4, 1], [device_info::<usize>(CL_DEVICE_IMAGE2D_MAX_WIDTH) + 1, 1, 1]] {
         assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D, change), none), CL_INVALID_IMAGE_SIZE, "{change:?}");
     }
@@ -175,13 +175,13 @@ fn invalid_creation_is_rejected() {
     assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE3D, [4, 4, 0]), none), CL_INVALID_IMAGE_SIZE);
     assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE2D_ARRAY, [4, 4, layers + 1]), none), CL_INVALID_IMAGE_SIZE);
     assert_eq!(creation_status(&context, 0, RGBA8, &desc(CL_MEM_OBJECT_IMAGE1D_ARRAY, [4, 0, 0]), none), CL_INVALID_IMAGE_SIZE);
-    // Host pointers.
+    // Host pointers that do not match the flags must be rejected.
     assert_eq!(creation_status(&context, 0, RGBA8, &flat, host), CL_INVALID_HOST_PTR);
     assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
     assert_eq!(creation_status(&context, CL_MEM_USE_HOST_PTR, RGBA8, &flat, none), CL_INVALID_HOST_PTR);
-    // CL_Rx is a valid channel order that devices need not support.
+    // CL_Rx is a valid channel order, but devices need not support it.
     assert_eq!(creation_status(&context, 0, format(0x10BA, CL_UNORM_INT8), &flat, none), CL_IMAGE_FORMAT_NOT_SUPPORTED);
-    // Images created from other objects.
+    // The following images are created from other objects.
     let buffer = context.buffer_with(CL_MEM_READ_ONLY, 256, null_mut());
     let of = |mem: &Mem, mut d: cl_image_desc| {
         d.mem_object = mem.0.cast();
@@ -192,7 +192,7 @@ fn invalid_creation_is_rejected() {
     assert_eq!(creation_status(&context, CL_MEM_READ_WRITE, RGBA8, &line, none), CL_INVALID_VALUE, "the buffer is read-only");
     assert_eq!(creation_status(&context, CL_MEM_COPY_HOST_PTR, RGBA8, &line, host), CL_INVALID_VALUE);
     assert_eq!(creation_status(&context, 0, RGBA8, &cl_image_desc { image_width: 65, ..line }, none), CL_INVALID_IMAGE_SIZE);
-    // The pitch of a 1D image counts only for the required size of the buffer.
+    // The row pitch of a 1D image affects only the required size of the buffer.
     let pitch = |image_row_pitch| cl_image_desc { image_width: 60, image_row_pitch, ..line };
     assert_eq!(creation_status(&context, 0, RGBA8, &pitch(256), none), CL_SUCCESS);
     assert_eq!(creation_status(&context, 0, RGBA8, &pitch(260), none), CL_INVALID_IMAGE_SIZE);
@@ -200,7 +200,7 @@ fn invalid_creation_is_rejected() {
         assert_eq!(creation_status(&context, 0, RGBA8, &pitch(crooked), none), CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
     }
     assert_eq!(creation_status(&context, 0, RGBA8, &cl_image_desc { mem_object: null_mut(), ..line }, none), CL_INVALID_IMAGE_DESCRIPTOR);
-    // With cl_ext_image_from_buffer.
+    // cl_ext_image_from_buffer permits images of these types from buffers.
     let any = if target().is_wgcl() { CL_SUCCESS } else { CL_INVALID_IMAGE_DESCRIPTOR };
     assert_eq!(creation_status(&context, 0, RGBA8, &of(&buffer, desc(CL_MEM_OBJECT_IMAGE1D, [4, 0, 0])), none), any);
     assert_eq!(creation_status(&context, 0, RGBA8, &with(&|d| d.mem_object = host.cast()), none), CL_INVALID_IMAGE_DESCRIPTOR);
@@ -301,7 +301,8 @@ fn host_pointers_use_the_pitches_of_the_application() {
             assert_eq!(read(&queue, &image, whole, 4), model.bytes, "{kind:#x}");
             let used = flags == CL_MEM_USE_HOST_PTR;
             assert_eq!(mem_info(&image, CL_MEM_HOST_PTR), Ok(if used { host as usize } else { 0 }));
-            // A map of two elements returns the device's contents, in the application's memory if the image uses that.
+            // A map of two elements returns the device's contents. The mapping is in the application's memory if the
+            // image uses that memory.
             let region: [usize; 3] = std::array::from_fn(|dim| if dim == 0 { 2 } else { 1 });
             let area = Area { origin: std::array::from_fn(|dim| whole.region[dim] - region[dim]), region };
             write(&queue, &image, area, &[200, 201, 202, 203, 204, 205, 206, 207]);
@@ -359,7 +360,7 @@ fn images_share_the_memory_of_their_parent() {
     assert_eq!(read(&queue, &line, part, 4), bytes[12..28]);
     write(&queue, &line, part, &[1; 16]);
     assert_eq!(queue.read::<u8>(&buffer, 28)[11..], [[11].as_slice(), &[1; 16]].concat());
-    // A 2D image with a pitch that the application chooses.
+    // Create a 2D image with a pitch that the application chooses.
     let flat = cl_image_desc { mem_object: buffer.0.cast(), image_row_pitch: 64, ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
     let flat = image(&context, CL_MEM_READ_ONLY, format(CL_RGBA, CL_UNORM_INT8), &flat, null_mut());
     assert_eq!(image_info(flat.0, CL_IMAGE_ROW_PITCH), Ok(64usize));
@@ -367,7 +368,7 @@ fn images_share_the_memory_of_their_parent() {
     assert_eq!(mem_info(&flat, CL_MEM_ASSOCIATED_MEMOBJECT), Ok(buffer.0 as usize));
     let corner = Area { origin: [8, 4, 0], region: [1, 1, 1] };
     assert_eq!(read(&queue, &flat, corner, 4), bytes[4 * 64 + 32..4 * 64 + 36]);
-    // The same elements as sRGB.
+    // `srgb` is an image with the same elements as `flat`, interpreted as sRGB.
     let view = cl_image_desc { mem_object: flat.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE2D, [9, 5, 1]) };
     let srgb = image(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &view, null_mut());
     assert_eq!(mem_info(&srgb, CL_MEM_ASSOCIATED_MEMOBJECT), Ok(flat.0 as usize));
@@ -383,7 +384,7 @@ fn images_share_the_memory_of_their_parent() {
     assert_eq!(creation_status(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &narrower, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
     let volume = cl_image_desc { mem_object: flat.0.cast(), ..desc(CL_MEM_OBJECT_IMAGE3D, [9, 5, 1]) };
     assert_eq!(creation_status(&context, 0, format(CL_sRGBA, CL_UNORM_INT8), &volume, null_mut()), CL_INVALID_IMAGE_DESCRIPTOR);
-    // The parent object lives as long as the image.
+    // The image retains its parent objects.
     drop(buffer);
     drop(flat);
     assert_eq!(read(&queue, &srgb, corner, 4), [5, 6, 7, 8]);
@@ -568,7 +569,7 @@ fn invalid_kernel_arguments_are_rejected() {
     assert_eq!(kernel.set(3, &sampler(&other, None).expect("a sampler").0), CL_INVALID_CONTEXT);
     let buffers = context.build("kernel void g(global int *a) { a[0] = 1; }");
     assert_eq!(buffers.kernel("g").set(0, &plain.0), CL_INVALID_MEM_OBJECT);
-    // Kernels do not retain images.
+    // Kernels do not retain images, so the argument is invalid after the image is released.
     let queue: Queue = context.queue(0);
     drop(lines);
     assert_eq!(queue.launch(&kernel, &[1], None), common::ffi::CL_INVALID_KERNEL_ARGS);

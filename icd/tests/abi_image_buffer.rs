@@ -35,7 +35,7 @@ common::extension_functions! {
     fn clGetImageRequirementsInfoEXT(c: cl_context, list: *const u64, flags: cl_bitfield, format: *const cl_image_format, desc: *const cl_image_desc, name: cl_uint, size: usize, value: *mut c_void, ret: *mut usize) -> cl_int;
 }
 
-/// The function, if wgcl's device has images.
+/// Returns the functions, if wgcl's device has images.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     FUNCTIONS.get_or_init(Functions::load).as_ref().filter(|_| target().is_wgcl() && common::images::supported())
@@ -145,7 +145,8 @@ fn kernels_access_the_elements_of_the_buffer() {
     );
     let (buffer, out) = (context.buffer(256), context.buffer(64));
     queue.write(&buffer, &std::array::from_fn::<u32, 64, _>(|i| i as u32));
-    // Rows of six elements and slices of eighteen, of which four elements and two rows belong to the image.
+    // The row pitch is 6 elements, and the slice pitch 18. The images use four elements of a row, and two of the three
+    // rows.
     let (row, slice) = (6, 18);
     for (name, kind, size) in [
         ("line", CL_MEM_OBJECT_IMAGE1D, [16, 0, 0]),

@@ -1,5 +1,5 @@
-//! Commands on images against a model on the host: random boxes and pitches for every type and element size, and fills
-//! of every format against an independent conversion.
+//! Compares commands on images with a model on the host: random boxes and pitches for every type and element size. Also
+//! compares fills of every format with an independent conversion.
 
 #![allow(non_upper_case_globals, reason = "names of the Khronos headers in patterns")]
 
@@ -29,7 +29,7 @@ impl Random {
     }
 
     fn area(&mut self, extent: [usize; 3]) -> Area {
-        // Sometimes the full extent, so that rows and slices are adjacent.
+        // In some cases, select the full extent, so that rows and slices are adjacent.
         let mut area = Area { origin: [0; 3], region: extent };
         for (dim, &most) in extent.iter().enumerate() {
             if self.below(3) != 0 {
@@ -53,7 +53,8 @@ struct Pair {
 }
 
 impl Pair {
-    /// The pitches in the application's memory for a command, as arguments and as the model counts them.
+    /// Returns the pitches in the application's memory for a command: as arguments of the call, and as pitches of the
+    /// model.
     fn pitches(&self, area: Area, random: &mut Random) -> ([usize; 2], Pitches) {
         let tight = self.model.tight(area);
         let has_slices = self.kind == CL_MEM_OBJECT_IMAGE1D_ARRAY || area.region[2] > 1 || self.model.extent[2] > 1;
@@ -132,7 +133,7 @@ fn fill(queue: &Queue, pair: &mut Pair, area: Area, random: &mut Random) -> &'st
     "fill"
 }
 
-/// One random command on two images and a buffer.
+/// Executes one random command on two images and a buffer.
 fn step(queue: &Queue, pairs: &mut [Pair; 2], buffer: &Mem, held: &mut [u8], random: &mut Random) -> &'static str {
     let cl = &target().cl;
     let element = pairs[0].model.element;
@@ -238,7 +239,7 @@ fn commands_agree_with_a_model() {
                 common::images::write(&queue, &made, Area { origin: [0; 3], region: extent(&form) }, &bytes);
                 Pair { kind, image: made, model: Model { element, extent: extent(&form), bytes } }
             };
-            // Images of any type: boxes are copied between all of them.
+            // Use images of any type, because boxes are copied between all types.
             let other = KINDS[pair(kind).model.bytes.len() % KINDS.len()];
             let mut pairs = [pair(kind), pair(other)];
             let mut held = random.bytes(40 * 9 * 6 * 16 + 5);
@@ -298,7 +299,7 @@ fn invalid_boxes_and_pitches_are_rejected() {
     assert_eq!(status, CL_INVALID_VALUE);
     let status = cl.clEnqueueWriteImage(queue.0, flat.0, CL_TRUE, origin, region, 0, 0, null(), 0, null(), null_mut());
     assert_eq!(status, CL_INVALID_VALUE);
-    // Copies.
+    // Invalid copies must be rejected.
     let copy = |src: &Mem, dst: &Mem, from: [usize; 3], to: [usize; 3], region: [usize; 3]| {
         cl.clEnqueueCopyImage(queue.0, src.0, dst.0, from.as_ptr(), to.as_ptr(), region.as_ptr(), 0, null(), null_mut())
     };
@@ -316,7 +317,7 @@ fn invalid_boxes_and_pitches_are_rejected() {
     let row = [8usize, 1, 1];
     let status = cl.clEnqueueCopyImageToBuffer(queue.0, line.0, buffer.0, origin, row.as_ptr(), 64, 0, null(), null_mut());
     assert_eq!(status, CL_INVALID_MEM_OBJECT, "the image's own buffer");
-    // Maps: halves of the same rows do not overlap.
+    // Two maps of separate halves of the same rows do not overlap.
     let part = |x| Area { origin: [x, 0, 0], region: [4, 4, 1] };
     let (left, _) = map(&queue, &flat, CL_MAP_WRITE, part(0)).expect("map");
     let (right, _) = map(&queue, &flat, CL_MAP_WRITE, part(4)).expect("map");
@@ -339,7 +340,7 @@ fn invalid_boxes_and_pitches_are_rejected() {
     assert_eq!(status, CL_INVALID_VALUE);
     cl.clEnqueueMapImage(queue.0, layers.0, CL_TRUE, CL_MAP_READ, origin, region, &mut pitch, none, 0, null(), null_mut(), &mut status);
     assert_eq!(status, CL_INVALID_VALUE);
-    // Buffers and images alike.
+    // The command accepts buffers and images in one list.
     let objects = [flat.0, buffer.0];
     for flags in [0, CL_MIGRATE_MEM_OBJECT_HOST, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED] {
         assert_eq!(cl.clEnqueueMigrateMemObjects(queue.0, 2, objects.as_ptr(), flags, 0, null(), null_mut()), CL_SUCCESS);
@@ -348,14 +349,14 @@ fn invalid_boxes_and_pitches_are_rejected() {
     assert_eq!(status, CL_INVALID_VALUE);
 }
 
-/// The value of a half, from its parts.
+/// Converts the bits of a half. Infinity becomes 65536.
 fn half(bits: u16) -> f64 {
     let (exponent, mantissa) = (i32::from(bits >> 10 & 31), f64::from(bits & 0x3ff));
     let magnitude = if exponent == 0 { mantissa / 16_777_216.0 } else { (1024.0 + mantissa) * 2f64.powi(exponent - 25) };
     if bits & 0x8000 == 0 { magnitude } else { -magnitude }
 }
 
-/// Channels in memory, as components of a colour.
+/// Returns the component of the colour that each channel of an element contains, in the order of memory.
 fn components(order: cl_uint) -> &'static [usize] {
     match order {
         CL_A => &[3],
@@ -369,10 +370,10 @@ fn components(order: cl_uint) -> &'static [usize] {
     }
 }
 
-/// Checks that a number of `least..=most` steps of a unit is the nearest one to a component of the colour.
+/// Checks that `stored` is the integer in `least..=most` that is nearest to `color * most`.
 fn nearest(stored: i64, color: f64, [least, most]: [i64; 2], what: &str) {
     let wanted = (color * most as f64).clamp(least as f64, most as f64);
-    // The product is rounded in single precision.
+    // The driver may round the product in single precision, so the limit is a little more than 0.5.
     assert!((stored as f64 - wanted).abs() <= 0.5 + most as f64 * 1e-7, "{what}: {stored} for {color}");
 }
 
@@ -405,7 +406,7 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
         match format.image_channel_data_type {
             CL_UNORM_INT8 if srgb && index == 3 && format.image_channel_order == CL_sRGBx => {}
             CL_UNORM_INT8 if srgb && index != 3 => {
-                // Back to linear light, where the adjacent values must enclose the colour.
+                // Convert the adjacent values back to linear light. The colour must be between the results.
                 let linear = |step: i64| {
                     let c = (step as f64 / 255.0).clamp(0.0, 1.0);
                     if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
@@ -418,7 +419,8 @@ fn check_element(format: cl_image_format, element: &[u8], color: [f32; 4], integ
             CL_FLOAT => assert_eq!(raw as u32, color[index].to_bits(), "{what}"),
             CL_HALF_FLOAT => {
                 let stored = raw as u16;
-                // Infinity takes the place of the next number.
+                // [`half`] converts infinity to 65536, the number that would follow the largest half. So numbers are
+                // clamped to it.
                 let wanted = wanted.clamp(-65536.0, 65536.0);
                 let gap = |other: u16| (half(other) - wanted).abs();
                 assert!(gap(stored) <= gap(stored.wrapping_add(1)) && (stored & 0x7fff == 0 || gap(stored) <= gap(stored - 1)), "{what}");
@@ -459,7 +461,7 @@ fn fills_convert_to_every_format() {
             };
             let wide = 1u32 << random.below(32);
             let numbers: [u32; 4] = std::array::from_fn(|_| (random.below(1 << 30) as u32).wrapping_sub(1 << 29) % wide.max(2));
-            // The whole image at first, then a box with parts of rows.
+            // Fill the whole image and a box with parts of rows alternately.
             let area =
                 if round % 2 == 0 { Area { origin: [0; 3], region: [5, 4, 1] } } else { Area { origin: [1, 1, 0], region: [3, 2, 1] } };
             let before = read(&queue, &image, Area { origin: [0; 3], region: [5, 4, 1] }, element);

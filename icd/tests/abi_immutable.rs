@@ -48,7 +48,7 @@ fn creation_requires_contents_and_read_access() {
     for writes in [CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_HOST_WRITE_ONLY] {
         assert_eq!(part(writes).err(), Some(CL_INVALID_VALUE), "{writes:#x}");
     }
-    // A sub-buffer is immutable whatever its own flags are.
+    // A sub-buffer of an immutable buffer is immutable, even if its own flags do not say so.
     for flags in [0, CL_MEM_READ_ONLY, CL_MEM_IMMUTABLE] {
         let part = part(flags).expect("a part");
         assert_eq!(
@@ -101,7 +101,7 @@ fn commands_that_write_them_are_rejected() {
     let mapped = map(CL_MAP_READ, &mut status);
     assert!(!mapped.is_null() && status == CL_SUCCESS);
     assert_eq!(cl.clEnqueueUnmapMemObject(queue.0, mem.0, mapped, 0, null(), null_mut()), CL_SUCCESS);
-    // They can be read like other memory objects.
+    // Immutable memory objects can be read like other memory objects.
     assert_eq!(cl.clEnqueueCopyBuffer(queue.0, mem.0, other.0, 0, 0, 256, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&other, 64), data);
     assert_eq!(queue.read::<u32>(&mem, 64), data);

@@ -68,7 +68,8 @@ fn create(bits: isize) -> Result<Context, cl_int> {
     if status == CL_SUCCESS { Ok(Context(context)) } else { Err(status) }
 }
 
-/// The values that a kernel finds after another one has overwritten its memory.
+/// Runs the kernel `spoil`, which overwrites memory, and then the kernel `name`. Returns the values that `name` reads
+/// from memory that it did not write.
 fn found(context: &Context, name: &str) -> Vec<u32> {
     let cl = &target().cl;
     let (queue, program) = (context.queue(0), context.program(SOURCE));
@@ -122,6 +123,6 @@ fn other_contexts_run_the_same_kernels() {
     let context = Context::new();
     // Each word is the sum of two local values and a private one.
     assert_eq!(found(&context, "spoil"), vec![0xabcd_1234u32.wrapping_mul(3).wrapping_add(6); 64]);
-    // This kernel only has to run: uninitialised memory may have any contents.
+    // Uninitialised memory may have any contents, so the test only runs this kernel.
     found(&context, "local_memory");
 }

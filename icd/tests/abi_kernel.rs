@@ -71,7 +71,7 @@ fn kernel_queries_are_answered() {
 #[test]
 fn a_kernel_takes_4096_bytes_of_arguments() {
     let context = Context::new();
-    // The pointer has 8 bytes, and the 511 numbers have the other 4,088.
+    // The arguments have 4,096 bytes: the pointer has 8 bytes, and the 511 numbers have the other 4,088 bytes.
     let parameters: String = (0..511).map(|index| format!(", long a{index}")).collect();
     let sum: String = (0..511).map(|index| format!(" + {} * a{index}", index % 7)).collect();
     let source = format!("kernel void many(global long *out{parameters}) {{ out[get_global_id(0)] = 0{sum}; }}");
@@ -109,7 +109,7 @@ fn arguments_are_described() {
     assert_eq!(names, ["a", "b", "c", "d", "e", "f"]);
     let types: Vec<_> = (0..6).map(|index| argument_text(&kernel, index, CL_KERNEL_ARG_TYPE_NAME)).collect();
     assert_eq!(types, ["float*", "int*", "uchar4*", "int", "float4", "uint*"]);
-    // const 1, restrict 2, volatile 4; the pointee of __constant is const as well.
+    // const is 1, restrict 2, and volatile 4. The pointee of a __constant pointer is const as well.
     let qualifiers: Vec<u64> = (0..6).map(|index| argument_info(&kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER).unwrap_or(99)).collect();
     assert_eq!(qualifiers, [3, 0, 1, 0, 0, 4]);
     assert_eq!(argument_info(&kernel, 0, CL_KERNEL_ARG_ACCESS_QUALIFIER), Ok(0x11a3u32), "CL_KERNEL_ARG_ACCESS_NONE");
@@ -205,7 +205,7 @@ fn argument_values_are_captured_at_the_enqueue() {
         assert_eq!(kernel.set(1, &(n * 100)), CL_SUCCESS);
         assert_eq!(queue.launch(&kernel, &[16], None), CL_SUCCESS);
     }
-    // A clone starts with the same arguments. Later changes of the original do not affect it.
+    // A clone starts with the arguments of the original. Later changes of the original do not affect the clone.
     let mut status = 1;
     let clone = Kernel(target().cl.clCloneKernel(kernel.0, &mut status));
     assert_eq!(status, CL_SUCCESS);
@@ -230,7 +230,8 @@ fn a_buffer_may_be_two_arguments() {
     let kernel = program.kernel("both");
     let queue = context.queue(0);
     let (one, two, three) = (context.buffer(256), context.buffer(256), context.buffer(256));
-    // The same kernel with and without aliasing: facts of one launch must not be used for the other.
+    // Launch the same kernel with and without aliasing buffers. The driver must not use facts about one launch for the
+    // other.
     for round in 0..4 {
         let shared = round % 2 == 1;
         let numbers: Vec<cl_int> = (0..64).collect();
@@ -484,7 +485,7 @@ fn large_and_structured_arguments_are_passed() {
     assert_eq!(queue.read::<i32>(&mem, 3), [1000 - 3 + 200, -7, 42]);
 }
 
-/// A device may cache a launch. It must notice every difference of the next launch.
+/// A device may cache the state of a launch. It must notice every difference between two launches.
 #[test]
 fn cached_launches_use_the_new_arguments() {
     let context = Context::new();

@@ -1,6 +1,7 @@
-//! Buffers of more than 4 GiB, on devices that support them: every kind of access to elements beyond 31 and 32 bits.
+//! Buffers of more than 4 GiB, on devices that support them: every kind of access to elements whose indices need more
+//! than 31 or 32 bits.
 //!
-//! Only a few pages of a buffer are touched, so the system does not need that much memory.
+//! The tests touch only a few pages of a buffer, so the system does not need that much memory.
 
 mod common;
 
@@ -146,7 +147,7 @@ fn all_indices_reach_all_elements() {
     assert_eq!(queue.read::<i64>(&out, 2), [last as i64, 1]);
 }
 
-/// Asynchronous copies with offsets, strides and line lengths of 2 and 4 GiB.
+/// Tests asynchronous copies with offsets, strides and line lengths of 2 and 4 GiB.
 #[test]
 fn asynchronous_copies_reach_all_elements() {
     let Some(_memory) = reserve(SIZE) else { return };
@@ -166,7 +167,7 @@ fn asynchronous_copies_reach_all_elements() {
         queue.read::<u32>(&out, 32)
     };
     let (half, most) = (1_usize << 29, 1_usize << 30);
-    // Three places, a stride of 2 GiB apart.
+    // Write three regions. The distance between two of them is 2 GiB.
     for (number, word) in (0..).zip([0, half, most]) {
         let values: Vec<u32> = (number * 100..).take(32).collect();
         let status =
@@ -204,7 +205,7 @@ fn spirv_indices_reach_all_elements() {
     }
 }
 
-/// The same kernels on small buffers, before and after a large buffer exists.
+/// Runs the same kernels on small buffers, before and after a large buffer exists.
 #[test]
 fn small_buffers_are_not_affected() {
     let Some(_memory) = reserve(SIZE) else { return };
@@ -223,7 +224,7 @@ fn small_buffers_are_not_affected() {
     }
 }
 
-/// Commands with offsets or pitches of 2 GiB and more. Each touches a few bytes.
+/// Tests commands with offsets or pitches of 2 GiB and more. Each command touches a few bytes.
 #[test]
 fn commands_reach_all_elements() {
     let Some(_memory) = reserve(SIZE) else { return };
@@ -243,7 +244,8 @@ fn commands_reach_all_elements() {
         expect("a copy", byte + 32, pattern);
         assert_eq!(words(&queue, &big, byte % most % half + 4096, 4), [0; 4], "nothing wraps");
     }
-    // Two rows of 16 bytes, 2 GiB and 4 GiB apart; then two slices.
+    // Transfer two rows of 16 bytes with a row pitch of 2 GiB or 4 GiB. Then transfer two slices with such a slice
+    // pitch.
     let values: Vec<u32> = (50..58).collect();
     for pitch in [half, most] {
         for (region, row, slice) in [([16, 2, 1], pitch, 0), ([16, 1, 2], 16, pitch)] {
@@ -332,7 +334,8 @@ fn has_pipes() -> bool {
     info::<u32>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1071, size, value, ret)) == Ok(CL_TRUE)
 }
 
-/// A pipe of more than 4 GiB. Reservations without writes advance both sides to packets beyond 2 and 4 GiB.
+/// Tests a pipe of more than 4 GiB. Reservations without writes advance the read and write positions to packets beyond
+/// 2 and 4 GiB.
 #[test]
 fn pipes_hold_more_than_4_gib() {
     const PACKET: u32 = 1024;

@@ -13,11 +13,11 @@ use common::large::{SIZE, reserve};
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info, is_cpu, target};
 
-/// Work-items of a launch. Each accesses the element whose distance before the tested element is the work-item's ID.
+/// Work-items of a launch. Work-item `i` accesses the element `i` elements before the tested element.
 const ITEMS: usize = 64;
 
-/// For each type: `paint` writes elements, and `look` reads them without a sampler, and with integer and float
-/// coordinates where the type has samplers.
+/// Two kernels for each image type. `paint` writes elements. `look` reads them without a sampler and, if the type
+/// supports samplers, with integer and float coordinates.
 const SOURCE: &str = "
 constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
 constant sampler_t border = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
@@ -63,8 +63,8 @@ impl Large {
         assert_eq!(self.queue.launch(kernel, &[ITEMS], None), CL_SUCCESS);
     }
 
-    /// A kernel writes the elements up to `at`, and a command reads them. Then a command writes them, and a kernel
-    /// reads them.
+    /// Lets a kernel write the elements up to `at`, and a command read them. Then lets a command write the elements,
+    /// and a kernel read them.
     fn access(&self, name: &str, image: &Mem, at: [usize; 3], first: f32) {
         let cl = &target().cl;
         let row =
@@ -94,7 +94,7 @@ impl Large {
         }
     }
 
-    /// Accesses the first and last elements, and the ones around 4 GiB.
+    /// Accesses the elements at `places`: the first and last elements, and the elements around 4 GiB.
     fn ends(&self, name: &str, image: &Mem, places: &[[usize; 3]]) {
         for (number, &at) in places.iter().enumerate() {
             self.access(name, image, at, (number * 1000) as f32);
@@ -115,7 +115,7 @@ impl Large {
 
 #[test]
 fn arrays_of_images() {
-    // Images of 1 GiB, and of exactly 4 GiB, which is a slice pitch of 33 bits.
+    // The images of the array have 1 GiB or exactly 4 GiB. A slice pitch of 4 GiB has 33 bits.
     for sizes in [[16384, 4096, 5], [16384, 16384, 2]] {
         let [width, height, count] = sizes;
         let Some(_memory) = reserve(16 * width * height * count).filter(|_| supported()) else { continue };
@@ -130,7 +130,7 @@ fn arrays_of_images() {
 fn volumes() {
     let Some(_memory) = reserve(SIZE).filter(|_| supported()) else { return };
     let large = Large::new();
-    // Slices of 64 MiB: the 65th begins at 4 GiB.
+    // The slices have 64 MiB, so the 65th slice begins at 4 GiB.
     let image = large.image(&desc(CL_MEM_OBJECT_IMAGE3D, [2048, 2048, 70]));
     large.ends("image3d", &image, &[[63, 0, 0], [2047, 2047, 69], [63, 0, 64], [2047, 2047, 63], [63, 0, 32]]);
 }
@@ -144,13 +144,13 @@ fn images_of_buffers() {
     let image = large.image(&row);
     let half = 1 << 27;
     large.ends("image1d_buffer", &image, &[[63, 0, 0], [SIZE / 16 - 1, 0, 0], [2 * half + 30, 0, 0], [half + 30, 0, 0]]);
-    // 16,384 rows of 288 KiB.
+    // The image has 16,384 rows with a pitch of 288 KiB.
     let rows = cl_image_desc { mem_object: buffer.0.cast(), image_row_pitch: 288 << 10, ..desc(CL_MEM_OBJECT_IMAGE2D, [100, 16384, 1]) };
     let image = large.image(&rows);
     large.ends("image2d", &image, &[[63, 1, 0], [99, 16383, 0], [63, 14564, 0], [99, 7282, 0]]);
 }
 
-/// Images of the application's memory whose pitch has 33 bits.
+/// Tests images in the application's memory with a pitch of 33 bits.
 #[test]
 fn pitches_of_host_memory() {
     let Some(_memory) = reserve(2 * SIZE).filter(|_| supported() && is_cpu()) else { return };
@@ -171,7 +171,7 @@ fn pitches_of_host_memory() {
     }
 }
 
-/// Levels that begin beyond 4 GiB.
+/// Tests mipmap levels that begin at offsets above 4 GiB.
 #[test]
 fn levels_of_large_images() {
     const SIZES: [usize; 3] = [16384, 8192, 3];
@@ -211,7 +211,8 @@ fn levels_of_large_images() {
     }
 }
 
-/// An image of exactly 4 GiB, whose offsets have 32 bits. Commands and kernels access its first and last elements.
+/// Tests an image of exactly 4 GiB, whose offsets have 32 bits. Commands and kernels access its first and last
+/// elements.
 #[test]
 fn an_image_of_4_gib_is_accessed_at_its_end() {
     const EDGE: usize = 16384;

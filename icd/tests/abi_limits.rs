@@ -15,7 +15,7 @@ const SCENARIO: &str = "WGCL_TEST_SCENARIO";
 const SOURCE: &str = "kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }";
 const CL_OUT_OF_HOST_MEMORY: cl_int = -6;
 
-/// Builds and runs a kernel; the first error.
+/// Builds and runs a kernel. Returns the first call that fails, and its error code.
 fn run() -> Result<(), (&'static str, cl_int)> {
     let (cl, device) = (&target().cl, target().device);
     let done = |name, status| if status == CL_SUCCESS { Ok(()) } else { Err((name, status)) };
@@ -50,7 +50,8 @@ fn refuse_executable_memory() {
         SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO,
     };
     let step = |code: u32, k: u32, jt: u8, jf: u8| libc::sock_filter { code: code as u16, jt, jf, k };
-    // Offsets in struct seccomp_data: the number of the call, the low halves of its third and fourth argument.
+    // Loads a word at an offset in struct seccomp_data: the number of the system call, or the lower half of its third
+    // or fourth argument.
     let load = |offset| step(BPF_LD | BPF_W | BPF_ABS, offset, 0, 0);
     let is = |value: u32, jt, jf| step(BPF_JMP | BPF_JEQ | BPF_K, value, jt, jf);
     let and = |mask: i32| step(BPF_ALU | BPF_AND | BPF_K, mask as u32, 0, 0);
@@ -59,11 +60,11 @@ fn refuse_executable_memory() {
         is(libc::SYS_mprotect as u32, 2, 0),
         is(libc::SYS_mmap as u32, 4, 0),
         step(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0),
-        // mprotect
+        // mprotect with PROT_EXEC is rejected.
         load(32),
         and(PROT_EXEC),
         is(0, 6, 7),
-        // mmap
+        // mmap with PROT_EXEC is rejected for anonymous or shared memory.
         load(32),
         and(PROT_EXEC),
         is(0, 3, 0),
@@ -82,7 +83,7 @@ fn refuse_executable_memory() {
     assert_eq!(results, (0, 0), "seccomp");
 }
 
-/// The process of a case.
+/// Runs in the child process of a case.
 #[test]
 #[ignore = "the tests start it in child processes"]
 fn scenario() {
@@ -109,7 +110,7 @@ fn output(name: &str, limit: Option<u32>) -> (String, String) {
         .output()
         .expect("a process");
     let (text, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    // Indented, so that scripts do not count the results of this process as results of a test.
+    // The output is indented, so that scripts do not count the results of this process as results of a test.
     let indented = format!("{text}\n{errors}").replace('\n', "\n    ");
     assert!(out.status.success(), "{name}, {limit}: {}\n    {indented}", out.status);
     let line = |start: &str| text.lines().find_map(|line| line.strip_prefix(start)).map(str::to_owned);
@@ -156,7 +157,8 @@ limits! {
     an_address_space_of_1000000_kib: 1_000_000;
 }
 
-/// Without executable memory the interpreter replaces the CPU device, and drivers that compile come after it.
+/// Without executable memory, the interpreter replaces the CPU device. Drivers for CPUs, which compile to machine code,
+/// follow it in the list.
 #[test]
 fn the_interpreter_is_first_without_executable_memory() {
     if !try_target().is_ok_and(|target| target.is_wgcl()) || !is_cpu() {

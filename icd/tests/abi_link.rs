@@ -13,8 +13,8 @@ use common::ffi::{
 use common::objects::{Context, Program};
 use common::{info, target};
 
-/// A kernel that calls functions and reads a table of other units. One of the functions returns a structure. The unit
-/// has a helper, a macro and a structure whose names another unit also uses.
+/// The main translation unit: a kernel that calls functions and reads a table of other units. One of the functions
+/// returns a structure. The unit has a helper, a macro and a structure whose names another unit also uses.
 const MAIN: &str = "struct Pair { int a; float b; };\n\
     struct Pair pair(int x, float y);\n\
     int weigh(global const int *values, int count);\n\
@@ -52,7 +52,7 @@ fn compiled(context: &Context, source: &str, options: &str) -> Program {
     program
 }
 
-/// The linked program, and the status of linking it; the program exists even if that failed.
+/// Links programs. Returns the linked program, and the status of linking. The program exists even if linking failed.
 fn link(context: &Context, options: &str, inputs: &[&Program]) -> (Program, cl_int) {
     let options = CString::new(options).unwrap_or_default();
     let inputs: Vec<cl_program> = inputs.iter().map(|program| program.0).collect();
@@ -76,7 +76,7 @@ fn binary_type(program: &Program) -> cl_uint {
         .expect("the binary type")
 }
 
-/// A program created from the binary of another one.
+/// Returns a program created from the binary of another program.
 fn reloaded(context: &Context, program: &Program) -> Program {
     let target = target();
     let size: usize = info(|size, value, ret| target.cl.clGetProgramInfo(program.0, CL_PROGRAM_BINARY_SIZES, size, value, ret))
@@ -118,7 +118,7 @@ fn independent_units_are_linked() {
     let program = linked(&context, "", &[&main, &parts, &weigh]);
     assert_eq!(binary_type(&program), CL_PROGRAM_BINARY_TYPE_EXECUTABLE);
     check(&context, &program);
-    // As a library, in another order, and once more through binaries.
+    // Link a library, link in another order, and link programs that were created from binaries.
     let library = linked(&context, "-create-library", &[&weigh, &parts]);
     assert_eq!(binary_type(&library), CL_PROGRAM_BINARY_TYPE_LIBRARY);
     check(&context, &linked(&context, "", &[&library, &main]));

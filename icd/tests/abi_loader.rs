@@ -1,5 +1,5 @@
-//! The interface for loaders (cl_khr_icd 2.0.1). This test is the loader; the other tests call through the installed
-//! one.
+//! The interface for loaders (cl_khr_icd 2.0.1). This test acts as the loader. The other tests call through the
+//! installed loader.
 
 mod common;
 
@@ -26,13 +26,13 @@ const ENTRIES: usize = 150;
 const CL_PLATFORM_EXTENSIONS_WITH_VERSION: cl_uint = 0x0907;
 const CL_PLATFORM_UNLOADABLE: cl_uint = 0x0921;
 
-/// The first fields of every object: `dispatch` and `dispatch_data`.
+/// Returns the first two fields of an object: `dispatch` and `dispatch_data`.
 fn words(handle: *mut c_void) -> [*mut c_void; 2] {
     // SAFETY: the handle belongs to the driver, whose objects begin with these fields.
     unsafe { *handle.cast() }
 }
 
-/// The driver as a loader sees it.
+/// The driver, through the functions that a loader uses.
 struct Driver {
     library: libloading::Library,
     platform: cl_platform_id,
@@ -99,7 +99,7 @@ fn the_platform_reports_version_two() {
         target().cl.clGetPlatformInfo(driver.platform, CL_PLATFORM_EXTENSIONS_WITH_VERSION, size, value, ret)
     })
     .expect("the versions");
-    // cl_name_version: the version, and a name of 64 bytes.
+    // Each cl_name_version has the version, and a name of 64 bytes.
     let icd = versions.chunks(68).find(|entry| entry[4..].starts_with(b"cl_khr_icd\0")).expect("cl_khr_icd");
     assert_eq!(u32::from_ne_bytes([icd[0], icd[1], icd[2], icd[3]]), 2 << 22 | 1);
 }
@@ -144,9 +144,10 @@ fn every_handle_holds_the_data_of_the_loader() {
     let driver = Driver::open();
     let earlier = Context::new();
     let early = [driver.platform, target().device, earlier.0];
-    // The table of a loader, as much of it as the test needs: the function that returns the name of the platform.
+    // The part of a loader's table that the test needs: the function that returns the name of the platform.
     let table: &'static [*mut c_void] = Vec::leak(vec![null_mut(), driver.function(driver.platform, c"clGetPlatformInfo")]);
-    // The table of the installed loader, if that has version 2 as well: the other tests continue to call through it.
+    // The table of the installed loader, if the loader supports version 2. The other tests must continue to call
+    // through this table.
     let theirs = words(driver.platform)[1];
     let data = if theirs.is_null() { table.as_ptr().cast_mut().cast::<c_void>() } else { theirs };
     assert_eq!(driver.set(null_mut(), data), CL_INVALID_PLATFORM);
@@ -158,7 +159,7 @@ fn every_handle_holds_the_data_of_the_loader() {
         assert_eq!(words(handle)[1], data);
     }
     let context = Context::new();
-    // More objects than the driver allocates at a time.
+    // Create more objects than the driver allocates at a time.
     let events: Vec<_> = (0..2000).map(|_| Event(target().cl.clCreateUserEvent(context.0, &mut 0))).collect();
     let (queue, buffer) = (context.queue(0), context.buffer(64));
     let program = context.program("kernel void k(global int *a) { *a = 1; }");
@@ -174,7 +175,7 @@ fn every_handle_holds_the_data_of_the_loader() {
     let name = info_string(|size, value, ret| unsafe { ask(driver.platform, CL_PLATFORM_NAME, size, value, ret) });
     assert_eq!(name.as_deref(), Ok("wgcl"));
 
-    // It may be set again, to anything: only the loader reads it.
+    // The second word may be set again, to any value, because only the loader reads it.
     let other = if theirs.is_null() { without_provenance_mut(8) } else { theirs };
     assert_eq!(driver.set(driver.platform, other), CL_SUCCESS);
     assert_eq!(words(queue.0)[1], other);
@@ -198,7 +199,7 @@ fn the_library_may_be_closed_and_opened_again() {
     let queue = context.queue(0);
     let before = driver.platform;
     drop(driver);
-    // Its threads continue, and opening it again returns the same library.
+    // The threads of the driver continue, and opening the library again returns the same library.
     queue.finish();
     assert_eq!(Driver::open().platform, before);
 }

@@ -1,4 +1,4 @@
-//! Calls from another thread during a kernel that runs for seconds. On OpenGL ES, the calls wait for the context:
+//! Calls OpenCL from another thread while a kernel runs for seconds. On OpenGL ES, the calls wait for the context.
 //! wgpu-hal would panic after 6 seconds, so wgcl waits with its own lock. On other devices, no call waits for the
 //! kernel.
 
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use common::objects::{Context, Kernel, Mem, Queue};
 use common::{device_name, target};
 
-/// The minimum duration of the kernel: longer than wgpu-hal waits for the context.
+/// The minimum duration of the kernel, which is longer than the time after which wgpu-hal panics.
 const LONG: Duration = Duration::from_secs(8);
 
-/// Items of the first launch.
+/// Work-items of the first launch.
 const ITEMS: usize = 4096;
 
 const SOURCE: &str = "
@@ -61,7 +61,7 @@ fn other_threads_can_use_the_device_meanwhile() {
     kernel.set_mem(0, &buffer);
     assert_eq!(kernel.set(1, &20_000u32), 0);
     seconds_of(&queue, &kernel, ITEMS);
-    // A GPU may be so fast that the duration of the launch is mostly overhead.
+    // On a fast GPU, the duration of this launch is mostly overhead. Add work-items until the launch takes 50 ms.
     let mut items = ITEMS;
     let mut took = seconds_of(&queue, &kernel, items);
     while took < Duration::from_millis(50) {
@@ -70,7 +70,8 @@ fn other_threads_can_use_the_device_meanwhile() {
     }
     let mut items = (items as f64 * LONG.as_secs_f64() / took.as_secs_f64()) as usize / 64 * 64;
     let mut took = Duration::ZERO;
-    // On a busy machine, the measured launches are slower, and the estimated number of items is too small.
+    // Repeat with more work-items if the kernel is too short. On a busy machine, the measured launches are slower, so
+    // the estimated number of work-items is too small.
     while took < LONG {
         let done = AtomicBool::new(false);
         std::thread::scope(|scope| {

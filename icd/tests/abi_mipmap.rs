@@ -71,8 +71,8 @@ fn invalid_arguments_are_rejected() {
     assert!(size.is_ok_and(|size| size >= 4 * (9 * 4 + 4 * 2 + 2 + 1)));
 }
 
-/// A kind of image, the sizes of its first level, the coordinate that selects a level, and the sizes of its second
-/// level.
+/// An image type, the sizes of its first level, the index of the coordinate that selects a level, and the sizes of its
+/// second level.
 const KINDS: [(cl_uint, [usize; 3], usize, [usize; 3]); 5] = [
     (CL_MEM_OBJECT_IMAGE1D, [9, 1, 1], 1, [4, 1, 1]),
     (CL_MEM_OBJECT_IMAGE1D_ARRAY, [9, 3, 1], 2, [4, 3, 1]),
@@ -125,11 +125,11 @@ fn commands_access_their_level() {
         assert_eq!(a.write(&queue, 1, half, &second), CL_SUCCESS, "{kind:#x}");
         assert_eq!(a.read(&queue, 0, sizes).as_ref(), Ok(&first), "{kind:#x}");
         assert_eq!(a.read(&queue, 1, half).as_ref(), Ok(&second), "{kind:#x}");
-        // A box of the first level does not fit the second one.
+        // A box with the sizes of the first level does not fit in the second level.
         assert_eq!(a.read(&queue, 1, sizes).err(), Some(CL_INVALID_VALUE), "{kind:#x}");
         assert_eq!(a.read(&queue, 3, [1, 1, 1]).err(), Some(CL_INVALID_MIP_LEVEL), "{kind:#x}");
         assert_eq!(a.write(&queue, usize::MAX, [1, 1, 1], &first), CL_INVALID_MIP_LEVEL, "{kind:#x}");
-        // Between levels of two images, and within one image.
+        // Copy between levels of two images, and between levels of one image.
         let (from, to, least) = (a.origin(1), b.origin(0), a.origin(3));
         let (from, to, least) = (from.as_ptr(), to.as_ptr(), least.as_ptr());
         let copy = |src: &Levels, dst: &Levels, from, to| {
@@ -140,7 +140,7 @@ fn commands_access_their_level() {
         assert_eq!(copy(&a, &b, from, least), CL_INVALID_MIP_LEVEL, "{kind:#x}");
         assert_eq!(copy(&a, &b, least, to), CL_INVALID_MIP_LEVEL, "{kind:#x}");
         assert_eq!(copy(&a, &a, from, to), CL_SUCCESS, "levels do not overlap: {kind:#x}");
-        // Through a buffer into the second level.
+        // Copy through a buffer into the second level.
         let buffer = context.buffer(first.len());
         let region = half.as_ptr();
         assert_eq!(cl.clEnqueueCopyImageToBuffer(queue.0, a.image.0, buffer.0, from, region, 3, 0, null(), null_mut()), CL_SUCCESS);
@@ -150,7 +150,7 @@ fn commands_access_their_level() {
         assert_eq!(status, CL_INVALID_MIP_LEVEL);
         let status = cl.clEnqueueCopyBufferToImage(queue.0, buffer.0, b.image.0, 0, least, region, 0, null(), null_mut());
         assert_eq!(status, CL_INVALID_MIP_LEVEL);
-        // A fill, checked through a map with the pitches of the level.
+        // Fill a level, and check it through a map with the pitches of the level.
         let color = [9u32; 4];
         let fill = |origin| cl.clEnqueueFillImage(queue.0, b.image.0, color.as_ptr().cast(), origin, region, 0, null(), null_mut());
         assert_eq!(fill(from), CL_SUCCESS);

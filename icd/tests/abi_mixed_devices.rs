@@ -36,7 +36,7 @@ fn results_of_another_device_reach_every_sub_device() {
     if cl.clCreateSubDevices(whole, [0x1087, 1, 1, 0, 0].as_ptr(), 2, parts.as_mut_ptr(), null_mut()) != CL_SUCCESS {
         return;
     }
-    // The other device is the first one: the buffer's contents are created there.
+    // The other device is the first device of the context, so the buffer's contents are created on it.
     let all = [other, parts[0], parts[1]];
     let mut status = 1;
     let context = Context(cl.clCreateContext(null(), 3, all.as_ptr(), None, null_mut(), &mut status));
@@ -55,10 +55,11 @@ fn results_of_another_device_reach_every_sub_device() {
         assert_eq!(step.set(1, &5_u32), CL_SUCCESS);
         let mut event: cl_event = null_mut();
         let half = words as usize / 2;
-        // The other device updates only the first half: the second half comes from it unchanged.
+        // The other device updates only the first half of the buffer. The second half must be transferred unchanged.
         assert_eq!(cl.clEnqueueNDRangeKernel(queues[0].0, step.0, 1, null(), &half, null(), 0, null(), &mut event), CL_SUCCESS);
         let stepped = Event(event);
-        // Both sub-devices read at once, one half each; neither has any contents yet.
+        // The two sub-devices read one half each at the same time. Neither sub-device has the contents of the buffer
+        // yet.
         for (part, out) in outs.iter().enumerate() {
             let gather = program.kernel("gather");
             gather.set_mem(0, &mem);
@@ -75,7 +76,7 @@ fn results_of_another_device_reach_every_sub_device() {
             queues[part + 1].finish();
             assert!(queues[2 - part].read::<u32>(out, half) == host[part * half..(part + 1) * half], "round {round}, part {part}");
         }
-        // A sub-device continues, and the other device sees the result.
+        // A sub-device updates the buffer, and the other device must read the result.
         assert_eq!(queues[1].launch(&step, &[words as usize], None), CL_SUCCESS);
         queues[1].finish();
         host.iter_mut().for_each(|word| *word = word.wrapping_mul(5).wrapping_add(1));

@@ -54,7 +54,7 @@ fn query<T: Copy + Default>(command: Handle, name: cl_uint) -> Result<T, cl_int>
     info(|size, value, ret| functions.clGetMutableCommandInfoKHR(command, name, size, value, ret))
 }
 
-/// A kernel `add` with a buffer of 16 zeros and the value 1, and an empty mutable command buffer.
+/// A kernel `add` whose arguments are a buffer of 16 zeros and the value 1, and an empty mutable command buffer.
 struct Setup {
     functions: &'static Functions,
     context: Context,
@@ -83,7 +83,7 @@ impl Setup {
     }
 }
 
-/// A list of runs, each a count and a value.
+/// Returns the values of a list of runs. Each run is a count and a value.
 fn runs(parts: &[(usize, u32)]) -> Vec<u32> {
     parts.iter().flat_map(|&(count, value)| vec![value; count]).collect()
 }
@@ -94,7 +94,7 @@ fn the_implemented_version_of_the_extension_is_reported() {
     if !target.is_wgcl() {
         return;
     }
-    // cl_name_version: a cl_uint and 64 bytes.
+    // Each cl_name_version has a cl_uint and 64 bytes.
     let with_version = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, 0x1060, size, value, ret)).expect("versions");
     let version = with_version.chunks(68).find_map(|entry| {
         let name = CStr::from_bytes_until_nul(&entry[4..]).ok()?;
@@ -115,13 +115,14 @@ fn updated_arguments_persist() {
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(4, 2), (4, 1), (8, 0)]));
     assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(1, &100u32)])]), CL_SUCCESS);
-    // The kernel object has other arguments, and the other launch keeps the recorded ones.
+    // The update changes neither the arguments of the kernel object nor the other launch.
     commands.enqueue();
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(4, 204), (4, 201), (8, 0)]));
     assert_eq!(queue.launch(add, &[16], None), CL_SUCCESS);
     assert_eq!(setup.contents(), runs(&[(4, 205), (4, 202), (8, 1)]));
-    // Another buffer. The last of several values is used; arguments that are not listed stay.
+    // Update another buffer. If an argument has several values, the last one is used. Arguments that are not listed do
+    // not change.
     let b = context.buffer(64);
     queue.write(&b, &[0u32; 16]);
     let (buffer, values) = ([NewArg::new(0, &b.0)], [NewArg::new(1, &5u32), NewArg::new(1, &7u32)]);
@@ -144,7 +145,7 @@ fn updates_do_not_affect_earlier_enqueues() {
     let mut status = 1;
     let user = common::objects::Event(cl.clCreateUserEvent(setup.context.0, &mut status));
     assert_eq!(status, CL_SUCCESS);
-    // The sum of these shows which values were used.
+    // The values have different decimal digits, so their sum shows which values were used.
     for value in [1u32, 10, 100, 1000] {
         assert_eq!(commands.update(&[Config::new(command).with_args(&[NewArg::new(1, &value)])]), CL_SUCCESS);
         assert_eq!(functions.clEnqueueCommandBufferKHR(0, null(), commands.0, 1, &user.0, null_mut()), CL_SUCCESS);
@@ -176,7 +177,7 @@ fn sizes_are_replaced() {
     assert_eq!(commands.update(&[more]), CL_SUCCESS);
     commands.enqueue();
     assert_eq!(setup.contents(), runs(&[(3, 8), (8, 11), (5, 2)]));
-    // Local memory is an argument as well, and an empty range is valid.
+    // An update can also set local memory, and an empty global size.
     let local = NewArg { index: 1, size: 64, value: null() };
     assert_eq!(commands.update(&[Config::new(command).with_args(&[local]).with_global(&0)]), CL_SUCCESS);
     commands.enqueue();
@@ -235,14 +236,14 @@ fn shared_memory_arguments_are_updated() {
     clear(pointee);
     let read = |memory: *mut c_void| {
         assert_eq!(cl.clEnqueueSVMMap(queue.0, CL_TRUE, CL_MAP_READ, memory, 64, 0, null(), null_mut()), CL_SUCCESS);
-        // SAFETY: 64 bytes are there, mapped for reading.
+        // SAFETY: 64 bytes are mapped for reading.
         let found = unsafe { std::slice::from_raw_parts(memory.cast::<u32>(), 16) }.to_vec();
         assert_eq!(cl.clEnqueueSVMUnmap(queue.0, memory, 0, null(), null_mut()), CL_SUCCESS);
         queue.finish();
         found
     };
     let added = commands.launch_mutable(add, 8, None, None).expect("recorded");
-    // A pointer in memory, listed in the execution info.
+    // `follow` reads a pointer from memory. The execution info lists the target of the pointer.
     let at = context.buffer(8);
     queue.write(&at, &[pointee as u64]);
     follow.set_mem(0, &at);
@@ -310,7 +311,7 @@ fn invalid_recording_is_rejected() {
     assert_eq!(record(&[CL_MUTABLE_DISPATCH_ASSERTS_KHR, 2, 0]), Some(CL_INVALID_VALUE));
     assert_eq!(record(&[CL_MUTABLE_DISPATCH_ASSERTS_KHR, 1, 0]), Some(CL_INVALID_VALUE), "without a local size");
     assert_eq!(record(&[CL_MUTABLE_DISPATCH_ASSERTS_KHR, 0, CL_MUTABLE_DISPATCH_ASSERTS_KHR, 0, 0]), Some(CL_INVALID_VALUE), "twice");
-    // A whole command buffer may assert the same.
+    // The assertion can also apply to a whole command buffer.
     let asserting =
         Commands::with(functions, queue, &[CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR, 1, CL_COMMAND_BUFFER_FLAGS_KHR, 2, 0]);
     assert_eq!(asserting.launch_mutable(add, 8, None, None).err(), Some(CL_INVALID_VALUE));
@@ -366,7 +367,7 @@ fn invalid_updates_are_rejected_and_change_nothing() {
         ("another number of dimensions", Config { work_dim: 2, ..config }, CL_INVALID_OPERATION),
         ("a size that does not divide", config.with_local(&3), CL_INVALID_WORK_GROUP_SIZE),
     ] {
-        // The first update is valid, and yet it is not applied.
+        // The first configuration is valid, but must not be applied, because the second one is invalid.
         assert_eq!(commands.update(&[config.with_args(&value).with_global(&16), wrong]), status, "{what}");
     }
     commands.enqueue();
@@ -379,7 +380,7 @@ fn invalid_updates_are_rejected_and_change_nothing() {
     }
     assert_eq!(commands.update(&[stiff]), CL_SUCCESS);
 
-    // Each updatable field permits its own update.
+    // Each updatable field permits only its own update.
     let several = Commands::with(functions, queue, &MUTABLE);
     let handles =
         [OFFSET, GLOBAL, LOCAL, ARGUMENTS].map(|bit| several.launch_mutable(add, 8, Some(4), Some(&fields(bit))).expect("recorded"));

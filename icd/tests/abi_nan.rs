@@ -12,13 +12,14 @@ use common::objects::{Context, Queue};
 use common::target;
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
-/// Set in the process that runs the kernels.
+/// Environment variable that is set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_NAN";
 
-/// The statements on line 3 of a source, the start of the expression whose location is reported, and the operands and
-/// work-item in the report.
+/// A test case. It contains the statements on line 3 of a source, and the start of the expression whose location is
+/// reported. The last string contains the operands and the work-item in the report.
 ///
-/// The kernel has 4 work-items in one group, with the index `i`; `z` is 0, `inf` infinite and `n` a NaN.
+/// The kernel has 4 work-items in one group. In the statements, `i` is the index of the work-item, `z` is 0, `inf` is
+/// infinity, and `n` is a NaN.
 type Case = (&'static str, &'static str, &'static str);
 
 const WRONG: &[Case] = &[
@@ -71,7 +72,7 @@ fn source(index: usize, does: &str) -> String {
     )
 }
 
-/// Runs a kernel; returns whether its launch succeeds.
+/// Runs a kernel. Returns whether its launch succeeds.
 fn run(context: &Context, queue: &Queue, index: usize, does: &str) -> bool {
     eprintln!("@@ {index}");
     let program = context.program(&source(index, does));
@@ -111,7 +112,7 @@ fn kernels() {
     eprintln!("@@ end");
 }
 
-/// The output of the process that runs the kernels, if the device supports the check.
+/// Returns the output of the process that runs the kernels, if the device supports the check.
 fn report(mode: &str) -> Option<String> {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     let command = command.args(["--exact", "kernels", "--ignored", "--nocapture"]).env(CHILD, mode).env("WGCL_CHECK", mode);
@@ -121,7 +122,7 @@ fn report(mode: &str) -> Option<String> {
     (!text.contains("@@ none")).then_some(text)
 }
 
-/// The lines of the output of one kernel that have source locations.
+/// Returns the lines of one kernel's output that have source locations.
 fn of(text: &str, index: usize) -> Vec<&str> {
     let (_, rest) = text.split_once(&format!("@@ {index}\n")).expect("it was run");
     let own = rest.split("@@ ").next().unwrap_or_default();

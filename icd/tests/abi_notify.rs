@@ -1,5 +1,5 @@
-//! The callback of a context: it receives the cause of a failed call, once, on the calling thread, and may call OpenCL
-//! itself.
+//! The callback of a context receives the cause of each failed call, once, on the calling thread. The callback may call
+//! OpenCL.
 
 mod common;
 
@@ -13,12 +13,12 @@ use common::{info, target};
 
 /// The calls of a context's callback: text, code, and the number of devices that the context reported during the call.
 #[derive(Default)]
-struct Heard {
+struct Reports {
     context: Mutex<Option<Context>>,
     reported: Mutex<Vec<(String, cl_int, Option<cl_uint>)>>,
 }
 
-impl Heard {
+impl Reports {
     fn take(&self) -> Vec<(String, cl_int)> {
         let reported = std::mem::take(&mut *self.reported.lock().unwrap_or_else(PoisonError::into_inner));
         reported
@@ -34,31 +34,31 @@ impl Heard {
 unsafe extern "C" fn hear(text: *const c_char, private: *const c_void, size: usize, data: *mut c_void) {
     assert_eq!(size, 4);
     // SAFETY: the context passes a string, four bytes and the test's user data, which lives as long as the process.
-    let (text, code, heard) =
-        unsafe { (CStr::from_ptr(text), private.cast::<cl_int>().read_unaligned(), &*data.cast_const().cast::<Heard>()) };
-    let context = heard.context.lock().unwrap_or_else(PoisonError::into_inner);
+    let (text, code, reports) =
+        unsafe { (CStr::from_ptr(text), private.cast::<cl_int>().read_unaligned(), &*data.cast_const().cast::<Reports>()) };
+    let context = reports.context.lock().unwrap_or_else(PoisonError::into_inner);
     let devices = context.as_ref().map(|context| {
         info(|size, value, ret| target().cl.clGetContextInfo(context.0, CL_CONTEXT_NUM_DEVICES, size, value, ret)).expect("devices")
     });
-    heard.reported.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_string_lossy().into_owned(), code, devices));
+    reports.reported.lock().unwrap_or_else(PoisonError::into_inner).push((text.to_string_lossy().into_owned(), code, devices));
 }
 
-/// A context with a callback.
-fn heard() -> &'static Heard {
-    let heard: &'static Heard = Box::leak(Box::default());
+/// Creates a context with a callback.
+fn context_with_callback() -> &'static Reports {
+    let reports: &'static Reports = Box::leak(Box::default());
     let target = target();
     let mut status = 1;
-    let data = std::ptr::from_ref(heard).cast_mut().cast();
+    let data = std::ptr::from_ref(reports).cast_mut().cast();
     let context = target.cl.clCreateContext(null(), 1, &target.device, Some(hear), data, &mut status);
     assert_eq!(status, CL_SUCCESS);
-    *heard.context.lock().unwrap_or_else(PoisonError::into_inner) = Some(Context(context));
-    heard
+    *reports.context.lock().unwrap_or_else(PoisonError::into_inner) = Some(Context(context));
+    reports
 }
 
 /// Runs calls with the context.
-fn with<T>(heard: &Heard, calls: impl FnOnce(&Context) -> T) -> T {
-    // The callback locks the same mutex, so it must be unlocked during the calls.
-    let raw = heard.context.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(null_mut(), |context| context.0);
+fn with<T>(reports: &Reports, calls: impl FnOnce(&Context) -> T) -> T {
+    // The callback locks `reports.context`, so this function must not hold the lock during the calls.
+    let raw = reports.context.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map_or(null_mut(), |context| context.0);
     let context = std::mem::ManuallyDrop::new(Context(raw));
     calls(&context)
 }
@@ -68,14 +68,14 @@ fn failed_calls_report_their_cause() {
     if !target().is_wgcl() {
         return;
     }
-    let (one, other) = (heard(), heard());
+    let (one, other) = (context_with_callback(), context_with_callback());
     let mut status = CL_SUCCESS;
     with(one, |context| target().cl.clCreateBuffer(context.0, 0, 0, null_mut(), &mut status));
     assert_eq!(status, -61);
     let reported = one.take();
     let [(text, -61)] = reported.as_slice() else { unreachable!("{reported:?}") };
     assert!(text.starts_with("clCreateBuffer: CL_INVALID_BUFFER_SIZE: "), "{text}");
-    // Objects of the context report to it as well.
+    // Failed calls with objects of the context are reported to the context's callback as well.
     let kernel = with(one, |context| context.build("kernel void k(global int *a) { a[0] = 1; }").kernel("k"));
     assert_eq!(kernel.set(7, &0u32), -49);
     let reported = one.take();
@@ -93,17 +93,17 @@ fn failed_builds_are_reported_once_and_failed_user_events_never() {
     if !target().is_wgcl() {
         return;
     }
-    let heard = heard();
-    let program = with(heard, |context| context.program("kernel void k(global int *a) { a[0] = ; }"));
+    let reports = context_with_callback();
+    let program = with(reports, |context| context.program("kernel void k(global int *a) { a[0] = ; }"));
     assert_eq!(program.build(""), -11);
-    let reported = heard.take();
+    let reported = reports.take();
     assert!(matches!(reported.as_slice(), [(text, -11)] if text.starts_with("clBuildProgram: CL_BUILD_PROGRAM_FAILURE: ")), "{reported:?}");
-    // The application itself fails the event.
+    // The application itself sets the error of the event, so a wait that returns this error is not reported.
     let mut status = 1;
-    let event = with(heard, |context| target().cl.clCreateUserEvent(context.0, &mut status));
+    let event = with(reports, |context| target().cl.clCreateUserEvent(context.0, &mut status));
     assert_eq!(target().cl.clSetUserEventStatus(event, -5), CL_SUCCESS);
     assert_eq!(target().cl.clWaitForEvents(1, &event), -14);
-    assert_eq!(heard.take(), []);
+    assert_eq!(reports.take(), []);
     assert_eq!(target().cl.clReleaseEvent(event), CL_SUCCESS);
 }
 
@@ -112,12 +112,12 @@ fn errors_of_context_creation_are_reported() {
     if !target().is_wgcl() {
         return;
     }
-    let heard: &'static Heard = Box::leak(Box::default());
+    let reports: &'static Reports = Box::leak(Box::default());
     let properties = [0x7777isize, 1, 0];
     let mut status = CL_SUCCESS;
-    let data = std::ptr::from_ref(heard).cast_mut().cast();
+    let data = std::ptr::from_ref(reports).cast_mut().cast();
     let context = target().cl.clCreateContext(properties.as_ptr(), 1, &target().device, Some(hear), data, &mut status);
     assert!(context.is_null() && status == -64, "{status}");
-    let reported = heard.take();
+    let reported = reports.take();
     assert!(matches!(reported.as_slice(), [(text, -64)] if text.starts_with("clCreateContext: CL_INVALID_PROPERTY: ")), "{reported:?}");
 }

@@ -1,4 +1,4 @@
-//! Options and values that wgcl does not understand are reported on standard error, also without a log.
+//! wgcl reports unknown options and invalid values on standard error, even without a log.
 
 mod common;
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use common::target;
 
-/// The standard error of the child with these options.
+/// Returns the standard error of a child process with these options.
 fn errors(options: &[(&str, &str)]) -> String {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "child", "--ignored"]).env_remove("WGCL_LOG").envs(options.iter().copied());

@@ -41,7 +41,7 @@ fn list(wait: &[&Event]) -> Vec<cl_event> {
     wait.iter().map(|event| event.0).collect()
 }
 
-/// The pointer to a wait list: null if the list is empty.
+/// Returns the pointer to a wait list, or null if the list is empty.
 fn pointer(list: &[cl_event]) -> *const cl_event {
     if list.is_empty() { null() } else { list.as_ptr() }
 }
@@ -97,7 +97,7 @@ fn a_queue_reports_that_it_is_out_of_order() {
     assert_eq!(properties, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE);
 }
 
-/// A later command completes while an earlier one is blocked; an in-order queue could not do that.
+/// A later command must complete while an earlier one is blocked. An in-order queue could not do that.
 #[test]
 fn later_commands_overtake_a_blocked_command() {
     let context = Context::new();
@@ -152,14 +152,14 @@ fn barriers_and_markers_order_commands() {
     queue.write(&other, &[1u32; ITEMS]);
     let gate = user_event(&context);
     let before = launch(&queue, &add, &mem, 4, &[&gate]);
-    // A marker waits for everything before it, and blocks nothing.
+    // A marker waits for all earlier commands, and blocks no later command.
     let all = marker(&queue, &[]);
     let free = launch(&queue, &add, &other, 1, &[]);
     assert_eq!(wait(&[&free]), CL_SUCCESS);
     assert!(status_of(&all) > CL_RUNNING);
     // A marker with a list waits only for that list.
     assert_eq!(wait(&[&marker(&queue, &[&free])]), CL_SUCCESS);
-    // A barrier waits for everything before it, and everything after it for the barrier.
+    // A barrier waits for all earlier commands, and all later commands wait for the barrier.
     let wall = barrier(&queue, &[]);
     let after = launch(&queue, &mul, &mem, 3, &[]);
     let following = launch(&queue, &add, &other, 1, &[]);
@@ -172,7 +172,7 @@ fn barriers_and_markers_order_commands() {
     assert_eq!(wait(&[&following, &after, &all]), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&mem, ITEMS), [15; ITEMS]);
     assert_eq!(queue.read::<u32>(&other, ITEMS), [3; ITEMS]);
-    // A barrier with a list waits only for that list; the following commands wait for the barrier.
+    // A barrier with a list waits only for that list. All later commands wait for the barrier.
     let (first, second) = (user_event(&context), user_event(&context));
     let held = launch(&queue, &add, &other, 1, &[&first]);
     let wall = barrier(&queue, &[&second]);
@@ -185,7 +185,7 @@ fn barriers_and_markers_order_commands() {
     assert_eq!(status_of(&held), CL_COMPLETE);
 }
 
-/// Independent commands in many queues at once, and their sum.
+/// Enqueues independent commands in several queues, and checks the sums that they compute.
 #[test]
 fn several_queues_share_a_device() {
     let context = Context::new();
@@ -198,7 +198,8 @@ fn several_queues_share_a_device() {
         queue.write(mem, &[0u32; ITEMS]);
     }
     for step in 0..120usize {
-        // Another queue uses each buffer each time, after the event of the last use.
+        // Each command uses another queue than the previous command on the same buffer, and waits for the event of that
+        // command.
         let (queue, place) = (&queues[(step * 5 + step / 6) % 6], step % 6);
         let event = match &last[place] {
             Some(event) => launch(queue, &kernel, &mems[place], step as u32, &[event]),
@@ -236,7 +237,7 @@ fn errors_reach_only_dependents() {
     for event in [&held, &second, &third] {
         assert!(status_of(event) < 0, "{}", status_of(event));
     }
-    // A blocking call after a failed event reports the error; the queue stays usable.
+    // A blocking call that waits for a failed event returns the error. The queue still works.
     let mut words = [0u32; 4];
     let status = cl.clEnqueueReadBuffer(queue.0, mem.0, 1, 0, 16, words.as_mut_ptr().cast(), 1, &held.0, null_mut());
     assert_eq!(status, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -286,7 +287,7 @@ fn a_user_event_may_be_completed_by_a_callback_or_another_thread() {
 #[test]
 fn a_user_event_that_is_never_completed_does_not_hang_the_queue() {
     if !target().is_wgcl() {
-        // Undefined in the specification; other drivers wait forever.
+        // The specification does not define this case. Other drivers wait forever.
         return;
     }
     let context = Context::new();
@@ -300,7 +301,7 @@ fn a_user_event_that_is_never_completed_does_not_hang_the_queue() {
         drop(gate);
         assert_eq!(wait(&[&after]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         assert!(status_of(&held) < 0);
-        // A queue and a buffer are released while such a command waits.
+        // Release a queue and a buffer while a command waits for such an event.
         let gate = user_event(&context);
         let held = launch(&queue, &kernel, &mem, 1, &[&gate]);
         drop((queue, mem));
@@ -351,7 +352,7 @@ unsafe extern "C" fn release_all(event: cl_event, _status: cl_int, data: *mut c_
     RELEASED.fetch_add(1, Ordering::SeqCst);
 }
 
-/// A callback releases all objects of a context while its commands are pending.
+/// Tests a callback that releases all objects of a context while commands of the context are pending.
 #[test]
 fn objects_may_be_released_by_callbacks() {
     let cl = &target().cl;

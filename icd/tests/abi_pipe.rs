@@ -260,7 +260,7 @@ fn kernels_of_two_queues_write_and_read_concurrently() {
     let (writers, readers) = (context.queue(0), context.queue(0));
     let program = build(&context);
     let (put, take) = (program.kernel("put"), program.kernel("take"));
-    // Small enough that writers find the pipe full and reuse its slots.
+    // The pipe is so small that writers find it full, and reuse its slots.
     let pipe = context.pipe(4, 5000);
     let (lost, seen, count) = (context.buffer(4), context.buffer((ITEMS * ROUNDS * 4) as usize), context.buffer(4));
     writers.write(&lost, &[0u32]);
@@ -314,11 +314,11 @@ fn a_pipe_is_migrated_and_released_like_other_memory() {
     take.set_mem(1, &seen);
     take.set_mem(2, &count);
     assert_eq!(queue.launch(&put, &[64], None), CL_SUCCESS);
-    // wgcl ignores the flag for pipes: the packets remain.
+    // For pipes, wgcl ignores the flag, so the packets remain.
     let flags = CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
     assert_eq!(cl.clEnqueueMigrateMemObjects(queue.0, 1, &pipe.0, flags, 0, null(), null_mut()), CL_SUCCESS);
     assert_eq!(queue.launch(&take, &[64], None), CL_SUCCESS);
-    // The commands retain their objects.
+    // The enqueued commands retain their objects.
     drop(pipe);
     queue.finish();
     assert_eq!(queue.read::<u32>(&count, 1), [64]);

@@ -22,7 +22,7 @@ const CL_DEVICE_IL_VERSION: cl_uint = 0x105B;
 const CL_DEVICE_MAX_NUM_SUB_GROUPS: cl_uint = 0x105C;
 const CL_DEVICE_OPENCL_C_ALL_VERSIONS: cl_uint = 0x1066;
 
-/// Extensions that OpenCL 3.1 took into its core.
+/// Extensions that are part of the OpenCL 3.1 core, so every 3.1 device must report them.
 const MANDATED: &[&str] = &[
     "cl_khr_device_uuid",
     "cl_khr_extended_bit_ops",
@@ -52,7 +52,7 @@ fn device<T: Copy + Default>(name: cl_uint) -> T {
     info(|size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret)).expect("the device query is answered")
 }
 
-/// `MAJOR.MINOR` of a cl_version.
+/// Returns `MAJOR.MINOR` of a cl_version.
 fn short(version: u32) -> String {
     format!("{}.{}", version >> 22, version >> 12 & 0x3ff)
 }
@@ -137,8 +137,8 @@ fn device_strings_have_the_form_of_the_specification() {
     }
 }
 
-/// A device with all features of OpenCL C 2.0 lists that version, and builds a program that uses nearly all of them.
-/// Other devices list versions without it.
+/// A device with all features of OpenCL C 2.0 must list this version, and build a program that uses nearly all of them.
+/// Other devices must not list the version.
 #[test]
 fn opencl_c_2_is_listed_only_with_all_its_features() {
     if !target().is_wgcl() {
@@ -159,7 +159,8 @@ fn opencl_c_2_is_listed_only_with_all_its_features() {
     }
 }
 
-/// Nearly all features of OpenCL C 2.0 that 3.0 made optional, in one program. Writes to 3D images are missing.
+/// Nearly all features of OpenCL C 2.0 that OpenCL C 3.0 made optional, in one program. Only writes to 3D images are
+/// missing.
 const FEATURES_OF_2: &str = "
     global atomic_int counter = ATOMIC_VAR_INIT(0);
     kernel void k(read_only pipe int from, write_only pipe int to, read_write image2d_t image, queue_t queue, global int *out) {
@@ -172,7 +173,8 @@ const FEATURES_OF_2: &str = "
         enqueue_kernel(queue, CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(1), ^{ atomic_fetch_add(&counter, x); });
     }";
 
-/// A device of version 3.1 has all features that 3.1 requires beyond 3.0, and a device with these features reports 3.1.
+/// A device of version 3.1 must have all features that 3.1 requires but 3.0 does not. A device with these features must
+/// report 3.1.
 #[test]
 fn the_reported_version_matches_the_features() {
     let list = |name: cl_uint| {
@@ -196,7 +198,7 @@ fn the_reported_version_matches_the_features() {
         return;
     }
     assert_eq!(newest, missing.is_empty(), "{missing:?}");
-    // The CPU device of wgcl.
+    // The CPU device of wgcl must report 3.1.
     assert!(newest || !device_text(CL_DRIVER_VERSION).contains("(CPU:"), "{missing:?}");
     if has(&extensions, "cl_khr_device_uuid") {
         let names = [0x106A, 0x106B].map(device::<[u8; 16]>);
@@ -208,7 +210,7 @@ fn the_reported_version_matches_the_features() {
 fn device_limits_reach_the_minimum_of_the_specification() {
     let full = device_text(CL_DEVICE_PROFILE) == "FULL_PROFILE";
     assert!(device::<u32>(CL_DEVICE_MAX_COMPUTE_UNITS) >= 1);
-    // Programs choose the device with the largest product of units and clock.
+    // Some applications choose the device with the largest product of units and clock, so the clock must be plausible.
     assert!((100..100_000).contains(&device::<u32>(CL_DEVICE_MAX_CLOCK_FREQUENCY)));
     let dimensions = device::<u32>(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS);
     assert!(dimensions >= 3);
@@ -226,7 +228,7 @@ fn device_limits_reach_the_minimum_of_the_specification() {
         assert!(device::<u64>(CL_DEVICE_MAX_CONSTANT_BUFFER_SIZE) >= 64 << 10);
         assert!(device::<u32>(CL_DEVICE_MAX_CONSTANT_ARGS) >= 8);
         assert!(device::<u64>(CL_DEVICE_LOCAL_MEM_SIZE) >= if is_cpu() { 64 << 10 } else { 32 << 10 });
-        // The alignment, in bits, holds the largest built-in type: long16.
+        // The alignment is in bits. It must suffice for the largest built-in type, long16.
         assert!(device::<u32>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) >= 1024);
     }
 }
@@ -238,7 +240,7 @@ fn device_info_checks_sizes_and_names() {
     let mut units = [0u8; 3];
     assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, units.len(), units.as_mut_ptr().cast(), null_mut()), CL_INVALID_VALUE);
     assert_eq!(cl.clGetDeviceInfo(id, 0xdead, 0, null_mut(), &mut 0), CL_INVALID_VALUE);
-    // A larger buffer than needed is valid, and its other bytes do not change.
+    // A buffer may be larger than needed. Its remaining bytes must not change.
     let mut buffer = [0xabu8; 16];
     let mut size = 0;
     assert_eq!(cl.clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, 16, buffer.as_mut_ptr().cast(), &mut size), CL_SUCCESS);
@@ -277,15 +279,15 @@ fn extensions_answer_their_queries() {
         }
     }
     if has("cl_ext_float_atomics") {
-        // CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT and similar ones: load and store, addition, minimum and
-        // maximum, on global and local memory.
+        // CL_DEVICE_SINGLE_FP_ATOMIC_CAPABILITIES_EXT, and the same query for double and half. The flags are load and
+        // store, addition, and minimum and maximum, on global and local memory.
         let all = 0x7 | 0x7 << 16;
         let [single, double, half] = [0x4231, 0x4232, 0x4233].map(device::<u64>);
         assert_eq!((single | double | half) & !all, 0);
         if target().is_wgcl() {
             assert_eq!(single, all);
             assert_eq!(double, if has("cl_khr_fp64") && has("cl_khr_int64_base_atomics") { all } else { 0 });
-            // lavapipe stops loops, which half atomics need there.
+            // Half atomics are loops on lavapipe, which stops loops early. So the device does not report them.
             assert_eq!(half, if has("cl_khr_fp16") && !device_name(target()).contains("llvmpipe") { all } else { 0 });
         }
     }

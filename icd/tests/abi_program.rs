@@ -63,7 +63,7 @@ fn a_source_may_consist_of_several_strings() {
         CString::new("{ a[0] = 7; }").unwrap_or_default(),
     ];
     let pointers: Vec<*const c_char> = pieces.iter().map(|piece| piece.as_ptr()).collect();
-    // The middle string is cut by its length, the others end at their NUL.
+    // The middle string ends at its given length, and the other strings end at their NUL.
     let lengths = [0, 18, 0];
     let mut status = 1;
     let program = Program(cl.clCreateProgramWithSource(context.0, 3, pointers.as_ptr(), lengths.as_ptr(), &mut status));
@@ -153,7 +153,7 @@ fn a_build_for_invalid_device_lists_is_rejected() {
         assert_eq!(cl.clBuildProgram(program.0, 1, &nothing, null(), None, null_mut()), CL_INVALID_DEVICE);
         assert_eq!(cl.clBuildProgram(context.0, 0, null(), null(), None, null_mut()), CL_INVALID_PROGRAM);
     }
-    // No device list: all devices of the program.
+    // Without a device list, the call builds for all devices of the program.
     assert_eq!(cl.clBuildProgram(program.0, 0, null(), null(), None, null_mut()), CL_SUCCESS);
 }
 

@@ -41,7 +41,7 @@ common::extension_functions! {
     fn clReleaseSemaphoreKHR(s: Handle) -> cl_int;
 }
 
-/// The functions of the extension, if wgcl's device reports it.
+/// Returns the functions of the extension, if wgcl's device reports it.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let target = target();
@@ -221,7 +221,7 @@ fn a_wait_may_be_enqueued_before_its_signal() {
     assert_eq!(target().cl.clFlush(late.0), CL_SUCCESS);
     assert_eq!(target().cl.clWaitForEvents(1, &wait.0), CL_SUCCESS);
 
-    // No command can signal a released semaphore.
+    // After its release, no command can signal the semaphore. So the waiting command fails.
     let wait = semaphore.wait(&early, &[]).expect("a wait");
     drop(semaphore);
     assert_eq!(target().cl.clWaitForEvents(1, &wait.0), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
@@ -259,7 +259,7 @@ fn a_context_of_several_devices_requires_a_device_handle() {
     let mut parts: [cl_device_id; 2] = [null_mut(); 2];
     // CL_DEVICE_PARTITION_BY_COUNTS
     let status = cl.clCreateSubDevices(target().device, [0x1087, 1, 1, 0, 0].as_ptr(), 2, parts.as_mut_ptr(), null_mut());
-    // A CPU with one core cannot be partitioned. The lists in `tests/expected` do not have an entry for it.
+    // A CPU with one core cannot be partitioned. The lists in `tests/expected` have no entry for this case.
     let one_core = std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1);
     if status != CL_SUCCESS && one_core || !require("sub-devices", status == CL_SUCCESS) {
         return;

@@ -1,9 +1,9 @@
-//! One context over all devices: queues of all devices write buffers, sub-buffers and images in sequence; the event of
-//! each command orders the next one.
+//! Tests one context with all devices. Queues of all devices write buffers, sub-buffers and images in sequence. Each
+//! command waits for the event of the previous one.
 //!
-//! The devices are those of the environment, and the interpreter. To test two Vulkan drivers and the CPU, set
-//! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json WGCL_CPU=1
-//! WGCL_DEVICE=llvmpipe,swiftshader,NAME_OF_CPU,interpreter`. `WGCL_STRESS_STEPS` is the number of steps,
+//! The devices are those that the environment selects, and the interpreter. To test two Vulkan drivers and the CPU, set
+//! `VK_DRIVER_FILES=lvp_icd.json:vk_swiftshader_icd.json`, `WGCL_CPU=1` and
+//! `WGCL_DEVICE=llvmpipe,swiftshader,NAME_OF_CPU,interpreter`. `WGCL_STRESS_STEPS` is the number of steps, and
 //! `WGCL_FUZZ_SEED` the seed. The ignored test `migration_times` measures transfers between devices.
 
 mod common;
@@ -28,7 +28,7 @@ const SOURCE: &str = "
         write_imageui(b, at, read_imageui(a, at) * 3 + n);
     }";
 
-/// Words of a buffer: sub-buffers begin at offsets that every device permits.
+/// Words of a buffer. Sub-buffers begin at word 0 or [`HALF`], which are offsets that every device permits.
 const WORDS: usize = 4096;
 const HALF: usize = WORDS / 2;
 /// Pixels along an edge of an image.
@@ -41,7 +41,7 @@ const IMAGE_2D: cl_uint = 0x10F1;
 /// CL_RGBA, CL_UNSIGNED_INT32
 const RGBA_UINT: cl_image_format = cl_image_format { image_channel_order: 0x10B5, image_channel_data_type: 0x10DC };
 
-/// A context of all devices, with a queue for each.
+/// A context of all devices, with a queue for each device.
 struct World {
     context: Context,
     queues: Vec<Queue>,
@@ -50,7 +50,7 @@ struct World {
 }
 
 impl World {
-    /// `None` on other platforms.
+    /// Returns `None` on platforms other than wgcl.
     fn new() -> Option<Self> {
         if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
             return None;
@@ -110,12 +110,13 @@ impl World {
     }
 }
 
-/// The last command, which the next one waits for.
+/// The event of the last command. The next command waits for it.
 #[derive(Default)]
 struct Chain(Option<Event>);
 
 impl Chain {
-    /// Enqueues a command after the last one: `f` gets the wait list and the pointer to the event.
+    /// Enqueues a command that waits for the last command. `enqueue` gets the wait list and the pointer for the new
+    /// event.
     fn next(&mut self, enqueue: impl FnOnce(cl_uint, *const cl_event, *mut cl_event) -> i32) {
         let mut event: cl_event = null_mut();
         let (count, list) = self.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));
@@ -133,13 +134,13 @@ impl Chain {
     }
 }
 
-/// The expected contents of the buffers.
+/// The expected contents of the buffers and images.
 struct Model {
     words: [Vec<u32>; 2],
     pixels: [u32; 2],
 }
 
-/// One command on a device, and its effect on the model.
+/// Enqueues one random command on a random device, and applies its effect to the model.
 fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &[Mem; 2], model: &mut Model, chain: &mut Chain) {
     let cl = &target().cl;
     let (queue, number, n) = (&world.queues[random.below(world.queues.len())], random.below(2), random.below(1000) as u32);
@@ -158,7 +159,7 @@ fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &
             model.words[number][words].iter_mut().for_each(|word| *word = word.wrapping_mul(5).wrapping_add(n));
         }
         2 => {
-            // From a part of one buffer to a part of the other.
+            // A kernel copies from a half of one buffer to a half of the other buffer.
             let (from, to) = (world.part(mem, first, HALF), world.part(&mems[1 - number], HALF - first, HALF));
             let kernel = world.program.kernel("move");
             kernel.set_mem(0, &from);
@@ -180,7 +181,7 @@ fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &
             model.words[number][range].fill(n);
         }
         5 => {
-            // Mapped, checked and changed by the host.
+            // The host maps the buffer, checks it, and changes it.
             let (mut status, mut event) = (1, null_mut());
             let (count, list) = chain.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));
             let flags = CL_MAP_READ | CL_MAP_WRITE;
@@ -210,7 +211,7 @@ fn random_command(world: &World, random: &mut Random, mems: &[Mem; 2], images: &
     assert_eq!(cl.clFlush(queue.0), CL_SUCCESS);
 }
 
-/// Reads all buffers through one queue, after the last command.
+/// Reads all buffers and images through one queue, after the last command, and compares them with the model.
 fn compare(queue: &Queue, mems: &[Mem; 2], images: &[Mem; 2], model: &Model, chain: &Chain) {
     let cl = &target().cl;
     let (count, list) = chain.0.as_ref().map_or((0, null()), |last| (1, std::ptr::from_ref(&last.0)));

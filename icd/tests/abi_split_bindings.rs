@@ -1,7 +1,7 @@
-//! Buffers that are larger than the binding limit of a device: wgcl splits them across several adjacent bindings.
+//! Tests buffers that are larger than the binding limit of a device. wgcl splits them across several adjacent bindings.
 //!
-//! `WGCL_BINDING_LIMIT` makes bindings small, so that small buffers are split. `full_size_buffers` runs all tests once
-//! more, in a child process, with buffers of hundreds of MiB.
+//! `WGCL_BINDING_LIMIT` makes bindings small, so that small buffers are split. `full_size_buffers` runs all tests again
+//! in a child process, with buffers of hundreds of MiB.
 
 mod common;
 
@@ -19,20 +19,20 @@ use common::{images, info, info_string};
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
 
-/// Set in the process that uses large buffers.
+/// Environment variable that is set in the process that uses large buffers.
 const LARGE: &str = "WGCL_TEST_LARGE";
 
-/// Bytes of a binding.
+/// Returns the size of a binding in bytes.
 fn unit() -> usize {
     if std::env::var_os(LARGE).is_some() { 128 << 20 } else { 64 << 10 }
 }
 
-/// The target, with a small binding limit.
+/// Returns the target, with a small binding limit.
 fn target() -> &'static common::Target {
     static LIMIT: std::sync::Once = std::sync::Once::new();
     LIMIT.call_once(|| {
         if std::env::var_os(LARGE).is_none() {
-            // SAFETY: `Once` blocks the other tests here, and they read the environment only after it.
+            // SAFETY: `Once` blocks the other tests here. They read the environment only after this block.
             unsafe {
                 std::env::set_var("WGCL_BINDING_LIMIT", unit().to_string());
                 // Buffers accessed by address are not split.
@@ -43,12 +43,12 @@ fn target() -> &'static common::Target {
     common::target()
 }
 
-/// Bytes of the buffers: two bindings and a part of a third one.
+/// Returns the size of the buffers in bytes: two bindings and a part of a third one.
 fn size() -> usize {
     unit() * 75 / 32
 }
 
-/// Byte offsets close to the two borders between bindings. Adjacent bindings overlap by a few bytes.
+/// Returns the byte offsets of the two borders between bindings. Adjacent bindings overlap by a few bytes.
 fn borders() -> [usize; 2] {
     [unit(), 2 * unit()]
 }
@@ -58,7 +58,7 @@ const BEFORE: usize = 2048;
 /// Bytes around a border that a test accesses.
 const AROUND: usize = BEFORE + 1024;
 
-/// Bytes that differ from their neighbours and from those a power of two away.
+/// Returns bytes that differ from adjacent bytes, and from bytes whose distance is a power of two.
 fn noise(count: usize, seed: usize) -> Vec<u8> {
     (0..count).map(|n| ((n + seed).wrapping_mul(0x9E37_79B9) >> 13) as u8).collect()
 }
@@ -87,20 +87,20 @@ fn write_at(queue: &Queue, mem: &Mem, offset: usize, bytes: &[u8]) {
     assert_eq!(status, CL_SUCCESS, "clEnqueueWriteBuffer({offset}, {})", bytes.len());
 }
 
-/// Passes all bytes of a buffer to `f`, mapped.
+/// Maps a buffer, and passes all its bytes to `f`.
 fn with_all<R>(queue: &Queue, mem: &Mem, size: usize, f: impl FnOnce(&mut [u8]) -> R) -> R {
     let (cl, mut status) = (&target().cl, 1);
     let flags = CL_MAP_READ | CL_MAP_WRITE;
     let pointer = cl.clEnqueueMapBuffer(queue.0, mem.0, CL_TRUE, flags, 0, size, 0, null(), null_mut(), &mut status);
     assert_eq!(status, CL_SUCCESS, "clEnqueueMapBuffer");
-    // SAFETY: the driver mapped `size` bytes there.
+    // SAFETY: the driver mapped `size` bytes at `pointer`.
     let result = f(unsafe { std::slice::from_raw_parts_mut(pointer.cast::<u8>(), size) });
     assert_eq!(cl.clEnqueueUnmapMemObject(queue.0, mem.0, pointer, 0, null(), null_mut()), CL_SUCCESS);
     queue.finish();
     result
 }
 
-/// The words of a buffer that are not zero, with their indices.
+/// Returns the words of a buffer that are not zero, with their indices.
 fn words_set(queue: &Queue, mem: &Mem, size: usize) -> BTreeMap<usize, u32> {
     with_all(queue, mem, size, |bytes| {
         let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).enumerate();
@@ -145,7 +145,7 @@ fn words_at_random_indices_are_written_nowhere_else() {
     assert_eq!(values, at.iter().map(|word| word + 1).collect::<Vec<_>>());
 }
 
-/// Every kind of memory access, on both sides of every border and across it.
+/// Tests every kind of memory access, on both sides of every border, and across it.
 #[test]
 fn accesses_of_all_sizes_cross_the_borders() {
     let kernels = |ty: &str| {
@@ -265,7 +265,8 @@ fn a_kernel_uses_several_large_buffers_and_sub_buffers() {
         }
     }
     fill(&queue, &b, &[0; 16], 0, size());
-    // One sub-buffer across a border of its parent that fits a binding, and one that does not.
+    // Create two sub-buffers across a border of their parent. The first one fits in a binding, and the second one does
+    // not.
     for (origin, length) in [(unit() - 4096, 8192), (4096, size() - 8192)] {
         let region = cl_buffer_region { origin, size: length };
         let mut status = 1;
@@ -290,7 +291,7 @@ fn a_kernel_uses_several_large_buffers_and_sub_buffers() {
 
 #[test]
 fn sub_buffers_of_a_large_buffer_share_its_bytes() {
-    // The stride 97 visits all bindings.
+    // With the stride 97, the kernel writes to all bindings.
     let source = "kernel void put(global uint *part, uint n) { uint i = get_global_id(0); part[i * 97 % n] = i + 1; }";
     let _ = target();
     let context = Context::new();
@@ -323,7 +324,7 @@ fn sub_buffers_of_a_large_buffer_share_its_bytes() {
         for i in 0..items {
             expected.insert(origin / 4 + i * 97 % words, i as u32 + 1);
         }
-        // Several work-items may write one word.
+        // Several work-items may write one word, so compare only the indices of the written words.
         let found = words_set(&queue, &big, size());
         assert!(found.keys().eq(expected.keys()), "{origin} {length}");
     }
@@ -352,7 +353,7 @@ fn transfers_cross_the_borders() {
             }
         }
         assert!(read_at(&queue, &a, first, AROUND) == model[k], "fill");
-        // A copy across a border of either buffer, with bytes at other offsets within their words.
+        // Copy across a border of each buffer. In some copies, the bytes have other offsets within their words.
         for (to, length) in [(3, 2500), (512, 2048), (0, AROUND)] {
             let status = target().cl.clEnqueueCopyBuffer(queue.0, a.0, b.0, first, first + to - 64, length, 0, null(), null_mut());
             assert_eq!(status, CL_SUCCESS);
@@ -490,7 +491,8 @@ fn recorded_launches_access_all_of_a_large_buffer() {
     assert_eq!(words_set(&queue, &big, size()), (first..first + 128).map(|word| (word, 3)).collect());
 }
 
-/// More buffers than bindings: the small ones share one, the large one has its own.
+/// Tests a kernel with more buffers than bindings. The small buffers share one binding, and the large buffer has its
+/// own bindings.
 #[test]
 fn one_large_and_many_small_buffers_are_bound_together() {
     const MANY: usize = 40;
@@ -520,7 +522,8 @@ fn one_large_and_many_small_buffers_are_bound_together() {
     }
 }
 
-/// More bindings than the device has: only this launch fails. Small buffers share a binding.
+/// Tests a kernel that needs more bindings than the device has. Only this launch must fail. Small buffers share a
+/// binding.
 #[test]
 fn too_many_bindings_are_an_error() {
     let target = target();
@@ -537,7 +540,7 @@ fn too_many_bindings_are_an_error() {
     let program = context.build(source);
     let small = context.buffer(4096);
     if name.contains("llvmpipe") && std::env::var_os(LARGE).is_some() {
-        // Only one word of each is touched.
+        // The test touches only one word of each buffer.
         assert_eq!(most, 1 << 30);
         let large: Vec<Mem> = (0..4).map(|_| context.buffer(1 << 30)).collect();
         for (mem, value) in large.iter().zip([0u32, 1, 2, 3]) {
@@ -565,7 +568,7 @@ fn too_many_bindings_are_an_error() {
         } else {
             assert_eq!(status, CL_OUT_OF_RESOURCES);
         }
-        // Three of them fit.
+        // The device has enough bindings for three of the buffers.
         let last = (1usize << 28) - 1;
         for (mem, value) in large.iter().zip([0u32, 7, 11]) {
             write_at(&queue, mem, 4 * last, &value.to_le_bytes());

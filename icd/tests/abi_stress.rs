@@ -1,5 +1,5 @@
-//! Eight threads that call everything at once, at random, with their own objects and shared objects, through the
-//! loader.
+//! Eight threads make random calls of every kind at the same time, with their own objects and shared objects, through
+//! the loader.
 //!
 //! `WGCL_STRESS_STEPS` is the number of steps of each thread, `WGCL_FUZZ_SEED` the seed. Each thread compares its own
 //! data with a model. A run longer than `WGCL_STRESS_SECONDS` is a hang, and the process exits.
@@ -49,14 +49,14 @@ unsafe extern "C" fn destroyed(_mem: cl_mem, data: *mut c_void) {
     unsafe { &*data.cast::<Shared>() }.called.fetch_add(1, Ordering::SeqCst);
 }
 
-/// One thread: its own buffer, whose words all have the same known value, and the events of its latest commands.
+/// One thread. All words of its own buffer have the same known value. It keeps the events of its latest commands.
 struct Worker<'a> {
     shared: &'a Shared,
     number: usize,
     random: Random,
     own: Mem,
     value: u32,
-    /// The last command on the own buffer.
+    /// The last command on the thread's own buffer.
     last: Option<Event>,
     events: VecDeque<Event>,
     scratch: Vec<Vec<u32>>,
@@ -93,7 +93,7 @@ impl Worker<'_> {
         self.last.iter().map(|event| event.0).collect()
     }
 
-    /// A command on the own buffer, after the last one.
+    /// Enqueues a command on the thread's own buffer, which waits for the last command on it.
     fn change(&mut self) {
         let cl = &target().cl;
         let n = self.random.below(1000) as u32;
@@ -148,11 +148,11 @@ impl Worker<'_> {
             self.last = Some(Event(unmapped));
         }
         assert_eq!(words, [self.value; WORDS]);
-        // The host has read all results of earlier commands.
+        // All earlier commands on the buffer are complete, so no command reads this memory any more.
         self.scratch.clear();
     }
 
-    /// Commands on shared buffers, whose contents are unknown.
+    /// Enqueues commands on shared buffers, whose contents are unknown.
     fn disturb(&mut self) {
         let cl = &target().cl;
         let wait = self.some_events();
@@ -225,8 +225,8 @@ impl Worker<'_> {
                 assert_eq!(cl.clReleaseContext(context), CL_SUCCESS);
             }
             _ => {
-                // Mapped for writing, then unmapped. Each thread has its own region: those mapped for writing must not
-                // overlap.
+                // Map a buffer for writing, and unmap it. Each thread has its own region, because regions that are
+                // mapped for writing must not overlap.
                 let at = self.number * 64;
                 let (mut status, mut event) = (1, null_mut());
                 let place = self.random.below(8);
@@ -240,7 +240,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Waits, callbacks, queries and user events.
+    /// Makes calls that wait, register callbacks, query events, or use user events.
     fn watch(&mut self) {
         let cl = &target().cl;
         match self.random.below(6) {
@@ -269,13 +269,13 @@ impl Worker<'_> {
                 }
             }
             _ => {
-                // A user event blocks a marker for a moment; this thread completes it.
+                // A user event blocks a marker for a moment. This thread completes the user event.
                 let mut status = 1;
                 let gate = Event(cl.clCreateUserEvent(self.shared.context.0, &mut status));
                 assert_eq!(status, CL_SUCCESS);
                 self.register(gate.0, CL_COMPLETE);
                 let mut event = null_mut();
-                // A clFinish of another thread must not wait long for this status: set it at once.
+                // Set the status immediately, because another thread may wait for it in clFinish.
                 let queue = self.queue().0;
                 assert_eq!(cl.clEnqueueMarkerWithWaitList(queue, 1, &gate.0, &mut event), CL_SUCCESS);
                 assert_eq!(cl.clSetUserEventStatus(gate.0, CL_COMPLETE), CL_SUCCESS);

@@ -64,7 +64,7 @@ fn partition(device: cl_device_id, scheme: &[isize]) -> Result<Vec<Part>, cl_int
     Ok(parts.into_iter().map(Part).collect())
 }
 
-/// Sub-devices of one compute unit each, if the device can be partitioned.
+/// Returns sub-devices of one compute unit each, if the device can be partitioned.
 fn single_units() -> Option<Vec<Part>> {
     let device = target().device;
     (query::<cl_uint>(device, CL_DEVICE_PARTITION_MAX_SUB_DEVICES) > 1).then(|| partition(device, &[EQUALLY, 1, 0]).expect("parts"))
@@ -113,7 +113,7 @@ fn invalid_partitions_are_rejected() {
     for scheme in [[BY_COUNTS, all, 1, 0, 0], [BY_COUNTS, all + 1, 0, 0, 0], [BY_COUNTS, -1, 1, 0, 0]] {
         assert_eq!(count(scheme.as_ptr()), CL_INVALID_DEVICE_PARTITION_COUNT, "{scheme:x?}");
     }
-    // Few processors have a fourth-level cache.
+    // 2 is CL_DEVICE_AFFINITY_DOMAIN_L4_CACHE. Few processors have a fourth-level cache.
     let domains = query::<u64>(device, CL_DEVICE_PARTITION_AFFINITY_DOMAIN);
     if domains & 2 == 0 {
         let expected = if domains == 0 { CL_INVALID_VALUE } else { CL_DEVICE_PARTITION_FAILED };
@@ -203,7 +203,7 @@ fn sub_devices_and_their_parent_share_memory_and_programs() {
     let context = context_of(&devices);
     let queues = devices.map(|device| queue_of(&context, device).expect("a queue"));
     let program = context.program(SOURCE);
-    // Built only for the root device: its sub-devices have it, too.
+    // The program is built only for the root device, but its sub-devices can use the executable, too.
     assert_eq!(cl.clBuildProgram(program.0, 1, &device, c"-cl-std=CL3.0".as_ptr(), None, null_mut()), CL_SUCCESS);
     for device in devices {
         // CL_PROGRAM_BUILD_STATUS
@@ -278,13 +278,14 @@ fn contexts_have_exactly_the_given_devices() {
     assert_eq!(queue.read::<u32>(&mem, 1024), [16; 1024]);
 }
 
-/// The number of cores on which this thread may run.
+/// Returns the number of cores on which this thread may run.
 #[cfg(not(windows))]
 fn own_cores() -> u32 {
     available_parallelism().map_or(0, |cores| cores.get() as u32)
 }
 
-/// The number of cores on which this thread may run. `available_parallelism` counts those of the machine.
+/// Returns the number of cores on which this thread may run. On Windows, `available_parallelism` counts all cores of
+/// the machine.
 #[cfg(windows)]
 fn own_cores() -> u32 {
     use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
@@ -296,7 +297,7 @@ fn own_cores() -> u32 {
     if is_known { own.Mask.count_ones() } else { 0 }
 }
 
-/// Records the number of cores on which it may run.
+/// Writes the number of cores on which this thread may run. A native kernel calls this function.
 unsafe extern "C" fn note_cores(arguments: *mut c_void) {
     // SAFETY: the arguments of the test below.
     let place = unsafe { *arguments.cast::<*mut u32>() };

@@ -1,5 +1,5 @@
-//! Subgroup sizes required by kernels (cl_intel_required_subgroup_size): each size that the device lists, several in
-//! one program, and unsupported ones.
+//! Subgroup sizes that kernels require (cl_intel_required_subgroup_size): each size that the device lists, several
+//! sizes in one program, and unsupported sizes.
 
 mod common;
 
@@ -19,7 +19,8 @@ const CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT: cl_uint = 0x11B8;
 const CL_KERNEL_MAX_NUM_SUB_GROUPS: cl_uint = 0x11B9;
 const CL_BUILD_PROGRAM_FAILURE: cl_int = -11;
 
-/// A kernel for subgroups of `SIZE`. Every work-item writes its position and the results of its subgroup's operations.
+/// A kernel that requires subgroups of `SIZE`. Every work-item writes its position and the results of its subgroup's
+/// operations.
 const KERNEL: &str = "
 kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint *out, global const uint *in) {
     size_t i = get_global_linear_id();
@@ -43,7 +44,7 @@ kernel __attribute__((intel_reqd_sub_group_size(SIZE))) void of_SIZE(global uint
 }
 ";
 
-/// CL_DEVICE_SUB_GROUP_SIZES_INTEL; empty if the device does not have the extension.
+/// Returns CL_DEVICE_SUB_GROUP_SIZES_INTEL, or an empty list if the device does not have the extension.
 fn sizes() -> Vec<usize> {
     let target = target();
     let query = |name| move |size, value, ret| target.cl.clGetDeviceInfo(target.device, name, size, value, ret);
@@ -70,8 +71,8 @@ fn subgroup_info(kernel: &Kernel, what: cl_uint, input: &[usize]) -> usize {
         .expect("an answer")
 }
 
-/// The expected results of the work-items of a subgroup, in the order of the lanes. `own` has the input value of each
-/// lane.
+/// Returns the expected results of the work-items of a subgroup, in the order of the lanes. `own` contains the input
+/// value of each lane.
 fn expected(size: usize, group: usize, subgroup: u32, own: &[u32]) -> Vec<[u32; 12]> {
     let any = own.iter().any(|x| x % 13 == 0);
     let all = own.iter().all(|x| x % 7 != 0);
@@ -103,11 +104,12 @@ fn check(context: &Context, program: &Program, size: usize, local: [usize; 2]) {
     queue.write(&input, &words);
     kernel.set_mem(0, &out);
     kernel.set_mem(1, &input);
-    // The groups follow each other in dimension 1. Each is as wide as the range, so linear IDs are consecutive, too.
+    // The groups follow each other in dimension 1. Each group is as wide as the NDRange, so the linear ids of a group
+    // are consecutive.
     assert_eq!(queue.launch(&kernel, &[local[0], local[1] * groups], Some(&local)), CL_SUCCESS);
     let found: Vec<[u32; 12]> = queue.read::<u32>(&out, words.len() * 12).chunks_exact(12).map(|row| row.try_into().expect("12")).collect();
     for (found, words) in found.chunks(group).zip(words.chunks(group)) {
-        // The device chooses which work-items form a subgroup.
+        // The device chooses which work-items form a subgroup, so sort them by subgroup and lane.
         let mut placed: Vec<_> = found.iter().zip(words).collect();
         placed.sort_by_key(|(row, _)| (row[3], row[4]));
         let mut wanted = Vec::new();

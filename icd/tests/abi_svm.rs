@@ -31,7 +31,7 @@ fn capabilities() -> u64 {
     bits.unwrap_or(0)
 }
 
-/// Whether wgcl can reserve host addresses, which its shared virtual memory needs on all devices.
+/// Whether the host supports reserving addresses, which wgcl's shared virtual memory needs on all devices.
 const HOST_HAS_SVM: bool = cfg!(all(unix, target_pointer_width = "64"));
 
 /// Whether the device has shared virtual memory.
@@ -59,7 +59,7 @@ impl<'a> Shared<'a> {
         Self { context, start, bytes }
     }
 
-    /// The address of a byte.
+    /// Returns the address of a byte.
     fn at(&self, offset: usize) -> *mut c_void {
         assert!(offset < self.bytes);
         self.start.wrapping_byte_add(offset)
@@ -150,7 +150,7 @@ fn lists_are_exchanged_in_both_directions() {
     let (walk, make) = (program.kernel("walk"), program.kernel("make"));
     let nodes = Shared::new(&context, 100 * size_of::<Node>());
     let sum = context.buffer(4);
-    // The host builds a list: every other node, from the last to the first.
+    // The host builds a list of every second node, from the last to the first.
     let address = |index: usize| nodes.at(index * size_of::<Node>()).addr() as u64;
     nodes.with(&queue, |list: &mut [Node]| {
         for (index, node) in list.iter_mut().enumerate() {
@@ -334,7 +334,7 @@ fn memory_is_freed_in_the_order_of_the_queue() {
     assert_eq!(info::<u32>(|size, value, ret| cl.clGetEventInfo(event.0, CL_EVENT_COMMAND_TYPE, size, value, ret)), Ok(0x1209));
     assert_eq!(FREED.load(Ordering::SeqCst), 4);
     if target().is_wgcl() && capabilities() & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM == 0 {
-        // Freed memory is no longer shared.
+        // Freed memory is no longer shared virtual memory, so it cannot be mapped.
         let status = cl.clEnqueueSVMMap(queue.0, CL_TRUE, CL_MAP_READ, pointers[7], 16, 0, null(), null_mut());
         assert_eq!(status, CL_INVALID_VALUE);
     }
@@ -478,7 +478,8 @@ fn recorded_copies_move_bytes_between_the_host_and_shared_memory() {
     assert_eq!(copy(a.at(8), a.at(0), 16), CL_MEM_COPY_OVERLAP);
     commands.finalize();
     for round in 1..=3 {
-        // The copy uses the host's memory as it is when the commands run, not when they were recorded.
+        // The copy must use the contents of the host memory at the time when the commands run, and not at the time of
+        // recording.
         host.fill(round);
         commands.enqueue();
         assert_eq!(cl.clFinish(queue.0), CL_SUCCESS);

@@ -1,4 +1,5 @@
-//! Files that wgcl writes for developers: the contents of `WGCL_DUMP_DIR`, and the map of `WGCL_PERF_MAP`.
+//! Tests files that wgcl writes for developers: the contents of `WGCL_DUMP_DIR`, and the symbol file of
+//! `WGCL_PERF_MAP`.
 
 mod common;
 
@@ -48,7 +49,7 @@ fn compiled_kernels_are_dumped() {
     }
     let map = map.expect("a map");
     let fields: Vec<&str> = map.lines().find(|line| line.contains("a_kernel_to_see")).expect("a line").split(' ').collect();
-    // More kernels may have been compiled than launched.
+    // wgcl may have compiled more kernels than the test launched.
     let sizes: Vec<usize> = names
         .iter()
         .filter(|name| name.ends_with(".bin"))

@@ -1,7 +1,7 @@
-//! `WGCL_TRACE` and `WGCL_STATS`: the trace and the summary contain the program's commands, and the trace is valid even
-//! if the program crashed.
+//! Tests `WGCL_TRACE` and `WGCL_STATS`. The trace and the summary must contain the program's commands. The trace must
+//! be valid even if the program crashed.
 //!
-//! Both variables are read once per process, so the tests record child processes.
+//! wgcl reads the two variables once per process, so the tests record child processes.
 
 mod common;
 
@@ -14,7 +14,7 @@ use common::objects::{Context, Event};
 use common::target;
 use serde_json::Value;
 
-/// Set in the process that is recorded: how it exits.
+/// Environment variable of the process that is recorded. Its value selects how the process exits.
 const CHILD: &str = "WGCL_TEST_TRACED";
 const ITEMS: usize = 256;
 const SOURCE: &str =
@@ -49,7 +49,7 @@ fn program() {
     }
 }
 
-/// Runs the program; returns its trace and its summary.
+/// Runs the program. Returns its trace and its summary.
 fn record(folder: &Path, end: &str) -> (Vec<Value>, Option<Value>) {
     let (trace, stats) = (folder.join(format!("{end}.json")), folder.join(format!("{end}-stats.json")));
     let mut command = Command::new(std::env::current_exe().expect("this program"));
@@ -76,18 +76,18 @@ fn check(events: &[Value]) {
     let (twice, more) = (named("twice"), named("more"));
     assert_eq!(twice["args"]["global"], serde_json::json!([ITEMS, 1, 1]));
     assert_eq!(named("WriteBuffer")["args"]["bytes"], 4 * ITEMS);
-    // The comparison of two clocks may be off by half a microsecond.
+    // The times are of two clocks. Their comparison may be wrong by half a microsecond.
     assert!(span(twice).1 <= span(more).0 + 0.5, "{twice} {more}");
     let calls = slices(events, "call");
     assert_eq!(calls.iter().filter(|call| call["name"] == "clEnqueueNDRangeKernel" && call["result"] == Value::Null).count(), 2);
     assert!(!slices(events, "build").is_empty());
-    // Commands of one track follow each other.
+    // Commands of one track must not overlap.
     for command in &commands {
         let others = commands.iter().filter(|other| other["tid"] == command["tid"] && span(other).0 > span(command).0);
         others.for_each(|other| assert!(span(other).0 >= span(command).1 - 0.5, "{command} {other}"));
     }
-    // Every arrow has both ends. One leads from each call to its command, and one from the first kernel to the kernel
-    // that waits for it.
+    // Every arrow must have a start and an end. One arrow leads from each call to its command, and one from the first
+    // kernel to the kernel that waits for it.
     let ends = |phase: &str| {
         let mut numbers: Vec<u64> =
             events.iter().filter(|event| event["ph"] == phase).map(|event| event["id"].as_u64().expect("a number")).collect();
@@ -118,7 +118,7 @@ fn the_commands_of_a_program_are_recorded() {
     assert_eq!(stats["calls"]["clEnqueueNDRangeKernel"]["count"], 2);
     assert_eq!(stats["transfers"]["ReadBuffer"]["amount"], 4 * ITEMS);
 
-    // A crash does not lose events.
+    // After a crash, the trace must contain all events. There is no summary.
     let (events, stats) = record(folder.path(), "abort");
     check(&events);
     assert_eq!(stats, None);

@@ -1,5 +1,5 @@
-//! Commands that the application does not flush with clFlush, clFinish or clWaitForEvents. A callback or a status query
-//! must still report the end of the command. Each test enqueues a command, and observes it in one way only.
+//! Tests commands that the application does not flush with clFlush, clFinish or clWaitForEvents. A callback or a status
+//! query must still report the end of the command. Each test enqueues a command, and observes it in only one way.
 
 mod common;
 
@@ -19,7 +19,8 @@ use common::objects::{Context, Event, Kernel, Mem, Program, Queue};
 use common::{info, target};
 use serial::serially;
 
-/// Tests of one process use one device. The flush of one test would flush the commands of the others.
+/// Runs the tests in sequence. All tests of one process use one device, so the flush of one test would flush the
+/// commands of the others.
 mod serial {
     use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -78,14 +79,14 @@ impl World {
     }
 }
 
-/// The event of a command.
+/// Enqueues a command, and returns its event.
 fn event(enqueue: impl FnOnce(*mut cl_event) -> cl_int) -> Event {
     let mut event = null_mut();
     assert_eq!(enqueue(&mut event), CL_SUCCESS, "the enqueue");
     Event(event)
 }
 
-/// Waits without an OpenCL call other than those of `condition`.
+/// Waits until `condition` holds, for at most 30 seconds. Makes no OpenCL calls except for those of `condition`.
 fn within_seconds(condition: impl Fn() -> bool) -> bool {
     let begin = Instant::now();
     while !condition() {
@@ -98,27 +99,27 @@ fn within_seconds(condition: impl Fn() -> bool) -> bool {
 }
 
 unsafe extern "C" fn note(_: cl_event, status: cl_int, data: *mut c_void) {
-    // SAFETY: `data` is a static atomic, or one that its test waits for.
+    // SAFETY: `data` is an atomic that is never freed, or that lives until its test has seen the callback.
     unsafe { &*data.cast::<AtomicI32>() }.store(status, Ordering::SeqCst);
 }
 
 /// How a test observes the end of a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
-    /// A callback for this status.
+    /// The application registers a callback for this status.
     Callback(cl_int),
-    /// Queries of the execution status.
+    /// The application queries the execution status.
     Status,
-    /// Queries of the end time.
+    /// The application queries the end time.
     Profile,
 }
 
-/// Whether the observer reports within some seconds that the command has ended (or has reached the callback's status).
+/// Whether the observer sees the end of the command within some seconds. A callback must see its status.
 fn is_seen(event: &Event, by: By) -> bool {
     let cl = &target().cl;
     match by {
         By::Callback(trigger) => {
-            // Leaked: a callback that comes late must not write to freed memory.
+            // The atomic is leaked, because a late callback must not write to freed memory.
             let reached: &'static AtomicI32 = Box::leak(Box::new(AtomicI32::new(99)));
             let data = std::ptr::from_ref(reached).cast_mut().cast();
             assert_eq!(cl.clSetEventCallback(event.0, trigger, Some(note), data), CL_SUCCESS);
@@ -142,7 +143,7 @@ fn check(properties: u64, by: By, enqueue: impl FnOnce(&World) -> Option<Event>)
     }
 }
 
-/// Tests of one command: `NAME: QUEUE PROPERTIES, OBSERVER => ENQUEUE`.
+/// Defines tests of one command: `NAME: QUEUE PROPERTIES, OBSERVER => ENQUEUE`.
 macro_rules! cases {
     ($($name:ident: $properties:expr, $by:expr => $enqueue:expr;)*) => {
         $(#[test]
@@ -170,7 +171,7 @@ fn read(world: &World) -> Option<Event> {
     Some(event(|e| target().cl.clEnqueueReadBuffer(queue, mem, CL_FALSE, 0, BYTES, host(), 0, null(), e)))
 }
 
-/// A read of the results of a kernel.
+/// Enqueues a kernel, and a read of its results.
 fn read_after_launch(world: &World) -> Option<Event> {
     drop(world.launch());
     read(world)
@@ -186,7 +187,7 @@ fn fill(world: &World) -> Option<Event> {
     Some(event(|e| target().cl.clEnqueueFillBuffer(world.queue.0, world.mem.0, pattern, 4, 0, BYTES, 0, null(), e)))
 }
 
-/// A map and its unmap; returns their events.
+/// Enqueues a map and its unmap. Returns their events.
 fn mapped(world: &World) -> (Event, Event) {
     let (cl, flags) = (&target().cl, CL_MAP_READ | CL_MAP_WRITE);
     let (mut map, mut status) = (null_mut(), 1);
@@ -229,7 +230,7 @@ fn svm_fill(world: &World) -> Option<Event> {
     Some(filled)
 }
 
-/// A launch that waits for a launch of another queue of the device.
+/// Enqueues a launch that waits for a launch of another queue of the device.
 fn after_other_queue(world: &World) -> Option<Event> {
     let other = world.context.queue(OUT_OF_ORDER);
     let first = world.launch_on(&other, &[]);
@@ -238,7 +239,7 @@ fn after_other_queue(world: &World) -> Option<Event> {
     Some(last)
 }
 
-/// A launch that waits for a user event, which completes first.
+/// Enqueues a launch that waits for a user event, and then completes the user event.
 fn after_user_event(world: &World) -> Option<Event> {
     let user = world.user_event();
     let last = world.launch_on(&world.queue, &[user.0]);
@@ -246,7 +247,7 @@ fn after_user_event(world: &World) -> Option<Event> {
     Some(last)
 }
 
-/// A launch after a chain of launches of two queues, all of which wait for a user event.
+/// Enqueues a chain of launches in two queues. All of them wait for a user event.
 fn after_chain(world: &World) -> Option<Event> {
     let other = world.context.queue(0);
     let user = world.user_event();
@@ -304,7 +305,7 @@ unsafe extern "C" fn complete(_: cl_event, _: cl_int, user: *mut c_void) {
     assert_eq!(target().cl.clSetUserEventStatus(user, CL_COMPLETE), CL_SUCCESS);
 }
 
-/// The callback of a launch completes a user event, which the application waits for.
+/// The callback of a launch completes a user event. The application waits for the user event.
 #[test]
 fn a_callback_completes_a_user_event() {
     let _one = serially();
@@ -315,7 +316,7 @@ fn a_callback_completes_a_user_event() {
     assert!(is_seen(&user, By::Status));
 }
 
-/// A callback on a command that still waits for a user event, which another thread completes.
+/// Registers a callback of a command that still waits for a user event. Another thread completes the user event.
 #[test]
 fn a_callback_is_registered_before_its_command_can_run() {
     let _one = serially();
@@ -338,7 +339,7 @@ unsafe extern "C" fn destroyed(_: cl_mem, _: *mut c_void) {
     DESTROYED.fetch_add(1, Ordering::SeqCst);
 }
 
-/// The destructor callback of a buffer that an unfinished command uses.
+/// Tests the destructor callback of a buffer that an unfinished command uses.
 #[test]
 fn a_destructor_is_called_after_the_last_command() {
     let _one = serially();
@@ -366,7 +367,7 @@ unsafe extern "C" fn native(_: *mut c_void) {
     CALLED.store(true, Ordering::SeqCst);
 }
 
-/// An application may wait for its own function to be called.
+/// An application may wait until its own function is called.
 #[test]
 fn a_native_kernel_runs() {
     let _one = serially();

@@ -61,7 +61,7 @@ fn has(extension: &str) -> bool {
     all.expect("extensions").split(' ').any(|name| name == extension)
 }
 
-/// The functions of the extension, if the device has unified shared memory.
+/// Returns the functions of the extension, if the device has unified shared memory.
 fn supported() -> Option<&'static Functions> {
     functions().filter(|_| has("cl_intel_unified_shared_memory"))
 }
@@ -203,14 +203,14 @@ fn kernels_dereference_pointer_arguments() {
     let (mut words, mut out) = (Words::new(functions, &context, 64), Words::new(functions, &context, 4));
     words.get().copy_from_slice(&std::array::from_fn::<u32, 64, _>(|index| index as u32));
     let scale = program.kernel("scale");
-    // The pointer starts in the middle of the memory, which no command maps or transfers.
+    // The pointer is in the middle of the allocation. No command maps or transfers the allocation.
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, words.at(32)), CL_SUCCESS);
     assert_eq!(scale.set(1, &3_u32), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[32], None), CL_SUCCESS);
     queue.finish();
     let expected: Vec<u32> = (0..64).map(|index| if index < 32 { index } else { 3 * index }).collect();
     assert_eq!(words.get(), expected);
-    // The memory may also be ordinary memory of the process.
+    // The argument may also point to ordinary memory of the process.
     let mut local = vec![7_u32; 16];
     assert_eq!(functions.clSetKernelArgMemPointerINTEL(scale.0, 0, local.as_mut_ptr().cast()), CL_SUCCESS);
     assert_eq!(queue.launch(&scale, &[16], None), CL_SUCCESS);
@@ -264,7 +264,7 @@ fn commands_copy_and_fill() {
     assert_eq!(command_type(event), 0x4206);
     assert_eq!(functions.clEnqueueMemAdviseINTEL(queue.0, words.at(0), 256, 0, 0, null(), &mut event), CL_SUCCESS);
     assert_eq!(command_type(event), 0x4207);
-    // Copies to and from ordinary memory.
+    // Copy to and from ordinary memory.
     let mut local = [0_u32; 10];
     let place = local.as_mut_ptr().cast::<c_void>();
     assert_eq!(functions.clEnqueueMemcpyINTEL(queue.0, CL_TRUE, place, other.at(10), 40, 0, null(), null_mut()), CL_SUCCESS);
@@ -344,7 +344,7 @@ fn memory_in_use_by_a_command_outlives_its_free() {
     assert!(out.get().iter().all(|&word| word == 0x0505_0505));
 }
 
-/// A buffer with a device address.
+/// Creates a buffer with a device address. Returns the buffer and the address.
 fn addressed(context: &Context, size: usize) -> (Mem, u64) {
     let cl = &target().cl;
     let mut status = 1;
@@ -370,19 +370,19 @@ fn addresses_of_buffers_are_arguments_and_pointers_in_memory() {
     assert!(address != 0 && address != node_address);
     let out = context.buffer(64);
     queue.write(&mem, &(0..1024).collect::<Vec<u32>>());
-    // The pointer is in the middle of the buffer. The kernel reads memory before it.
+    // The pointer is in the middle of the buffer. The kernel reads memory before the pointer.
     let before = program.kernel("before");
     assert_eq!(functions.clSetKernelArgDevicePointerEXT(before.0, 0, address + 40), CL_SUCCESS);
     before.set_mem(1, &out);
     assert_eq!(queue.launch(&before, &[1], None), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&out, 1), [8]);
-    // Through a pointer that the host has stored.
+    // The kernel `follow` accesses the buffer through an address that the host wrote to another buffer.
     queue.write(&node, &[address + 400, 5]);
     let follow = program.kernel("follow");
     follow.set_mem(0, &node);
     follow.set_mem(1, &out);
     let set = |size, value: *const c_void| cl.clSetKernelExecInfo(follow.0, EXEC_INFO_DEVICE_PTRS, size, value);
-    // The parameter does not require SVM, which devices lack on some hosts.
+    // CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT does not require SVM, which devices lack on some hosts.
     assert_eq!(set(8, (&raw const address).cast()), CL_SUCCESS);
     assert_eq!(set(5, (&raw const address).cast()), CL_INVALID_VALUE);
     assert_eq!(queue.launch(&follow, &[1], None), CL_SUCCESS);

@@ -1,9 +1,9 @@
-//! Runs kernels of `tests/cl` in a browser: headless Chromium on its SwiftShader runs the WGSL that the compiler writes
+//! Runs kernels of `tests/cl` in a browser: headless Chromium with SwiftShader runs the WGSL that the compiler writes
 //! for WebGPU. The test compares the results with the directives of the files.
 //!
-//! `WGCL_TEST_BROWSER` names the browser; by default the test looks for `chromium` under its usual names. Without a
-//! browser, or without WebGPU in it, the test reports that and returns. `WGCL_TEST_BROWSER_FILES` selects other files,
-//! by parts of their paths; an empty value selects all.
+//! `WGCL_TEST_BROWSER` names the browser. By default, the test looks for `chromium` under its usual names. If there is
+//! no browser, or if it lacks WebGPU, the test reports that and returns. `WGCL_TEST_BROWSER_FILES` selects other files
+//! by parts of their paths. An empty value selects all files.
 
 #![allow(dead_code, reason = "the shared modules contain items that only other tests use")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -32,7 +32,7 @@ use launch::{Launch, Verdict};
 use serde_json::Value as Json;
 use wgcl_compiler::target::Target;
 
-/// The default files. All runs that WebGPU supports must work, and each file must have at least one.
+/// The default files. All runs that WebGPU supports must work. Each file must have at least one such run.
 const FILES: [&str; 16] = [
     "programs/bitonic_sort.cl",
     "programs/blur.cl",
@@ -52,13 +52,13 @@ const FILES: [&str; 16] = [
     "workgroup/whole_groups.cl",
 ];
 
-/// The executables of Chromium.
+/// The usual names of Chromium's executable.
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chrome"];
 
-/// The browser's message for a barrier in control flow that is only uniform for reasons that WGSL does not see.
+/// The browser's message for a barrier in control flow that is not uniform by the rules of WGSL.
 const NOT_UNIFORM: &str = "must only be called from uniform control flow";
 
-/// The time limit of the whole test: a browser starts slowly on few cores.
+/// The time limit of the whole test. A browser starts slowly on a machine with few cores.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 fn browser() -> Option<PathBuf> {
@@ -111,7 +111,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// The selected files, and whether WebGPU must support at least one run of each.
+/// Returns the selected files, and whether WebGPU must support at least one run of each file.
 fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
     let Ok(words) = std::env::var("WGCL_TEST_BROWSER_FILES") else { return (FILES.iter().map(|file| folder.join(file)).collect(), true) };
     let mut files = Vec::new();
@@ -122,9 +122,10 @@ fn files(folder: &Path) -> (Vec<PathBuf>, bool) {
     (files, false)
 }
 
-/// The launches of a file, each with the index of its variant and of its run.
+/// Returns the launches of a file, each with the index of its variant and of its run. Also returns the reasons for runs
+/// without a launch.
 fn launches(text: &str, variants: &[Variant]) -> (Vec<(usize, usize, Launch)>, Vec<String>) {
-    // The browser uses SwiftShader, whose sines are coarse. The GPU back end would detect this.
+    // The browser uses SwiftShader, whose sines are inaccurate. On a Vulkan device, the GPU back end would detect this.
     let target = Target::webgpu().changed(|target| target.shaders.defects.coarse_sines = true);
     let (mut taken, mut refused) = (Vec::new(), Vec::new());
     for (number, variant) in variants.iter().enumerate() {
@@ -144,7 +145,7 @@ fn bytes(text: &Json) -> Vec<u8> {
     digits.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// Compares the results of a launch with the expectations.
+/// Compares the results of a launch with the expectations. Returns the mismatches.
 fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String> {
     if let Some(error) = outcome.get("error") {
         return vec![error.to_string()];
@@ -156,7 +157,7 @@ fn problems(run: &directive::Run, launch: &Launch, outcome: &Json) -> Vec<String
             outputs.insert(name.as_str(), bytes(left)[..*size].to_vec());
         }
     }
-    // A buffer that the kernel does not use is not bound, and does not change.
+    // A buffer that the kernel does not use is not bound, so its contents do not change.
     for (name, input) in launch.inputs.iter().filter(|(_, input)| !input.is_scalar) {
         outputs.entry(name).or_insert_with(|| input.bytes.clone());
     }

@@ -1,15 +1,15 @@
-//! Runs the `.cl` files under `tests/cl` through the ICD loader and checks the directives in their comments.
+//! Runs the `.cl` files under `tests/cl` through the ICD loader, and checks the directives in their comments.
 //!
-//! Each file runs in a child process, so that a crash or a hang affects one test. It runs twice: on the device,
-//! and on wgcl's interpreter, which executes the IR of a build. Both must meet the expectations, and must agree bit by
-//! bit where a value is exact. `WGCL_TEST_INTERPRETER=0` leaves the interpreter out, as does the choice of a device or
-//! a platform.
+//! Each file runs in a child process, so that a crash or a hang affects only one test. It runs twice: on the device,
+//! and on wgcl's interpreter, which executes the IR of a build. Both results must meet the expectations. They must
+//! agree bit by bit if only one value is correct. `WGCL_TEST_INTERPRETER=0` disables the run on the interpreter, as
+//! does the choice of a device or a platform.
 //!
-//! The command line is the part of Rust's test programs that `cargo test` needs: words select files by a part of their
-//! path, `--list` lists, `--jobs N` sets the number of parallel processes. `WGCL_TEST_PART=1/4` selects each fourth
-//! file. `WGCL_TEST_SPIRV=0` (or 2) compiles the sources to SPIR-V with other compilers first (`spirv.rs`).
-//! `tests/README.md` describes the directives; `WGCL_TEST_PLATFORM` and related variables (see `common/mod.rs`) select
-//! another platform to compare with.
+//! The command line supports the options of Rust's test programs that `cargo test` needs. Words select files by a part
+//! of their path, `--list` lists the files, `--jobs N` sets the number of parallel processes. `WGCL_TEST_PART=1/4`
+//! selects every fourth file. `WGCL_TEST_SPIRV=0` (or 2) first compiles the sources to SPIR-V with other compilers
+//! (`spirv.rs`). `tests/README.md` describes the directives. `WGCL_TEST_PLATFORM` and related variables (see
+//! `common/mod.rs`) select another platform for comparison.
 
 #[path = "cl_files/compare.rs"]
 mod compare;
@@ -40,7 +40,7 @@ use std::time::{Duration, Instant};
 
 use expected::Expectations;
 
-/// Exit status for a file without a variant that the device supports.
+/// Exit status of a file without a variant that the device supports.
 const SKIPPED: u8 = 77;
 
 /// The prefix of a line in which a process reports a missing feature as the reason for a skip.
@@ -49,15 +49,15 @@ const SKIPS: &str = "skips: ";
 /// The name of the interpreter's device.
 const INTERPRETER: &str = "interpreter";
 
-/// The time limit of a file in seconds; `WGCL_TEST_TIMEOUT` overrides it.
+/// The default time limit of a file. `WGCL_TEST_TIMEOUT` sets another limit, in seconds.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 enum Outcome {
     Passed,
     Skipped,
     Failed {
-        /// Set for a crash, a hang, a difference between the devices, and an error of the test itself. Such a failure
-        /// is never expected.
+        /// Whether the failure is a crash, a hang, a difference between the devices, or an error of the test itself.
+        /// The lists of expected failures cannot contain such a failure.
         crashed: bool,
     },
 }
@@ -78,7 +78,7 @@ impl Ran {
 
 /// The options of the command line.
 struct Arguments {
-    /// Parts of paths.
+    /// Parts of paths that select files.
     filters: Vec<String>,
     list: bool,
     jobs: usize,
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
             "--expected" => return name_list(),
             "--list" => chosen.list = true,
             "--jobs" | "--test-threads" => chosen.jobs = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(chosen.jobs),
-            // Options of the standard harness without an effect here.
+            // Ignore the other options of the standard harness.
             _ if argument.starts_with('-') => {}
             _ => chosen.filters.push(argument),
         }
@@ -173,8 +173,8 @@ fn run_all(chosen: &Arguments) -> Result<ExitCode, String> {
     Ok(if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The expectations for a device (see [`run_apart`]), if it has a list. A child process must find the device, as this
-/// process must not use OpenCL.
+/// Returns the expectations for a device (see [`run_apart`]), if it has a list. A child process finds the device,
+/// because this process must not use OpenCL.
 fn expectations(device: Option<&str>, known: &BTreeSet<String>) -> Result<Option<Expectations>, String> {
     let output = command(device).and_then(|mut command| command.arg("--expected").output()).map_err(|error| error.to_string())?;
     let listed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -184,7 +184,7 @@ fn expectations(device: Option<&str>, known: &BTreeSet<String>) -> Result<Option
     if listed.is_empty() { Ok(None) } else { Expectations::read(&listed, known).map(Some) }
 }
 
-/// Prints which list of `tests/expected` belongs to the device.
+/// Prints the name of the device's list in `tests/expected`.
 fn name_list() -> ExitCode {
     match expected::list_of_device() {
         Ok(list) => {
@@ -198,7 +198,7 @@ fn name_list() -> ExitCode {
     }
 }
 
-/// All `.cl` files below a folder.
+/// Appends all `.cl` files below a folder.
 fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
@@ -210,7 +210,7 @@ fn find(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether to run files on the interpreter, too.
+/// Whether to run files on the interpreter in addition to the device.
 fn both_devices() -> bool {
     let chosen = ["WGCL_TEST_PLATFORM", "WGCL_TEST_DEVICE"].into_iter().any(|name| std::env::var_os(name).is_some());
     !chosen && std::env::var("WGCL_TEST_INTERPRETER").as_deref() != Ok("0")
@@ -219,7 +219,7 @@ fn both_devices() -> bool {
 /// The expectations for the devices.
 struct Lists {
     device: Option<Expectations>,
-    /// Set if files run on the interpreter, too.
+    /// The expectations for the interpreter. `None` if files do not run on it. `Some(None)` if it has no list.
     interpreter: Option<Option<Expectations>>,
 }
 
@@ -262,7 +262,8 @@ fn run_on_both(file: &Path, on_device: impl Fn(Ran) -> Ran, on_interpreter: impl
     Ok(ran)
 }
 
-/// A command that runs this program again, for the device of that name, or for the device of the environment.
+/// Returns a command that runs this program again. `device` names the device. If it is `None`, the environment selects
+/// the device.
 fn command(device: Option<&str>) -> std::io::Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     if let Some(device) = device {
@@ -271,7 +272,8 @@ fn command(device: Option<&str>) -> std::io::Result<Command> {
     Ok(command)
 }
 
-/// Runs a file in a child process, on the device of that name. The child writes the contents of buffers to `record`.
+/// Runs a file in a child process, on the device with the given name. The child writes the contents of buffers to
+/// `record`.
 fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
     let limit = std::env::var("WGCL_TEST_TIMEOUT").ok().and_then(|text| text.parse().ok()).map_or(TIMEOUT, Duration::from_secs);
     let child = command(device).and_then(|mut command| {
@@ -279,7 +281,7 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
             command.arg("--record").arg(record);
         }
         if device.is_some() && std::env::var_os("WGCL_LOG").is_none() {
-            // The cause of a fault is more useful than the status of a command.
+            // The log contains the cause of a fault, which is more useful than the error code of a command.
             command.env("WGCL_LOG", "error");
         }
         command.arg("--one").arg(file).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
@@ -288,11 +290,11 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
         Ok(child) => child,
         Err(error) => return Ran::failed(format!("cannot start the test process: {error}")),
     };
-    // Both pipes are drained while the child runs, or it would block on a full one.
+    // Read both pipes while the child runs. Otherwise, the child would block if a pipe is full.
     let drain = |pipe: Option<Box<dyn Read + Send>>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
-            // A broken pipe only shortens the report.
+            // A read error only shortens the report.
             let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
             String::from_utf8_lossy(&bytes).into_owned()
         })
@@ -305,7 +307,7 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
             Ok(Some(status)) => break Some(status),
             Ok(None) if begin.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
             _ => {
-                // The child may have exited in between; either way there is no status to report.
+                // The child may have exited in the meantime. In both cases, there is no status to report.
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
@@ -339,8 +341,8 @@ fn run_apart(file: &Path, device: Option<&str>, record: Option<&Path>) -> Ran {
     Ran { outcome, skips, report }
 }
 
-/// Runs a variant that prints in another process, whose standard output comes from the kernels alone, and compares
-/// that.
+/// Runs a variant that prints in another process, whose standard output contains only the output of the kernels.
+/// Compares that output with the expectations.
 fn run_for_output(file: &Path, number: usize, variant: &directive::Variant) -> Vec<String> {
     let child = std::env::current_exe()
         .and_then(|program| Command::new(program).arg("--variant").arg(file).arg(number.to_string()).stdin(Stdio::null()).output());
@@ -361,7 +363,7 @@ fn run_for_output(file: &Path, number: usize, variant: &directive::Variant) -> V
     if have == want { Vec::new() } else { vec![format!("printed:\n{printed}instead of:\n{}", variant.prints.join("\n"))] }
 }
 
-/// Runs one variant in this process; reports mismatches on standard error.
+/// Runs one variant in this process. Reports mismatches on standard error.
 fn run_printing(file: &Path, number: usize) -> ExitCode {
     let Ok(source) = std::fs::read_to_string(file) else { return ExitCode::FAILURE };
     let variants = directive::parse_file(&source).unwrap_or_default();
@@ -371,7 +373,7 @@ fn run_printing(file: &Path, number: usize) -> ExitCode {
     if problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs a file in this process; its report goes to standard output.
+/// Runs a file in this process. Writes its report to standard output.
 fn run_here(file: &Path, record: Option<&Path>) -> ExitCode {
     let parsed =
         std::fs::read_to_string(file).map_err(|error| error.to_string()).and_then(|source| Ok((directive::parse_file(&source)?, source)));

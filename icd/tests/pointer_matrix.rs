@@ -1,10 +1,11 @@
-//! Memory of one element type accessed through pointers to another one: 16 by 16 types, in global, local, private and
-//! constant memory.
+//! Accesses memory of one element type through pointers to another element type: 16 by 16 types, in global, local,
+//! private and constant memory.
 //!
-//! A kernel for each declared type and address space has memory of that type, with a section for each of the 16 types.
-//! It casts the address of a section to a pointer to the other type, and loads and stores there. Then it copies an
-//! element of the declared type over the result. In constant memory, it only loads. The host does the same with bytes.
-//! On GPUs and lavapipe, only each fourth declared type is tested, unless `WGCL_TEST_FULL=1`.
+//! There is a kernel for each declared type and address space. Its memory has the declared type, and a section for each
+//! of the 16 types. The kernel casts the address of a section to a pointer to the other type, and loads and stores
+//! through this pointer. Then it copies an element of the declared type over the result. In constant memory, the kernel
+//! only loads. The host does the same with bytes. On GPUs and lavapipe, only every fourth declared type is tested,
+//! unless `WGCL_TEST_FULL=1` is set.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -15,7 +16,8 @@ use common::objects::Context;
 use common::{info_string, is_cpu, target};
 use std::fmt::Write as _;
 
-/// A type: its name in OpenCL C, its size, and the bytes of it that hold a value (the rest is padding).
+/// An element type: its name in OpenCL C, its size, and the byte ranges that contain a value. The other bytes are
+/// padding.
 struct Element {
     name: &'static str,
     size: usize,
@@ -50,23 +52,24 @@ struct __attribute__((packed)) packed { char a; int b; ushort c; };
 struct mixed { char a; union { int i; float f; } b[2]; short c; };
 ";
 
-/// Strictest alignment: sections start at multiples of it.
+/// The strictest alignment of a type in bytes. Sections start at multiples of it.
 const ALIGN: usize = 128;
 /// The minimum number of elements of a section.
 const ELEMENTS_PER_SECTION: usize = 4;
 
-/// Bytes of a section in memory of a type: whole elements of it, and enough bytes for elements of any other type.
+/// Returns the size in bytes of a section in memory of the declared type. A section contains whole elements of this
+/// type, and enough bytes for elements of any other type.
 fn section(declared: &Element) -> usize {
     let least = ELEMENTS_PER_SECTION * ALIGN;
     (least..).step_by(ALIGN).find(|bytes| bytes % declared.size == 0).unwrap_or(least)
 }
 
-/// Bytes that form neither a NaN nor a denormal, which a device could change.
+/// Returns bytes that form neither a NaN nor a denormal, because a device could change these.
 fn pattern(count: usize) -> Vec<u8> {
     (0..count).map(|i| 0x20 + u8::try_from((i * 37 + i / 64 * 11) % 0x50).unwrap_or(0)).collect()
 }
 
-/// The expected bytes: `None` if the language leaves a byte undefined.
+/// The expected bytes. A byte is `None` if the language leaves it undefined.
 type Memory = Vec<Option<u8>>;
 
 fn copy(memory: &mut Memory, to: usize, from: usize, element: &Element) {
@@ -77,7 +80,7 @@ fn copy(memory: &mut Memory, to: usize, from: usize, element: &Element) {
     }
 }
 
-/// Memory of the declared type and the results after a kernel has run.
+/// Returns the expected contents of the memory of the declared type, and of the results, after a kernel has run.
 fn expected(declared: &Element, writable: bool) -> (Memory, Memory) {
     let bytes = section(declared);
     let mut memory: Memory = pattern(bytes * ELEMENTS.len()).into_iter().map(Some).collect();
@@ -104,7 +107,7 @@ fn source(space: &str, declared: &Element) -> String {
     let own = matches!(space, "local" | "private");
     let mut text = String::new();
     let write = |text: &mut String, line: std::fmt::Arguments<'_>| {
-        // Writing to a string cannot fail.
+        // Ignore the result, because writing to a string cannot fail.
         let _ = text.write_fmt(line);
     };
     let argument = if own { "global uint *in" } else { "" };

@@ -1,10 +1,10 @@
-//! Kernels with random signatures read every argument as the host set it.
+//! Kernels with random signatures must read every argument as the host set it.
 //!
 //! A signature has scalars, vectors, structures of random layout (nested, packed, with arrays), buffers, local memory,
-//! images and samplers in random order. The kernel writes every scalar of every argument to a buffer: directly, through
-//! a helper that takes the structure by value, or with an index that only the launch knows. The expected values are the
-//! bytes passed to clSetKernelArg, so every device and the interpreter are tested alike. `WGCL_FUZZ_SEED` is the first
-//! seed, `WGCL_FUZZ_COUNT` the number of signatures.
+//! images and samplers in random order. The kernel writes every scalar of every argument to a buffer. It reads a scalar
+//! directly, through a helper that takes the structure by value, or with an index that is known only at the launch. The
+//! expected values are the bytes passed to clSetKernelArg, so the test applies to every device and to the interpreter.
+//! `WGCL_FUZZ_SEED` is the first seed, and `WGCL_FUZZ_COUNT` the number of signatures.
 
 mod common;
 
@@ -21,12 +21,12 @@ use common::target;
 
 /// The default number of signatures.
 const COUNT: u64 = 24;
-/// Kernels of one program.
+/// The number of kernels in one program.
 const KERNELS: u64 = 12;
-/// Maximum bytes of the values that a kernel gets as arguments. wgcl's devices support 4,096 bytes for all arguments.
+/// Maximum number of bytes of the value arguments of a kernel. wgcl's devices support 4,096 bytes for all arguments.
 const MAX_BYTES: usize = 3900;
 
-/// The scalar types: name in OpenCL C, bytes.
+/// The scalar types: their names in OpenCL C, and their sizes in bytes.
 const SCALARS: [(&str, usize); 10] =
     [("char", 1), ("uchar", 1), ("short", 2), ("ushort", 2), ("int", 4), ("uint", 4), ("float", 4), ("long", 8), ("ulong", 8), ("int", 4)];
 
@@ -76,7 +76,7 @@ impl Type {
         }
     }
 
-    /// Adds an expression for every scalar, with its offset and its type.
+    /// Adds an entry for every scalar of the type: its expression, offset and type.
     fn scalars(&self, expression: &str, offset: usize, out: &mut Vec<Scalar>) {
         match self {
             Self::Vector(scalar, 1) => out.push(Scalar { expression: expression.to_owned(), offset, ty: *scalar }),
@@ -88,7 +88,7 @@ impl Type {
             }
             Self::Array(element, count) => {
                 for index in 0..*count {
-                    // Every other index is known only at the launch.
+                    // The indices of every second element are known only at the launch. The argument `one` is 1.
                     let at = if index % 2 == 0 { index.to_string() } else { format!("one * {index}") };
                     element.scalars(&format!("{expression}[{at}]"), offset + index * element.size(), out);
                 }
@@ -183,7 +183,8 @@ impl Writer {
         (0..count).map(|_| self.random.below(256) as u8).collect()
     }
 
-    /// A kernel with that number. `out` and `one` are the first parameters, so that the others begin at any offset.
+    /// Generates the kernel with this number. `out` and `one` are the first parameters, so that the other parameters
+    /// begin at any offset.
     fn kernel(&mut self, number: u64) -> Signature {
         let mut arguments = Vec::new();
         let (mut params, mut body) = ("global ulong *out, uint one".to_owned(), String::new());
@@ -233,7 +234,7 @@ impl Writer {
         Signature { arguments, expected }
     }
 
-    /// Reads every scalar of an argument.
+    /// Adds reads of every scalar of an argument, with the expected values.
     fn reads(&mut self, ty: &Type, name: &str, bytes: &[u8], body: &mut String, expected: &mut Vec<u64>) {
         let helper = matches!(ty, Type::Structure(_)) && self.random.below(3) == 0;
         let mut scalars = Vec::new();
@@ -260,7 +261,7 @@ impl Writer {
     }
 }
 
-/// The bits of a scalar as an unsigned word.
+/// Returns an expression for the bits of a scalar as an unsigned word.
 fn word(scalar: &Scalar) -> String {
     let expression = &scalar.expression;
     match SCALARS[scalar.ty] {
@@ -272,7 +273,7 @@ fn word(scalar: &Scalar) -> String {
     }
 }
 
-/// Sets the arguments of a kernel. The memory objects must live until it has run.
+/// Sets the arguments of a kernel. The returned memory objects must live until the kernel has run.
 fn set(context: &Context, kernel: &Kernel, arguments: &[Argument], sampler: cl_sampler, picture: Option<&Mem>) -> Vec<Mem> {
     let cl = &target().cl;
     let mut kept = Vec::new();
@@ -295,7 +296,7 @@ fn set(context: &Context, kernel: &Kernel, arguments: &[Argument], sampler: cl_s
     kept
 }
 
-/// Runs the kernels of one program; returns the mismatches of each.
+/// Runs the kernels of one program. Adds the mismatches of each kernel to `wrong`.
 fn run(context: &Context, queue: &Queue, seed: u64, count: u64, wrong: &mut Vec<String>) {
     let images = supported();
     let mut writer = Writer { random: Random(seed), images, text: String::new(), structures: 0 };

@@ -1,9 +1,9 @@
-//! Random OpenCL C programs have the same results on the device and on wgcl's interpreter.
+//! Random OpenCL C programs must have the same results on the device and on wgcl's interpreter.
 //!
-//! `compiler/tests/passes_fuzz` compares the same programs before and after the passes; here code generation, the
-//! driver and the API take part. `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs, `WGCL_FUZZ_KIND` one kind
-//! (`sources`, `arrays`, `straight`), `WGCL_FUZZ_ITEMS` the number of work-items. `WGCL_FUZZ_SHRINK` reduces a failing
-//! program.
+//! `compiler/tests/passes_fuzz` compares the same programs before and after the passes. This test also covers code
+//! generation, the driver and the API. `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs, `WGCL_FUZZ_KIND`
+//! selects one kind (`sources`, `arrays`, `straight`), and `WGCL_FUZZ_ITEMS` sets the number of work-items.
+//! `WGCL_FUZZ_SHRINK` reduces a failing program.
 
 #[path = "../../compiler/tests/passes_fuzz/arrays.rs"]
 mod arrays;
@@ -26,20 +26,20 @@ use common::ffi::{
 use common::objects::{Context, Kernel, Mem, Program, Queue};
 use common::{info_string, target};
 
-/// The default number of programs of each kind: the driver compiles each of them slowly.
+/// The default number of programs of each kind. It is small, because drivers compile these programs slowly.
 const COUNT: u64 = 8;
 
-/// A kind of programs: its name, and its generator.
+/// A kind of program: its name, and its generator.
 type Kind = (&'static str, fn(u64) -> String);
 
 const KINDS: [Kind; 3] = [("sources", source::program), ("arrays", arrays::program), ("straight", straight::program)];
 
-/// The default number of work-items of the group that runs a program. Sixteen fill a vector of the CPU
-/// (`WGCL_FUZZ_ITEMS`).
+/// The default number of work-items of the group that runs a program. Sixteen work-items fill a vector of the CPU.
+/// `WGCL_FUZZ_ITEMS` sets another number.
 const ITEMS: u64 = 4;
 /// Bytes of a buffer for each work-item.
 const SIZE: usize = 128;
-/// Devices may contract operations: without this pragma, two devices may differ.
+/// Disables contraction. Otherwise, two devices may contract different operations, and their results may differ.
 const PREFIX: &str = "#pragma OPENCL FP_CONTRACT OFF\n";
 /// Removes divisions and square roots of `float` from a program, for devices that do not round them correctly.
 const NO_DIVISIONS: &str = "#define ROUNDS_DIFFERENTLY\n";
@@ -47,7 +47,7 @@ const NO_DIVISIONS: &str = "#define ROUNDS_DIFFERENTLY\n";
 /// Replaces `double` in a program, for devices without cl_khr_fp64.
 const NO_DOUBLES: &str = "#define double float\n";
 
-/// The program with `float` instead of `double`, for devices without cl_khr_fp64.
+/// Replaces `double` by `float` in a program, for devices without cl_khr_fp64.
 fn without_doubles(text: &str) -> String {
     let text = text
         .replace("#define divide_double(a, b) ((a) / (b))", "#define divide_double divide_float")
@@ -57,7 +57,7 @@ fn without_doubles(text: &str) -> String {
     format!("{NO_DOUBLES}{text}")
 }
 
-/// The number in an environment variable.
+/// Returns the number in an environment variable.
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
@@ -91,7 +91,7 @@ fn fp_config(device: cl_device_id, param: cl_uint) -> cl_device_fp_config {
     config
 }
 
-/// The contents of the buffers after a run on a device.
+/// Runs a program on a device. Returns the contents of the buffers after the run.
 fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     let cl = &target().cl;
     let mut status = 1;
@@ -99,7 +99,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
     assert_eq!(status, CL_SUCCESS, "clCreateContext");
     let queue = Queue(cl.clCreateCommandQueue(context.0, device, 0, &mut status));
     assert_eq!(status, CL_SUCCESS, "clCreateCommandQueue");
-    // Without doubles, constants are `float` on this device, and must be on the interpreter.
+    // Without doubles, constants have the type `float` on this device. They must have the same type on the interpreter.
     let options = if text.contains(NO_DOUBLES) { c"-cl-std=CL3.0 -cl-single-precision-constant" } else { c"-cl-std=CL3.0" };
     let text = format!("{PREFIX}{text}");
     let program = Program(cl.clCreateProgramWithSource(context.0, 1, &text.as_ptr().cast(), &text.len(), &mut status));
@@ -138,7 +138,7 @@ fn run(device: cl_device_id, text: &str) -> Result<Vec<Vec<u32>>, String> {
 }
 
 /// Whether two runs have the same results. The sign of a NaN may differ between devices.
-fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, String>) -> bool {
+fn have_equal_results(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, String>) -> bool {
     let words =
         |have: &u32, want: &u32| have == want || (have ^ want == 1 << 31 && matches!(have & u32::MAX >> 1, 0x7fc0_0000 | 0x7ff8_0000));
     match (have, want) {
@@ -147,13 +147,13 @@ fn alike(have: &Result<Vec<Vec<u32>>, String>, want: &Result<Vec<Vec<u32>>, Stri
     }
 }
 
-/// Lines without which a program would be undefined or endless: functions must return, work-items use separate memory,
-/// arrays are initialised, loops count.
+/// Whether the program would be undefined or endless without this line. Functions must return, work-items must use
+/// separate memory, arrays must be initialised, and loops must count.
 fn is_needed(line: &str) -> bool {
     ["#", "return ", "get_global_id(0);", "cells[id] =", "[i]", "a++;", "a += 32"].iter().any(|needed| line.contains(needed))
 }
 
-/// Removes lines from a program as long as the devices disagree about it.
+/// Removes lines from a program while the devices still disagree about the results.
 fn smaller(text: &str, disagree: &dyn Fn(&str) -> bool) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
     let mut size = lines.len() / 2;
@@ -191,12 +191,12 @@ fn devices_agree_with_the_interpreter() {
         let text = if doubles { program(seed) } else { without_doubles(&program(seed)) };
         let text = if exact { text } else { format!("{NO_DIVISIONS}{text}") };
         let (have, want) = (run(device, &text), run(interpreter, &text));
-        if alike(&have, &want) {
+        if have_equal_results(&have, &want) {
             continue;
         }
         let disagree = |text: &str| {
             let want = run(interpreter, text);
-            want.is_ok() && !alike(&run(device, text), &want)
+            want.is_ok() && !have_equal_results(&run(device, text), &want)
         };
         let text = if number("WGCL_FUZZ_SHRINK").is_some() { smaller(&text, &disagree) } else { text };
         wrong.push(((kind, seed), text, have, want));

@@ -1,4 +1,5 @@
-//! `wgclc run`: kernels from the command line, on the CPU device and on wgcl's interpreter, and its error messages.
+//! Tests `wgclc run`: kernels from the command line, on the CPU device and on wgcl's interpreter, and the error
+//! messages of the command.
 
 mod common;
 
@@ -32,7 +33,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The exit status, and the text on standard error.
+/// Returns the exit status, and the text on standard error.
 fn said(output: &Output) -> (Option<i32>, String) {
     (output.status.code(), text(&output.stderr))
 }
@@ -65,7 +66,7 @@ fn devices_are_compared() {
 
 #[test]
 fn differences_between_devices_are_reported() {
-    // The interpreter's subgroups have one work-item.
+    // The maximum subgroup size is 1 on the interpreter, and larger on the CPU device.
     let source = "kernel void k(global int *out) { out[0] = get_max_sub_group_size(); }";
     let output = run_with(source, &["-cl-std=CL3.0", "k.cl", "k", "global=64", "out: int[2]", "--compare", "interpreter"]);
     assert_eq!(said(&output), (Some(1), String::new()));
@@ -100,7 +101,7 @@ fn modules_run() {
 fn errors_are_reported_with_a_status() {
     let good = ["float[6] = i", "float[6]", "float = 2"];
     let status_and_words = [
-        (&["k.cl", "scale", "global=6", good[0], good[1]][..], 2, "`scale` lacks argument 2 (float by)"),
+        (&["k.cl", "scale", "global=6", good[0], good[1]][..], 2, "missing argument for `scale`: 2 (float by)"),
         (&["k.cl", "scales", "global=6", good[0], good[1], good[2]], 2, "no kernel is named `scales`; the kernels of the program: scale"),
         (&["k.cl", "scale", good[0], good[1], good[2]], 2, "global= is missing"),
         (&["k.cl", "scale", "global=6", "number[6]", good[1], good[2]], 2, "unknown type `number`"),

@@ -1,10 +1,9 @@
-//! The end of a process on Windows: no way to end it hangs or crashes, while the device's threads exist.
+//! The end of a process on Windows: no way to end the process may hang or crash while the device's threads exist.
 //!
 //! `cargo test` runs each way in 50 child processes. `WGCL_TEST_EXITS` sets another number. A child runs a kernel on
-//! several threads, enqueues another launch without a flush, and ends: it returns from `main`, calls `exit` or
+//! several threads, enqueues another launch without a flush, and ends. It returns from `main`, calls `exit` or
 //! `ExitProcess` while other threads use OpenCL, or first unloads the library. A child of `unload_unused` never uses
-//! it.
-//! Some children also check the results that `WGCL_CHECK`, `WGCL_STATS` and `WGCL_TRACE` print at the end.
+//! the library. Some children also check the results that `WGCL_CHECK`, `WGCL_STATS` and `WGCL_TRACE` print at the end.
 
 #[cfg(windows)]
 #[path = "windows_exit/child.rs"]
@@ -23,7 +22,7 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// Other systems have `abi_exit`.
+/// On other systems, `abi_exit` tests the end of a process.
 #[cfg(not(windows))]
 fn main() {
     println!("running 0 tests\ntest result: ok. 0 passed; 0 failed; 0 ignored");

@@ -1,4 +1,4 @@
-//! Windows finds the version resource of the library.
+//! Windows must find the version resource of the library.
 
 #![cfg(windows)]
 

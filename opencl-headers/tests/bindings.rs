@@ -1,13 +1,13 @@
-//! `src/bindings.rs` is the output of bindgen for the Khronos headers.
+//! Checks that `src/bindings.rs` is the output of bindgen for the Khronos headers.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p wgcl-opencl-headers` writes the file. It needs libclang and the headers, which
+//! `UPDATE_EXPECT=1 cargo test -p wgcl-opencl-headers` writes the file. The test needs libclang and the headers, which
 //! `scripts/setup` installs.
 
 use std::path::Path;
 
 use bindgen::callbacks::{DeriveInfo, IntKind, ParseCallbacks};
 
-/// The libclang directory of Debian, Ubuntu and other distributions.
+/// Returns the libclang directory: `LIBCLANG_PATH`, or the directory of Debian, Ubuntu and other distributions.
 fn libclang() -> Option<std::path::PathBuf> {
     if let Some(path) = std::env::var_os("LIBCLANG_PATH") {
         return Some(path.into());
@@ -21,13 +21,13 @@ fn libclang() -> Option<std::path::PathBuf> {
 #[derive(Debug)]
 struct Types;
 
-/// `cl_int`: codes that are not negative. Negative ones are signed in any case.
+/// Codes of type `cl_int` that are not negative. Negative constants get a signed type in any case.
 const CODES: [&str; 6] = ["CL_SUCCESS", "CL_COMPLETE", "CL_RUNNING", "CL_SUBMITTED", "CL_QUEUED", "CL_BUILD_SUCCESS"];
 
-/// `cl_bitfield`: flags by their prefix.
+/// Prefixes of flags of type `cl_bitfield`.
 const FLAG_PREFIXES: [&str; 5] = ["CL_DEVICE_TYPE_", "CL_MEM_HOST_", "CL_MEM_SVM_", "CL_MIGRATE_MEM_OBJECT_", "CL_QUEUE_ON_DEVICE"];
 
-/// `cl_bitfield`: other flags.
+/// Other flags of type `cl_bitfield`.
 const FLAGS: [&str; 12] = [
     "CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE",
     "CL_QUEUE_PROFILING_ENABLE",
@@ -43,7 +43,7 @@ const FLAGS: [&str; 12] = [
     "CL_MAP_WRITE_INVALIDATE_REGION",
 ];
 
-/// `cl_context_properties`.
+/// Constants of type `cl_context_properties`.
 const CONTEXT_PROPERTIES: [&str; 5] = [
     "CL_CONTEXT_PLATFORM",
     "CL_CONTEXT_INTEROP_USER_SYNC",
@@ -54,7 +54,7 @@ const CONTEXT_PROPERTIES: [&str; 5] = [
 
 impl ParseCallbacks for Types {
     fn int_macro(&self, name: &str, _: i64) -> Option<IntKind> {
-        // A query of cl_mem_info, not a flag.
+        // CL_MEM_HOST_PTR is a query of cl_mem_info, although it has the prefix of a flag.
         if name == "CL_MEM_HOST_PTR" {
             return None;
         }
@@ -74,7 +74,8 @@ impl ParseCallbacks for Types {
     }
 }
 
-/// Replaces the union of `buffer` and `mem_object` in `cl_image_desc` by `mem_object`. Both have the same type.
+/// Replaces the union of `buffer` and `mem_object` in `cl_image_desc` by `mem_object`. The two members have the same
+/// type.
 fn without_union(generated: &str) -> String {
     let is_union = |line: &&str| line.contains("pub union _cl_image_desc__bindgen_ty_1");
     let lines: Vec<&str> = generated.lines().filter(|line| !is_union(line)).collect();
@@ -103,7 +104,7 @@ fn bindings_are_those_of_the_headers() {
         .generate()
         .expect("bindgen reads the headers")
         .to_string();
-    // One item per line, independent of a rustfmt version.
+    // Write one item per line, so that the file does not depend on a version of rustfmt.
     let generated =
         generated.replace(" ; pub ", " ;\npub ").replace(" } pub ", " }\npub ").replace(" ; # [", " ;\n# [").replace(" } # [", " }\n# [");
     let generated = without_union(&generated);

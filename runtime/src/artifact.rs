@@ -12,15 +12,16 @@ pub trait VariantKey: Clone + Eq + Hash + fmt::Debug + Serialize + DeserializeOw
 
 impl<T: Clone + Eq + Hash + fmt::Debug + Serialize + DeserializeOwned + Send + Sync + 'static> VariantKey for T {}
 
-/// A kernel that is compiled for a key, and not loaded. Cloning is cheap compared with compiling.
+/// A compiled kernel for one key, which is not loaded yet. Cloning an artifact is cheap compared with compiling the
+/// kernel.
 pub trait Artifact: Clone + Send + Sync + Sized + 'static {
-    /// The key of its variant.
+    /// The key of the artifact's variant.
     type Key: VariantKey;
 
     /// The unique name of this kind of artifact in the keys of the disk cache.
     const KIND: &'static str;
 
-    /// Serialises the artifact for the disk cache. Returns `None` if it cannot be stored.
+    /// Serialises the artifact for the disk cache. Returns `None` if the artifact cannot be stored.
     fn encode(&self) -> Option<Vec<u8>>;
 
     /// Deserialises an artifact. Returns `None` if the bytes are invalid.
@@ -32,8 +33,8 @@ pub trait Artifact: Clone + Send + Sync + Sized + 'static {
     /// Whether the artifact can run work-groups of any size, after a call of [`Artifact::adapt`].
     fn serves_any_group_size(&self) -> bool;
 
-    /// Sets the local size of the artifact to that of `key`. Its own key may differ from `key` only in the local size.
-    /// Called only if the artifact can run work-groups of any size.
+    /// Sets the local size of the artifact to that of `key`. The key of the artifact may differ from `key` only in the
+    /// local size. Called only if the artifact can run work-groups of any size.
     fn adapt(&mut self, key: &Self::Key);
 
     /// Returns the common key of all keys that differ from `key` only in the local size.

@@ -1,4 +1,4 @@
-//! Panics of the compiler: they fail a launch, and do not end the process.
+//! Converts panics of the compiler to errors: they fail a launch, and do not end the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

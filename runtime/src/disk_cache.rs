@@ -17,16 +17,17 @@ use wgcl_compiler::target::Target;
 use crate::artifact::Artifact;
 use crate::history::History;
 
-/// The versions of the code that writes the entries. The compiler writes artifacts. This crate writes histories.
+/// The versions of the code that writes cache entries: the compiler writes artifacts, and this crate writes histories.
 const WRITER: [&str; 2] = [stored::VERSION, env!("WGCL_RUNTIME_ID")];
 
 /// The entries of a program in the disk cache.
 pub struct ProgramCache<A> {
-    /// The input of the hash, if the identity is not given.
+    /// The module and the target from which the identity is computed. `None` if the identity is given, or if the
+    /// program is not cached.
     module: Option<(Arc<ir::Module>, Target)>,
     /// Identifies the module and the target. `None` if the program cannot be cached.
     identity: OnceLock<Option<Key>>,
-    /// Whether the identity was given, so that it needs no hash of the module.
+    /// Whether the identity was given, so that no hash of the module is needed.
     is_named: bool,
     artifacts: PhantomData<fn() -> A>,
 }
@@ -38,14 +39,14 @@ impl<A> fmt::Debug for ProgramCache<A> {
 }
 
 impl<A: Artifact> ProgramCache<A> {
-    /// Returns the entries of a program with a given identity.
+    /// Returns the entries of a program whose identity is given.
     pub fn named(name: Key, target: &Target) -> Self {
         let parts = [b"program".as_slice(), name.bytes(), &stored::identify_target(target)];
         Self { module: None, identity: OnceLock::from(Some(Key::of(&parts))), is_named: true, artifacts: PhantomData }
     }
 
-    /// Returns the entries of a program without a given identity. Its identity is a hash of the module and the target,
-    /// computed at the first use.
+    /// Returns the entries of a program without a given identity. The first use computes the identity, which is a hash
+    /// of the module and the target.
     pub const fn of_module(module: Arc<ir::Module>, target: Target) -> Self {
         Self { module: Some((module, target)), identity: OnceLock::new(), is_named: false, artifacts: PhantomData }
     }

@@ -13,7 +13,8 @@ pub struct EndSignal {
 impl EndSignal {
     /// Wakes the waiting thread. The caller must have made the condition of [`Self::wait_until`] true.
     pub fn notify(&self) {
-        // The waiting thread holds the lock between its last check and its sleep.
+        // Acquire the lock before the notification. The waiting thread holds the lock from its last check until it
+        // sleeps, so it does not miss the notification.
         drop(self.lock.lock());
         self.ended.notify_one();
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum number of launches in a history. If there are more, the oldest ones are removed.
+/// Maximum number of launches in a history. In a full history, a new launch replaces the oldest one.
 const MAX_LAUNCHES: usize = 64;
 
 /// A variant that a launch requested.
@@ -12,8 +12,8 @@ pub struct Launched<K> {
     pub kernel: String,
     /// Key of the variant.
     pub key: K,
-    /// Whether the variant's artifact can run work-groups of any size. If so, the disk cache has the artifact under the
-    /// common key.
+    /// Whether the variant's artifact can run work-groups of any size. If true, the disk cache contains the artifact
+    /// under the common key of all local sizes.
     pub any_group_size: bool,
 }
 
@@ -24,7 +24,7 @@ pub struct History<K> {
     pub launches: Vec<Launched<K>>,
     /// The known memory usage of kernels: name, bytes of local memory, bytes of private memory.
     pub usage: Vec<(String, u32, u32)>,
-    /// Kernel, key and value of [`Kernel::measure_once`](crate::Kernel::measure_once).
+    /// Kernel name, key and value of each measurement ([`Kernel::measure_once`](crate::Kernel::measure_once)).
     pub measurements: Vec<(String, u32, u32)>,
 }
 
@@ -35,7 +35,7 @@ impl<K> Default for History<K> {
 }
 
 impl<K> History<K> {
-    /// Appends a launch. Removes the oldest one if there are too many.
+    /// Appends a launch. Removes the oldest launch if there are more than the maximum.
     pub(crate) fn push(&mut self, launched: Launched<K>) {
         self.launches.push(launched);
         if self.launches.len() > MAX_LAUNCHES {

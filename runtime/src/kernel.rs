@@ -1,6 +1,7 @@
 //! A kernel and its variants.
 //!
-//! The first request for a key creates the variant. One thread compiles it and fills its `OnceLock`.
+//! The first request for a key creates the variant. One thread compiles the variant, and stores the result in its
+//! `OnceLock`.
 
 use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +16,8 @@ use wgcl_compiler::passes::{group_independent, reached_instructions};
 
 use crate::artifact::{Artifact, KeyOf, Machine};
 
-/// Minimum number of instructions of a long kernel: NVIDIA's Vulkan driver compiles 5,000 to 10,000 per second.
+/// Minimum number of instructions of a long kernel. NVIDIA's Vulkan driver compiles 5,000 to 10,000 instructions per
+/// second.
 const LONG: usize = 10_000;
 
 /// Facts about a kernel that are known before it is compiled.
@@ -58,9 +60,9 @@ pub(crate) struct Loaded<E> {
     pub(crate) any_group_size: bool,
 }
 
-/// A variant, compiled or being compiled.
+/// A variant that is compiled, is being compiled, or has only been requested.
 pub(crate) struct Variant<E> {
-    /// The result of compilation. The first thread that needs it computes it. Other threads wait.
+    /// The result of compilation. The first thread that needs the result computes it, and other threads wait.
     pub(crate) loaded: OnceLock<BackendResult<Loaded<E>>>,
     /// Whether a launch has requested the variant, so that the program's history lists it.
     pub(crate) in_history: AtomicBool,
@@ -82,8 +84,8 @@ impl<E> Variant<E> {
     }
 }
 
-/// An artifact that has not been loaded.
-struct Spare<A: Artifact> {
+/// An artifact that is stored for a later variant, and is not loaded.
+struct StoredArtifact<A: Artifact> {
     key: A::Key,
     artifact: A,
 }
@@ -100,14 +102,14 @@ pub struct Kernel<M: Machine> {
     pub(crate) usage: OnceLock<BackendResult<KernelUsage>>,
     /// The last artifact that was compiled only for an inspection or its memory usage, or that can run work-groups of
     /// any size. The next variant uses it if the keys match.
-    spare: Mutex<Option<Spare<M::Artifact>>>,
-    /// Whether the compilation of a variant has ended. Similar variants then compile quickly.
+    spare: Mutex<Option<StoredArtifact<M::Artifact>>>,
+    /// Whether the compilation of a variant has ended. Later variants that are similar then compile quickly.
     is_ready: AtomicBool,
-    /// Whether the background compilation for a launch was started.
+    /// Whether a caller has claimed the background compilation for a launch.
     begun: AtomicBool,
     /// The results of measurements of artifacts, by key.
     measurements: Mutex<FxHashMap<u32, u32>>,
-    /// This lock is held during a measurement.
+    /// A thread holds this lock during a measurement.
     measuring: Mutex<()>,
 }
 
@@ -126,7 +128,7 @@ impl<M: Machine> Kernel<M> {
         }
     }
 
-    /// Locks the variants. In a forked child, removes those that a thread of the parent was compiling, because no
+    /// Locks the variants. In a forked child, removes variants that a thread of the parent was compiling, because no
     /// thread of the child completes them.
     fn variants(&self) -> MutexGuard<'_, Variants<M>> {
         let mut variants = self.variants.lock();
@@ -150,7 +152,7 @@ impl<M: Machine> Kernel<M> {
         self.facts.requires_addresses
     }
 
-    /// The attribute `reqd_work_group_size`, if the kernel has it.
+    /// Returns the attribute `reqd_work_group_size`, if the kernel has it.
     pub const fn required_group_size(&self) -> Option<[u32; 3]> {
         self.facts.required_group_size
     }
@@ -165,7 +167,8 @@ impl<M: Machine> Kernel<M> {
         self.facts.instructions >= LONG
     }
 
-    /// Whether the compilation of a variant has ended, possibly with an error. Similar variants then compile quickly.
+    /// Whether the compilation of a variant has ended, possibly with an error. Later variants that are similar then
+    /// compile quickly.
     pub fn is_ready(&self) -> bool {
         let is_ready = || self.is_ready.load(Ordering::Relaxed);
         if !is_ready() && self.variants().values().any(|variant| variant.loaded.get().is_some()) {
@@ -178,7 +181,8 @@ impl<M: Machine> Kernel<M> {
         self.is_ready.store(true, Ordering::Relaxed);
     }
 
-    /// Claims the background compilation for a launch. Returns true for the first caller, which must start it.
+    /// Claims the background compilation for a launch. Returns true only to the first caller, which must start the
+    /// compilation.
     pub fn claim_background_compilation(&self) -> bool {
         !self.begun.swap(true, Ordering::Relaxed)
     }
@@ -236,7 +240,7 @@ impl<M: Machine> Kernel<M> {
         self.variants().insert(key, variant);
     }
 
-    /// Number of variants.
+    /// Returns the number of variants.
     pub(crate) fn count(&self) -> usize {
         self.variants().len()
     }
@@ -248,14 +252,14 @@ impl<M: Machine> Kernel<M> {
 
     /// Stores an artifact for the next variant.
     pub(crate) fn set_aside(&self, key: &KeyOf<M>, artifact: M::Artifact) {
-        *self.spare.lock() = Some(Spare { key: key.clone(), artifact });
+        *self.spare.lock() = Some(StoredArtifact { key: key.clone(), artifact });
     }
 
     /// Returns the stored artifact if it has this key, and removes it. If the artifact can run work-groups of any size,
-    /// the local size may differ: returns an adapted copy, and does not remove the artifact.
+    /// the local size may differ. In this case, returns an adapted copy, and does not remove the artifact.
     pub(crate) fn take_spare(&self, key: &KeyOf<M>) -> Option<M::Artifact> {
         let mut spare = self.spare.lock();
-        let Spare { key: its_key, artifact } = spare.as_ref()?;
+        let StoredArtifact { key: its_key, artifact } = spare.as_ref()?;
         if M::Artifact::any_group_size(key) != M::Artifact::any_group_size(its_key) {
             return None;
         }

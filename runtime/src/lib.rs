@@ -15,9 +15,10 @@
 //! earlier processes launched ([`PrefetchedProgram`]), launches that are queued after other commands, and hints from
 //! the API.
 //!
-//! [`host`] has the memory size, caches and clock of the host, for backends that run there.
+//! [`host`] returns the memory size, caches and clock of the host, for backends that use the host's memory or
+//! processors.
 //!
-//! This crate does not interpret artifacts: an artifact is SPIR-V for a GPU's driver, or machine code.
+//! This crate does not interpret artifacts. An artifact contains SPIR-V for a GPU's driver, or machine code.
 
 #![forbid(unsafe_code)]
 #![warn(unreachable_pub)]

@@ -17,10 +17,10 @@ use crate::history::{History, Launched};
 use crate::kernel::{Kernel, KernelFacts, Loaded, Variant};
 use crate::workers::{self, Urgency};
 
-/// Compiles a kernel for a key.
+/// A function that compiles a kernel for a key.
 pub type Compile<A> = dyn Fn(&str, &<A as Artifact>::Key) -> BackendResult<A> + Send + Sync;
 
-/// A program on a machine.
+/// The kernels of a program on a machine, and their launches.
 pub struct Program<M: Machine> {
     machine: Arc<M>,
     compile: Box<Compile<M::Artifact>>,
@@ -99,8 +99,9 @@ impl<M: Machine> Program<M> {
     /// Returns the executable for a key. The first request compiles it. Concurrent requests wait.
     ///
     /// # Errors
-    /// The errors of the compiler and of the machine, which every later request for the key also returns. If the
-    /// address space is too small to compile, `OutOfHostMemory`, which is not recorded.
+    /// The errors of the compiler and of the machine, which every later request for the key also returns. Also
+    /// `OutOfHostMemory` if the address space is too small to compile. This error is not recorded, so a later request
+    /// tries again.
     pub fn executable(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<Arc<M::Executable>> {
         let variant = kernel.variant(key);
         let executable = self.make(&variant, kernel, key);
@@ -111,7 +112,7 @@ impl<M: Machine> Program<M> {
     /// Compiles a variant for a later launch, on the calling thread.
     ///
     /// # Errors
-    /// Fails with the errors of [`Program::executable`].
+    /// The errors of [`Program::executable`].
     pub fn compile_for_later(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<()> {
         self.make(&kernel.variant(key), kernel, key).map(drop)
     }
@@ -121,15 +122,15 @@ impl<M: Machine> Program<M> {
         let Some(variant) = kernel.new_variant(&key) else { return };
         let (program, kernel) = (Arc::downgrade(self), Arc::clone(kernel));
         workers::spawn(urgency, move || {
-            // A launch of the variant reports the error.
+            // Only log the error. A launch of the variant reports it.
             if let Some(Err(error)) = program.upgrade().map(|program| program.make(&variant, &kernel, &key)) {
                 tracing::debug!("cannot compile kernel `{}` in the background: {error}", kernel.name());
             }
         });
     }
 
-    /// Inspects the executable of a variant. If the variant is not loaded, inspects its artifact, and stores it for the
-    /// variant.
+    /// Inspects the executable of a variant. If the variant is not loaded, inspects its artifact instead, and stores
+    /// the artifact for the variant.
     ///
     /// # Errors
     /// The errors of the compiler, and of the machine if loading the variant has failed.
@@ -179,8 +180,8 @@ impl<M: Machine> Program<M> {
         loaded.as_ref().map(|loaded| Arc::clone(&loaded.executable)).map_err(Clone::clone)
     }
 
-    /// Returns an artifact for a key: the stored one if its key matches, or else a new one. Stores a new artifact that
-    /// can run work-groups of any size.
+    /// Returns an artifact for a key: the stored artifact if its key matches, or else a new one. If a new artifact can
+    /// run work-groups of any size, stores it.
     fn artifact(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         if let Some(spare) = kernel.take_spare(key) {
             return Ok(spare);
@@ -192,8 +193,8 @@ impl<M: Machine> Program<M> {
         Ok(artifact)
     }
 
-    /// Returns an artifact from the disk cache, or else compiles one and stores it there. An artifact that can run
-    /// work-groups of any size is in the disk cache under the common key.
+    /// Returns an artifact from the disk cache, or else compiles an artifact and stores it in the disk cache. The disk
+    /// cache contains an artifact that can run work-groups of any size under the common key of all local sizes.
     fn specialise(&self, kernel: &Kernel<M>, key: &KeyOf<M>) -> BackendResult<M::Artifact> {
         let common = kernel.group_independent().then(|| M::Artifact::any_group_size(key));
         let find = |cache: &Arc<ProgramCache<M::Artifact>>| {
@@ -217,7 +218,7 @@ impl<M: Machine> Program<M> {
         Ok(artifact)
     }
 
-    /// Adds a launch to the history, at the first launch of a variant.
+    /// Adds a launch to the history, if it is the first launch of the variant.
     fn remember(&self, variant: &Variant<M::Executable>, kernel: &Kernel<M>, key: &KeyOf<M>) {
         if variant.in_history.load(Ordering::Relaxed) || variant.in_history.swap(true, Ordering::Relaxed) {
             return;
@@ -274,7 +275,7 @@ impl<M: Machine> PrefetchedProgram<M> {
             let variant = Arc::new(Variant { loaded: OnceLock::new(), in_history: AtomicBool::new(true) });
             let (machine, cache, place, launched) = (Arc::clone(machine), Arc::clone(&cache), Arc::downgrade(&variant), launched.clone());
             workers::spawn(Urgency::Hint, move || {
-                // The variant no longer exists if the program failed to load. If the artifact is not in the cache, a
+                // If the program failed to load, the variant no longer exists. If the artifact is not in the cache, a
                 // launch compiles the variant.
                 let Some(variant) = place.upgrade() else { return };
                 let Launched { kernel, key, any_group_size } = launched;

@@ -1,5 +1,5 @@
-//! End of the process: counts the activities that must end before the process does, and reports whether new ones may
-//! start.
+//! Coordinates the end of the process. Counts the activities that must end before the process does, and reports whether
+//! new activities may start.
 //!
 //! A thread holds a [`Running`] during work that must not be interrupted. The exit handler calls [`begin_end`], and
 //! then waits a bounded time for these activities ([`wait_for_all`]).
@@ -11,16 +11,17 @@ use parking_lot::{Condvar, Mutex};
 use wgcl_api::types::process::{self, PerProcess};
 
 static ENDING: AtomicBool = AtomicBool::new(false);
-/// Number of activities in this process. A forked child starts at 0, because activities of the parent do not end there.
+/// Number of activities in this process. A forked child starts at 0, because activities of the parent do not continue
+/// in the child.
 static RUNNING: Mutex<PerProcess<usize>> = Mutex::new(PerProcess::new());
-/// Fork generation plus 1 of the process that last opened a driver, or 0 if none has.
+/// 1 plus the fork generation of the process that last opened a driver, or 0 if no process has opened one.
 static DRIVER: AtomicU32 = AtomicU32::new(0);
-/// Number of activities that are in a compiler.
+/// Number of activities that run a compiler.
 static COMPILING: AtomicU32 = AtomicU32::new(0);
 static ENDED: Condvar = Condvar::new();
 
 /// Whether the process is ending, or is a forked child of a process with an open driver. The caller must then start no
-/// work and free no resources.
+/// work, and must not free resources.
 pub fn is_ending() -> bool {
     let driver = DRIVER.load(Ordering::Acquire);
     ENDING.load(Ordering::Acquire) || (driver != 0 && driver != process::generation() + 1)
@@ -41,7 +42,7 @@ pub fn is_compiling() -> bool {
     COMPILING.load(Ordering::Acquire) > 0
 }
 
-/// Waits until no [`Running`] exists, or until `until`. Returns false if one still exists.
+/// Waits until no [`Running`] exists, or until the time `until`. Returns false if a [`Running`] still exists.
 pub fn wait_for_all(until: Instant) -> bool {
     let mut running = RUNNING.lock();
     let is_active = |running: &mut PerProcess<usize>| running.get().is_some_and(|count| *count > 0);
@@ -53,7 +54,7 @@ pub fn wait_for_all(until: Instant) -> bool {
     true
 }
 
-/// An activity that the end of the process waits for, until this guard is dropped.
+/// An activity that must end before the process ends. It ends when this guard is dropped.
 #[derive(Debug)]
 pub struct Running {
     compiling: bool,
@@ -66,7 +67,8 @@ impl Running {
         Self::start(false)
     }
 
-    /// Begins an activity that runs a compiler, possibly that of a driver. Exit handlers must not run before it ends.
+    /// Begins an activity that runs a compiler, possibly that of a driver. Exit handlers must not run before the
+    /// activity ends.
     pub fn compiling() -> Self {
         COMPILING.fetch_add(1, Ordering::AcqRel);
         Self::start(true)

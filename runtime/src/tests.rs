@@ -1,4 +1,4 @@
-//! Tests with a machine that counts its loads.
+//! Tests with a machine that counts its calls of `load`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use wgcl_api::backend::{BackendError, BackendResult, KernelUsage};
 use crate::workers::Urgency;
 use crate::{Artifact, History, KernelFacts, Launched, Machine, PrefetchedProgram, Program, ProgramCache};
 
-/// A specialisation, and the local size.
+/// The number of a specialisation, and the local size.
 type Key = (u32, u32);
 
-/// Code for a key. Even specialisations run work-groups of any size.
+/// The artifact for a key. Artifacts of even specialisations can run work-groups of any size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Code(Key);
 
@@ -61,7 +61,7 @@ impl Machine for Counter {
     }
 }
 
-/// A program with one kernel, and the number of compilations. Specialisation 99 is an error.
+/// Creates a program with one kernel, and a counter of compilations. Compiling specialisation 99 fails.
 fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
     let facts = KernelFacts {
         name: "k".to_owned(),
@@ -75,7 +75,7 @@ fn program() -> (Program<Counter>, Arc<AtomicUsize>) {
     let count = Arc::clone(&compiled);
     let compile = move |_: &str, key: &Key| {
         count.fetch_add(1, Ordering::SeqCst);
-        // Long enough for a second thread to request the same variant.
+        // Wait long enough for a second thread to request the same variant.
         std::thread::sleep(Duration::from_millis(5));
         if key.0 == 99 { Err(BackendError::OutOfHostMemory) } else { Ok(Code(*key)) }
     };
@@ -142,7 +142,7 @@ fn a_stored_artifact_is_only_used_for_its_key() {
         assert_eq!(program.inspect(kernel, &looked_at, |code| code.0, |code| code.0), Ok(looked_at));
         assert_eq!(program.executable(kernel, &wanted).map(|code| code.0), Ok(wanted));
     }
-    // At the second inspection of 3, its artifact is still stored.
+    // At the second inspection of specialisation 3, its artifact is still stored.
     assert_eq!(compiled.load(Ordering::SeqCst), 5);
 }
 
@@ -184,7 +184,7 @@ fn a_program_uses_the_history_of_earlier_processes() {
     let kernel = program.kernel("k").expect("it has one");
     assert_eq!(program.usage(kernel, || (7, 8)), Ok(KernelUsage { local_memory: 64, private_memory: 8 }));
     assert_eq!(kernel.measure_once(16, || Ok(1)), Ok(4));
-    // The disk cache is empty: the launch compiles the variant.
+    // The disk cache is empty, so the launch compiles the variant.
     assert_eq!(program.executable(kernel, &(7, 8)).map(|code| code.0), Ok((7, 8)));
     assert_eq!((program.variant_count(), compiled.load(Ordering::SeqCst)), (1, 1));
 }

@@ -1,8 +1,8 @@
 //! Background threads that compile while the application or the submission thread continues.
 //!
-//! Jobs are optional: they may run late or never. If a thread needs the result of a job, it waits if the job has
-//! started, and else computes the result itself. Threads start when jobs are queued, at most one per processor, and end
-//! when the queue is empty.
+//! Jobs are optional: they may run late or never. If a thread needs the result of a job that has started, it waits. If
+//! the job has not started, the thread computes the result itself. Worker threads start when jobs are queued, at most
+//! one per processor, and end when the queue is empty.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,17 +17,17 @@ use crate::shutdown;
 /// Priority of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// A command waits for it.
+    /// A command waits for the result.
     Awaited,
     /// The result may be needed later.
     Hint,
 }
 
-/// Maximum number of queued hints. A program with more kernels rarely launches all of them.
+/// Maximum number of queued hints. A program with more kernels than this rarely launches all of them.
 const MAX_HINTS: usize = 64;
 
-/// Stack size of a thread in bytes: compilers recurse over the nesting of the source. The system provides only pages
-/// that are used.
+/// Stack size of a thread in bytes. It is large, because compilers recurse over the nesting of the source. The system
+/// provides only pages that are used.
 pub const STACK: usize = 64 << 20;
 
 type Job = Box<dyn FnOnce() + Send>;
@@ -38,7 +38,7 @@ struct Work {
     threads: PerProcess<usize>,
 }
 
-/// The queue of all devices.
+/// The queue of jobs, shared by all devices.
 static WORK: Mutex<Work> = Mutex::new(Work { awaited: VecDeque::new(), hints: VecDeque::new(), threads: PerProcess::new() });
 
 impl Work {
@@ -48,7 +48,7 @@ impl Work {
         }
     }
 
-    /// Removes the next job for a thread. Returns `None` if the queue is empty: the thread must then end.
+    /// Removes the next job for a thread. Returns `None` if the queue is empty, and the thread must then end.
     fn next(&mut self) -> Option<Job> {
         let job = self.awaited.pop_front().or_else(|| self.hints.pop_front());
         if job.is_none() {
@@ -58,7 +58,7 @@ impl Work {
     }
 }
 
-/// Queues a job. Drops a hint if `MAX_HINTS` hints are queued. Drops every job if the address space is limited: the
+/// Queues a job. Drops a hint if `MAX_HINTS` hints are queued. Drops every job if the address space is limited. The
 /// launch then compiles its variant itself.
 pub fn spawn(urgency: Urgency, job: impl FnOnce() + Send + 'static) {
     // The stacks of threads would use address space that the application's data needs.

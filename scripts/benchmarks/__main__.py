@@ -1,6 +1,7 @@
 """Compares OpenCL platforms: runs the same workloads on each, checks the results, and compares the median times.
 
-A sample repeats a kernel workload for about 20 ms (60 ms on a GPU) and divides by the number of repetitions, so that Python and launch latency have little effect.
+A sample repeats a kernel workload for about 20 ms (60 ms on a GPU), and divides the time by the number of repetitions. Python and the launch latency therefore
+have little effect.
 """
 
 import argparse
@@ -17,13 +18,13 @@ from programs import measure as measure_program
 from twins import VARIANTS, TwinWorker, find_twins
 from worker import Worker, find_devices
 
-# Workloads select the drivers' caches. This variable disables pyopencl's own cache.
+# Each workload enables or disables the drivers' caches. This variable disables pyopencl's own cache for all workloads.
 os.environ["PYOPENCL_NO_CACHE"] = "1"
 
-# The number of CPU time samples per round. The result of a round is their minimum.
-SHORT_TIMINGS = 30
+# With --cpu-time, the number of samples per round. The result of a round is their minimum.
+CPU_SAMPLES_PER_ROUND = 30
 
-# A workload is not repeated on a platform after this many seconds, independent of the number of rounds.
+# After this time in seconds, a workload is not repeated on a platform, even if fewer than `--rounds` rounds have run.
 PATIENCE = 20
 
 
@@ -84,12 +85,12 @@ def time_alternating(workload, workers, rounds, size, cpu_time=False):
     for worker in running():
         outcomes[worker.name] |= worker.call("warm_up")
     for _ in range(rounds):
-        # Platforms alternate, so that other load affects all of them equally.
+        # Platforms alternate, so that other load on the machine affects all of them equally.
         for worker in running():
             outcome = outcomes[worker.name]
-            # Slow workloads are sampled less often.
+            # Slow workloads have fewer samples.
             if sum(outcome["seconds"]) * outcome["loops"] < PATIENCE:
-                answer = worker.call("time", SHORT_TIMINGS if cpu_time else 1)
+                answer = worker.call("time", CPU_SAMPLES_PER_ROUND if cpu_time else 1)
                 if "seconds" in answer:
                     outcome["seconds"].append(answer["seconds"])
                 else:
@@ -170,7 +171,7 @@ def measure_scaling(report, workers, args):
         for number in bar:
             outcomes = time_alternating((series, number), [w for w in workers if w.name not in ended], args.rounds, report["size"])
             table[str(number)] = {n: o.get("median") or o.get("error") or o.get("skipped") for n, o in outcomes.items()}
-            # A platform that failed, or took very long, does not run larger sizes.
+            # A platform that failed at this size, or took very long, does not run larger sizes.
             ended |= {n for n, o in outcomes.items() if not o.get("median") or o["median"] > PATIENCE / 2}
         print("\n" + reports.scaling_table(report, series), flush=True)
         save(report, args)
@@ -219,7 +220,7 @@ def main():
         "size": size, "rounds": args.rounds, "cpu_time": args.cpu_time, "base": base, "devices": [{k: d[k] for k in ("platform", "device", "version", "is_cpu")} for d in chosen],
         "workloads": {}, "ratios": {},
     }
-    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}; above 1, {base} is faster")
+    print(f"sizes {size}, {reports.manner(report)}; in brackets: time of the platform / time of {base}. Above 1, {base} is faster.")
     for d in chosen:
         print(f"  {d['platform']}: {d['device']}, {d['version']}")
     begin = time.time()

@@ -1,4 +1,4 @@
-"""Measurements in a new process: start-up, memory, and builds with the drivers' caches on disk. That process runs this file as a program."""
+"""Measurements in a new process: start-up, memory, and builds with the drivers' caches on disk. The new process runs this file as a program."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 
 START_UP, BUILD = "start-up", "build"
 
-# Disables all caches, so that the compiler itself is measured. Must be set before a driver is loaded.
+# Environment variables that disable all drivers' caches, so that the compilers are measured. They must be set before a driver is loaded.
 CACHES_OFF = {
     "WGCL_CACHE": "0",
     "POCL_KERNEL_CACHE": "0",
@@ -19,7 +19,7 @@ CACHES_OFF = {
 
 
 def caches_in(folder):
-    """Variables that enable all drivers' caches, in one directory."""
+    """Environment variables that enable all drivers' caches, in one directory."""
     os.makedirs(folder, exist_ok=True)
     return {
         "WGCL_CACHE": "1", "WGCL_CACHE_DIR": os.path.join(folder, "wgcl"),
@@ -31,7 +31,7 @@ def caches_in(folder):
 
 
 def run(platform, what, file="", variables=None):
-    """Runs the process and returns its measurements. On failure, raises RuntimeError with the end of its messages."""
+    """Runs the new process and returns its measurements. If the process fails, raises RuntimeError with the end of its messages."""
     command = [sys.executable, os.path.abspath(__file__), platform, what, file]
     done = subprocess.run(command, env=os.environ | (variables or {}), capture_output=True, text=True, timeout=120)
     if done.returncode:
@@ -49,7 +49,8 @@ def first_result(cl, np, queue, context, source, name):
 
 
 def memory(field):
-    """Memory of this process in MiB, from /proc/self/status: VmRSS is the current value, VmHWM the maximum. ru_maxrss includes the parent's maximum."""
+    """The memory of this process in MiB, from a field of /proc/self/status: VmRSS is the current value, and VmHWM the maximum. ru_maxrss of getrusage is not
+    used, because it includes the parent's maximum."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith(field)) / 1024
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 @dataclass
 class Row:
-    """A number in a program's output: group 1 of a pattern, in `unit` per second; or with `seconds`, a time."""
+    """A number in a program's output: group 1 of `pattern`, multiplied by `scale`. It is a speed with the unit `unit`, or with `seconds`, a time in seconds.
+    Without a pattern, the number is the time of the whole run."""
 
     name: str
     pattern: str
@@ -40,7 +41,7 @@ class Program:
 
 
 def _stream(size, suffix, runs):
-    """BabelStream prints 10^6 bytes per second in its second column."""
+    """BabelStream with arrays of `size` elements. Its second column is the speed in 10^6 bytes per second."""
     rows = [Row(f"babelstream_{kernel.lower()}{suffix}", rf"^{kernel}\s+([0-9.]+)", 1e6, "GB/s") for kernel in ("Copy", "Mul", "Add", "Triad", "Dot")]
     return Program(f"BabelStream{suffix}", "BABELSTREAM", "ocl-stream", ["-n", str(runs), "-s", str(size)], rows)
 
@@ -82,13 +83,13 @@ PROGRAMS = [
 
 
 def number(text):
-    """`12.5 M` or `12.5`."""
+    """Parses a number with an optional unit prefix: `12.5 M` or `12.5`."""
     value, _, prefix = text.strip().partition(" ")
     return float(value) * _PREFIX[prefix.strip()]
 
 
 def seconds_of(row, output, wall):
-    """Seconds per unit of work in one run, or None if the output does not contain the number."""
+    """The seconds per unit of work in one run: `wall` if the row has no pattern, otherwise from the output. None if the output does not contain the number."""
     if not row.pattern:
         return wall
     # The last match is the result.
@@ -99,7 +100,8 @@ def seconds_of(row, output, wall):
 
 
 def run(program, device, limit):
-    """Runs the program once. Returns its output and its time in seconds, or None; and an error message, or None."""
+    """Runs the program once. Returns a pair. The first value is its output and its time in seconds, or None if it did not end. The second value is an error
+    message, or None."""
     with tempfile.TemporaryDirectory(prefix="bench-program-") as home:
         environment = os.environ | device["variables"]
         begin = time.monotonic()

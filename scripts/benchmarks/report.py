@@ -3,7 +3,7 @@
 import math
 import statistics
 
-# Each group has its own geometric mean. The first is the headline figure.
+# The groups of workloads and their titles. Each group has its own geometric mean. The mean of the first group is the main result.
 GROUPS = {
     "kernels": "kernel workloads", "images": "images", "runtime": "runtime costs", "builds": "builds and first launches", "spirv": "SPIR-V modules", "spirv builds": "builds of SPIR-V modules", "memory": "memory",
     "programs": "programs",
@@ -11,7 +11,7 @@ GROUPS = {
 
 
 def manner(report):
-    """How the samples are combined."""
+    """A phrase that says how the samples are combined to a result."""
     return f"least CPU time of one thread in {report['rounds']} round{'' if report['rounds'] == 1 else 's'}" if report.get("cpu_time") else f"median of {report['rounds']}"
 
 
@@ -26,12 +26,12 @@ def format_time(seconds):
 
 
 def format_step(seconds, number):
-    """A step of a series: the total time and the time per item; or the reason why there is none."""
+    """Formats a step of a series with `number` items: the total time and the time per item. If there is no time, returns the reason (a string)."""
     return f"{format_time(seconds)} ({format_time(seconds / int(number))})" if isinstance(seconds, float) else (seconds or "")
 
 
 def format_rate(entry, seconds):
-    """Formats a median as a rate, a time, or MiB."""
+    """Formats the median of a workload in the unit of its entry: as a rate, a time, or MiB."""
     amount, unit = entry["amount"], entry["unit"]
     if unit == "MiB":
         return f"{seconds:.4g} MiB"
@@ -58,7 +58,7 @@ def _summary(rows):
 
 
 def add_ratios(report):
-    """Computes the geometric means of each group and family. The headline is that of the kernel workloads."""
+    """Computes the geometric means of each group and family of workloads. The main result of a platform is the mean of the kernel workloads."""
     report["ratios"] = {}
     for name in others(report):
         found = {w: ratio(entry, name, report["base"]) for w, entry in report["workloads"].items()}

@@ -4,8 +4,9 @@
  *   cc -O2 -o target/runtime scripts/benchmarks/runtime.c -lOpenCL
  *   target/runtime wgcl
  *
- * Times are medians; bandwidths are those of blocking calls, in 10^9 bytes per second. The second argument is the size
- * of the large transfers in MiB, the third the number of launches in the longer batch. */
+ * The second argument is the size of the large transfers in MiB (default: 64). The third argument is the number of
+ * launches in the longer batch (default: 100,000). Times are medians. Bandwidths are those of blocking calls, in 10^9
+ * bytes per second. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include <CL/cl.h>

@@ -1,4 +1,4 @@
-"""WGSL twins: workloads written by hand in WGSL and run by wgpu alone (`backend-wgpu/examples/twins.rs`). The benchmark treats them as platforms."""
+"""WGSL twins: workloads written by hand in WGSL, which wgpu runs without wgcl (`backend-wgpu/examples/twins.rs`). The benchmark treats each variant as a platform."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 FOLDER = Path(__file__).parent / "twins"
-# The name of each platform, and the program's arguments. By default wgpu checks bounds, limits loops and zeroes work-group memory.
+# The name of each platform, and the arguments of the twins' program. Without `unchecked`, wgpu checks bounds, limits loops and zeroes work-group memory.
 VARIANTS = {"WGSL on wgpu": [], "WGSL on wgpu, unchecked": ["unchecked"]}
 TWINNED = {
     "copy_float4", "triad_float", "reduction", "sgemm_naive", "sgemm_tiled", "transpose_tiled", "nbody", "mandelbrot", "histogram_local", "black_scholes",
@@ -21,7 +21,7 @@ class TwinError(Exception):
 
 
 class TwinDevice:
-    """The twins' program, with the interface of a device. Buffers are numbers."""
+    """A running twins' program, with the interface of `OpenClDevice`. Its buffers are numbers."""
 
     def __init__(self, program, arguments, timeout):
         self.timeout = timeout
@@ -69,7 +69,7 @@ class TwinDevice:
 
 
 class TwinWorker:
-    """Has the interface of `Worker`."""
+    """Runs the twins of workloads on one platform. Has the interface of `Worker`."""
 
     def __init__(self, device, timeout):
         self.device, self.timeout = device, timeout

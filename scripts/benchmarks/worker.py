@@ -1,7 +1,7 @@
-"""Runs each platform in its own process: a crash or hang of a driver does not affect other platforms, and each driver is the only one in its process.
+"""Runs each platform in its own process. A crash or hang of a driver therefore does not affect other platforms, and no other driver is in its process.
 
-The drivers' caches are enabled, in a temporary directory, because rusticl of Mesa 22.3 otherwise compiles a kernel at every launch. Workloads that
-measure compilers set `cold`, and run in a separate process with the caches disabled.
+The drivers' caches are enabled, in a temporary directory. Without a cache, rusticl of Mesa 22.3 would compile a kernel at every launch. Workloads that
+measure compilers set `cold`. They run in a separate process with the caches disabled.
 """
 
 import multiprocessing
@@ -15,13 +15,13 @@ from pathlib import Path
 from child import CACHES_OFF, caches_in, memory
 
 SPAWN = multiprocessing.get_context("spawn")
-# The duration of a CPU time sample in seconds. Short samples are often undisturbed.
-SHORT = 0.002
+# With --cpu-time, the duration of a sample in seconds. Other load disturbs short samples less often than long ones.
+CPU_SAMPLE_SECONDS = 0.002
 
 
 @contextmanager
 def variables(values):
-    """Sets environment variables for processes started in this block."""
+    """Sets environment variables for the processes that are started in a `with` block."""
     before = dict(os.environ)
     os.environ.update(values)
     try:
@@ -65,7 +65,7 @@ def _list_devices(pipe):
 
 
 def find_devices():
-    """The first device of every platform, and a temporary directory that must exist as long as they are used."""
+    """The first device of every platform, and a temporary directory that must exist as long as the devices are used."""
     home = tempfile.TemporaryDirectory(prefix="bench-icd-")
     devices = []
     for folder in vendor_folders(home.name):
@@ -88,9 +88,9 @@ def _serve(pipe, device):
     from workloads import OpenClDevice, Skip, base, find
 
     if device.get("cpu_time"):
-        # Before the driver is loaded, so that it does not start threads for other cores.
+        # The affinity is set before the driver is loaded, so that the driver does not start threads for other cores.
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-        base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: SHORT for kind in base.TIMING_SECONDS}
+        base.CLOCK, base.TIMING_SECONDS = time.process_time, {kind: CPU_SAMPLE_SECONDS for kind in base.TIMING_SECONDS}
     platform = next(p for p in cl.get_platforms() if p.name.strip() == device["platform"])
     opened = OpenClDevice(platform, platform.get_devices()[0], "cpu" if device["is_cpu"] else "gpu")
     workload = None
@@ -134,11 +134,11 @@ class Worker:
         self.cold = False
 
     def supports(self, workload):
-        """Whether this platform supports the workload. OpenCL platforms report a missing feature later, by `Skip`."""
+        """Whether this platform has the workload: always for OpenCL. If a device lacks a feature, the workload raises `Skip` later."""
         return True
 
     def call(self, *message):
-        """Sends a request and returns the answer: a dictionary, with "error" on failure, or "skipped" if the device cannot run it."""
+        """Sends a request and returns the answer, a dictionary. It has the key "error" on failure, or "skipped" if the device does not support the workload."""
         self.ask(*message)
         return self.answer()
 

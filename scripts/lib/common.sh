@@ -4,10 +4,10 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
 python=$target/python/bin/python
 
-# The target of a cross-build. Empty for this machine.
+# The Rust target of a cross-build. Empty if the build is for this machine.
 cross=
 
-# The oldest glibc that released packages support: that of RHEL 8 and of the wheels manylinux_2_28.
+# The oldest glibc version that released packages support. RHEL 8 and wheels for manylinux_2_28 use this version.
 glibc=2.28
 
 # The library's file name on this system.
@@ -24,8 +24,8 @@ project() { # NAME
     sed -n '/^\[workspace.package\]/,/^\[/s/^'"$1"' = \[\{0,1\}"\([^"]*\)".*/\1/p' "$root/Cargo.toml"
 }
 
-# Prints a line with the elapsed time at an interval. With a log of tests, also prints how many have ended. To be started in the
-# background; ends with `stop_progress`, or with this shell.
+# Prints a line with the elapsed time at an interval. With a log of tests, also prints the number of tests that have ended. Start this
+# function in the background. It ends when `stop_progress` is called or this shell ends.
 show_progress() { # SECONDS TEXT [LOG]
     local begin=$SECONDS waiting
     trap 'kill "$waiting" 2>/dev/null; exit' TERM
@@ -78,11 +78,11 @@ missing_for_build() {
     fi
     while [ ! -d "$folder" ]; do folder=$(dirname "$folder"); done
     free=$(($(df -Pk "$folder" | awk 'END {print $4}') / 1024))
-    # An existing build needs less.
+    # A build that only updates an existing one needs less space.
     [ -e "$target/release/$library_name" ] || [ "$free" -ge "$build_space" ] || echo "$build_space MiB of disk space in $folder: $free MiB are free; set CARGO_TARGET_DIR to another file system"
 }
 
-# Lists everything that a build needs and this machine lacks, and fails if there is any.
+# Ends the script with a list of the programs and files that a build needs and this machine lacks. Does nothing if the list is empty.
 check_build() {
     local missing
     missing=$(missing_for_build)
@@ -116,13 +116,13 @@ library() { # [PACKAGE...]
     fi
     # shellcheck disable=SC2086
     (cd "$root" && with_progress "building wgcl" cargo build --release $quiet ${cross:+--target "$cross"} --package wgcl ${*/#/--package }) >&2 || die "cargo build failed"
-    # If cargo did not rebuild, mark the library as current.
+    # If the library is older than a source but cargo did not rebuild it, mark it as current.
     [ -n "$quiet" ] || touch "$built/$library_name"
     realpath "$built/$library_name"
 }
 
-# Builds the library and wgclc for every Linux system with glibc 2.28 or later, and prints the library's path. zig links, so that the result does not depend
-# on the glibc and the linker of this machine. Paths of this machine are replaced, so that two builds in different directories give the same bytes.
+# Builds the library and wgclc for every Linux system with glibc 2.28 or later, and prints the library's path. zig is the linker, so that the result does
+# not depend on the glibc and the linker of this machine. Paths of this machine are replaced, so that two builds in different directories give the same bytes.
 portable_library() {
     local machine=${cross:-$(uname -m)-unknown-linux-gnu} flags
     "$root/scripts/setup" zig
@@ -135,7 +135,7 @@ portable_library() {
     realpath "$target/$machine/release/$library_name"
 }
 
-# Succeeds if a build result is missing or older than a source file.
+# Succeeds if a build result does not exist or is older than a source file.
 is_stale() {
     [ -e "$1" ] || return 0
     local newer
@@ -144,7 +144,7 @@ is_stale() {
     [ -n "$newer" ]
 }
 
-# Sets the ICD loaders (ocl-icd and Khronos) to this library only, for programs started by this shell.
+# Makes the ICD loaders (ocl-icd and Khronos) load only this library, in programs that this shell starts.
 use_library() {
     local folder=$target/icd
     mkdir -p "$folder"

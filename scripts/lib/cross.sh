@@ -5,8 +5,8 @@ has_target() { # TRIPLE
     [ -e "$(cd "$root" && rustc --print target-libdir --target "$1" 2>/dev/null)" ]
 }
 
-# Extracts Debian's rustc-web with the source of the standard library, and exports RUSTC. cargo then builds the standard library
-# itself (-Zbuild-std). This installs nothing.
+# Extracts Debian's rustc-web with the source of the standard library into a folder, and exports RUSTC. cargo then builds the standard
+# library from source (-Zbuild-std). The function installs nothing on this system.
 debian_rust() { # FOLDER LOG
     local folder=$1 log=$2 name file
     if [ ! -x "$folder/rustc" ]; then
@@ -21,7 +21,7 @@ debian_rust() { # FOLDER LOG
             tail -n 20 "$log" >&2
             die "mmdebstrap failed"
         fi
-        # Only the libraries that other systems may not have. The C library must be that of this system.
+        # Link only the libraries that this system may not have. rustc must use the C library of this system.
         for name in librustc_driver libLLVM libffi libedit libz3 libzstd libxml2 libicuuc libicudata libbsd libmd; do
             for file in "$folder/rust/usr/lib/x86_64-linux-gnu/$name"[.-]*so*; do
                 if [ -e "$file" ]; then ln -sf "$file" "$folder/lib/"; fi
@@ -31,7 +31,7 @@ debian_rust() { # FOLDER LOG
         chmod +x "$folder/rustc.new"
         mv "$folder/rustc.new" "$folder/rustc"
     fi
-    # cargo and rustc treat this release like a nightly release.
+    # With RUSTC_BOOTSTRAP, cargo and rustc treat this release like a nightly release, which -Zbuild-std requires.
     export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 }
 
@@ -50,7 +50,8 @@ list_test_programs() { # LOG
     sed -nE 's/.*"package_id":"[^"]*\/([a-z-]+)(#[^"]*)?".*"kind":\["([a-z]+)"\].*"name":"([a-z_-]+)".*"overflow_checks":[a-z]*,"test":true.*"executable":"([^"]+)".*/\1 \3 \4 \5/p' "$1" | sort -u
 }
 
-# Prints each test that fails. If a test ends 20 seconds or more after the last line, prints how many have ended.
+# Reads the output of tests from standard input, and prints each test that fails. When a test ends 20 seconds or more after the last
+# count was printed, also prints the number of tests that have ended.
 progress() {
     local line count=0 bad=0 last=$SECONDS
     while IFS= read -r line; do
@@ -64,7 +65,7 @@ progress() {
     done
 }
 
-# Appends the result of a program to a log, for `judge`.
+# Appends the result of a program to a log, in the format that `judge` reads. The program has passed if PASSED is not empty.
 result() { # LOG NAME PASSED
     if [ -n "$3" ]; then
         printf 'test %s ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored\n' "$2" >>"$1"

@@ -9,7 +9,8 @@ COMPILER_CLASS = "73e22d93-e6ce-47f3-b5bf-f0664f39c1b0"
 COMPILER = "228B4687-5A6A-4730-900C-9702B2203F54"
 RESULT = "58346CDA-DDE7-4497-9461-6F87AF5E0659"
 UTF8 = 65001
-# Indices in virtual function tables. IUnknown has three functions, and five if the library was built with a virtual destructor.
+# Indices of functions in the virtual function table of IUnknown. The table has three functions, or five if the library was built with a virtual destructor.
+# VERSIONS are the possible numbers.
 QUERY, RELEASE = 0, 2
 VERSIONS = (5, 3)
 
@@ -25,7 +26,7 @@ def _call(interface, index, result, *arguments):
 
 
 class Compiler:
-    """A compiler for use by one thread. `path` is the library's path; `base` is the number of functions of its IUnknown."""
+    """A compiler that only one thread may use. `path` is the library's path, and `base` the number of functions of its IUnknown (see VERSIONS)."""
 
     def __init__(self, path, base=VERSIONS[0]):
         self.library = ctypes.CDLL(path)

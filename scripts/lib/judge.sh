@@ -4,8 +4,9 @@ passed=0
 failed=0
 skipped=0
 
-# Prints the known failures that apply to these words, one test per line. An entry in FILE is `fails WORDS: REASON`, followed by indented
-# tests. Its WORDS are compared with the arguments in order. `*` matches every argument, and `25.0` also matches `25.0.1`.
+# Prints the known failures for the arguments WORD (such as a device and a version), one test per line. An entry in FILE is `fails WORDS: REASON`,
+# followed by indented names of tests. It applies if each of its WORDS matches the argument at the same position. `*` matches every argument, and
+# `25.0` also matches `25.0.1`.
 known_failures() { # FILE WORD...
     local file=$1
     shift
@@ -21,7 +22,8 @@ known_failures() { # FILE WORD...
     ' "$file"
 }
 
-# Compares the tests that failed in a log with the known failures. Adds to `passed`, `failed` and `skipped`, and prints a line with the counts.
+# Compares the tests that failed in a log with the known failures. Adds the counts to `passed`, `failed` and `skipped`, and prints a line with them.
+# A known failure counts as skipped, and a known failure that passes counts as failed.
 judge() { # NAME LOG FILE WORD...
     local name=$1 log=$2 file=$3 known results p f i unknown outcome test
     shift 3
@@ -34,7 +36,7 @@ judge() { # NAME LOG FILE WORD...
         [ -n "$test" ] || continue
         if grep -Fxq -- "$test" <<<"$known"; then
             if [ "$outcome" = ok ]; then
-                say "$name: $test passes, but $file lists it as a failure ($*): remove it"
+                say "$name: $test passes, but $file lists it as a failure ($*): remove the test from the file"
                 unknown=$((unknown + 1)) p=$((p - 1))
             else
                 i=$((i + 1)) f=$((f - 1))

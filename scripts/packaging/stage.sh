@@ -1,10 +1,10 @@
-# Creates the directory tree that all packages contain. Sourced by scripts/package and scripts/install.
+# Creates the directory tree that all packages contain. scripts/package and scripts/install source this file.
 
-# The prefix of the names of binutils, and the command that runs wgclc, for a cross-build.
+# The prefix of the names of the binutils programs, and the emulator that runs wgclc. Both are set for a cross-build only.
 tools=
 runner=()
 
-# Prints the path of a Python 3: the environment with pyopencl, or the system's.
+# Prints the path of a Python 3: that of the environment with pyopencl, or the system's.
 any_python() {
     if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is not installed"; fi
 }
@@ -16,7 +16,7 @@ stripped() { # FROM TO
     "${tools}strip" --strip-unneeded --remove-section=.comment "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
-# Compresses standard input to a file, without a timestamp and name, so that builds are reproducible.
+# Compresses standard input to a file. The result contains no timestamp and no name, so that builds are reproducible.
 compressed() { # TO
     mkdir -p "$(dirname "$1")"
     gzip -9 -n >"$1"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Creates a Python wheel with the library and wgclc, for pyopencl.
 
-The wheels of pyopencl contain an ICD loader (ocl-icd). It reads /etc/OpenCL/vendors and `pyopencl/.libs/*.icd`. A file name without a directory in such an
-.icd file is found in `pyopencl/.libs`, the run path of pyopencl's module. The wheel therefore installs the library there.
+The wheels of pyopencl contain an ICD loader (ocl-icd). It reads /etc/OpenCL/vendors and `pyopencl/.libs/*.icd`. If such an .icd file contains a file name
+without a directory, the loader finds the file in `pyopencl/.libs`, because this directory is the run path of pyopencl's module. The wheel therefore
+installs the library in `pyopencl/.libs`.
 """
 
 import argparse
@@ -39,7 +40,7 @@ The package also contains `wgclc`, the compiler as a command.
 
 
 def glibc(binaries, objdump):
-    """The oldest glibc version with all symbols that the binaries need, as (major, minor)."""
+    """Returns the oldest glibc version that has all symbols that the binaries need, as (major, minor). The result is at least 2.17."""
     versions = [(2, 17)]
     for binary in binaries:
         symbols = subprocess.run([objdump, "-T", binary], check=True, capture_output=True, text=True).stdout

@@ -1,4 +1,5 @@
-//! The files that the checks read: source, documentation and scripts that git tracks or does not ignore, by kind.
+//! The files that the checks read, by kind. These are source, documentation and scripts, if git tracks them or does not
+//! ignore them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +12,7 @@ pub enum Kind {
     C,
     /// Prose, except for fenced blocks and inline code.
     Markdown,
-    /// Scripts and data with `#` comments: every line is prose, because any line may have a message or a help text.
+    /// Scripts, and data with `#` comments. Every line is prose, because any line may contain a message or a help text.
     Script,
     /// The IR, assembly and WGSL: comments of any style are prose.
     Assembly,

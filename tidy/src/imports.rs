@@ -1,9 +1,9 @@
 //! The import graphs of a crate, and their cycles.
 //!
-//! [`file_graph`] has a node for each file, and an edge for every path to another file. In [`graph`], a node is a file
-//! or folder directly under `src`, with all its contents. Tests are excluded. In [`graph`], a path is an import if it
-//! starts at the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs`
-//! re-exports `B` from `a`.
+//! In [`file_graph`], a node is a file, and an edge is a path to another file. In [`graph`], a node is a file or folder
+//! directly under `src`, with all its contents. Tests are excluded. In [`graph`], a path is an import if it starts at
+//! the crate's root: `crate::a::B`, `super::a::B` from a file in `src`, or `crate::B` where `lib.rs` re-exports `B`
+//! from `a`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ fn items(text: &str) -> Vec<&str> {
 }
 
 /// Returns the module of each name in the statements `use module::Name;` and `use module::{Name, ...};` of `lib.rs`.
-/// Most of them are re-exports.
+/// Most of these statements are re-exports.
 fn re_exports(code: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for statement in code.split(';') {
@@ -168,8 +168,8 @@ fn module_of(relative: &Path) -> Module {
     parts
 }
 
-/// Returns the import graph of the files of the crate in a folder, by their paths in `src`. Files of tests and the root
-/// of the crate are excluded: `lib.rs` declares the other files.
+/// Returns the import graph of the files of the crate in a folder. The names of the nodes are paths in `src`. Files of
+/// tests are excluded, and so is `lib.rs`, because it declares all other files.
 pub fn file_graph(folder: &Path) -> Result<Graph, String> {
     let source = folder.join("src");
     let mut files: BTreeMap<Module, (String, String)> = BTreeMap::new();

@@ -13,7 +13,7 @@ use crate::syntax::{Comment, Parts, Style};
 pub enum Source {
     /// The first paragraph of a documentation comment.
     Summary,
-    /// Any other paragraph of a comment, also of a comment in a script.
+    /// Any other paragraph of a comment, including comments in scripts.
     Comment,
     /// A string literal, or a line of a script.
     Message,
@@ -128,8 +128,8 @@ fn page(text: &str, found: &mut Vec<Paragraph>) {
 }
 
 /// Splits a script into paragraphs. Lines that begin with `#` are comments. A comment may continue on the next line,
-/// unless it is an indented example of usage. Each other line is a separate paragraph, including directives of OpenCL C
-/// sources in scripts.
+/// unless the line is an indented example of usage. Each other line is a separate paragraph. This includes directives
+/// of OpenCL C sources in scripts.
 fn script(text: &str, found: &mut Vec<Paragraph>) {
     const DIRECTIVES: [&str; 8] = ["#define", "#undef", "#if", "#elif", "#else", "#endif", "#pragma", "#include"];
     let mut splitter = Splitter::new(Source::Comment, Source::Comment);
@@ -155,7 +155,7 @@ fn script(text: &str, found: &mut Vec<Paragraph>) {
 /// The folders whose `.cl` files contain directives.
 const DIRECTIVE_FOLDERS: [&str; 2] = ["tests/cl/", "compiler/tests/sema/"];
 
-/// The directives of `.cl` tests: data, not prose.
+/// The directives of `.cl` tests, which are data and not prose.
 const DIRECTIVES: [&str; 10] = ["for:", "build:", "requires:", "error", "warning", "log:", "run:", "arg ", "expect ", "prints"];
 
 /// Returns the line numbers of the directives in a file. Only `.cl` tests have directives.
@@ -233,8 +233,8 @@ fn names(code: &str, found: &mut Vec<Paragraph>) {
     }
 }
 
-/// Maximum length of a quotation in characters. A quote without a closing quote within this length does not begin a
-/// quotation.
+/// Maximum length of a quotation in characters. A quote begins a quotation only if the closing quote is within this
+/// length.
 const MAX_QUOTATION: usize = 400;
 
 /// Splits lines into words and punctuation.

@@ -11,7 +11,7 @@ use crate::words::{BANS, Ban, HEADLESS, SPELLINGS};
 const MAX_COLUMNS: usize = 120;
 /// Maximum length of a sentence, in words.
 const MAX_SENTENCE: usize = 25;
-/// Minimum length of a documentation comment, in words. A name of the OpenCL, Vulkan or SPIR-V specification is also
+/// Minimum length of a documentation comment, in words. One name of the OpenCL, Vulkan or SPIR-V specification is also
 /// sufficient.
 const MIN_DOC: usize = 3;
 /// Maximum length of a file, in lines.
@@ -19,7 +19,8 @@ const MAX_FILE: usize = 799;
 /// Maximum length of a function, in lines.
 const MAX_FUNCTION: usize = 99;
 
-/// Functions that may be longer: a match with an arm for each case is easier to read in one function.
+/// Functions that may be longer than the limit, because a match with an arm for each case is easier to read in one
+/// function.
 const LONG_FUNCTIONS: [(&str, &str); 9] = [
     ("compiler/src/ast/dump.rs", "expr_kind"),
     ("compiler/src/interpret/execute.rs", "segment"),
@@ -67,7 +68,8 @@ pub fn check(file: &File) -> Vec<Finding> {
     let mut report = |rule, line, message: String| found.push(Finding { rule, path: file.path.clone(), line, message });
     for paragraph in prose::of(file, &parts) {
         check_words(&paragraph, &mut report);
-        // Messages may quote clang, names may follow an API, and tests in assembly name passes.
+        // Check only the spelling of comments and pages. Messages may quote clang, names may follow an API, and tests
+        // in assembly name passes.
         if file.kind != Kind::Assembly && matches!(paragraph.source, Source::Summary | Source::Comment | Source::Page) {
             paragraph.tokens.iter().for_each(|token| check_spelling(token, &mut report));
         }
@@ -123,7 +125,8 @@ fn check_words(paragraph: &Paragraph, report: Report) {
     }
 }
 
-/// Reports American spellings. Tokens with other characters than letters and hyphens are names, not words.
+/// Reports American spellings. A token that contains characters other than letters and hyphens is a name, and not a
+/// word.
 fn check_spelling(token: &Token, report: Report) {
     if !token.text.chars().all(|c| c.is_alphabetic() || c == '-') {
         return;
@@ -155,7 +158,7 @@ impl Table {
         Self(bans.iter().map(split).collect())
     }
 
-    /// Calls `hit` for each range of tokens that matches a pattern and does not begin in an exception.
+    /// Calls `hit` for each range of tokens that matches a pattern, unless the first token is part of an exception.
     fn hits(&self, tokens: &[Token], mut hit: impl FnMut(&Ban, usize, usize)) {
         for (ban, pattern, except) in &self.0 {
             for from in 0..tokens.len() {
@@ -171,13 +174,13 @@ impl Table {
     }
 }
 
-/// Returns the end of the match of a pattern that begins at token `at`, or `None` if it does not match.
+/// Returns the end of the match of a pattern that begins at token `at`, or `None` if the pattern does not match.
 fn match_elements(elements: &[Vec<&str>], tokens: &[Token], at: usize) -> Option<usize> {
     let Some((first, rest)) = elements.split_first() else { return Some(at) };
     match first[..] {
         ["^"] => (at == 0 || tokens[at - 1].ends_sentence()).then(|| match_elements(rest, tokens, at)).flatten(),
         ["~"] => {
-            // Up to seven words, or up to 60 before a question mark.
+            // `~` matches up to seven words, or up to 60 words before a question mark.
             let limit = if rest == [["?"]] { 60 } else { 7 };
             let mut end = at;
             loop {
@@ -198,7 +201,8 @@ fn match_elements(elements: &[Vec<&str>], tokens: &[Token], at: usize) -> Option
     }
 }
 
-/// Reports lines with comments that are too wide. Directives of tests, links and rows of tables cannot be wrapped.
+/// Reports lines with comments that are too wide. Directives of tests, links and rows of tables are excluded, because
+/// they cannot be wrapped.
 fn check_width(file: &File, parts: &Parts, report: Report) {
     let directives = prose::directives_of(file, parts);
     let lines: Vec<&str> = file.text.lines().collect();

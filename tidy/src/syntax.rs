@@ -1,7 +1,7 @@
 //! Splits source text into code, comments and string literals, without parsing it.
 //!
-//! The same scanner reads Rust, OpenCL C and assembly. All have `//` and `/* */` comments. In assembly, comments may
-//! also begin with `;` or `#`. The languages differ in the meaning of quotes.
+//! The same scanner reads Rust, OpenCL C and assembly. All three have `//` and `/* */` comments. In assembly, comments
+//! may also begin with `;` or `#`. Quotes have different meanings in these languages.
 
 use crate::files::Kind;
 
@@ -10,16 +10,16 @@ use crate::files::Kind;
 pub enum Style {
     /// `//` or `/* */`, or in assembly `;` or `#`.
     Plain,
-    /// `///`: the item that follows.
+    /// `///`: documents the item that follows.
     Outer,
-    /// `//!`: the module that contains it.
+    /// `//!`: documents the module that contains the comment.
     Inner,
 }
 
 /// One line of a comment.
 #[derive(Debug)]
 pub struct Comment {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
     pub style: Style,
     /// Whether the line contains only the comment.
@@ -113,7 +113,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Moves past bytes that are not code.
+    /// Moves past bytes that are not code, and replaces them by spaces in the code.
     fn skip(&mut self, bytes: usize) {
         for c in self.rest[..bytes].chars() {
             self.parts.code.push(if c == '\n' { '\n' } else { ' ' });
@@ -186,7 +186,7 @@ pub struct Function {
     pub lines: usize,
 }
 
-/// Returns the functions of Rust code, which must not have comments and strings.
+/// Returns the functions of Rust code. The code must not contain comments and strings.
 pub fn functions(code: &str) -> Vec<Function> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("fn ") {

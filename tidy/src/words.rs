@@ -2,8 +2,8 @@
 //!
 //! A pattern is a sequence of words and punctuation marks. `a|b` matches either word, `*` any word, and `^` the start
 //! of a sentence. `~` matches up to seven words of one sentence, or up to 60 before a `?` at the end of the pattern. A
-//! hit is permitted if its first word is part of a match of `except`. To permit a literal use, add the shortest phrase
-//! that shows that it is literal.
+//! match is permitted if its first word is part of a match of `except`. To permit a literal use of a word, add the
+//! shortest phrase that identifies the literal use.
 
 /// One entry of the table.
 pub struct Ban {

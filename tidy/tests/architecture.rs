@@ -1,6 +1,6 @@
-//! Compares the source with ARCHITECTURE.md: the places that it names exist. `unsafe` and interfaces of operating
-//! systems appear only in the listed files. The modules of each crate import in one direction, except for the cycles
-//! that this file lists.
+//! Compares the source with ARCHITECTURE.md. All places that the page names must exist. `unsafe` and interfaces of
+//! operating systems must appear only in the listed files. The modules of each crate must import in one direction,
+//! except for the cycles that this file lists.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use wgcl_tidy::files::root;
 use wgcl_tidy::imports::{code, cycles, file_graph, graph, is_test, sources};
 
-/// The crates of the workspace, except for this one and `opencl-headers`, which is generated.
+/// The crates of the workspace, except for `tidy`, and for `opencl-headers`, which is generated.
 const CRATES: [&str; 9] = ["api", "backend-cpu", "backend-host", "backend-wgpu", "client", "codegen", "compiler", "icd", "runtime"];
 
 /// For each crate, the modules that may import each other in cycles.
 const MODULES_IN_CYCLES: [(&str, &str); 2] = [
     ("api", "backend cache commands image objects observe types"),
-    // Entry points refer to the dispatch table, which lists them all.
+    // Entry points refer to the dispatch table, which refers to all entry points.
     (
         "icd",
         "command_buffer context device dispatch enqueue event external handles image image_enqueue kernel leak_report memory \
@@ -24,8 +24,9 @@ const MODULES_IN_CYCLES: [(&str, &str); 2] = [
     ),
 ];
 
-/// The files of `api` that import each other in cycles: the graph of OpenCL's objects. An event has a queue, and
-/// a queue has its last event. Move plain types to a leaf file, or use a trait, instead of adding a file.
+/// The files of `api` that import each other in cycles. They define the graph of OpenCL's objects: an event has a
+/// queue, and a queue has its last event. Do not add a file. Move plain types to a file without imports, or use a
+/// trait.
 const FILES_IN_CYCLES: [&str; 9] = [
     "commands/command.rs",
     "commands/command_buffer/mod.rs",
@@ -42,7 +43,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The text between each pair of back-quotes.
+/// Returns the text between each pair of back-quotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -67,11 +68,11 @@ fn every_path_in_architecture_md_exists() {
     assert!(missing.is_empty(), "ARCHITECTURE.md names paths that do not exist: {missing:?}");
 }
 
-/// The files that ARCHITECTURE.md lists in the line that starts with `beginning`.
+/// Returns the files that ARCHITECTURE.md lists in the line that starts with `beginning`.
 fn files_listed_after(beginning: &str) -> BTreeSet<PathBuf> {
     let text = read(&root().join("ARCHITECTURE.md"));
     let line = text.lines().find_map(|line| line.strip_prefix(beginning)).expect("the invariant");
-    // Each crate precedes its files.
+    // In the list, the name of a crate precedes its files.
     let mut folder = PathBuf::new();
     let mut file = |word: &str| {
         if word.ends_with(".rs") {
@@ -159,7 +160,7 @@ fn files_import_in_one_direction() {
     }
 }
 
-/// The shared parts of the code generator do not depend on an instruction set.
+/// The shared parts of the code generator must not depend on an instruction set.
 #[test]
 fn only_the_root_of_codegen_knows_the_instruction_sets() {
     let is_of_isa = |name: &String| name.starts_with("isa/");

@@ -1,9 +1,9 @@
-//! Each rule reports the text that it bans, and permits literal uses.
+//! Each rule must report the text that it bans, and permit literal uses.
 
 use wgcl_tidy::files::{File, Kind};
 use wgcl_tidy::rules::check;
 
-/// The rules that a text breaks, with their lines.
+/// Returns the rules that a text violates, with the lines.
 fn broken(path: &str, kind: Kind, text: &str) -> Vec<(&'static str, usize)> {
     let file = File { path: path.to_owned(), kind, text: text.to_owned() };
     check(&file).into_iter().map(|finding| (finding.rule, finding.line)).collect()

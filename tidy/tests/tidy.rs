@@ -1,4 +1,4 @@
-//! Checks every file against the rules of language and size; see `wgcl_tidy::rules`.
+//! Checks every file against the rules of language and size (`wgcl_tidy::rules`).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// Host memory that a command reads. Implemented for memory of the application (in the C ABI), pinned and staging
 /// memory, and vectors.
 pub trait HostSource: Send + Sync + fmt::Debug {
-    /// Calls `f` with the bytes. They may change while `f` runs if the application misbehaves.
+    /// Calls `f` with the bytes. The bytes may change while `f` runs if the application writes them concurrently.
     fn with(&self, f: &mut dyn FnMut(&[u8]));
     /// Returns the device memory that contains the bytes (see `Device::host_region`) and the byte offset in it. Returns
     /// `None` if no device memory contains them.
@@ -19,7 +19,7 @@ pub trait HostSource: Send + Sync + fmt::Debug {
 pub trait HostTarget: Send + Sync + fmt::Debug {
     /// Calls `f` with the bytes.
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8]));
-    /// The device memory that contains the bytes, as for [`HostSource::memory`].
+    /// Returns the device memory that contains the bytes, as [`HostSource::memory`] does.
     fn memory(&self) -> Option<(Arc<dyn Memory>, u64)> {
         None
     }
@@ -43,7 +43,7 @@ pub struct CopyRegion {
     pub size: u64,
 }
 
-/// Device memory. The backend frees it when it is dropped and the commands that use it are complete.
+/// Device memory. The backend frees the memory when this object is dropped and the commands that use it are complete.
 pub trait Memory: Send + Sync + fmt::Debug {
     /// The size in bytes.
     fn size(&self) -> u64;

@@ -1,12 +1,13 @@
 //! The interface that a backend implements: devices, memory, programs and commands.
 //!
-//! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each
-//! of its dependencies is complete or was enqueued on the same device earlier. A device runs its commands as if in
-//! sequence, in the order of [`Device::enqueue`]. It may batch them until [`Device::flush`].
+//! This crate owns the dependency graph of events, queues and callbacks. A backend receives a command only when each of
+//! its dependencies is complete or was enqueued on the same device earlier. A device runs its commands as if in
+//! sequence, in the order of [`Device::enqueue`]. A device may collect commands until [`Device::flush`], and submit
+//! them together.
 //!
 //! # Clock
-//! All times are nanoseconds of one clock per backend, the clock of [`Device::now`]. This is the host's monotonic
-//! clock; the backend converts GPU timestamps.
+//! All times are nanoseconds of one clock per backend, the clock of [`Device::now`]. This clock is the host's monotonic
+//! clock. The backend converts GPU timestamps to it.
 
 pub mod memory;
 
@@ -46,16 +47,16 @@ pub enum DeviceKind {
 /// whose size is within these bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredGroup {
-    /// The minimum number of work-items: enough to hide latencies, and to outweigh the cost of a group.
+    /// The minimum number of work-items: enough to hide latencies, and to outweigh the fixed cost of a group.
     pub min_items: u32,
     /// The maximum number of work-items.
     pub max_items: u32,
-    /// The number of groups per compute unit that balances the load of uneven groups.
+    /// The number of groups per compute unit at which groups of different durations load all units evenly.
     pub groups_per_unit: u32,
 }
 
 impl PreferredGroup {
-    /// A preference for exactly `items` work-items.
+    /// Returns a preference for groups of exactly `items` work-items.
     pub const fn fixed(items: u32) -> Self {
         Self { min_items: items, max_items: items, groups_per_unit: 1 }
     }
@@ -74,14 +75,14 @@ bitflags::bitflags! {
     /// cl_device_svm_capabilities: the shared virtual memory features of a device.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct SvmCapabilities: u64 {
-        /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are host addresses; maps and unmaps transfer the contents.
+        /// CL_DEVICE_SVM_COARSE_GRAIN_BUFFER: pointers are host addresses, and maps and unmaps transfer the contents.
         const COARSE_GRAIN_BUFFER = 1 << 0;
         /// CL_DEVICE_SVM_FINE_GRAIN_BUFFER: stores of host and device are visible to each other at synchronisation
         /// points.
         const FINE_GRAIN_BUFFER = 1 << 1;
         /// CL_DEVICE_SVM_FINE_GRAIN_SYSTEM: like FINE_GRAIN_BUFFER, for all host memory.
         const FINE_GRAIN_SYSTEM = 1 << 2;
-        /// CL_DEVICE_SVM_ATOMICS: atomic stores are also visible to the other side while a kernel runs.
+        /// CL_DEVICE_SVM_ATOMICS: atomic stores of host and device are visible to each other even while a kernel runs.
         const ATOMICS = 1 << 3;
     }
 }
@@ -97,7 +98,7 @@ pub enum ExternalMemory {
     DmaBuf = 0x2067,
 }
 
-/// The name of the constant in the specification.
+/// Displays the name of the constant in the specification.
 impl fmt::Display for ExternalMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -119,13 +120,14 @@ impl ExternalMemory {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ExternalSemaphore {
-    /// A driver-specific file descriptor: its owner shares the payload (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR).
+    /// A driver-specific file descriptor (CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR). A semaphore that imports it shares the
+    /// payload.
     OpaqueFd = 0x2055,
-    /// A Linux sync file: a copy of one signal (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR).
+    /// A Linux sync file (CL_SEMAPHORE_HANDLE_SYNC_FD_KHR). A semaphore that imports it gets a copy of one signal.
     SyncFd = 0x2058,
 }
 
-/// The name of the constant in the specification.
+/// Displays the name of the constant in the specification.
 impl fmt::Display for ExternalSemaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -145,12 +147,12 @@ impl ExternalSemaphore {
 /// The payload of a semaphore that is shared with another API.
 pub trait SharedPayload: Send + Sync + fmt::Debug {
     /// Exports the payload as a file descriptor, which the caller owns. A sync file captures the signal that was
-    /// enqueued last; the call may block until that signal is submitted to the driver.
+    /// enqueued last. The call may block until that signal is submitted to the driver.
     ///
     /// # Errors
     /// The errors of the driver.
     fn export(&self, kind: ExternalSemaphore) -> BackendResult<i32>;
-    /// Imports the signal of another sync file. On success the device owns the descriptor.
+    /// Replaces the payload by the signal of another sync file. On success the device owns the descriptor.
     ///
     /// # Errors
     /// The errors of the driver.
@@ -182,9 +184,9 @@ pub struct DeviceProperties {
     pub max_allocation: u64,
     /// Bytes of local memory.
     pub local_memory: u32,
-    /// Bytes of the largest uniform binding.
+    /// Bytes of the largest uniform buffer binding, the limit for a `__constant` argument.
     pub max_constant_size: u32,
-    /// Maximum number of uniform bindings for `__constant` arguments per kernel.
+    /// Maximum number of uniform buffer bindings for `__constant` arguments per kernel.
     pub max_constant_args: u32,
     /// Maximum work-items per group.
     pub max_group_invocations: u32,
@@ -206,7 +208,7 @@ pub struct DeviceProperties {
     pub cache: Option<CacheProperties>,
     /// Whether local memory is dedicated memory, not global memory.
     pub dedicated_local_memory: bool,
-    /// Whether host and device share memory: maps cost nothing.
+    /// Whether host and device share memory, so that a map of a buffer needs no copy.
     pub unified_memory: bool,
     /// Whether the device runs native kernels: commands that are host functions and access device memory by host
     /// address. Memory that such a device allocates has a [`Memory::host_address`].
@@ -244,7 +246,7 @@ pub struct NvidiaAttributes {
     pub integrated: bool,
     /// Whether the driver ends kernels that run too long.
     pub execution_timeout: bool,
-    /// The number of queues that only copy.
+    /// The number of copy engines: hardware queues that execute only copies.
     pub copy_engines: u32,
 }
 
@@ -280,19 +282,19 @@ pub struct MemoryRange {
     pub offset: u64,
     /// The size of the range in bytes.
     pub size: u64,
-    /// The byte offset in the range to which a kernel argument points. It can differ from 0 for SVM pointers and for
-    /// device addresses.
+    /// The byte offset, from the start of the range, to which a kernel argument points. The offset can differ from 0 if
+    /// the argument is an SVM pointer or a device address.
     pub start: u64,
-    /// The high half of a pointer to the first byte of the memory: the number of its [`Identity`], the same on all
-    /// devices.
+    /// The high half of a pointer to the first byte of the memory. This is the number of the memory's [`Identity`],
+    /// which is the same on all devices.
     pub identity: u32,
     /// Whether kernels must not write the range (CL_MEM_READ_ONLY).
     pub read_only: bool,
 }
 
-/// Identifies the memory of a buffer (including its sub-buffers) among all live memory of the process, in pointers
-/// that kernels store in memory. It is one of the numbers that `wgcl_compiler::pointer::identity` reserves for
-/// buffers, or the high half of a host address ([`Identity::of_host`]).
+/// Identifies the memory of a buffer in pointers that kernels store in memory. The identity is unique among all live
+/// memory of the process, and applies to the sub-buffers too. It is one of the numbers that
+/// `wgcl_compiler::pointer::identity` reserves for buffers, or the high half of a host address ([`Identity::of_host`]).
 #[derive(Debug)]
 pub struct Identity(u32);
 
@@ -316,7 +318,8 @@ impl Identity {
         }
     }
 
-    /// The identity of memory whose host address is a multiple of 4 GiB: the high half of its addresses.
+    /// Returns the identity of memory whose host address is a multiple of 4 GiB. `number` is the high half of this
+    /// address.
     pub const fn of_host(number: u32) -> Self {
         Self(number)
     }
@@ -344,7 +347,7 @@ struct Identities {
     taken: BTreeMap<u32, u32>,
 }
 
-/// The maximum number of additional numbers of one identity.
+/// The maximum number of numbers that an identity has in addition to its first number.
 const MAX_ADDITIONAL_NUMBERS: u32 = 1 << 20;
 
 static IDENTITIES: Mutex<Identities> = Mutex::new(Identities { next: identity::FIRST_BUFFER, taken: BTreeMap::new() });
@@ -389,7 +392,7 @@ pub struct Launch {
     pub local_size: [u32; 3],
 }
 
-/// An operation of a device on memory and kernels. It can run more than once.
+/// An operation of a device on memory and kernels. A command buffer can run the same action several times.
 #[derive(Debug)]
 pub enum Action {
     /// Host to device.
@@ -438,11 +441,12 @@ pub enum Action {
 #[derive(Debug)]
 pub enum Command {
     Once(Action),
-    /// Several commands in sequence, as one command: those of a command buffer.
+    /// The actions of a command buffer, in sequence, as one command.
     Replay(Arc<[Arc<Action>]>),
-    /// Waits on the device until all of these are signalled, and resets them. Later commands of the device wait too.
+    /// Waits on the device until all of these payloads are signalled, and resets them. Later commands of the device
+    /// wait too.
     Wait(Vec<Arc<dyn SharedPayload>>),
-    /// Signals these on the device when all earlier commands are complete.
+    /// Signals these payloads on the device when all earlier commands are complete.
     Signal(Vec<Arc<dyn SharedPayload>>),
     /// Does nothing: used for markers, barriers, and maps and unmaps of host-visible memory. It completes after all
     /// commands before it.
@@ -499,11 +503,11 @@ pub trait Progress: Send + Sync {
 
 /// A program on a device: the IR, its constant data and global variables, and the cache of its shaders and pipelines.
 pub trait LoadedProgram: Send + Sync + fmt::Debug {
-    /// Starts compiling the pipeline of a probable launch in the background (a hint). `None` as the size means that the
-    /// device chooses it.
+    /// Starts to compile the pipeline of a probable launch in the background (a hint). If `local_size` is `None`, the
+    /// launch does not specify a group size, and the device chooses one.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>);
     /// Specialises and compiles a kernel for a typical launch, and returns its resource usage. clBuildProgram's
-    /// diagnostics and clGetKernelWorkGroupInfo use it.
+    /// diagnostics and clGetKernelWorkGroupInfo report this usage.
     ///
     /// # Errors
     /// If the kernel cannot be compiled for this device.
@@ -535,7 +539,7 @@ pub struct KernelUsage {
     pub private_memory: u32,
 }
 
-/// A device. It is opened (the wgpu device is created) at the first use other than queries.
+/// A device. The backend opens it (creates the wgpu device) at the first use that is not a query.
 pub trait Device: Send + Sync + fmt::Debug {
     /// Whether the device runs the kernel sanitizer (`WGCL_CHECK`).
     fn checks_kernels(&self) -> bool {
@@ -543,7 +547,7 @@ pub trait Device: Send + Sync + fmt::Debug {
     }
     /// The properties that clGetDeviceInfo reports and that launches depend on.
     fn properties(&self) -> &DeviceProperties;
-    /// Facts that take longer to find than the properties.
+    /// Returns facts whose query takes longer than [`Device::properties`].
     fn hardware(&self) -> HardwareFacts;
     /// Whether [`HardwareFacts::nvidia`] is known. Takes less time than [`Device::hardware`].
     fn has_nvidia_attributes(&self) -> bool {
@@ -655,14 +659,14 @@ pub trait Device: Send + Sync + fmt::Debug {
     /// # Errors
     /// If the allocation fails, or if the device is lost.
     fn load(&self, module: Arc<ir::Module>, name: Option<Key>) -> BackendResult<Arc<dyn LoadedProgram>>;
-    /// Appends a command to the device's commands. Never blocks until earlier commands finish. `profile` requests
-    /// exact times.
+    /// Appends a command to the device's commands. Does not wait for earlier commands. `profile` requests exact times.
     fn enqueue(&self, command: Command, profile: bool, progress: Arc<dyn Progress>);
     /// Submits every command that was enqueued up to this call.
     fn flush(&self);
-    /// Like [`Device::flush`], called by a thread that is about to wait until `done`. The thread may do the device's
-    /// work and waiting itself, which saves a wake-up. Returns when `done` returns true, or earlier. Never waits for
-    /// commands after the one that sets `done`, except those of the same batch.
+    /// Like [`Device::flush`], for a thread that waits until `done` returns true. The device may execute commands, and
+    /// wait for them, on the calling thread. This saves a wake-up of another thread. Returns when `done` returns true,
+    /// or earlier. Does not wait for commands after the one that makes `done` true, except for commands in the same
+    /// batch.
     fn flush_until(&self, done: &dyn Fn() -> bool) {
         let _ = done;
         self.flush();

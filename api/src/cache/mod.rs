@@ -5,15 +5,15 @@
 //! one of [`SHARDS`]. A file consists of [`MAGIC`], the key, a hash of the contents, and the contents.
 //!
 //! # Faults
-//! The cache never fails, it only misses. Files appear under their names complete or not at all (they are written to
-//! a temporary file and renamed). Any number of processes may therefore use a folder, and any of them may be killed.
-//! The hash detects damaged files, which are removed. If a folder cannot be created or written to, this process does
-//! not write again.
+//! A fault of the cache is never an error: a failed lookup is a miss. A file appears under its name complete or not at
+//! all, because it is written to a temporary file that is then renamed. Any number of processes may therefore use a
+//! folder, and any of them may be killed. The hash detects damaged files, which are removed. If a folder cannot be
+//! created or written to, this process does not write again.
 //!
 //! # Size
 //! Each shard has an equal part of the limit, and removes its least recently used files (see `shard`). A read updates
-//! the modification time of the file if that time is older than [`TOUCH_INTERVAL`]. Only the files that are being
-//! written at that moment can exceed the limit.
+//! the modification time of the file if that time is older than [`TOUCH_INTERVAL`]. The total size can exceed the limit
+//! only by the files that are being written at that moment.
 
 pub(crate) mod programs;
 mod shard;
@@ -50,7 +50,7 @@ const DEFAULT_LIMIT: u64 = 512 << 20;
 pub struct Key([u8; HASH]);
 
 impl Key {
-    /// The key of contents that depend on these parts, in this order, and on nothing else.
+    /// Returns the key of contents that depend on nothing but these parts, in this order.
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {
@@ -60,7 +60,7 @@ impl Key {
         Self(hasher.finalize().into())
     }
 
-    /// The key of contents without other inputs: their hash.
+    /// Returns the hash of the contents. It is their key if they have no other inputs.
     pub fn of_contents(contents: &[u8]) -> Self {
         Self(Sha256::digest(contents).into())
     }
@@ -87,14 +87,14 @@ impl fmt::Debug for Key {
 pub struct Cache {
     folder: PathBuf,
     limit: u64,
-    /// A write has failed, so this process does not write again.
+    /// Whether a write has failed. This process then does not write again.
     closed: AtomicBool,
     /// The number of files that were examined to enforce the limit.
     examined: AtomicU64,
 }
 
 impl Cache {
-    /// The user's cache, or `None` if the cache is disabled or no cache directory is known.
+    /// Returns the user's cache, or `None` if the cache is disabled or no cache directory is known.
     pub fn get() -> Option<&'static Self> {
         if cfg!(test) {
             return None;
@@ -104,7 +104,7 @@ impl Cache {
     }
 
     fn of_options(options: &Options, user_cache_dir: fn() -> Option<PathBuf>) -> Option<Self> {
-        // A cached program has no source locations.
+        // A cached program has no source locations, which the sanitizer needs. `WGCL_CACHE=0` disables the cache.
         if options.is_checked() || options.cache.as_deref() == Some("0") {
             return None;
         }
@@ -117,7 +117,7 @@ impl Cache {
         Some(Self::new(&folder, limit))
     }
 
-    /// A cache in a folder, which need not exist, with a limit of `limit` bytes.
+    /// Creates a cache in a folder, which need not exist, with a limit of `limit` bytes.
     pub fn new(folder: &Path, limit: u64) -> Self {
         Self { folder: folder.join(FORMAT), limit, closed: AtomicBool::new(false), examined: AtomicU64::new(0) }
     }
@@ -126,7 +126,7 @@ impl Cache {
         self.folder.join(format!("{:02x}", key.0[0] % SHARDS))
     }
 
-    /// The contents stored under a key, or `None` if there is no valid entry.
+    /// Returns the contents that are stored under a key, or `None` if there is no valid entry.
     pub fn find(&self, key: &Key) -> Option<Vec<u8>> {
         self.find_named(key).map(|(contents, _)| contents)
     }
@@ -150,7 +150,8 @@ impl Cache {
         tracing::debug!("cache hit: {} bytes", contents.len());
         let modified = file.metadata().and_then(|data| data.modified());
         if modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > TOUCH_INTERVAL)) {
-            // A process without write permission does not need the modification time: it never evicts.
+            // This fails in a process without write permission. Such a process never evicts files, so it does not need
+            // the modification time.
             let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         }
         Some((contents, name))
@@ -179,7 +180,7 @@ fn header(key: &Key, name: &Key) -> Vec<u8> {
     [MAGIC.as_slice(), &key.0, &name.0].concat()
 }
 
-/// Reads the contents of an entry and their own key.
+/// Reads an entry. Returns its contents, and the key of the contents alone ([`Key::of_contents`]).
 fn read_entry(file: &mut File, key: &Key) -> io::Result<(Vec<u8>, Key)> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;

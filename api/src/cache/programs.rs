@@ -1,8 +1,8 @@
 //! Built programs in the cache.
 //!
-//! A program depends on its source, options, headers and device, which are all part of the key. It also depends on the
-//! files for which its `#include` directives searched. Those are known only after the build: the entry lists them with
-//! a hash of their contents. The entry is valid as long as all these files are unchanged.
+//! A program depends on its source, options, headers and device, which are all part of the key. A program also depends
+//! on the files for which its `#include` directives searched. These files are known only after the build, so the entry
+//! lists them with hashes of their contents. The entry is valid as long as all these files are unchanged.
 
 use std::path::PathBuf;
 
@@ -55,7 +55,7 @@ pub(crate) fn store_program(
     log: &str,
     files: &[(PathBuf, Option<Vec<u8>>)],
 ) -> Option<Key> {
-    // Paths that are not UTF-8 cannot be encoded.
+    // A path that is not UTF-8 cannot be encoded: the program is then not stored.
     let probes = files
         .iter()
         .map(|(path, contents)| Some((path.to_str()?.to_owned(), contents.as_deref().map(hash))))
@@ -70,8 +70,9 @@ fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// Layout: file count (u64); per file: path (text), hash (bytes, empty if the file did not exist); log (text); program.
-/// A text and bytes are a u64 length and the contents.
+/// Encodes an entry. It consists of the number of files (u64), a path (text) and a hash (bytes) for each file, the log
+/// (text), and the program. The hash is empty if the file did not exist. A text and bytes are a u64 length and the
+/// contents.
 fn encode(probes: &[IncludeProbe], log: &str, program: &[u8]) -> Vec<u8> {
     let mut out = (probes.len() as u64).to_le_bytes().to_vec();
     for (path, hash) in probes {

@@ -1,23 +1,23 @@
 //! One shard of the cache: tracks its size, and evicts entries above the limit.
 //!
 //! # The ledger
-//! Listing a folder takes time in proportion to its files, so a write must not do it. Every shard has a file,
-//! [`LEDGER`], whose *length* is the count: one byte for each [`BLOCK`] bytes of each entry that was written. A
-//! writer appends to it, which any number of processes may do at once without a lock. The length after the append
+//! Listing a folder takes time in proportion to its files, so a write must not list the folder. Every shard has a file,
+//! [`LEDGER`], whose *length* is the count: one byte for each [`BLOCK`] bytes of each entry that was written. Writers
+//! append to the ledger. Any number of processes may do so at the same time without a lock. The length after the append
 //! counts the writes of all processes. A rewrite or a removal of an entry does not shorten the file: the ledger is an
-//! upper bound of the shard's size.
+//! upper bound of the size of the entries.
 //!
 //! # Recount
 //! One process lists all files when the ledger exceeds the shard's limit, when the ledger is missing, or [`INTERVAL`]
-//! after the last recount. It counts their blocks. If these exceed the limit, it removes the least recently used files
-//! until a quarter of the limit is free. Then it sets the ledger's length to the remaining size. After such a removal,
-//! the next recount follows only after a quarter of the limit was written or the interval has passed. The recounting
-//! process locks the file [`STAMP`]. The modification time of that file is the time of the last recount, or
-//! [`SystemTime::UNIX_EPOCH`] during a recount.
+//! after the last recount. The process counts the blocks of the files. If the blocks exceed the limit, it removes the
+//! least recently used files until a quarter of the limit is free. Then it sets the ledger's length to the remaining
+//! size. After such a removal, the next recount follows only after a quarter of the limit was written or the interval
+//! has passed. The recounting process locks the file [`STAMP`]. The modification time of that file is the time of the
+//! last recount, or [`SystemTime::UNIX_EPOCH`] during a recount.
 //!
 //! An entry is written to a temporary file before the ledger grows, and the recounting process also counts temporary
-//! files. A concurrent write therefore appears in the folder or in the ledger, or in both. Nothing is written while
-//! the ledger is too long and another process recounts the shard.
+//! files. A concurrent write therefore appears in the folder or in the ledger, or in both. A writer discards its entry
+//! if the ledger exceeds the limit while another process recounts the shard.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -27,13 +27,14 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::NamedTempFile;
 
-/// The ledger: its length in bytes is an upper bound of the number of blocks in the shard.
+/// The ledger: its length in bytes is an upper bound of the number of blocks of the entries.
 pub(super) const LEDGER: &str = ".ledger";
 /// The lock file of a recount. Its modification time is the time of the last recount, or `UNIX_EPOCH` during one.
 pub(super) const STAMP: &str = ".settled";
 /// The name prefix of temporary files.
 pub(super) const TEMPORARY_PREFIX: &str = ".aside-";
-/// Bytes per byte of the ledger. Most file systems allocate this unit, so that the limit applies to disk usage.
+/// The number of bytes that one byte of the ledger counts. Most file systems allocate blocks of this size, so the limit
+/// applies to disk usage.
 pub(super) const BLOCK: u64 = 4096;
 /// The age from which the writer of a temporary file is considered dead.
 const ABANDONED: Duration = Duration::from_secs(600);
@@ -58,7 +59,7 @@ struct Content {
     blocks: u64,
 }
 
-/// The number of blocks of a file. An empty file counts as one block, because of its name.
+/// The number of blocks of a file. An empty file counts as one block, because its name takes space in the folder.
 pub(super) const fn blocks(bytes: u64) -> u64 {
     if bytes == 0 { 1 } else { bytes.div_ceil(BLOCK) }
 }
@@ -89,7 +90,7 @@ impl Shard<'_> {
         if fits { file.persist(self.folder.join(name)).map(drop).map_err(|error| error.error) } else { Ok(()) }
     }
 
-    /// A temporary file for an entry. Its name is not that of an entry.
+    /// Creates a temporary file for an entry, with a name that no entry has.
     fn create_temporary(&self) -> io::Result<NamedTempFile> {
         let create = || tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(&self.folder);
         match create() {
@@ -101,7 +102,7 @@ impl Shard<'_> {
         }
     }
 
-    /// Appends to the ledger. Returns its length, or `None` if it is missing.
+    /// Appends to the ledger. Returns the length of the ledger, or `None` if the ledger is missing.
     fn append_to_ledger(&self, blocks: u64) -> io::Result<Option<u64>> {
         const BYTES: [u8; 4096] = [0; 4096];
         let mut ledger = match File::options().append(true).open(self.folder.join(LEDGER)) {
@@ -120,7 +121,7 @@ impl Shard<'_> {
     /// Whether the interval since the last recount has passed.
     fn is_due(&self) -> bool {
         let recounted = fs::metadata(self.folder.join(STAMP)).and_then(|data| data.modified());
-        // A time in the future cannot be the time of a recount.
+        // A time in the future cannot be the time of a recount, so a recount is due.
         !recounted.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < INTERVAL))
     }
 
@@ -131,7 +132,8 @@ impl Shard<'_> {
         match stamp.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // On a file system without locks, two concurrent recounts remove more than necessary.
+            // A file system without locks reports this error. Recounts may then run concurrently and remove more files
+            // than necessary.
             Err(TryLockError::Error(error)) => tracing::debug!("cannot lock {}: {error}", self.folder.display()),
         }
         stamp.set_modified(SystemTime::UNIX_EPOCH)?;
@@ -154,7 +156,7 @@ impl Shard<'_> {
     fn list_files(&self) -> io::Result<Content> {
         let (mut entries, mut sum) = (Vec::new(), 0);
         for entry in fs::read_dir(&self.folder)? {
-            // Other processes also remove files.
+            // Another process may have removed the file.
             let Ok(entry) = entry else { continue };
             let name = entry.file_name();
             if name == LEDGER || name == STAMP {
@@ -193,7 +195,7 @@ impl Content {
     }
 }
 
-/// Creates a folder that only the user can read: its contents run on the user's device.
+/// Creates a folder that only the user can access, because the user's device executes the contents of its files.
 fn make_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

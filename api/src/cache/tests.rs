@@ -118,8 +118,8 @@ fn unusable_folders_disable_the_cache() {
     assert_eq!(cache.find(&key(1)), None);
 }
 
-/// `/dev/full` is full, but it is not a folder, and mounting a small file system needs privileges. A limit on file
-/// sizes has the same effect: a write beyond it fails in the middle.
+/// Simulates a full disk by a limit on file sizes: a write beyond the limit fails in the middle. `/dev/full` cannot be
+/// used, because it is not a folder. Mounting a small file system would need privileges.
 #[cfg(unix)]
 #[test]
 fn a_failed_write_leaves_no_file() {
@@ -132,8 +132,8 @@ fn a_failed_write_leaves_no_file() {
     }
     let folder = folder();
     let program = std::env::current_exe().expect("this program");
-    // The shell ignores SIGXFSZ, so that a write beyond the limit fails with an error, as on a full disk. A block has
-    // 512 or 1,024 bytes.
+    // The shell ignores SIGXFSZ, so that a write beyond the limit fails with an error, as on a full disk. The unit of
+    // `ulimit -f` is 512 or 1,024 bytes.
     let status = Command::new("sh")
         .args(["-c", "trap '' XFSZ; ulimit -f 16; exec \"$0\" --exact cache::tests::a_failed_write_leaves_no_file"])
         .arg(program)
@@ -160,7 +160,7 @@ fn a_read_only_folder_is_read() {
     let cache = Cache::new(folder.path(), DEFAULT_LIMIT);
     assert_eq!(cache.find(&key(1)).as_deref(), Some(b"one".as_slice()));
     cache.store(&key(2), b"two");
-    // The superuser may write anywhere.
+    // The second entry is found only if the test runs as the superuser, who may write to any folder.
     let found = cache.find(&key(2));
     assert!(found.is_none() || found.as_deref() == Some(b"two"), "{found:?}");
     set(0o700);

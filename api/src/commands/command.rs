@@ -1,7 +1,7 @@
-//! Commands. A command runs when its event has no incomplete predecessors.
+//! Commands. A command is submitted when each predecessor of its event is complete or was submitted to the same device.
 //!
 //! A command names buffers, not device memory. [`PendingCommand::prepare`] looks up the memory of the queue's device
-//! when the command is submitted. It also migrates contents that another device of the context holds.
+//! when the command is submitted. It also copies contents that only another device of the context holds.
 
 use std::fmt;
 use std::ops::Range;
@@ -118,9 +118,9 @@ impl CommandType {
 pub enum AccessMode {
     /// The command only reads the memory.
     Read,
-    /// Reads and writes the memory, or writes only a part of it.
+    /// The command reads and writes the memory, or writes only a part of it.
     Write,
-    /// Writes all of the memory.
+    /// The command writes every byte of the memory, and does not read it.
     Overwrite,
 }
 
@@ -131,7 +131,7 @@ pub struct BufferAccess {
     pub buffer: Arc<Buffer>,
     /// The image that is stored in `buffer`, if the command accesses an image. It is retained, too.
     pub image: Option<Arc<Image>>,
-    /// Bytes of the underlying store.
+    /// The accessed bytes of the buffer's store. A sub-buffer shares the store of its parent.
     pub range: Range<u64>,
     /// How the command accesses the memory.
     pub access: AccessMode,
@@ -159,7 +159,8 @@ pub(crate) struct RetainedObject {
 }
 
 impl RetainedObject {
-    /// The failure of an earlier command that left the memory undefined, if command `number` reads the memory.
+    /// Returns the failure of an earlier command that left the memory undefined and that affects command `number`.
+    /// Returns `None` if this command overwrites the memory.
     pub(crate) fn failure(&self, number: u64) -> Option<Arc<Failure>> {
         if self.access == AccessMode::Overwrite { None } else { self.object.buffer().store().failure(number) }
     }
@@ -175,7 +176,7 @@ impl RetainedObject {
     }
 }
 
-/// A copy of a kernel argument at enqueue.
+/// A kernel argument, captured when the kernel is enqueued.
 #[derive(Clone, Debug)]
 pub enum Argument {
     /// The bytes of a value that were passed to clSetKernelArg.
@@ -193,7 +194,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// The buffer that the kernel accesses.
+    /// Returns the buffer that the kernel accesses through this argument, if there is one.
     pub fn buffer(&self) -> Option<&Arc<Buffer>> {
         match self {
             Self::Buffer(buffer) => buffer.as_ref(),
@@ -300,7 +301,7 @@ pub enum Operation {
     Read(Arc<Buffer>, Arc<dyn HostTarget>, Vec<CopyRegion>),
     /// Buffer to buffer.
     Copy(Arc<Buffer>, Arc<Buffer>, Vec<CopyRegion>),
-    /// Pattern, offset and size.
+    /// Fills a buffer with a pattern: buffer, pattern, byte offset, and size in bytes.
     Fill(Arc<Buffer>, Vec<u8>, u64, u64),
     /// Runs a kernel.
     Launch(KernelLaunch),
@@ -404,7 +405,7 @@ pub(crate) enum Prepared {
 }
 
 impl PendingCommand {
-    /// The description of the command in a trace.
+    /// Returns the description of the command for a trace.
     pub(crate) fn describe(&self, command: CommandType) -> Description {
         let bytes = |sizes: &mut dyn Iterator<Item = u64>| sizes.sum::<u64>();
         let name = format!("{command:?}");
@@ -427,17 +428,17 @@ impl PendingCommand {
         }
     }
 
-    /// A command without work.
+    /// Creates a command without work.
     pub fn nop() -> Self {
         Self::new(Operation::Nop, Vec::new())
     }
 
-    /// A command with this operation and these accesses.
+    /// Creates a command with this operation and these accesses.
     pub fn new(operation: Operation, accesses: Vec<BufferAccess>) -> Self {
         Self { operation, accesses, host_written: None, is_blocking: false }
     }
 
-    /// Allocates all memory on the device of a queue, so that the enqueuing call reports a lack of memory.
+    /// Allocates all accessed memory on the device of a queue. The enqueuing call can thus report a lack of memory.
     ///
     /// # Errors
     /// If the allocation fails.

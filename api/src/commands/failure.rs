@@ -10,11 +10,11 @@
 //! 2. A command that follows in the order of the queue ("implicit dependencies", 3.2.1) depends on the failed command
 //!    too. In an in-order queue these are all later commands. In an out-of-order queue they are markers and barriers
 //!    without a wait list, and the commands after such a barrier. A command of any queue that reads memory which the
-//!    failed command should have written depends on it as well. If such a command is not yet submitted to the device,
-//!    it is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If it is already submitted, it
-//!    runs and then fails.
+//!    failed command should have written depends on the failed command as well. If a dependent command is not yet
+//!    submitted to the device, it is terminated, except for unmaps and clEnqueueSVMFree, which release memory. If it is
+//!    already submitted, it runs and then fails.
 //!
-//! The second rule ends when the failure is reported to the application ([`Failure::mark_reported`]): commands that are
+//! The second rule ends when the failure is reported to the application ([`Failure::mark_reported`]). Commands that are
 //! enqueued later are not affected, so that programs can continue after an error. A failure is reported by
 //!
 //! * a call that returns the error: clFinish, a blocking call, clWaitForEvents;
@@ -24,8 +24,8 @@
 //! A blocking call whose own command did not fail returns CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST, not
 //! CL_OUT_OF_RESOURCES. After CL_OUT_OF_RESOURCES, programs such as pyopencl free memory and repeat the call. The
 //! repeated call would succeed with wrong contents. clFinish returns CL_OUT_OF_RESOURCES if the device failed.
-//! Failures of the device are also reported to pfn_notify. So that pfn_notify receives each failure only once, a call
-//! that returns a failure only sets a flag ([`take_returned`]).
+//! Failures of the device are also reported to pfn_notify. A call that returns such a failure does not report it to
+//! pfn_notify again, but sets a flag ([`take_returned`]).
 
 use std::cell::Cell;
 use std::fmt;
@@ -40,8 +40,8 @@ thread_local! {
     static RETURNED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Takes and clears the flag of this thread: whether a call has returned the error of failed commands. pfn_notify has
-/// already received that error.
+/// Returns the flag of this thread, and clears it. The flag means that a call has returned the error of failed
+/// commands, which pfn_notify has already received.
 pub fn take_returned() -> bool {
     RETURNED.replace(false)
 }
@@ -66,19 +66,19 @@ pub(crate) struct Failure {
     /// The device error. `None` if a user event failed, or if a command waited for an event whose failure was already
     /// reported.
     error: Option<Error>,
-    /// The number of the first command that the failure does not affect by queue order or through memory: one that was
-    /// enqueued after the application was notified.
+    /// Commands from this number on were enqueued after the application was notified. The failure does not affect them
+    /// through queue order or memory.
     end: AtomicU64,
     via: AtomicU8,
 }
 
 impl Failure {
-    /// A failure that begins with an event of that status.
+    /// Creates a failure that begins with an event of this status.
     pub(crate) fn new(status: Status) -> Arc<Self> {
         Self::make(status, None)
     }
 
-    /// A failure of the device.
+    /// Creates a failure of the device.
     pub(crate) fn of_device(error: Error) -> Arc<Self> {
         Self::make(Status(error.code()), Some(error))
     }
@@ -107,14 +107,14 @@ impl Failure {
         self.via.load(Ordering::Acquire) == ReportedVia::Status as u8
     }
 
-    /// Whether the application was notified, so that clFinish may ignore the failure. clWaitForEvents covers only some
-    /// events, so a failure of the device must still be returned.
+    /// Whether the application knows of the failure, so that clFinish need not return it. clWaitForEvents covers only
+    /// some events. clFinish therefore returns a failure of the device even if clWaitForEvents has returned it.
     pub(crate) fn is_fully_reported(&self) -> bool {
         let enough = if self.is_of_device() { ReportedVia::Queue } else { ReportedVia::Events };
         self.via.load(Ordering::Acquire) >= enough as u8
     }
 
-    /// Records that the application is notified now.
+    /// Records that the application is notified now. The failure does not affect commands from `next_number` on.
     pub(crate) fn mark_reported(&self, next_number: u64, via: ReportedVia) {
         RETURNED.set(RETURNED.get() || via > ReportedVia::Status);
         self.end.fetch_min(next_number, Ordering::AcqRel);
@@ -169,7 +169,7 @@ impl Failures {
     }
 
     /// Records the failure of a command of the queue, and returns the recorded failure. If the list is full, the last
-    /// recorded failure represents the new one if it is still unreported and affects the same later commands.
+    /// recorded failure represents the new failure. For this, it must be unreported and affect the same later commands.
     /// Otherwise, the new failure replaces the last one.
     pub(crate) fn add(&mut self, from: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         // Commands of an out-of-order queue can fail in any order. The lowest number is recorded.

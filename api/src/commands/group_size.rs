@@ -18,7 +18,7 @@ pub(crate) struct GroupLimits<'a> {
 }
 
 impl<'a> GroupLimits<'a> {
-    /// The limits of a kernel, which may require a subgroup size (cl_intel_required_subgroup_size).
+    /// Returns the limits of a kernel, which may require a subgroup size (cl_intel_required_subgroup_size).
     pub(crate) fn of(device: &'a DeviceProperties, info: &KernelInfo) -> Self {
         let usual = Self::of_device(device);
         info.reqd_subgroup_size.map_or(usual, |subgroup| {
@@ -27,13 +27,13 @@ impl<'a> GroupLimits<'a> {
         })
     }
 
-    /// The limits of kernels without requirements.
+    /// Returns the limits of kernels that require no subgroup size.
     pub(crate) fn of_device(device: &'a DeviceProperties) -> Self {
         Self { device, subgroup: device.subgroup_size.max(1), max_items: device.max_group_invocations }
     }
 
-    /// Chooses a local size. It divides the global size unless a remainder is allowed, and is a multiple of the
-    /// subgroup size if possible. It is large enough to hide latencies without idle compute units.
+    /// Chooses a local size. If `remainder` is false, the local size divides the global size. It is a multiple of the
+    /// subgroup size if possible. Its size hides latencies and, if possible, leaves no compute unit idle.
     pub(crate) fn choose(&self, work_dim: u32, global: [u64; 3], remainder: bool) -> [u32; 3] {
         let properties = self.device;
         let items = global.iter().fold(1u64, |product, &n| product.saturating_mul(n));
@@ -42,7 +42,8 @@ impl<'a> GroupLimits<'a> {
         let target = preferred.max(subgroup).min(self.max_items.into());
         let limit = |dim: usize| u64::from(properties.max_group_size[dim]);
         let mut local = [1u64; 3];
-        // Two-dimensional kernels mostly read neighbours in both directions: a flat group would waste the cache.
+        // Kernels with several dimensions mostly read neighbours in all directions, and a flat group would use the
+        // cache badly. The first dimension is therefore limited to 32 work-items, or to a subgroup if that is larger.
         let first = if work_dim > 1 { subgroup.max(32).min(target) } else { target };
         local[0] = divisor(global[0], first.min(limit(0)), subgroup);
         for dim in 1..work_dim.min(3) as usize {
@@ -97,20 +98,20 @@ impl<'a> GroupLimits<'a> {
                 info.name
             );
         }
-        // "... if the total number of work-items in the work-group is zero."
+        // "CL_INVALID_WORK_GROUP_SIZE ... if the total number of work-items in the work-group is zero."
         ensure!(!local.contains(&0), InvalidWorkGroupSize, "local size {local:?} contains 0");
         // "... when non-uniform work-groups are not supported, the size of each work-group must be uniform. If
         // local_work_size is specified, the values specified in global_work_size must be evenly divisible by the
         // corresponding values specified in local_work_size."
         let divides = info.non_uniform_groups || global.iter().zip(&local).all(|(n, &size)| n.is_multiple_of(size));
         ensure!(divides, InvalidWorkGroupSize, "local size {local:?} does not divide global size {global:?}");
-        // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is
-        // greater than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." This check precedes the
-        // check of the total, which such a size nearly always exceeds too.
+        // "CL_INVALID_WORK_ITEM_SIZE if the number of work-items specified in any of local_work_size[0], ... is greater
+        // than the corresponding values specified by CL_DEVICE_MAX_WORK_ITEM_SIZES." This check precedes the check of
+        // the total number of work-items, which would also reject nearly every such size, but with another error.
         let fits = local.iter().zip(&properties.max_group_size).all(|(&n, &limit)| n <= u64::from(limit));
         ensure!(fits, InvalidWorkItemSize, "local size {local:?} exceeds the device's limits {:?}", properties.max_group_size);
-        // "... if the total number of work-items in the work-group is greater than the value specified by
-        // CL_KERNEL_WORK_GROUP_SIZE."
+        // "CL_INVALID_WORK_GROUP_SIZE ... if the total number of work-items in the work-group is greater than the value
+        // specified by CL_KERNEL_WORK_GROUP_SIZE."
         let limit = u64::from(self.max_items);
         ensure!(total.is_some_and(|n| n <= limit), InvalidWorkGroupSize, "local size {local:?} exceeds the limit of {limit} work-items");
         let mut narrow = [1u32; 3];
@@ -134,7 +135,8 @@ impl<'a> GroupLimits<'a> {
             InvalidWorkGroupSize,
             "kernel `{name}`: the required local size {required:?} does not divide the global size {global:?}"
         );
-        // CL_INVALID_WORK_ITEM_SIZE is only specified for values of local_work_size.
+        // CL_INVALID_WORK_ITEM_SIZE is only specified for values of local_work_size. A required size that exceeds a
+        // limit therefore gives CL_INVALID_WORK_GROUP_SIZE.
         let limits = self.device.max_group_size;
         ensure!(
             required.iter().zip(&limits).all(|(size, limit)| size <= limit),
@@ -152,7 +154,8 @@ impl<'a> GroupLimits<'a> {
     }
 }
 
-/// A group that is smaller than the preferred size by more than this factor is slower than a launch with a remainder.
+/// The maximum ratio of the preferred size to a group size that divides the global size. Beyond this ratio, groups of
+/// the preferred size with a smaller last group are faster.
 const MAX_GROUP_REDUCTION: u64 = 4;
 
 /// Returns the largest divisor of `n` up to `limit` that is a multiple of `multiple`. If there is none, returns the
@@ -164,7 +167,7 @@ fn divisor(n: u64, limit: u64, multiple: u64) -> u64 {
     preferred.or_else(|| (1..=limit).rev().find(divides)).unwrap_or(1)
 }
 
-/// The preferred number of work-items per group for a launch with `items` work-items.
+/// Returns the preferred number of work-items per group for a launch with `items` work-items, a power of two.
 fn preferred_group_size(properties: &DeviceProperties, items: u64) -> u64 {
     let PreferredGroup { min_items, max_items, groups_per_unit } = properties.preferred_group;
     let groups = u64::from(groups_per_unit.max(1)) * u64::from(properties.compute_units.max(1));

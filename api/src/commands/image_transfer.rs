@@ -1,7 +1,7 @@
 //! Commands on images: read, write, copy, fill, map (OpenCL API 5.3.3 to 5.3.6).
 //!
-//! Each is a transfer of boxes of the image's buffer. Each command checks its arguments in the order in which the
-//! specification lists its errors. The C ABI has already checked handles and null pointers.
+//! Each command transfers boxes of the buffer that stores the image. Each command checks its arguments in the order in
+//! which the specification lists its errors. The C ABI has already checked handles and null pointers.
 
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ fn span(image: &Image, rect: &Rect) -> Result<std::ops::Range<u64>> {
 fn packed(rect: &Rect, offset: u64) -> Result<Rect> {
     let [width, height, depth] = rect.region;
     let too_large = || Error::InvalidValue("the region is too large".into());
-    // Computed here, so that later arithmetic cannot overflow.
+    // Checks that the size fits 64 bits, so that later arithmetic cannot overflow.
     let slice = width.checked_mul(height).ok_or_else(too_large)?;
     let end = slice.checked_mul(depth).and_then(|size| size.checked_add(offset));
     end.ok_or_else(too_large)?;
@@ -124,7 +124,7 @@ impl Queue {
         self.submit_blocking(CommandType::WriteImage, work, wait_list, blocking)
     }
 
-    /// clEnqueueCopyImage, from the first origin to the second.
+    /// clEnqueueCopyImage. `boxes` contains the origin in `src`, the origin in `dst`, and the region of both.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -139,7 +139,7 @@ impl Queue {
         self.submit(CommandType::CopyImage, self.copy_image_command(src, dst, boxes)?, wait_list)
     }
 
-    /// The command of clEnqueueCopyImage.
+    /// Checks the arguments of clEnqueueCopyImage, and creates its command.
     pub(crate) fn copy_image_command(
         &self,
         src: &Arc<Image>,
@@ -175,7 +175,7 @@ impl Queue {
         self.submit(CommandType::CopyImageToBuffer, self.copy_image_to_buffer_command(src, dst, area, offset)?, wait_list)
     }
 
-    /// The command of clEnqueueCopyImageToBuffer.
+    /// Checks the arguments of clEnqueueCopyImageToBuffer, and creates its command.
     pub(crate) fn copy_image_to_buffer_command(
         &self,
         src: &Arc<Image>,
@@ -215,7 +215,7 @@ impl Queue {
         self.submit(CommandType::CopyBufferToImage, self.copy_buffer_to_image_command(src, dst, offset, area)?, wait_list)
     }
 
-    /// The command of clEnqueueCopyBufferToImage.
+    /// Checks the arguments of clEnqueueCopyBufferToImage, and creates its command.
     pub(crate) fn copy_buffer_to_image_command(
         &self,
         src: &Arc<Buffer>,
@@ -258,7 +258,8 @@ impl Queue {
         self.submit(CommandType::FillImage, work, wait_list)
     }
 
-    /// The commands of clEnqueueFillImage: consecutive fills of bytes, at least one.
+    /// Checks the arguments of clEnqueueFillImage, and creates its commands. There is at least one, and each fills
+    /// consecutive bytes.
     pub(crate) fn fill_image_commands(&self, image: &Arc<Image>, color: &[u8], area: ImageBox) -> Result<Vec<PendingCommand>> {
         let (image_rect, _, element) = self.check_fill(image, color, area)?;
         let buffer = image.buffer();
@@ -298,7 +299,7 @@ impl Queue {
         self.check_image(image)?;
         flags.check_host(image.flags())?;
         let range = span(image, &image_rect)?;
-        // The copy has the pitches of the memory.
+        // The host's copy has the pitches of the image's memory.
         let host_rect = Rect { origin: [0; 3], ..image_rect };
         let pieces = rect::pieces(&image_rect, buffer.origin(), &host_rect, 0);
         let object = MemObject::Image(image.clone());
@@ -308,7 +309,8 @@ impl Queue {
     }
 }
 
-/// The rows of a box. Each row is copied from the start of the host memory. A box without gaps is one region.
+/// Returns one copy region for each row of a box. Each region copies from the start of the host memory. A box without
+/// gaps is one region.
 fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
     let origin = image.buffer().origin();
     if rect.is_dense() {
@@ -319,8 +321,8 @@ fn rows(image: &Image, rect: &Rect) -> Vec<CopyRegion> {
 
 /// Creates a copy command. Fails if source and target overlap.
 fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegion>) -> Result<PendingCommand> {
-    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination
-    // regions overlap". This also checks different objects that share memory.
+    // "CL_MEM_COPY_OVERLAP if src_image and dst_image are the same image object and the source and destination regions
+    // overlap". The check also covers different objects that share memory.
     let overlaps = Arc::ptr_eq(source.buffer.store(), target.buffer.store())
         && source.range.start < target.range.end
         && target.range.start < source.range.end
@@ -330,7 +332,7 @@ fn copy_pieces(source: BufferAccess, target: BufferAccess, pieces: Vec<CopyRegio
     Ok(PendingCommand::new(operation, vec![source, target]))
 }
 
-/// The access of a command that writes a box.
+/// Returns the access mode of a command that writes a box.
 fn writing(rect: &Rect) -> AccessMode {
     if rect.is_dense() { AccessMode::Overwrite } else { AccessMode::Write }
 }

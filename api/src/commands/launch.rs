@@ -62,7 +62,7 @@ impl Queue {
         GroupLimits::of(self.device().properties(), info).local_size(info, range, global).map(drop)
     }
 
-    /// The command of clEnqueueNDRangeKernel.
+    /// Checks the arguments of clEnqueueNDRangeKernel, and creates its command.
     pub(crate) fn launch_command(&self, kernel: &Arc<Kernel>, range: &NdRange<'_>) -> Result<PendingCommand> {
         let device = self.device();
         let properties = device.properties();
@@ -103,7 +103,7 @@ impl Queue {
         if global.contains(&0) {
             return Ok(PendingCommand::nop());
         }
-        // A buffer that is also an argument is bound once.
+        // A buffer that is also an argument is not bound a second time.
         let mut extra = kernel.indirect_buffers();
         extra.retain(|buffer| args.iter().filter_map(Argument::buffer).all(|other| !Arc::ptr_eq(other.store(), buffer.store())));
         let mut accesses = Vec::with_capacity(args.iter().filter_map(Argument::buffer).count() + extra.len());
@@ -143,7 +143,7 @@ fn check_range(range: &NdRange<'_>) -> Result<([u64; 3], [u64; 3])> {
     }
     // "CL_INVALID_GLOBAL_OFFSET if the value specified in global_work_size plus the corresponding value in
     // global_work_offset for any dimension is greater than the maximum value representable by size_t on the device."
-    // Kernels use 32 bits for each dimension.
+    // Kernels use 32 bits for each dimension, so the limit is the maximum of 32 bits, not of size_t.
     let max_size = u64::from(u32::MAX);
     // "CL_INVALID_GLOBAL_WORK_SIZE if any of the values specified in global_work_size exceed the maximum value
     // representable by size_t."

@@ -9,9 +9,9 @@ use crate::types::host_memory::HostRegion;
 /// The memory through which the host accesses a mapped region.
 #[derive(Clone, Debug)]
 pub(crate) enum MapBacking {
-    /// The host maps the memory of the device with this index.
+    /// The host accesses the memory of the device that has this index in the context.
     Device(usize),
-    /// The host maps a copy.
+    /// The host accesses a copy of the contents.
     Region(Arc<dyn HostRegion>),
 }
 

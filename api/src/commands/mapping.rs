@@ -1,8 +1,8 @@
 //! Maps: parts of memory objects that are visible to the host (OpenCL API 5.2.4, 5.3.6, 5.5.3).
 //!
-//! If host and device share the memory, a map is free. Otherwise the host gets a copy with the same layout, which a
-//! map fills. An unmap writes back only the mapped bytes, because another map may own the bytes between the rows of a
-//! box.
+//! If host and device share the memory, a map copies nothing. Otherwise the host accesses a copy with the same layout,
+//! which the map fills. An unmap writes back only the mapped bytes, because another map may own the bytes between the
+//! rows of a box.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@
 //! 1. The memory of the target device is host-visible: a read command of the source device writes to it directly
 //!    ([`Device::host_visible_target`](crate::backend::Device::host_visible_target)).
 //! 2. The transfer has at least [`MIN_SHARED_STAGING`] bytes, and both devices can copy to and from shared host memory
-//!    ([`SharedStaging`]): the source device writes one chunk while the target device reads the previous one.
+//!    ([`SharedStaging`]). The source device writes one chunk while the target device reads the previous one.
 //! 3. Otherwise, the source device reads to host memory, then the target device writes from it.
 
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result};
 
-/// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, two more
+/// The minimum number of bytes for a transfer through shared staging memory. For smaller transfers, the two additional
 /// submissions take longer than the copy.
 const MIN_SHARED_STAGING: u64 = 1 << 18;
 
@@ -66,7 +66,7 @@ struct Chunk {
 }
 
 impl Chunk {
-    /// Copies the chunk to the slot of the staging memory.
+    /// Starts the copy of the chunk to a slot of the staging memory.
     fn begin(self, staging: &Arc<SharedStaging>, slot: u64) {
         let context = self.migration.queue.context().clone();
         let mappings = self.source_memory().and_then(|src| {
@@ -101,7 +101,7 @@ struct CopyToStaging {
 }
 
 impl CopyToStaging {
-    /// Begins the second half.
+    /// Starts the second half: the copy to the target device.
     fn finish(self, result: BackendResult<Times>) {
         let Self { shared_staging, chunk, slot } = self;
         let queue = &chunk.migration.queue;
@@ -153,13 +153,15 @@ struct Migration {
     event: Arc<Event>,
     queue: Arc<Queue>,
     work: Mutex<Option<PendingCommand>>,
-    /// The number of steps whose first half is not complete.
+    /// The number of steps whose copy from the source device is not complete. A step is a read, or one chunk in shared
+    /// staging memory.
     remaining: AtomicUsize,
     failure: Mutex<Option<Error>>,
 }
 
 impl Migration {
-    /// Continues after the first half of a step is complete or has failed.
+    /// Records that the copy of a step from the source device is complete or has failed. The last step continues the
+    /// command.
     fn finish_step(&self, outcome: Result<()>) {
         if let Err(error) = outcome {
             self.failure.lock().get_or_insert(error);
@@ -177,7 +179,8 @@ impl Migration {
     }
 }
 
-/// Continues a transfer after its read. The bytes were read to their destination, or to `staging`.
+/// Continues a transfer after its read. The read wrote the bytes to `staging`, or directly to the destination if
+/// `staging` is `None`.
 struct ReadStep {
     migration: Arc<Migration>,
     transfer: Arc<MissingRange>,
@@ -190,12 +193,12 @@ enum TransferPath {
     SharedStaging(Arc<SharedStaging>),
 }
 
-/// The path of a transfer to a queue's device.
+/// Chooses the path of a transfer to a queue's device.
 fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath> {
     let (store, context, index) = (transfer.buffer.store(), queue.context(), queue.device_index());
     let (src, own) = (store.memory(transfer.from)?, store.memory(index)?);
-    // Another device has written the new contents. All commands that use the old contents on the target device precede
-    // that write, and it waited for them.
+    // Another device has written the new contents. That write waited for all commands that use the old contents on the
+    // target device, so the memory can be written directly.
     if let Some(dst) = queue.device().backend().host_visible_target(&own, transfer.range.clone()) {
         return Ok(TransferPath::Read { src, dst, staging: None });
     }
@@ -209,7 +212,7 @@ fn transfer_path(transfer: &MissingRange, queue: &Queue) -> Result<TransferPath>
     Ok(TransferPath::Read { src, dst: Arc::new(StagingBuffer(staging.clone())), staging: Some(staging) })
 }
 
-/// The chunks of a range.
+/// Splits a range into chunks of [`CHUNK_SIZE`] bytes.
 fn chunks(range: &Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     (range.start..end).step_by(CHUNK_SIZE as usize).map(move |start| start..end.min(start + CHUNK_SIZE))

@@ -22,7 +22,7 @@ impl Device {
 
 impl Queue {
     /// clEnqueueNativeKernel. `pointers` are byte offsets in the arguments, and the buffers whose addresses are written
-    /// there.
+    /// at these offsets.
     ///
     /// # Errors
     /// The errors of the specification, checked in its order.
@@ -50,8 +50,8 @@ impl Queue {
         self.submit_native(CommandType::NativeKernel, work, wait_list)
     }
 
-    /// Submits and flushes a command that calls a function of the application. The application may wait for that
-    /// function without another OpenCL call.
+    /// Submits and flushes a command that calls a function of the application. The flush is required, because the
+    /// application may wait for that function without another OpenCL call.
     pub(super) fn submit_native(
         self: &Arc<Self>,
         command: CommandType,

@@ -1,5 +1,5 @@
-//! Serialises the launches of one program that enqueue kernels. Their kernels share the program's variables, which
-//! contain the records of enqueued kernels.
+//! Serialises the launches of one program that enqueue kernels. The kernels of these launches share the program's
+//! variables, which contain the records of enqueued kernels.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -41,8 +41,9 @@ impl fmt::Debug for SharedStaging {
 }
 
 impl SharedStaging {
-    /// `memory_owners` holds, for each device, the index of the first device with the same memory. Returns `None` if
-    /// the allocation fails or fewer than two devices can access the memory.
+    /// Allocates the pool and imports it into the devices. `memory_owners` holds, for each device, the index of the
+    /// first device with the same memory. Returns `None` if the allocation fails or fewer than two devices can access
+    /// the memory.
     pub(crate) fn new(devices: &[Arc<Device>], memory_owners: &[usize], allocator: &dyn HostAllocator) -> Option<Arc<Self>> {
         let region = allocator.allocate(CHUNK_SIZE * SLOTS)?;
         let import = |(index, device): (usize, &Arc<Device>)| {
@@ -74,8 +75,9 @@ impl SharedStaging {
         self.serve();
     }
 
-    /// Passes free slots to users that wait. One thread does this at a time. The users may call this function: if a
-    /// device is lost, each user releases its slot at once. Calls of the next user from there would need a deep stack.
+    /// Passes free slots to users that wait. One thread does this at a time. A user may call this function: if a device
+    /// is lost, each user releases its slot at once. Such a nested call returns immediately, so the stack does not grow
+    /// with the number of users.
     fn serve(&self) {
         if std::mem::replace(&mut self.slots.lock().is_served, true) {
             return;

@@ -1,10 +1,11 @@
 //! Shared virtual memory (OpenCL API 5.6): memory with the same pointer values on the host and in kernels.
 //!
 //! An allocation is a buffer with reserved host addresses, which begin at a multiple of 4 GiB. A pointer in kernel
-//! memory has an identity in its high half and a byte offset in its low half. The buffer's identity is the high half
-//! of its host addresses, so both pointers have the same bits. Host and device each have their own copy of the bytes;
-//! maps and unmaps transfer them, as coarse-grained memory allows. Devices that share host memory have the same bytes
-//! ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)): fine-grained memory is then an
+//! memory has an identity in its high half and a byte offset in its low half. The buffer's identity is the high half of
+//! its host addresses, so the pointer in kernel memory and the host address have the same bits. Host and device have
+//! separate copies of the bytes. Maps and unmaps transfer the bytes, as the specification allows for coarse-grained
+//! memory. Devices that share host memory use the bytes of the host
+//! ([`Device::import_host_memory`](crate::backend::Device::import_host_memory)). Fine-grained memory is then an
 //! ordinary allocation. If kernels can access all host memory, an address outside all allocations is passed through
 //! unchanged, and an allocation may have any address.
 //!
@@ -73,12 +74,12 @@ impl Context {
     /// context. Returns the address.
     pub(crate) fn allocate_at_address(self: &Arc<Self>, flags: MemFlags, (size, alignment): (u64, u32), usm: Option<Usm>) -> Result<usize> {
         // Devices that can access all host memory do not need reserved addresses. Ordinary host memory is aligned for
-        // the largest type only.
+        // the largest type, but not for larger alignments.
         let anywhere = alignment <= LARGEST_TYPE && self.devices().iter().all(|device| device.accesses_host_memory());
         let region = if anywhere { self.allocator().allocate(size) } else { self.allocator().allocate_shared(size) };
         let region = region.ok_or_else(|| Error::OutOfHostMemory(format!("cannot allocate {size} bytes of SVM").into()))?;
         let address = region.address();
-        // An address has at most 64 bits.
+        // An address has at most 64 bits, so its high half fits 32 bits.
         let identity = ((address as u64) >> 32) as u32;
         let buffer = Buffer::svm(self, flags, size, identity, region)?;
         self.svm.lock().insert(address, SvmAllocation { buffer, usm });
@@ -175,7 +176,8 @@ impl Queue {
         self.unmap_as(CommandType::SvmUnmap, &MemObject::Buffer(buffer), address, wait_list)
     }
 
-    /// The command of clEnqueueSVMMemcpy: either pointer may be ordinary host memory.
+    /// Checks the arguments of clEnqueueSVMMemcpy, and creates its command. Either pointer may point to ordinary host
+    /// memory.
     pub(crate) fn svm_copy_command(
         &self,
         SvmCopy { dst, src, size }: SvmCopy,
@@ -236,7 +238,7 @@ impl Queue {
         self.submit_blocking(CommandType::SvmMemcpy, work, wait_list, blocking)
     }
 
-    /// The command of clEnqueueSVMMemFill. `target` wraps ordinary host memory.
+    /// Checks the arguments of clEnqueueSVMMemFill, and creates its command. `target` wraps ordinary host memory.
     pub(crate) fn svm_fill_command(
         &self,
         address: usize,

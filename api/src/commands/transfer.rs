@@ -97,7 +97,7 @@ pub(crate) fn buffer_access(buffer: &Arc<Buffer>, range: std::ops::Range<u64>, a
     BufferAccess { buffer: buffer.clone(), image: None, range, access }
 }
 
-/// An access to bytes of a memory object of any kind.
+/// Creates an access to bytes of a memory object of any kind.
 fn object_access(object: &MemObject, range: std::ops::Range<u64>, access: AccessMode) -> BufferAccess {
     let buffer_level = buffer_access(object.buffer(), range, access);
     if let MemObject::Image(image) = object { buffer_level.of_image(image) } else { buffer_level }
@@ -254,7 +254,7 @@ impl Queue {
         self.submit(CommandType::CopyBuffer, self.copy_command(src, dst, offsets)?, wait_list)
     }
 
-    /// The command of clEnqueueCopyBuffer.
+    /// Checks the arguments of clEnqueueCopyBuffer, and creates its command.
     pub(crate) fn copy_command(
         &self,
         src: &Arc<Buffer>,
@@ -294,7 +294,7 @@ impl Queue {
         self.submit(CommandType::CopyBufferRect, self.copy_rect_command(src, dst, args)?, wait_list)
     }
 
-    /// The command of clEnqueueCopyBufferRect.
+    /// Checks the arguments of clEnqueueCopyBufferRect, and creates its command.
     pub(crate) fn copy_rect_command(&self, src: &Arc<Buffer>, dst: &Arc<Buffer>, args: &RectArgs) -> Result<PendingCommand> {
         self.check_contexts(&[src, dst], &[])?;
         let (from, to) = args.rects()?;
@@ -302,8 +302,8 @@ impl Queue {
         let target = dst.range(to.start(), to.end() - to.start())?;
         if Arc::ptr_eq(src, dst) {
             // "CL_INVALID_VALUE if src_buffer and dst_buffer are the same buffer object and src_slice_pitch is not
-            // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch." One difference is an error
-            // here, because `rect::overlap` requires equal pitches.
+            // equal to dst_slice_pitch and src_row_pitch is not equal to dst_row_pitch." Here a difference in one of
+            // the pitches is already an error, because `rect::overlap` requires equal pitches.
             ensure!(
                 from.row_pitch == to.row_pitch && from.slice_pitch == to.slice_pitch,
                 InvalidValue,
@@ -339,7 +339,7 @@ impl Queue {
         self.submit(CommandType::FillBuffer, self.fill_command(buffer, pattern, bytes)?, wait_list)
     }
 
-    /// The command of clEnqueueFillBuffer.
+    /// Checks the arguments of clEnqueueFillBuffer, and creates its command.
     pub(crate) fn fill_command(&self, buffer: &Arc<Buffer>, pattern: Vec<u8>, (offset, size): (u64, u64)) -> Result<PendingCommand> {
         self.check_contexts(&[buffer], &[])?;
         let range = buffer.range(offset, size)?;
@@ -409,7 +409,8 @@ impl Queue {
         };
         let access = if discard && record.is_dense() { AccessMode::Overwrite } else { AccessMode::Read };
         let work = PendingCommand::new(operation, vec![object_access(object, record.span.clone(), access)]);
-        // If the call fails, the application does not get the address and cannot unmap it.
+        // If the call fails, the application does not get the address and cannot unmap it. The map is therefore
+        // removed.
         let event = self.submit_blocking(command, work, wait_list, blocking).inspect_err(|_| {
             object.end_map(record.address);
         })?;
@@ -461,12 +462,12 @@ impl Queue {
     pub fn migrate(self: &Arc<Self>, objects: &[MemObject], to_host: bool, discard: bool, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
         let all: Vec<_> = objects.iter().map(MemObject::buffer).collect();
         self.check_contexts(&all, wait_list)?;
-        // Contents that migrate to the host stay on their device until they are read.
+        // A migration to the host copies nothing: the contents stay on their device until they are read.
         let accesses = objects
             .iter()
             .filter(|_| !to_host)
             .map(|object| {
-                // The contents of a pipe are always defined.
+                // A pipe must keep its contents, so `discard` has no effect on it.
                 let access = if discard && !matches!(object, MemObject::Pipe(_)) { AccessMode::Overwrite } else { AccessMode::Read };
                 Ok(object_access(object, object.buffer().range(0, object.size())?, access))
             })

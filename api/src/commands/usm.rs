@@ -1,8 +1,9 @@
 //! Unified shared memory (cl_intel_unified_shared_memory): memory that is accessed by host address, allocated for the
 //! host, for a device, or for both.
 //!
-//! Devices that can access all host memory support it. On these devices the kinds differ only in the properties that
-//! queries report. An allocation is an SVM allocation ([`crate::commands::svm`]) with a record of its kind.
+//! Devices that can access all host memory support the extension. On these devices the kinds of memory differ only in
+//! the properties that queries report. An allocation is an SVM allocation ([`crate::commands::svm`]) with a record of
+//! its kind.
 
 use std::sync::Arc;
 
@@ -17,8 +18,8 @@ use crate::objects::queue::Queue;
 use crate::types::error::{Error, Result, ensure};
 
 impl Device {
-    /// The capabilities of the device for each kind of memory, and for memory of other allocators in the process.
-    /// Empty if the device does not support the extension.
+    /// Returns the capabilities of the device. They are the same for each kind of memory, and for memory of other
+    /// allocators in the process. Empty if the device does not support the extension.
     pub fn usm_capabilities(&self) -> UsmCapabilities {
         if self.accesses_host_memory() { UsmCapabilities::all() } else { UsmCapabilities::empty() }
     }
@@ -44,7 +45,8 @@ impl Context {
         // "CL_INVALID_DEVICE if device is not a valid device or is not associated with context."
         let is_own = device.as_ref().is_none_or(|device| self.device_index(device).is_some());
         ensure!(is_own && (*kind != UsmType::Device || device.is_some()), InvalidDevice, "a device of the context is required");
-        // "CL_INVALID_OPERATION if [the capabilities are] zero for device", or "for all devices in context".
+        // The specification requires CL_INVALID_OPERATION if `device` lacks the capabilities. Without a device, the
+        // error applies if all devices of the context lack them.
         match device {
             Some(device) => device.check_usm_support()?,
             None => ensure!(self.has_usm(), InvalidOperation, "no device of the context supports unified shared memory"),
@@ -53,17 +55,16 @@ impl Context {
         // data type supported by device".
         let aligned = alignment == 0 || (alignment.is_power_of_two() && alignment <= LARGEST_TYPE);
         ensure!(aligned, InvalidValue, "alignment {alignment}: it must be 0 or a power of two, at most {LARGEST_TYPE}");
-        // "CL_INVALID_PROPERTY if either the CL_MEM_ALLOC_INITIAL_PLACEMENT_DEVICE_INTEL or
-        // CL_MEM_ALLOC_INITIAL_PLACEMENT_HOST_INTEL flags are specified", of shared allocations if both are.
-        let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits().count_ones();
+        // The specification requires CL_INVALID_PROPERTY for a placement flag of a host or device allocation, and for
+        // both flags of a shared allocation.
+        let placements = (*flags & (UsmFlags::PLACED_ON_DEVICE | UsmFlags::PLACED_ON_HOST)).bits();
         ensure!(
-            placements <= u32::from(*kind == UsmType::Shared),
+            placements.count_ones() <= u32::from(*kind == UsmType::Shared),
             InvalidProperty,
-            "placement flags {:#x} are not valid for {kind:?} allocations",
-            flags.bits()
+            "placement flags {placements:#x}: only a shared allocation accepts a placement flag, and at most one"
         );
-        // "CL_INVALID_BUFFER_SIZE if size is zero or greater than CL_DEVICE_MAX_MEM_ALLOC_SIZE for device", or for
-        // any device of the context that has such memory.
+        // The specification requires CL_INVALID_BUFFER_SIZE if the size is 0 or exceeds CL_DEVICE_MAX_MEM_ALLOC_SIZE of
+        // `device`. Without a device, the limits of all devices with unified shared memory apply.
         let is_affected =
             |other: &&Arc<Device>| device.as_ref().map_or_else(|| other.accesses_host_memory(), |device| Arc::ptr_eq(device, other));
         let limit = self.devices().iter().filter(is_affected).map(|device| device.properties().max_allocation).min().unwrap_or(0);
@@ -142,7 +143,7 @@ impl Queue {
     ) -> Result<Arc<Event>> {
         self.check_usm(wait_list)?;
         // "CL_INVALID_VALUE if dst_ptr is NULL, or if dst_ptr is not aligned to pattern_size bytes."
-        ensure!(address != 0, InvalidValue, "the pointer is NULL");
+        ensure!(address != 0, InvalidValue, "dst_ptr is NULL");
         // "CL_INVALID_VALUE if pattern_size is not a power of two or is greater than the size of the largest integer
         // or floating-point vector data type".
         let width = pattern.len();

@@ -33,12 +33,12 @@ pub(crate) struct ImageExtent {
     pub(crate) levels: u32,
 }
 
-/// The maximum number of mip levels. The specification has no limit: each level after the 1 x 1 x 1 level also has
-/// one element, and the conformance tests create such levels.
+/// The maximum number of mip levels. The specification has no limit. Each level after the 1 x 1 x 1 level also has one
+/// element, and the conformance tests create such levels.
 pub(crate) const MAX_LEVELS: u32 = 32;
 
 impl ImageExtent {
-    /// Bytes from one index to the next in the second and third dimension of `extent`.
+    /// Returns the distance in bytes from one index to the next, for the second and the third dimension of `extent`.
     pub(crate) fn strides(&self) -> [u64; 2] {
         match self.kind {
             ImageType::Image1dArray => [self.slice_pitch, self.slice_pitch * self.extent[1]],
@@ -50,7 +50,6 @@ impl ImageExtent {
     /// Bytes of the whole image, padding included. `None` if the number does not fit 64 bits.
     pub(crate) fn size(&self) -> Option<u64> {
         let first = self.level_size()?;
-        // Each other level is at most half as large as its predecessor, except for small levels.
         (1..self.levels).try_fold(first, |size, level| size.checked_add(self.level_extent(level).level_size()?))
     }
 
@@ -63,9 +62,9 @@ impl ImageExtent {
         }
     }
 
-    /// A mip level as a separate image with one level. Level 0 has the pitches of the image; the other levels have no
-    /// padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to the
-    /// nearest integer."
+    /// Returns a mip level as a separate image with one level. Level 0 has the pitches of the image; the other levels
+    /// have no padding. "Each successively smaller mipmap level is half the size of the previous level, rounded down to
+    /// the nearest integer."
     fn level_extent(&self, level: u32) -> Self {
         if level == 0 {
             return Self { levels: 1, ..*self };
@@ -83,13 +82,14 @@ impl ImageExtent {
         Self { extent, row_pitch, slice_pitch, levels: 1, ..*self }
     }
 
-    /// A mip level of the image: its byte offset and its extent.
+    /// Returns the byte offset and the extent of a mip level.
     pub(crate) fn level(&self, level: u32) -> (u64, Self) {
         let before = (0..level).filter_map(|level| self.level_extent(level).level_size());
         (before.sum(), self.level_extent(level))
     }
 
-    /// The mip level of an origin, and the position in it ("Specifying Mipmap Levels to Image Operations").
+    /// Returns the mip level that an origin selects, and the position in this level ("Specifying Mipmap Levels to Image
+    /// Operations").
     pub(crate) fn locate(&self, origin: Origin) -> Result<(u32, [u64; 3])> {
         let [x, y, z, fourth] = origin;
         if self.levels == 1 {

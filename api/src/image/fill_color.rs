@@ -1,13 +1,13 @@
 //! The element of an image with a given colour: the value that clEnqueueFillImage writes (OpenCL API 5.3.4).
 //!
-//! Colours are converted as by the function `write_image` in kernels (OpenCL C 8.3): normalised channels are products
+//! Colours are converted as by the function `write_image` in kernels (OpenCL C 8.3). Normalised channels are products
 //! in single precision, rounded to the nearest integer, ties to even. Integers are saturated.
 
 use wgcl_compiler::image::ImageFormat;
 
 use crate::image::format::{data_type as ty, is_signed_integer, is_unsigned_integer, order};
 
-/// Bytes of the application's colour: four numbers, or one for depth images.
+/// Returns the size in bytes of the application's colour. A colour has four numbers, or one for depth images.
 pub const fn color_size(format: ImageFormat) -> usize {
     if format.order == order::DEPTH { 4 } else { 16 }
 }
@@ -19,7 +19,7 @@ const fn components(order: u16) -> &'static [usize] {
         order::RG | order::RG_X => &[0, 1],
         order::RA => &[0, 3],
         order::RGB | order::RGB_X | order::S_RGB => &[0, 1, 2],
-        // The value of an ignored channel does not matter.
+        // S_RGB_X: the value of the ignored channel does not matter.
         order::RGBA | order::S_RGBA | order::S_RGB_X => &[0, 1, 2, 3],
         order::BGRA | order::S_BGRA => &[2, 1, 0, 3],
         order::ARGB => &[3, 0, 1, 2],
@@ -44,7 +44,7 @@ fn snorm(value: f32, max: f32) -> i32 {
     (value * max).round_ties_even().clamp(-max, max) as i32
 }
 
-/// The sRGB value of a linear one, both from 0 to 1.
+/// Converts a linear value to sRGB. The input is clamped to the range from 0 to 1, and the result is in this range.
 fn to_srgb(linear: f32) -> f64 {
     let value = f64::from(linear);
     if value.is_nan() || value <= 0.0 {
@@ -58,7 +58,7 @@ fn to_srgb(linear: f32) -> f64 {
     }
 }
 
-/// The bits of the nearest half; ties go to the even one.
+/// Returns the bits of the nearest half. Ties are rounded to even.
 fn half_bits(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) as u16 & 0x8000;
@@ -70,7 +70,7 @@ fn half_bits(value: f32) -> u16 {
     if magnitude >= 0x4780_0000 {
         return sign | 0x7c00;
     }
-    // Below 2^-14 the half is denormal: the implicit leading bit becomes explicit, and the mantissa is shifted right by
+    // Below 2^-14 the half is denormal. The implicit leading bit becomes explicit, and the mantissa is shifted right by
     // one bit for each power of two.
     let (kept, lost_bits) = if magnitude < 0x3880_0000 {
         let shift = (126 - (magnitude >> 23)).min(31);
@@ -82,12 +82,12 @@ fn half_bits(value: f32) -> u16 {
     let lost = kept & ((1 << lost_bits) - 1);
     let middle = 1 << (lost_bits - 1);
     let up = lost > middle || (lost == middle && half & 1 == 1);
-    // A carry increments the exponent, as required.
+    // A carry out of the mantissa increments the exponent, which is the correct result.
     sign | (half + u32::from(up)) as u16
 }
 
-/// The bytes of one element. `color` has [`color_size`] bytes. They contain floats or integers, depending on the
-/// format. Missing bytes count as zero.
+/// Returns the bytes of one element with this colour. `color` has [`color_size`] bytes, which contain floats or
+/// integers, depending on the format. Missing bytes count as zero.
 pub fn element(format: ImageFormat, color: &[u8]) -> Vec<u8> {
     let mut words = [0u32; 4];
     for (word, bytes) in words.iter_mut().zip(color.chunks_exact(4)) {

@@ -2,7 +2,7 @@
 //!
 //! Kernels convert elements themselves, so support does not depend on the hardware. Every format that the compiler's
 //! library converts is supported if the device has the extension that the format requires. `CL_Rx` and `CL_RGx` are
-//! excluded: older versions of the specification do not store their ignored channel, newer ones store it in memory.
+//! excluded, because versions of the specification differ in whether memory contains the ignored channel.
 
 use wgcl_compiler::image::ImageFormat;
 use wgcl_compiler::target::Target;
@@ -68,7 +68,7 @@ pub enum FormatUse {
     Write,
     /// CL_MEM_READ_WRITE: some kernels read it, and other kernels write it.
     ReadOrWrite,
-    /// CL_MEM_KERNEL_READ_AND_WRITE: both in one kernel.
+    /// CL_MEM_KERNEL_READ_AND_WRITE: one kernel can read and write it.
     ReadAndWrite,
 }
 
@@ -79,7 +79,7 @@ struct FormatSet {
     requirement: Requirement,
 }
 
-/// The requirement of a set of formats, in addition to images.
+/// The requirement of a set of formats, in addition to the support for images.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Requirement {
     Nothing,
@@ -133,8 +133,8 @@ const fn channels(order: u16) -> Option<u32> {
     })
 }
 
-/// Bytes of an element. `None` if the format is not legal: an unknown number, an order that the type does not allow,
-/// or an element whose size is not a power of two.
+/// Returns the size of an element in bytes. `None` if the format is not legal. Reasons are an unknown number, an order
+/// that the type does not allow, or an element size that is not a power of two.
 pub fn element_size(format: ImageFormat) -> Option<u32> {
     let ImageFormat { order, data_type } = format;
     let is_valid = match order {
@@ -191,8 +191,8 @@ pub fn is_supported(target: &Target, image: ImageType, purpose: FormatUse, forma
     supported(target, image, purpose).contains(&format)
 }
 
-/// Whether an image of one order can be created from an image of another, sharing its elements (5.3.1.2, table of
-/// compatible channel orders).
+/// Whether an image with the order `view` can be created from an image with the order `of`. The two images then share
+/// their elements (5.3.1.2, table of compatible channel orders).
 pub const fn compatible_orders(view: u16, of: u16) -> bool {
     matches!(
         (view, of),

@@ -15,7 +15,7 @@ pub enum ImageType {
     Image1dBuffer = 0x10F6,
 }
 
-/// The name of the constant in the specification.
+/// Displays the name of the constant in the specification.
 impl fmt::Display for ImageType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -91,8 +91,9 @@ impl MemObject {
         }
     }
 
-    /// Records that the application has released its last reference. If a destructor callback waits for commands that
-    /// use the object, all devices are flushed: the application may wait for the callback.
+    /// Records that the application has released its last reference. If the object has destructor callbacks, flushes
+    /// all devices. A callback runs after the commands that use the object, and the application may wait for the
+    /// callback.
     pub fn on_release(&self) {
         if let Self::Buffer(buffer) = self {
             buffer.check_release();
@@ -102,7 +103,7 @@ impl MemObject {
         }
     }
 
-    /// Distinguishes maps of this object from maps of other objects with the same memory.
+    /// Returns a value that distinguishes maps of this object from maps of other objects with the same memory.
     pub(crate) fn identity(&self) -> usize {
         match self {
             Self::Buffer(buffer) => Arc::as_ptr(buffer).addr(),
@@ -186,7 +187,8 @@ impl Image {
     ) -> Result<Arc<Self>> {
         // "CL_INVALID_OPERATION if there are no devices in context that support images."
         check_support(context)?;
-        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name." OpenCL has none.
+        // "CL_INVALID_PROPERTY if a property name in properties is not a supported property name." OpenCL defines no
+        // properties of images, so only the terminating 0 is valid.
         ensure!(property_list.as_ref().is_none_or(|list| list.len() <= 1), InvalidProperty, "the property list of an image must be empty");
         // "CL_INVALID_VALUE if values specified in flags are not valid."
         let flags = MemFlags::parse(flags)?;
@@ -366,8 +368,8 @@ impl Image {
         if self.shape.levels > 1 && matches!(self.shape.kind, ImageType::Image2dArray | ImageType::Image3d) { 4 } else { 3 }
     }
 
-    /// The location of a box of elements in the buffer. In dimensions that the image does not have, the box begins at
-    /// 0 and has the size 1.
+    /// Returns the location of a box of elements in the buffer. In dimensions that the image does not have, the box
+    /// begins at 0 and has the size 1.
     ///
     /// # Errors
     /// If the box is empty or out of bounds, or if the level does not exist.
@@ -395,7 +397,7 @@ impl Image {
         Ok((shape.row_pitch, shape.slice_pitch))
     }
 
-    /// The layout of a box of elements in the application's memory. The box starts at offset 0.
+    /// Returns the layout of a box of elements in the application's memory. The box starts at offset 0.
     ///
     /// # Errors
     /// If a pitch is not valid, or if the region is too large.
@@ -473,7 +475,8 @@ fn check_source_type(desc: &ImageDesc, kind: ImageType) -> Result<()> {
     Ok(())
 }
 
-/// Checks the dimensions of a description and fills in its pitches.
+/// Checks the dimensions and pitches of a description. Returns the extent, with default values for omitted pitches.
+/// `has_host` is true if the application passed a host pointer.
 pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), element: u64, has_host: bool) -> Result<ImageExtent> {
     let from_buffer = matches!(desc.source, Some(MemObject::Buffer(_)));
     let used = |used: bool, value: u64| if used { value } else { 1 };
@@ -490,9 +493,9 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     let size = || format!("image size {} x {height} x {depth}, {array} layers", desc.width);
     ensure!(!empty, InvalidImageSize, "{}: a dimension is 0", size());
     ensure!(fits, InvalidImageSize, "{}: the size exceeds the limits of every device", size());
-    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a
-    // buffer. If image_row_pitch is not zero it must be ≥ image_width × size of element in bytes, and a multiple of
-    // [that] size." The one row of a 1D image buffer may have any padding at its end: drivers accept that, and the
+    // "The image_row_pitch must be zero if host_ptr is NULL ... and the image is not a 2D image created from a buffer.
+    // If image_row_pitch is not zero it must be ≥ image_width × size of element in bytes, and a multiple of [that]
+    // size." The one row of a 1D image buffer may have any padding at its end. Drivers accept such padding, and the
     // conformance tests use it.
     let may_have_pitch = has_host || desc.source.is_some();
     let min_row_pitch = desc.width * element;
@@ -518,7 +521,7 @@ pub(crate) fn shape(context: &Context, (desc, kind): (&ImageDesc, ImageType), el
     let too_large = || Error::InvalidImageSize(format!("{}: the image is too large", size()).into());
     let rows = row_pitch.checked_mul(height).ok_or_else(too_large)?;
     let slice_pitch = match (kind.has_slices(), desc.slice_pitch) {
-        // Drivers ignore the slice pitch of images without slices.
+        // The slice pitch of images without slices is ignored, as in other drivers.
         (false, _) => 0,
         (true, 0) => rows,
         (true, given) => {
@@ -552,7 +555,8 @@ fn check_levels(shape: &ImageExtent, flags: MemFlags, has_host: bool) -> Result<
     let host = has_host || flags.intersects(MemFlags::USE_HOST_PTR | MemFlags::COPY_HOST_PTR);
     ensure!(!host, InvalidHostPtr, "a mipmapped image cannot be created with a host pointer");
     // "Mip-mapped images cannot be created for CL_MEM_OBJECT_IMAGE1D_BUFFER images, depth images or multi-sampled
-    // images." OpenCL C has functions for mipmapped depth images, and the conformance tests create them.
+    // images." Mipmapped depth images are accepted nevertheless: OpenCL C has functions for them, and the conformance
+    // tests create them.
     ensure!(
         shape.kind != ImageType::Image1dBuffer,
         InvalidImageDescriptor,
@@ -583,7 +587,7 @@ fn check_source(context: &Arc<Context>, source: &MemObject, format: ImageFormat,
             // "All of the values specified in image_desc must match the image descriptor information associated with
             // mem_object."
             ensure!(*shape == image.shape, InvalidImageDescriptor, "the description differs from that of the source image");
-            // "The image channel data type specified in image_format must match", and the order be compatible.
+            // The channel data type must be that of the source image, and the channel orders must be compatible.
             ensure!(
                 format.data_type == image.format.data_type && format::compatible_orders(format.order, image.format.order),
                 InvalidImageFormatDescriptor,

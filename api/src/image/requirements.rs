@@ -55,7 +55,8 @@ impl<'a> ImageRequirements<'a> {
         Ok(Self { context, element, desc })
     }
 
-    /// The size of an image; "CL_INVALID_IMAGE_DESCRIPTOR if values specified in image_desc are not valid."
+    /// Returns the size of an image in bytes. An invalid size in the description is reported as
+    /// CL_INVALID_IMAGE_DESCRIPTOR.
     fn bytes(&self, element: u64) -> Result<u64> {
         let Some(desc) = self.desc else {
             return Err(Error::InvalidValue("the query requires an image description".into()));
@@ -107,7 +108,8 @@ impl<'a> ImageRequirements<'a> {
             Dimension::Depth => kind == ImageType::Image3d,
             Dimension::ArraySize => matches!(kind, ImageType::Image1dArray | ImageType::Image2dArray),
         };
-        // "image_type must be either 0, [or one that has it], otherwise CL_INVALID_IMAGE_DESCRIPTOR is returned."
+        // The type of the image must be 0, or one that has the dimension. Otherwise the specification requires
+        // CL_INVALID_IMAGE_DESCRIPTOR.
         let kinds: Vec<ImageType> = match self.desc {
             Some(desc) if desc.image_type != 0 => vec![kind_of(desc)?],
             _ => ImageType::ALL.into_iter().filter(|&kind| has(kind)).collect(),

@@ -39,7 +39,7 @@ pub struct Context {
     zeroed: OnceLock<Zeroed>,
     allocator: Arc<dyn HostAllocator>,
     /// The number that the next command gets.
-    numbers: AtomicU64,
+    next_number: AtomicU64,
     /// Allocations of shared virtual memory, by address.
     pub(crate) svm: Mutex<BTreeMap<usize, SvmAllocation>>,
     /// Buffers that were created with a device address, by address.
@@ -106,7 +106,7 @@ impl Context {
             printer: OnceLock::new(),
             zeroed: OnceLock::new(),
             allocator,
-            numbers: AtomicU64::new(1),
+            next_number: AtomicU64::new(1),
             svm: Mutex::new(Rank::Svm, BTreeMap::new()),
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
@@ -130,7 +130,7 @@ impl Context {
         self.devices.iter().position(|d| Arc::ptr_eq(d, device))
     }
 
-    /// The index of the first device that shares the memory of this one.
+    /// The index of the first device that shares the memory of the device with this index.
     pub(crate) fn memory_owner(&self, device_index: usize) -> usize {
         self.memory_owners.get(device_index).copied().unwrap_or(device_index)
     }
@@ -140,20 +140,21 @@ impl Context {
         self.has_common_memory
     }
 
-    /// Host memory for transfers between devices, if the devices support it.
+    /// Returns the host memory for transfers between devices, or `None` if the devices do not support such transfers.
+    /// The first call allocates the memory.
     pub(crate) fn shared_staging(&self) -> Option<&Arc<SharedStaging>> {
         self.shared_staging.get(&self.devices, &self.memory_owners, &*self.allocator)
     }
 
     /// Sets the destination of kernels' printf output. Only the first call has an effect.
     pub fn set_printer(&self, printer: Printer) {
-        // The result is ignored: clCreateContext rejects duplicate properties.
+        // `set` cannot fail, because clCreateContext rejects duplicate properties.
         let _ = self.printer.set(printer);
     }
 
     /// CL_CONTEXT_MEMORY_INITIALIZE_KHR. Only the first call has an effect.
     pub fn set_zeroed(&self, zeroed: Zeroed) {
-        // The result is ignored: clCreateContext rejects duplicate properties.
+        // `set` cannot fail, because clCreateContext rejects duplicate properties.
         let _ = self.zeroed.set(zeroed);
     }
 
@@ -182,8 +183,8 @@ impl Context {
         self.queues.lock().iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// The default on-device queues, by device index. The element type is `Any`, because the module of
-    /// queues depends on this one.
+    /// The default on-device queues, by device index. The elements are queues, but their type is `Any`, because the
+    /// module of queues depends on this module.
     pub(crate) fn default_queues(&self) -> &Mutex<Vec<Weak<dyn Any + Send + Sync>>> {
         &self.default_queues
     }
@@ -194,13 +195,13 @@ impl Context {
     }
 
     /// Assigns a command its number: the commands of all queues are numbered in enqueue order.
-    pub(crate) fn number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::AcqRel)
+    pub(crate) fn take_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::AcqRel)
     }
 
     /// The number that the next command gets.
     pub(crate) fn next_number(&self) -> u64 {
-        self.numbers.load(Ordering::Acquire)
+        self.next_number.load(Ordering::Acquire)
     }
 
     /// clSetContextDestructorCallback

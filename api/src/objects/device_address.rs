@@ -1,9 +1,9 @@
-//! Device addresses of buffers (cl_ext_buffer_device_address): the pointers that kernels use, visible to the host.
+//! Device addresses of buffers (cl_ext_buffer_device_address): pointers that kernels use and that the host can query.
 //! The host may store them anywhere and pass them as arguments.
 //!
-//! If kernels use host addresses (the CPU device), the device address is the host address. Otherwise it is the pointer
-//! that kernels store in memory: the buffer's identity in the high half, and the byte offset in the low half
-//! ([`wgcl_compiler::pointer`]). Device addresses are constant during the buffer's lifetime, and support
+//! If kernels use host addresses (the CPU device), the device address is the host address. Otherwise the device address
+//! is the pointer that kernels store in memory ([`wgcl_compiler::pointer`]). Its high half is the buffer's identity,
+//! and its low half is the byte offset. Device addresses are constant during the buffer's lifetime, and support
 //! addition.
 
 use std::sync::Arc;
@@ -38,7 +38,8 @@ impl Buffer {
 }
 
 impl Device {
-    /// Whether the device has cl_ext_buffer_device_address. The addresses of this extension have 64 bits.
+    /// Whether the device has cl_ext_buffer_device_address. The addresses of this extension have 64 bits, so the device
+    /// needs 64-bit integers.
     pub fn has_device_addresses(&self) -> bool {
         self.target().language.int64
     }
@@ -58,7 +59,8 @@ impl Context {
         if buffer.has_device_address() {
             let addresses = buffer.device_addresses()?;
             let mut addressed = self.addressed.lock();
-            // Removes released buffers periodically, at a low cost.
+            // Removes released buffers whenever the number of entries is a power of two, so that the average cost is
+            // low.
             if addressed.len().is_power_of_two() {
                 addressed.retain(|_, buffer| buffer.strong_count() > 0);
             }

@@ -58,8 +58,7 @@ impl Semaphore {
         }
         let fd = shared.payload.export(kind)?;
         if kind == ExternalSemaphore::SyncFd {
-            // "... has the same side effects on the source semaphore's payload as executing a semaphore wait
-            // operation."
+            // Like a wait, the export of a sync file resets the semaphore: no signal is pending afterwards.
             shared.set_last(LastOperation::Nothing);
         }
         Ok(fd)

@@ -135,7 +135,7 @@ impl SubGroupInfo {
         self.group_size.div_ceil(self.size.max(1))
     }
 
-    /// A local size with that number of subgroups; zeros if there is none.
+    /// Returns a local size with `count` subgroups, or zeros if there is none.
     pub fn local_size(&self, count: u64) -> [usize; 3] {
         let items = count.saturating_mul(self.size);
         let fits = if self.required == [0; 3] { items <= self.group_size } else { self.max_count() == count };
@@ -147,8 +147,8 @@ impl SubGroupInfo {
 }
 
 /// Compiles a kernel in the background if the source determines how it will be launched. All parameters must be values
-/// or global pointers, and the source must require a work-group size or be independent of it. An independent kernel
-/// runs in groups that the device chooses, regardless of the requirements in its source.
+/// or global pointers. The kernel must require a work-group size, or must not depend on the work-group size. A kernel
+/// that does not depend on it runs in groups that the device chooses, regardless of the requirements in its source.
 fn precompile(executable: &Executable, name: &str) {
     let is_value_or_global = |arg: &ArgInfo| {
         matches!(arg.passing, KernelParam::Value | KernelParam::Bytes { .. } | KernelParam::Buffer { space: Space::Global, .. })
@@ -400,9 +400,8 @@ impl Kernel {
             info.type_name,
             image.image_type()
         );
-        // "CL_INVALID_ARG_VALUE if the argument is an image declared with the read_only qualifier and arg_value
-        // refers to an image object created with [CL_MEM_WRITE_ONLY] or if [it] is declared with the write_only
-        // qualifier and [created with CL_MEM_READ_ONLY]."
+        // The specification requires CL_INVALID_ARG_VALUE for a read_only parameter if the image is CL_MEM_WRITE_ONLY.
+        // The error also applies to a write_only parameter if the image is CL_MEM_READ_ONLY.
         let (excluded, purpose) = match info.access {
             AccessQualifier::WriteOnly => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE, FormatUse::Write),
             AccessQualifier::ReadWrite => (MemFlags::READ_ONLY | MemFlags::IMMUTABLE | MemFlags::WRITE_ONLY, FormatUse::ReadAndWrite),
@@ -471,14 +470,15 @@ impl Kernel {
     /// clSetKernelExecInfo: sets the buffers that the kernel accesses through pointers stored in memory.
     ///
     /// # Errors
-    /// If an address is not in such a buffer, and no device can access all host memory.
+    /// If an address is not in shared virtual memory, and no device can access all host memory. For
+    /// [`PointerSet::Device`], the address must be in a buffer with a device address instead.
     pub fn set_pointers(&self, set: PointerSet, addresses: &[usize]) -> Result<()> {
         let mut buffers: Vec<Arc<Buffer>> = Vec::new();
         for address in addresses {
             let context = self.program.context();
             let found = if set == PointerSet::Device { context.buffer_at(*address as u64) } else { context.svm_at(*address) };
             let Some((buffer, _)) = found else {
-                // If a device can access all host memory, the pointers need not be listed.
+                // A device that can access all host memory accepts other addresses. Nothing must be bound for them.
                 let supports_system_svm = context.svm_capabilities().contains(SvmCapabilities::FINE_GRAIN_SYSTEM);
                 let memory = if set == PointerSet::Device { "a buffer that has a device address" } else { "shared virtual memory" };
                 ensure!(supports_system_svm, InvalidValue, "{address:#x} is not in {memory}");
@@ -510,7 +510,7 @@ impl Kernel {
         self.args.lock().iter().all(Option::is_some)
     }
 
-    /// The current arguments.
+    /// Returns the current arguments, with strong references to their memory objects.
     ///
     /// # Errors
     /// If an argument is not set, or if its buffer was released.
@@ -536,8 +536,8 @@ impl Kernel {
         Ok(captured)
     }
 
-    /// Bytes of local memory that the kernel uses with its current arguments: its variables and local arguments, each
-    /// at its alignment.
+    /// Returns the number of bytes of local memory that the kernel uses with its current arguments: its variables and
+    /// local arguments, each at its alignment.
     pub(crate) fn local_memory(&self, info: &KernelInfo) -> u64 {
         let args = self.args.lock();
         info.args.iter().zip(args.iter()).fold(u64::from(info.local_memory), |sum, (info, arg)| match (&info.passing, arg) {
@@ -570,7 +570,7 @@ impl Kernel {
 
     /// CL_KERNEL_WORK_GROUP_SIZE: the size that the kernel requires, or else the limit of the device. The query may
     /// compile the kernel if registers are the limit. Larger groups, up to CL_DEVICE_MAX_WORK_GROUP_SIZE, also run,
-    /// with fewer registers.
+    /// with fewer registers per work-item.
     ///
     /// # Errors
     /// If the program was not built for the device.

@@ -1,9 +1,9 @@
 //! Memory objects: buffers, sub-buffers, and the devices that hold their contents (OpenCL API 5.2).
 //!
-//! A [`Store`] is the memory of a buffer and its sub-buffers. The first use on a device creates an allocation there.
-//! Devices with the same memory share an allocation. In contexts with several devices, the store also records, for
-//! each byte range, which devices hold the newest version. A [`Buffer`] is the object of a cl_mem: a store and a range
-//! of the store.
+//! A [`Store`] is the memory of a buffer and its sub-buffers. The first use on a device creates an allocation on this
+//! device. Devices with the same memory share an allocation. In contexts with several devices, the store also records,
+//! for each byte range, which devices hold the newest version. A [`Buffer`] is the object of a cl_mem: a store and a
+//! range of the store.
 
 use std::fmt;
 use std::ops::Range;
@@ -55,7 +55,7 @@ bitflags! {
     }
 }
 
-/// The names of the flags in the specification.
+/// Displays the names of the flags in the specification.
 impl fmt::Display for MemFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (name, flag)) in self.iter_names().enumerate() {
@@ -69,7 +69,7 @@ impl fmt::Display for MemFlags {
 impl MemFlags {
     /// Flags on a kernel's access that exclude each other.
     const ACCESS: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::READ_ONLY);
-    /// Flags on a kernel's access.
+    /// All flags on a kernel's access.
     const KERNEL: Self = Self::ACCESS.union(Self::IMMUTABLE);
     /// The flags that contradict immutable memory.
     const CHANGING: Self = Self::READ_WRITE.union(Self::WRITE_ONLY).union(Self::HOST_WRITE_ONLY);
@@ -84,16 +84,16 @@ impl MemFlags {
     /// Fails for unknown bits and for flags that exclude each other.
     pub fn parse(bits: u64) -> Result<Self> {
         let flags = Self::from_bits(bits).ok_or_else(|| Error::InvalidValue(format!("memory flags {bits:#x} are unknown").into()))?;
-        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are those of the
-        // host's access.
+        // "CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY and CL_MEM_READ_ONLY are mutually exclusive", and so are the flags on
+        // the host's access.
         ensure!(
             (flags & Self::ACCESS).bits().count_ones() <= 1,
             InvalidValue,
             "{flags}: the flags for kernel access are mutually exclusive"
         );
         ensure!((flags & Self::HOST).bits().count_ones() <= 1, InvalidValue, "{flags}: the flags for host access are mutually exclusive");
-        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and COPY_HOST_PTR and USE_HOST_PTR
-        // too.
+        // "CL_MEM_ALLOC_HOST_PTR and CL_MEM_USE_HOST_PTR are mutually exclusive", and so are CL_MEM_COPY_HOST_PTR and
+        // CL_MEM_USE_HOST_PTR.
         ensure!(
             !flags.contains(Self::USE_HOST_PTR) || !flags.intersects(Self::ALLOC_HOST_PTR | Self::COPY_HOST_PTR),
             InvalidValue,
@@ -143,8 +143,8 @@ impl MemFlags {
         Ok(())
     }
 
-    /// Checks that the flags of an immutable object specify contents. Objects that are created from another object need
-    /// no check.
+    /// Checks that the flags of an immutable object specify contents. An object that is created from another object
+    /// shares its contents, and needs no check.
     ///
     /// # Errors
     /// If the flags specify no contents.
@@ -213,7 +213,7 @@ impl MemFlags {
     }
 }
 
-/// A vector of zeros, or an error if the allocation fails.
+/// Allocates a vector of zeros, or returns an error if the allocation fails.
 pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     let out_of_memory = || Error::OutOfHostMemory(format!("cannot allocate {size} bytes of host memory").into());
     let size = usize::try_from(size).map_err(|_| out_of_memory())?;
@@ -223,7 +223,7 @@ pub(crate) fn zeroed(size: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A copy of a region's contents, for a device with its own memory. The device reads them later, when the application
+/// Copies a region's contents, for a device with its own memory. The device reads the copy later, when the application
 /// may have released the buffer and freed the region.
 fn copy_of(region: &Arc<dyn HostRegion>, size: u64) -> Result<Vec<u8>> {
     let mut bytes = zeroed(size)?;
@@ -241,7 +241,7 @@ pub struct Store {
     context: Arc<Context>,
     size: u64,
     /// The memory on each device of the context, by device index. Empty for devices that share the memory of an earlier
-    /// one.
+    /// device.
     memories: Vec<OnceCell<DeviceMemory>>,
     /// The high half of pointers into the memory.
     identity: Identity,
@@ -364,7 +364,8 @@ impl Store {
         cell.get_or_try_init(make).map(|memory| &memory.memory)
     }
 
-    /// Host memory for a device to use in place: the memory of `Store::host`, or memory that several devices share.
+    /// Returns the host memory that a device should use in place: the memory of `Store::host`, or memory that several
+    /// devices share.
     fn host_region_for(&self, device: &dyn Device) -> Option<&Arc<dyn HostRegion>> {
         let in_common = || {
             let is_ordinary = self.importers.is_empty() && !self.identity.is_of_host();
@@ -402,8 +403,8 @@ impl Store {
         if self.is_imported_host_memory(device_index) { self.context.devices().len() } else { self.context.memory_owner(device_index) }
     }
 
-    /// The parts of `range` that are valid on other devices only, each with the index of a device that holds them.
-    /// Undefined parts are omitted.
+    /// The parts of `range` that are valid on another device but not on this device, each with the index of a device
+    /// that holds them. Undefined parts are omitted.
     pub(crate) fn missing(&self, device_index: usize, range: Range<u64>) -> Vec<(usize, Range<u64>)> {
         let own = self.holder(device_index);
         let valid = self.valid.lock();
@@ -414,7 +415,7 @@ impl Store {
         }
         let mut found = Vec::new();
         for (holder, set) in valid.iter().enumerate().filter(|(holder, _)| *holder != own) {
-            // For host memory, this is any device that uses it in place.
+            // If the holder is host memory, any device that uses this memory in place can be the source.
             let Some(from) = (0..self.memories.len()).find(|&index| self.holder(index) == holder) else { continue };
             for piece in needed.intersection(&range) {
                 for have in set.intersection(&piece) {
@@ -465,8 +466,8 @@ impl Store {
         self.failure.lock().clone().filter(|failure| failure.affects(number))
     }
 
-    /// Host memory for maps by a device of the context: the application's memory, the memory of other maps, or a new
-    /// allocation.
+    /// Returns host memory for maps by a device of the context: the application's memory, the memory of other maps, or
+    /// a new allocation.
     pub(crate) fn map_region(&self, device_index: usize) -> Result<Arc<dyn HostRegion>> {
         if let Some(host) = &self.host {
             return Ok(host.clone());
@@ -475,7 +476,8 @@ impl Store {
         if let Some(region) = known {
             return Ok(region);
         }
-        // The backend must not be called with a lock held. If two threads race, the second one drops its result.
+        // The backend must not be called with a lock held. If two threads allocate at the same time, one drops its
+        // result.
         let region = self
             .context
             .devices()
@@ -632,7 +634,7 @@ impl Buffer {
         // "CL_INVALID_MEM_OBJECT if buffer is not a valid buffer object or is a sub-buffer object."
         ensure!(self.parent.is_none(), InvalidMemObject, "the parent of a sub-buffer cannot be a sub-buffer");
         flags.check_inheritance(self.flags)?;
-        // "CL_INVALID_BUFFER_SIZE if size is 0." In practice, drivers check it before the bounds.
+        // "CL_INVALID_BUFFER_SIZE if size is 0." As in other drivers, this check precedes the check of the bounds.
         ensure!(size != 0, InvalidBufferSize, "the sub-buffer's size is zero");
         // "CL_INVALID_VALUE if the region specified by (origin, size) is out of bounds in buffer."
         ensure!(

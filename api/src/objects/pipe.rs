@@ -1,5 +1,5 @@
 //! Pipes (OpenCL API 5.4): memory objects that only kernels read and write. A pipe consists of a buffer with the
-//! packets and their state ([`PipeLayout`]); devices access only that buffer.
+//! packets and their state ([`PipeLayout`]). Devices access only that buffer.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Pipe {
         &self.buffer
     }
 
-    /// The buffer for a kernel argument that is set to the pipe.
+    /// Returns the buffer that a kernel receives for an argument that is set to the pipe.
     ///
     /// # Errors
     /// If the parameter is not a pipe, or declares packets of another size: the kernel would access wrong addresses.

@@ -38,12 +38,13 @@ impl Object for Platform {
 }
 
 impl Platform {
-    /// A platform with the devices of a backend. The first query for devices lists them.
+    /// Creates a platform with the devices of a backend. The first query for devices lists them.
     pub fn new(backend: Arc<dyn Backend>) -> Arc<Self> {
         Arc::new(Self { slot: HandleSlot::default(), backend, devices: OnceLock::new() })
     }
 
-    /// All devices, best first; or those that the option `WGCL_DEVICE` selects, in its order.
+    /// All devices, best first. With the option `WGCL_DEVICE`, the devices that the option selects, in the order of the
+    /// option.
     pub fn devices(&self) -> &[Arc<Device>] {
         self.devices.get_or_init(|| {
             let mut all: Vec<_> = self.backend.devices().into_iter().map(Device::new).collect();
@@ -139,7 +140,9 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
             Err(_) => all.iter().filter(|d| name_contains(part, d.name())).collect(),
         };
         if found.is_empty() {
-            tracing::warn!("WGCL_DEVICE: no device has the index `{part}` or a name that contains it");
+            let property = if part.parse::<usize>().is_ok() { "has the index" } else { "has a name that contains" };
+            let names: Vec<_> = all.iter().enumerate().map(|(index, device)| format!("{index} ({})", device.name())).collect();
+            tracing::warn!("WGCL_DEVICE: no device {property} `{part}`; devices: {}", names.join(", "));
         }
         for device in found {
             if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {

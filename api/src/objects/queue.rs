@@ -25,7 +25,7 @@ use crate::types::object::{HandleSlot, Object};
 
 /// CL_DEVICE_QUEUE_ON_DEVICE_MAX_SIZE, in bytes.
 pub const MAX_SIZE: u32 = (wgcl_compiler::enqueue::RECORD_WORDS * 4) as u32;
-/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: smaller queues are not faster.
+/// CL_DEVICE_QUEUE_ON_DEVICE_PREFERRED_SIZE: the maximum, because smaller queues are not faster.
 pub const PREFERRED_SIZE: u32 = MAX_SIZE;
 /// CL_DEVICE_MAX_ON_DEVICE_QUEUES
 pub const MAX_ON_DEVICE: u32 = 16;
@@ -207,7 +207,7 @@ impl Queue {
         Ok(queue)
     }
 
-    /// Tracks the commands that the application has waited for.
+    /// Returns the record of the commands that the application has waited for.
     pub(crate) fn awaited(&self) -> &WaitProgress {
         &self.awaited
     }
@@ -314,7 +314,7 @@ impl Queue {
         watched.iter().for_each(|buffer| buffer.store().users.add(&event));
         let order = {
             let mut state = self.state.lock();
-            let number = self.context.number();
+            let number = self.context.take_number();
             event.set_number(number);
             if command.has_results() {
                 self.awaited.record_enqueued(number);
@@ -374,8 +374,8 @@ impl Queue {
         drop(removed);
     }
 
-    /// Records that a command of the queue failed. Returns the failure that represents it: an earlier
-    /// one in the queue, or `failure`.
+    /// Records that a command of the queue failed. Returns the failure that now represents this one in the queue:
+    /// `failure`, or an earlier failure ([`Failures::add`]).
     pub(crate) fn record_failure(&self, position: QueuePosition, failure: Arc<Failure>) -> Arc<Failure> {
         let mut state = self.state.lock();
         let failure = state.failures.add(position, failure);
@@ -451,8 +451,9 @@ impl Queue {
         // "CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST if the read and write operations are blocking and the
         // execution status of any of the events in event_wait_list is a negative integer value."
         ensure!(!waited, ExecStatusErrorForEventsInWaitList, "an event of the wait list failed: {failure}");
-        // Programs repeat a call that returned CL_OUT_OF_RESOURCES after they have freed memory. The repeated call
-        // would succeed, but on the contents that a failed command left.
+        // CL_OUT_OF_RESOURCES is only returned if the command itself failed. Programs free memory and repeat a call
+        // that returned this error. The repeated call would succeed, but on the contents that an earlier failed command
+        // left.
         let is_own = event.status() == failure.status();
         ensure!(is_own, ExecStatusErrorForEventsInWaitList, "an earlier command failed: {failure}");
         Err(error_of("the command", &failure))

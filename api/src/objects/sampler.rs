@@ -177,7 +177,7 @@ impl Sampler {
     }
 
     /// The value of the sampler in kernels.
-    pub fn word(&self) -> u32 {
+    pub fn kernel_value(&self) -> u32 {
         let word = SamplerWord {
             normalized: self.normalized,
             addressing: self.addressing as u32 - AddressingMode::None as u32,

@@ -6,7 +6,7 @@
 //! completed signals are removed when another signal is enqueued.
 //!
 //! A wait may be enqueued before its signal, unlike in Vulkan. A placeholder event then represents the signal
-//! (`SemaphoreState::early`). It fails if the semaphore is destroyed before a signal is enqueued.
+//! (`SemaphoreState::early`). The placeholder fails if the semaphore is destroyed before a signal is enqueued.
 //!
 //! A shared semaphore ([`crate::objects::external_semaphore`]) has its payload on the device: its waits and signals
 //! are device commands, and this module does not order them.
@@ -185,7 +185,7 @@ impl Semaphore {
             let mut state = self.state.lock();
             let early = state.early.pop_front();
             if early.is_none() {
-                // A second signal of a signalled semaphore has no effect.
+                // A second signal of a signalled semaphore has no effect, so completed signals are removed.
                 let (done, pending) = state.signals.drain(..).partition::<Vec<_>, _>(|event| event.status() == Status::COMPLETE);
                 completed = done;
                 state.signals.extend(pending);
@@ -196,7 +196,7 @@ impl Semaphore {
         drop(completed);
         if let Some(early) = early {
             let signal_event = move |_: &Arc<Event>, status: Status| {
-                // This event is not shared, so its status is set exactly once.
+                // Only this callback sets the status of `early`, so the call does not fail.
                 let _ = early.set_user_status(if status.is_failed() { Status::DEPENDENCY_FAILED } else { Status::COMPLETE });
             };
             signal.on_status(Status::COMPLETE, Box::new(signal_event));
@@ -204,7 +204,7 @@ impl Semaphore {
     }
 }
 
-/// The command for the shared semaphores of a list. The command has no work if there are none.
+/// Creates the command for the shared semaphores of a list. The command has no work if there are none.
 fn shared_operation(semaphores: &[&Arc<Semaphore>], operation: impl FnOnce(Vec<Arc<dyn SharedPayload>>) -> Operation) -> PendingCommand {
     let payloads: Vec<_> = semaphores.iter().filter_map(|semaphore| Some(semaphore.shared()?.payload().clone())).collect();
     if payloads.is_empty() { PendingCommand::nop() } else { PendingCommand::new(operation(payloads), Vec::new()) }

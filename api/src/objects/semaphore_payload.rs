@@ -80,7 +80,7 @@ impl DevicePayload {
 
     pub(crate) fn set_last(&self, last: LastOperation) {
         let previous = std::mem::replace(&mut *self.last.lock(), last);
-        // Dropping these may destroy events, which must not happen under a lock.
+        // The drop of the previous operation may destroy an event, which must not happen under the lock.
         drop(previous);
     }
 

@@ -1,7 +1,7 @@
 //! Locks and standard error at the end of the process.
 //!
 //! Windows ends all other threads before it runs exit handlers. A thread may have held any lock, which is then never
-//! released. Exit handlers therefore do not wait for a lock there, also not for Rust's lock of standard error.
+//! released. On Windows, exit handlers therefore never wait for a lock. This includes Rust's lock of standard error.
 
 use std::fmt::Arguments;
 
@@ -55,5 +55,5 @@ pub fn print(text: Arguments<'_>) {
 
 /// Prints that a result is missing, because a thread that was ended held its lock.
 pub fn print_lost(what: &str) {
-    print(format_args!("wgcl: {what}: unknown, because a thread held it when the process ended\n"));
+    print(format_args!("wgcl: cannot print {what}: the process ended a thread that held its lock\n"));
 }

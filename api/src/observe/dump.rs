@@ -9,7 +9,7 @@ pub fn enabled() -> bool {
     Options::get().dump_dir.is_some()
 }
 
-/// A unique file name prefix: the process and a number. Builds and kernels are numbered in order.
+/// Returns a new, unique prefix of file names: the process id and a number. Builds and kernels are numbered in order.
 pub fn prefix() -> String {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     format!("{}-{:04}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))

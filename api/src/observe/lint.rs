@@ -54,8 +54,8 @@ impl BufferUsers {
     }
 }
 
-/// The commands of a queue that the application has waited for, by their numbers. Kept for every queue; the cost is
-/// one atomic store per command and one atomic maximum per wait.
+/// The numbers of a queue's last enqueued command and of the last command that the application has waited for. They are
+/// kept even without `WGCL_CHECK`: the cost is one atomic store per command and one atomic maximum per wait.
 #[derive(Debug, Default)]
 pub(crate) struct WaitProgress {
     last_enqueued: AtomicU64,
@@ -109,11 +109,15 @@ pub(crate) fn register_queue(queue: &Arc<WaitProgress>) {
 /// Called at process exit: reports queues with commands that the application did not wait for. The
 /// results of these commands are unknown.
 pub fn report_unawaited_queues() {
-    let Some(queues) = at_exit::lock(&QUEUES) else { return at_exit::print_lost("queues without a wait") };
+    let Some(queues) = at_exit::lock(&QUEUES) else {
+        return at_exit::print_lost("the number of queues that the application did not wait for");
+    };
     let queues_without_wait = queues.iter().filter_map(Weak::upgrade).filter(|queue| queue.has_unawaited()).count();
     let count = queues_without_wait + UNAWAITED.load(Ordering::Relaxed);
     if count > 0 {
         let queues = if count == 1 { "queue" } else { "queues" };
-        at_exit::print(format_args!("wgcl: the application did not wait for the last commands of {count} {queues}\n"));
+        at_exit::print(format_args!(
+            "wgcl: the application did not wait for the last commands of {count} {queues}: the results of these commands are unknown\n"
+        ));
     }
 }

@@ -36,7 +36,7 @@ pub fn count_finding() {
 /// sanitizer.
 pub fn print() {
     let counted = |count: u64, one: &str, several: &str| format!("{count} {}", if count == 1 { one } else { several });
-    let Some(mut summary) = at_exit::lock(&SUMMARY) else { return at_exit::print_lost("summary of the checks") };
+    let Some(mut summary) = at_exit::lock(&SUMMARY) else { return at_exit::print_lost("the summary of the checks") };
     if let Some(Summary { launches, kernels, findings }) = summary.take() {
         let found = if findings == 0 { "nothing found".to_owned() } else { counted(findings, "error", "errors") };
         let launches = counted(launches, "launch", "launches");

@@ -1,8 +1,8 @@
 //! `WGCL_DEVICE_TYPE`: the reported device type (CL_DEVICE_TYPE, OpenCL API 4.2), for programs that look for one type
 //! only.
 //!
-//! Some applications use only GPUs (x264, GEGL), and some use other kernels for a CPU. In OpenMM, one work-item then
-//! loops over much of its data, which suits devices whose work-items are processor threads.
+//! Some applications use only GPUs (x264, GEGL). Others run different kernels on a CPU. In such kernels of OpenMM, one
+//! work-item loops over much of the data, which suits devices whose work-items are processor threads.
 
 /// A device type that the option names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,15 +12,15 @@ pub(crate) enum TypeChoice {
     Accelerator,
 }
 
-/// The type that the option selects for a device: `gpu`, `cpu` or `accelerator` for all devices, or `NAME=TYPE` for
-/// devices whose name contains `NAME`. Commas separate several entries; the first match applies. Returns `None` if no
-/// entry matches.
+/// Returns the type that the option selects for a device. The option is `gpu`, `cpu` or `accelerator` for all devices,
+/// or `NAME=TYPE` for devices whose name contains `NAME`. Commas separate several entries, of which the first match
+/// applies. Returns `None` if no entry matches.
 pub(crate) fn chosen(choice: Option<&str>, device: &str) -> Option<TypeChoice> {
     let fits = |name: &str| device.to_lowercase().contains(&name.to_lowercase());
     entries(choice?).find_map(|(name, ty)| type_named(ty).filter(|_| fits(name)))
 }
 
-/// A message for each entry with an unknown type.
+/// Returns a message for each entry with an unknown type.
 pub(crate) fn unknown_types(choice: &str) -> impl Iterator<Item = String> {
     let unknown = entries(choice).filter(|(_, ty)| type_named(ty).is_none());
     unknown.map(|(_, ty)| format!("WGCL_DEVICE_TYPE: `{ty}` is ignored; expected `gpu`, `cpu` or `accelerator`"))

@@ -62,8 +62,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Text("LIST"),
         audience: Audience::User,
         default: "all devices",
-        doc: "The devices that applications see, and their order: indices or parts of names, separated by commas \
-              (`0`, `llvmpipe`, `nvidia,1`).",
+        doc: "The devices that applications see, in this order. Each item is an index or a part of a name. Commas \
+              separate the items (`0`, `llvmpipe`, `nvidia,1`).",
     },
     OptionInfo {
         name: "WGCL_DEVICE_TYPE",
@@ -77,7 +77,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_CPU",
         kind: Kind::Switch,
         audience: Audience::User,
-        default: "1 on x86-64 and AArch64 with Windows or a Unix system, otherwise 0",
+        default: "1 on x86-64 and AArch64, on Windows and Unix; otherwise 0",
         doc: "Whether the CPU device is listed, after the GPUs. While it is listed, Vulkan drivers for CPUs are \
               listed only if `WGCL_DEVICE` names them.",
     },
@@ -154,8 +154,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Words(&["1", "fatal", "nan"]),
         audience: Audience::User,
         default: "0",
-        doc: "Each of the words runs the kernel sanitizer on the CPU device, which reports errors on standard error, \
-              with the source line. The sanitizer finds out-of-bounds and misaligned accesses, uninitialised reads, \
+        doc: "Each of the words enables the kernel sanitizer on the CPU device. The sanitizer reports errors on standard \
+              error, with the source line. It finds out-of-bounds and misaligned accesses, uninitialised reads, \
               writes to read-only buffers, data races, divergent barriers and division by zero. `nan` also reports \
               operations that create a NaN. `fatal` fails the launch on any error. Kernels are much slower, and the \
               cache is not used. On every device, wgcl also warns about undefined uses of the API and reports objects \
@@ -217,8 +217,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::Testing,
         default: "0",
-        doc: "`1` uses only wgpu's portable interface, as on OpenGL ES, Metal and Direct3D 12: neither wgcl's \
-              own Vulkan commands nor its own SPIR-V. Slower.",
+        doc: "`1` uses only wgpu's portable interface, as on OpenGL ES, Metal and Direct3D 12. wgcl then uses neither its \
+              own Vulkan commands nor its own SPIR-V. Kernels and launches are slower than without it.",
     },
     OptionInfo {
         name: "WGCL_ADDRESSES",
@@ -241,7 +241,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_COARSEN",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        default: "if faster",
+        default: "if wgcl estimates that it is faster",
         doc: "Thread coarsening: one invocation executes several neighbouring work-items. `0`: never. `1`: wherever \
               the language permits it.",
     },
@@ -249,7 +249,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_EXCHANGE",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        default: "if faster",
+        default: "if wgcl estimates that it is faster",
         doc: "Subgroup coalescing (exchange of accesses): work-items load and store for their neighbours, so that \
               accesses are wide. `0`: never. `1`: on every device that supports it.",
     },
@@ -257,7 +257,7 @@ pub const TABLE: &[OptionInfo] = &[
         name: "WGCL_INLINE",
         kind: Kind::Switch,
         audience: Audience::Testing,
-        default: "if the code is small",
+        default: "functions that are small or called once",
         doc: "`0` disables inlining, except for functions that a GPU requires to be inlined. `1` has no effect.",
     },
     OptionInfo {

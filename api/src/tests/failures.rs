@@ -68,7 +68,7 @@ fn a_read_after_a_failure_fails() {
     let second = read_later(&queue, &buffer);
     queue.flush();
     assert_eq!((first.wait(), second.wait(), broken.wait()), (Status::DEPENDENCY_FAILED, Status::DEPENDENCY_FAILED, Status(-5)));
-    // Enqueued after the failure, before the application was notified.
+    // The read is enqueued after the failure, before the application was notified.
     let third = read_later(&queue, &buffer);
     assert!(matches!(wait(&third), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert!(wait(&read_later(&queue, &buffer)).is_ok(), "the failure is reported once");
@@ -103,11 +103,11 @@ fn reads_of_memory_of_a_failed_command_fail() {
     assert!(matches!(try_read(&other, &whole), Err(Error::ExecStatusErrorForEventsInWaitList(_))));
     assert_eq!(read(&other, &buffer), [5; 4], "the failure is reported once");
     assert!(queue.finish().is_ok(), "a blocking call has reported the failure");
-    // A copy of failed contents fails too.
+    // A copy from a buffer whose contents are invalid after a failure fails too.
     launch_on(&queue, "broken", &buffer);
     other.copy(&buffer, &unrelated, (0, 0, 4), &[]).expect("copy");
     assert!(try_read(&setup.queue(0, ORDERED), &unrelated).is_err());
-    // Overwritten contents are valid.
+    // A write of the whole buffer makes the contents valid.
     launch_on(&queue, "broken", &buffer);
     let new = write(&other, &buffer, 0, &[7; 4], &[]);
     assert_eq!(read(&other, &buffer), [7; 4]);
@@ -136,7 +136,7 @@ fn out_of_order_queues_propagate_failures_through_markers_and_barriers() {
     assert_eq!(read(&queue, &buffer), [5; 4]);
     assert!(wait(&queue.barrier(&[]).expect("barrier")).is_ok());
     assert!(queue.finish().is_ok());
-    // A barrier with a wait list.
+    // A barrier whose wait list contains a failed event fails the next command.
     let broken = launch(&queue, "broken", &[]);
     queue.barrier(&[broken]).expect("barrier");
     let later = launch(&queue, "fine", &[]);
@@ -201,7 +201,7 @@ fn releases_succeed_after_a_failure() {
     let (mapped, _) = queue.map(&buffer, true, 2, (0, 4), &[]).expect("map");
     let gate = Event::user(&setup.context);
     launch(&queue, "broken", &[]);
-    // No later command reaches the device before the failure is known.
+    // The marker prevents later commands from reaching the device before the failure is known.
     queue.marker(std::slice::from_ref(&gate)).expect("marker");
     assert_eq!(object.map_count(), 1);
     let unmapped = queue.unmap(&object, mapped, &[]).expect("unmap");
@@ -277,7 +277,7 @@ fn a_failed_transfer_fails_the_commands_that_need_the_contents() {
     setup.devices[1].refuses_writes.store(true, Ordering::Release);
     assert!(try_read(&there, &buffer).is_err(), "the transfer between the devices fails");
     setup.devices[1].refuses_writes.store(false, Ordering::Release);
-    // The initial contents of a buffer.
+    // The upload of a buffer's initial contents fails.
     setup.devices[0].refuses_writes.store(true, Ordering::Release);
     let buffer = setup.buffer(&[5; 4]);
     assert!(matches!(try_read(&here, &buffer), Err(Error::ExecStatusErrorForEventsInWaitList(_))));

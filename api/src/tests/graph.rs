@@ -186,7 +186,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
             queue.flush();
         }
         if random.chance(3) && !may_fail && waits.is_empty() && *ordered {
-            // This wait ends: the threads that complete user events (`decider`) never wait.
+            // This wait cannot hang, because the threads that complete user events (`decider`) never wait.
             event.flush();
             event.wait();
         }
@@ -198,7 +198,8 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         }
         orders.push((node.clone(), earlier));
         if *ordered {
-            // In an in-order queue, this command runs after all earlier ones. So it is the only predecessor to check.
+            // In an in-order queue, this command runs after all earlier ones. So it is the only predecessor of the next
+            // command that must be checked.
             if stamped && !may_fail {
                 before[chosen] = vec![node.clone()];
             }
@@ -217,7 +218,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
     // fail as the model predicts.
     world.enqueued.wait();
     for (queue, _) in queues.iter().chain(&replaced) {
-        // Failures that no call returned yet are returned here.
+        // This returns failures that no call has returned yet, so errors are expected.
         let _ = queue.finish();
     }
     check_order(seed, &orders);

@@ -158,7 +158,7 @@ fn maps_write_back_what_was_mapped() {
     let region = setup.allocator.0.lock().clone().expect("region");
     assert_eq!(*region.0.lock(), [1, 2, 3, 4, 5, 6, 7, 8]);
     region.0.lock().fill(9);
-    // The other half is only written by its own unmap.
+    // This unmap does not write the other half, which has its own map.
     queue.unmap(&object, left.address, &[]).expect("unmap");
     assert_eq!(read(&queue, &image, [0; 3], [4, 2, 1]), [9, 9, 3, 4, 9, 9, 7, 8]);
     queue.unmap(&object, right.address, &[]).expect("unmap");
@@ -172,7 +172,7 @@ fn image_contents_are_migrated_between_devices() {
     let (here, there) = (setup.queue(0, QueueProperties::empty()), setup.queue(1, QueueProperties::empty()));
     let image = create_image(&setup, BYTE, &desc(ImageType::Image2d, [4, 2, 1]));
     write(&here, &image, [0; 3], [4, 2, 1], &[1, 2, 3, 4, 5, 6, 7, 8]);
-    // A column: the bytes between its rows come from the other device.
+    // Writes a column. The bytes between its rows come from the other device.
     write(&there, &image, [1, 0, 0], [1, 2, 1], &[20, 60]);
     assert_eq!(read(&here, &image, [0; 3], [4, 2, 1]), [1, 20, 3, 4, 5, 60, 7, 8]);
     assert_eq!(read(&there, &image, [0; 3], [4, 2, 1]), [1, 20, 3, 4, 5, 60, 7, 8]);
@@ -201,8 +201,8 @@ fn kernels_get_images_and_samplers() {
     assert_eq!(set(2, &image), "CL_INVALID_ARG_VALUE");
     assert_eq!(name_of(kernel.set_arg(0, ArgValue::Null)), "CL_INVALID_MEM_OBJECT");
     let sampler = Sampler::new(&setup.context, 1, 0x1134, 0x1141).expect("sampler");
-    assert_eq!(sampler.word(), 1 | 8 | 0x20);
-    kernel.set_arg(2, ArgValue::Sampler(sampler.word())).expect("sampler");
+    assert_eq!(sampler.kernel_value(), 1 | 8 | 0x20);
+    kernel.set_arg(2, ArgValue::Sampler(sampler.kernel_value())).expect("sampler");
     let range = NdRange { work_dim: 1, global_offset: None, global_size: Some(&[1]), local_size: None };
     queue.launch(CommandType::NdRangeKernel, &kernel, &range, &[]).expect("launch");
     queue.finish().expect("finish");

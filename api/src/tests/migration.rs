@@ -51,7 +51,8 @@ fn devices_without_shared_memory_copy_through_the_host() {
     write(&queues[0], &buffer, 0, &model, &[]).wait();
     let before = executed(&setup);
     assert!(read(&queues[1], &buffer) == model);
-    // The source device reads; the target device writes, and runs the read.
+    // The migration is a read on the source device and a write on the target device, which also runs the read of the
+    // test.
     assert_eq!([0, 1].map(|index| executed(&setup)[index] - before[index]), [1, 2]);
 }
 

@@ -73,7 +73,7 @@ fn try_read(queue: &Arc<Queue>, buffer: &Arc<Buffer>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A launch of a kernel with that name. The backend only interprets the name "broken".
+/// Launches a kernel with this name. The backend only interprets the name "broken".
 fn launch(queue: &Arc<Queue>, kernel: &str, waits: &[Arc<Event>]) -> Arc<Event> {
     launch_using(queue, kernel, Vec::new(), waits)
 }
@@ -181,7 +181,7 @@ fn an_abandoned_user_event_fails_its_dependents() {
     let user = Event::user(&setup.context);
     user.on_status(Status::COMPLETE, Box::new(|_, _| {}));
     let mut last = queue.marker(std::slice::from_ref(&user)).expect("marker");
-    // Long enough to overflow the stack if anything here were recursive.
+    // The chain is long enough to overflow the stack if its processing were recursive.
     for _ in 0..200_000 {
         last = queue.marker(&[last]).expect("marker");
     }
@@ -217,7 +217,7 @@ fn callbacks_run_in_order_and_without_locks() {
             trigger,
             Box::new(move |event, status| {
                 assert!(event.status() <= status);
-                // A callback may enqueue.
+                // A callback may enqueue commands.
                 queue.marker(&[]).expect("marker");
                 queue.flush();
                 seen.lock().push(status);
@@ -438,7 +438,7 @@ fn stress() {
     });
     assert_eq!(done.load(Ordering::Relaxed), 6);
     for queue in &queues {
-        // A failure of another thread's command may not be reported yet.
+        // The first call may return a failure of another thread's command that is not reported yet.
         let _ = queue.finish();
         queue.finish().expect("finish");
     }

@@ -209,7 +209,7 @@ fn required_sizes_above_the_limits_are_rejected() {
     let program = Program::with_source(&setup.context, SOURCE.to_owned());
     assert_eq!(name_of(program.build(None, "", None)), "CL_SUCCESS");
     let buffer = setup.buffer(&[0; 64]);
-    // The device accepts 1,024 work-items.
+    // The device accepts 1,024 work-items per work-group.
     for (name, given, explicit, implicit) in [
         ("wide", [2048, 1], "CL_INVALID_WORK_ITEM_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),
         ("many", [64, 64], "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_WORK_GROUP_SIZE"),

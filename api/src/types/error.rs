@@ -1,7 +1,7 @@
 //! The errors of API calls, and the only conversion from an error to an OpenCL error code.
 //!
-//! Every error has a message with its cause. The C ABI can only return the code; the message is written to the log
-//! (`WGCL_LOG=debug`) and to the context's notification callback.
+//! Every error has a message with its cause. The C ABI can return no more than the code. The message is written to the
+//! log (`WGCL_LOG=debug`) and to the context's notification callback.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ macro_rules! errors {
                 }
             }
 
-            /// The error for a code that OpenCL defines.
+            /// Returns the error with a code, or `None` if OpenCL does not define the code.
             pub fn from_code(code: i32, why: impl Into<Why>) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$variant(why.into())),)*

@@ -19,10 +19,10 @@ pub trait HostRegion: Send + Sync + fmt::Debug {
 
 /// Allocates host memory for maps, SVM and staging buffers.
 pub trait HostAllocator: Send + Sync {
-    /// `size` zeroed bytes, aligned for every type of OpenCL C; `None` if the allocation fails.
+    /// Allocates `size` zeroed bytes, aligned for every type of OpenCL C. Returns `None` if the allocation fails.
     fn allocate(&self, size: u64) -> Option<Arc<dyn HostRegion>>;
-    /// `size` bytes at a multiple of 4 GiB, below 2^48; `None` if the allocation fails, or if the host has no such
-    /// addresses.
+    /// Allocates `size` bytes at a multiple of 4 GiB, below 2^48. Returns `None` if the allocation fails, or if the
+    /// host has no such addresses.
     fn allocate_shared(&self, size: u64) -> Option<Arc<dyn HostRegion>> {
         let _ = size;
         None

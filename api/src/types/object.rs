@@ -8,13 +8,13 @@ use crate::types::callback;
 use crate::types::callback::Notify;
 use crate::types::lock::{Mutex, Rank};
 
-/// The slot in which the C ABI stores the object's handle. It is dropped with the object, and its contents may then
-/// release the handle.
+/// The slot in which the C ABI stores the object's handle. The slot is dropped with the object. The drop of the slot's
+/// contents may then release the handle.
 #[derive(Default)]
 pub struct HandleSlot(OnceLock<Box<dyn Any + Send + Sync>>);
 
 impl HandleSlot {
-    /// The handle, created by the first call. `None` if the slot contains a value of another type.
+    /// Returns the handle, which the first call creates. Returns `None` if the slot contains a value of another type.
     pub fn get_or_init<T: Any + Send + Sync>(&self, make: impl FnOnce() -> T) -> Option<&T> {
         self.0.get_or_init(|| Box::new(make())).downcast_ref()
     }
@@ -31,8 +31,8 @@ pub trait Object: Any + Send + Sync {
     /// The slot of the object's handle.
     fn handle_slot(&self) -> &HandleSlot;
 
-    /// The error callback of its context; `None` for objects without a context, and if the application passed no
-    /// callback.
+    /// The error callback of the object's context. `None` for objects without a context, and if the application passed
+    /// no callback.
     fn listener(&self) -> Option<&Notify> {
         None
     }

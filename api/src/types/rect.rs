@@ -22,8 +22,8 @@ impl Rect {
     /// Fills in pitches that are 0 and checks all of them.
     ///
     /// # Errors
-    /// If the region is empty, or its end does not fit 64 bits. Also if a pitch is too small, or if the slice pitch is
-    /// not a multiple of the row pitch.
+    /// If the region is empty, or its end does not fit 64 bits. Also fails if a pitch is too small, or if the slice
+    /// pitch is not a multiple of the row pitch.
     pub fn new(origin: [u64; 3], region: [u64; 3], row_pitch: u64, slice_pitch: u64) -> Result<Self> {
         let too_large = || Error::InvalidValue(format!("the region {region:?} is too large").into());
         // "CL_INVALID_VALUE if any region array element is 0."
@@ -33,7 +33,7 @@ impl Rect {
         let row_pitch = if row_pitch == 0 { region[0] } else { row_pitch };
         let min_slice_pitch = region[1].checked_mul(row_pitch).ok_or_else(too_large)?;
         // "... if slice_pitch is not 0 and is less than region[1] * row_pitch and not a multiple of row_pitch." The
-        // newest text names the two conditions separately.
+        // newest text lists the two conditions separately, so each of them is an error.
         ensure!(
             slice_pitch == 0 || (slice_pitch >= min_slice_pitch && slice_pitch.is_multiple_of(row_pitch)),
             InvalidValue,
@@ -87,8 +87,8 @@ impl Rect {
     }
 }
 
-/// The regions of a copy between two boxes of the same extent: as few as the pitches allow. The bases are added to the
-/// offsets of the regions.
+/// Returns the regions of a copy between two boxes of the same extent, as few as the pitches allow. The bases are added
+/// to the offsets of the regions.
 pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> Vec<CopyRegion> {
     let [width, height, depth] = buffer.region;
     let (from, to) = (buffer.start() + buffer_base, host.start() + host_base);
@@ -110,7 +110,7 @@ pub fn pieces(buffer: &Rect, buffer_base: u64, host: &Rect, host_base: u64) -> V
     pieces
 }
 
-/// Whether two boxes of the same extent and pitches in one buffer have a byte in common: CL_MEM_COPY_OVERLAP, see the
+/// Whether two boxes of the same extent and pitches in one buffer have a byte in common (CL_MEM_COPY_OVERLAP). See the
 /// appendix "Checking for Memory Copy Overlap" of the specification.
 pub fn overlap(a: &Rect, b: &Rect) -> bool {
     let (first, second) = if a.start() <= b.start() { (a, b) } else { (b, a) };

@@ -1,6 +1,6 @@
 //! The execution status of a command (CL_EVENT_COMMAND_EXECUTION_STATUS).
 
-/// CL_EVENT_COMMAND_EXECUTION_STATUS: lower is later; negative values are errors.
+/// CL_EVENT_COMMAND_EXECUTION_STATUS. A later state has a lower value, and negative values are errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Status(pub i32);
 

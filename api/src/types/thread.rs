@@ -1,7 +1,8 @@
 //! The identity of a thread, which is also available while the thread ends.
 //!
-//! Destructors of the application call OpenCL after the thread-local values of a thread are destroyed: those of the
-//! main thread are destroyed before exit handlers run. `std::thread::current` panics there.
+//! Destructors of the application may call OpenCL after the thread-local values of a thread are destroyed. The
+//! thread-local values of the main thread are destroyed before exit handlers run. `std::thread::current` panics after
+//! that.
 
 /// A number that is unique among the running threads.
 pub fn token() -> usize {

@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// A UUID computed from identifying parts: equal parts have the same UUID (RFC 9562, version 8).
+/// Computes a UUID from identifying parts: equal parts have the same UUID (RFC 9562, version 8).
 pub fn of_parts(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = Sha256::new();
     for part in parts {

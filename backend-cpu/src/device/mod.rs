@@ -34,7 +34,7 @@ use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
 use crate::threads::affinity::{self, ComputeUnits};
 
-/// The code of a module, which a device has compiled.
+/// A module, and its code that a device has compiled.
 struct ModuleCode {
     module: Weak<ir::Module>,
     code: Weak<Program<Cpu>>,
@@ -94,7 +94,7 @@ impl CpuDevice {
         Self::with(Cpu::new(Style { isa, checked: Options::get().is_checked() }), affinity::cores())
     }
 
-    /// A device that runs kernels of `cpu` on `threads` threads.
+    /// Creates a device that runs kernels of `cpu` on `threads` threads.
     pub(crate) fn with(cpu: Arc<Cpu>, threads: usize) -> Self {
         let sizes = subgroup_sizes(cpu.style);
         let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
@@ -114,7 +114,8 @@ impl CpuDevice {
         Self { properties, shared: Arc::new(shared), units: ComputeUnits::of_this_thread(threads), commands }
     }
 
-    /// A sub-device of the compute units with these indices; `None` if an index is out of range or units are unknown.
+    /// Creates a sub-device of the compute units with these indices. Returns `None` if an index is out of range or the
+    /// units are unknown.
     pub(crate) fn with_units(&self, units: &[u32]) -> Option<Self> {
         let units = self.units.as_ref()?.subset(units)?;
         let mut properties = self.properties.clone();

@@ -20,7 +20,8 @@ pub(crate) struct Dispatch {
 }
 
 impl Dispatch {
-    /// A dispatch of `variant`. `arguments` must have its layout. Writes their address to `context`.
+    /// Creates a dispatch of `variant`. `arguments` must have the layout of the variant. Stores their address in
+    /// `context`.
     pub(crate) fn new(variant: Arc<Variant>, mut context: LaunchContext, arguments: Arc<ArgumentBlock>) -> Self {
         context.args = arguments.address();
         Self { variant, context, _arguments: arguments }

@@ -95,12 +95,12 @@ struct RegionLaunch<'a> {
 }
 
 impl Engine {
-    /// An engine that runs work-groups on `threads` threads, the calling thread included.
+    /// Creates an engine that runs work-groups on `threads` threads, the calling thread included.
     pub(crate) fn new(threads: usize, memory: Arc<MemoryTracker>) -> Self {
         Self { pool: ThreadPool::new(threads, None), memory, units: None, printf: Mutex::new(None) }
     }
 
-    /// An engine with one thread per compute unit, bound to the units' processors.
+    /// Creates an engine with one thread per compute unit, bound to the units' processors.
     pub(crate) fn of_units(units: &ComputeUnits, memory: Arc<MemoryTracker>) -> Self {
         Self { pool: ThreadPool::new(units.count(), Some(units.clone())), memory, units: Some(units.clone()), printf: Mutex::new(None) }
     }
@@ -154,7 +154,7 @@ impl Engine {
         progress.running();
         let execute = || {
             host_commands::run::<CpuMemory>(command, |launch| {
-                // Plan the launches of a command buffer, and launches whose planning failed.
+                // `plan` is `None` for the launches of a command buffer, and for a launch whose planning failed.
                 let plan = plan.take().map_or_else(|| LaunchPlan::new(launch, self.plan_context()), Ok)?;
                 self.launch(launch, &plan, progress, thread)
             })
@@ -261,7 +261,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Appends the printed text to `text`, and stores the buffer for the next launch.
+    /// Appends the printed text to `text`, and stores the buffer for the next launch. `constants` is the address of the
+    /// program's constants.
     fn take_text(&self, text: &mut Vec<u8>, printf: Option<Printf>, constants: u64) {
         let Some(Printf { mut buffer, formats }) = printf else { return };
         if buffer.bytes_mut()[..4] != [0; 4] {
@@ -270,7 +271,7 @@ impl Engine {
         *self.printf.lock() = Some(buffer);
     }
 
-    /// An empty printf buffer.
+    /// Returns an empty printf buffer: the buffer of a previous launch, or a new one.
     fn printf_buffer(&self) -> BackendResult<HostAllocation> {
         let known = self.printf.lock().take();
         let mut buffer = known.or_else(|| HostAllocation::new(BUFFER_SIZE.into())).ok_or(BackendError::OutOfHostMemory)?;
@@ -281,15 +282,15 @@ impl Engine {
 }
 
 generated_code_abi! {
-    /// The bits of `fma(a, b, c)`. The parameters are the bits of doubles.
+    /// Returns the bits of `fma(a, b, c)`. The parameters are the bits of doubles.
     fn fma_bits(a: u64, b: u64, c: u64) -> u64 {
         wgcl_codegen::fma::fma(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).to_bits()
     }
 }
 
-/// The fields of the context that all regions of a launch share.
+/// Creates a context with the fields that all regions of a launch share.
 fn context(launch: &Launch, plan: &LaunchPlan, program: &CpuProgram) -> LaunchContext {
-    let places = program.places();
+    let places = program.addresses();
     LaunchContext {
         constants: places.constant,
         variables: places.global,

@@ -1,10 +1,10 @@
 //! The commands of a device in order, and the choice of the thread that runs them.
 //!
-//! To wake a thread takes longer than most commands. Therefore, commands do not run on a fixed thread: the thread that
-//! needs the result of a command runs it, unless another thread is running commands. A thread that waits for an event
-//! runs the commands up to that event. A thread that flushes runs the queued commands if there are few and all are
-//! quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the queue.
-//! No thread holds a lock while it runs a command.
+//! To wake a thread takes longer than most commands. Therefore, commands do not run on a fixed thread. The thread that
+//! needs the result of a command runs the command, unless another thread is running commands. A thread that waits for
+//! an event runs the commands up to that event. A thread that flushes runs the queued commands if there are few and all
+//! are quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the
+//! queue. No thread holds a lock while it runs a command.
 //!
 //! A sub-device's own thread is bound to the processors of the sub-device, and runs all commands of the sub-device.
 //!
@@ -82,15 +82,17 @@ impl Shared {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = process::generation();
         if state.generation != generation {
-            // The commands may refer to objects that threads of the parent have locked.
+            // `forget` does not drop the commands, because they may refer to objects that threads of the parent have
+            // locked.
             std::mem::forget(std::mem::take(&mut state.tasks));
             (state.busy, state.requested, state.own_thread, state.generation) = (false, false, OwnThread::NotStarted, generation);
         }
         state
     }
 
-    /// Whether only threads bound to the device's processors run its commands, unless its own thread was refused.
-    fn is_bound(&self) -> bool {
+    /// Whether this is a sub-device. Its commands run only on its own thread, which is bound to its processors, unless
+    /// the system refused to create this thread.
+    fn is_sub_device(&self) -> bool {
         self.engine.units().is_some()
     }
 
@@ -169,7 +171,7 @@ impl Shared {
 }
 
 impl CommandQueue {
-    /// The empty queue of an idle engine.
+    /// Creates an empty queue for an idle engine.
     pub(crate) fn new(engine: Engine) -> Self {
         let state = State {
             tasks: VecDeque::new(),
@@ -206,7 +208,7 @@ impl CommandQueue {
             return;
         }
         let quick =
-            !shared.is_bound() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
+            !shared.is_sub_device() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
         if !quick {
             shared.request_own_thread(&mut state);
         }
@@ -223,7 +225,7 @@ impl CommandQueue {
         if done() {
             return;
         }
-        let first = if self.0.is_bound() { None } else { self.0.begin() };
+        let first = if self.0.is_sub_device() { None } else { self.0.begin() };
         match first {
             Some(task) => self.0.run(task, ThreadKind::Application, done),
             None => self.flush(),

@@ -1,5 +1,5 @@
 //! The scratch memory of a thread that runs work-groups: local and private variables, and values that are live across
-//! barriers. It grows to the largest size that a kernel has needed, and never shrinks.
+//! barriers. The scratch memory grows to the largest size that a kernel has needed, and never shrinks.
 
 use wgcl_compiler::vectorize::abi::WorkerContext;
 
@@ -24,7 +24,7 @@ impl Arena {
     }
 }
 
-/// Arena sizes are multiples of this.
+/// Arena sizes are multiples of this number of bytes.
 const GRANULARITY: u64 = 1 << 14;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Host memory for buffers, arenas and the variables of programs.
 //!
 //! An allocation is aligned for every type of OpenCL C, and is followed by padding that vector loads may read. A large
-//! allocation has its own pages, which the system provides at the first access and reclaims on drop. It uses huge
-//! pages, because three buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at different
-//! offsets in a page. Otherwise, a kernel that accesses twenty buffers at one index would use a single set of each
-//! cache.
+//! allocation has its own pages, which the system provides at the first access and reclaims on drop. Large allocations
+//! use huge pages, because three buffers of 4 MiB in small pages exceed a core's TLB. Large allocations start at
+//! different offsets in a page. Otherwise, a kernel that accesses twenty buffers at one index would use a single set of
+//! each cache.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::arch::asm;

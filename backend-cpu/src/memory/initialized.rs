@@ -11,7 +11,7 @@ pub(crate) struct InitializedBytes {
 }
 
 impl InitializedBytes {
-    /// The state of an object of `size` uninitialised bytes.
+    /// Creates the state of an object of `size` uninitialised bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { bits: (0..size.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(), all: AtomicBool::new(false) }
     }

@@ -34,13 +34,13 @@ pub(crate) use crate::memory::pages::physical_memory;
 /// Minimum size of a memory object that needs 64-bit offsets, in bytes.
 const LARGE_OBJECT: u64 = 1 << 31;
 
-/// The properties of memory objects that kernels are specialised to.
+/// The properties of memory objects for which kernels are specialised.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObjectSizes {
     /// Whether the device has memory objects that need 64-bit offsets.
     pub(crate) large: bool,
     /// The size in bytes of the largest image whose elements have 32-bit offsets.
-    pub(crate) small_image: u64,
+    pub(crate) max_small_image: u64,
 }
 
 /// Counts the allocated bytes and the large objects of a device. Lists the objects for the sanitizer.
@@ -52,7 +52,7 @@ pub(crate) struct MemoryTracker {
     large_objects: AtomicUsize,
     large_threshold: u64,
     /// The size in bytes of the largest image whose elements have 32-bit offsets.
-    small_image: u64,
+    max_small_image: u64,
     /// The memory objects, if the sanitizer is enabled.
     objects: Option<Mutex<Vec<MemoryObject>>>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct MemoryObject {
 }
 
 impl MemoryTracker {
-    /// A tracker for a device with `limit` bytes of memory.
+    /// Creates a tracker for a device with `limit` bytes of memory.
     pub(crate) fn new(limit: u64) -> Arc<Self> {
         let requested = Options::get().binding_limit.as_deref().and_then(|text| text.parse::<u64>().ok());
         Arc::new(Self {
@@ -74,14 +74,14 @@ impl MemoryTracker {
             limit,
             large_objects: AtomicUsize::new(0),
             large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
-            small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
+            max_small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
             objects: Options::get().is_checked().then(Mutex::default),
         })
     }
 
-    /// The sizes of objects that kernels are specialised to.
+    /// The properties of memory objects for which kernels are specialised.
     pub(crate) fn object_sizes(&self) -> ObjectSizes {
-        ObjectSizes { large: self.large_objects.load(Ordering::Relaxed) > 0, small_image: self.small_image }
+        ObjectSizes { large: self.large_objects.load(Ordering::Relaxed) > 0, max_small_image: self.max_small_image }
     }
 
     /// The memory objects. Empty if the sanitizer is disabled.
@@ -113,7 +113,7 @@ const ADOPTED_ALIGN: usize = 16;
 #[derive(Debug)]
 enum Owner {
     Device(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
-    /// The owner of a program's variables, which are not a memory object.
+    /// The memory of a program's variables, which are not a memory object.
     Program(#[expect(dead_code, reason = "it keeps the bytes")] HostAllocation),
     Host(#[expect(dead_code, reason = "it keeps the bytes")] Arc<dyn HostRegion>),
 }
@@ -151,15 +151,15 @@ impl CpuMemory {
         Ok(Self::owned(allocation.start(), allocation.size(), Owner::Device(allocation), tracker))
     }
 
-    /// A memory object that uses the first `size` bytes of host memory in place. `None` if the address is null, or not
-    /// a multiple of [`ADOPTED_ALIGN`].
+    /// Creates a memory object that uses the first `size` bytes of host memory in place. Returns `None` if the address
+    /// is null, or not a multiple of [`ADOPTED_ALIGN`].
     pub(crate) fn of_host(tracker: &Arc<MemoryTracker>, region: &Arc<dyn HostRegion>, size: u64) -> Option<Self> {
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut(region.address()))?;
         let size = usize::try_from(size).ok()?;
         region.address().is_multiple_of(ADOPTED_ALIGN).then(|| Self::owned(start, size, Owner::Host(Arc::clone(region)), tracker))
     }
 
-    /// The variables of a program. They do not count as device memory.
+    /// Wraps the memory of a program's variables, which does not count as device memory.
     pub(crate) fn of_variables(allocation: HostAllocation) -> Arc<Self> {
         let (start, size) = (allocation.start(), allocation.size());
         Arc::new(Self { start, size, owner: Owner::Program(allocation), tracker: MemoryTracker::new(0), initialized: None })
@@ -192,7 +192,7 @@ impl CpuMemory {
         }
     }
 
-    /// The address of its first byte.
+    /// The address of the first byte.
     pub(crate) fn address(&self) -> u64 {
         self.start.as_ptr().expose_provenance() as u64
     }
@@ -296,7 +296,8 @@ impl HostBytes for CpuMemory {
             }
             let mut done = pattern.len().min(bytes.len());
             bytes[..done].copy_from_slice(&pattern[..done]);
-            // Each copy doubles the filled range, up to the limit. Sizes are multiples of the pattern.
+            // Each copy doubles the filled range, up to the limit. The copied sizes are multiples of the pattern's
+            // size.
             while done < bytes.len() && !pattern.is_empty() {
                 let limit = (MAX_COPY - MAX_COPY % pattern.len()).max(pattern.len());
                 let step = done.min(limit).min(bytes.len() - done);
@@ -315,7 +316,8 @@ struct WriteTarget {
     bytes: Range<usize>,
 }
 
-/// The target for writes of another device to a range of a memory object. `None` if the range is not in the object.
+/// Returns the target for writes of another device to a range of a memory object. `None` if the range is not in the
+/// object.
 pub(crate) fn host_visible_target(memory: &Arc<dyn Memory>, bytes: Range<u64>) -> Option<Arc<dyn HostTarget>> {
     let own: &CpuMemory = memory.as_any().downcast_ref()?;
     let bytes = range(own.length(), bytes.start, bytes.end.checked_sub(bytes.start)?).ok()?;

@@ -56,7 +56,7 @@ impl Code {
         })
     }
 
-    /// A Rust function in place of a kernel.
+    /// Wraps a Rust function in place of a kernel.
     #[cfg(test)]
     pub(crate) const fn of_function(entry: Entry) -> Self {
         Self {
@@ -84,7 +84,7 @@ impl Code {
         let _fp_environment = DefaultFpEnvironment::new();
         #[cfg(windows)]
         super::stack::commit(self.stack);
-        // SAFETY: the caller ensures it.
+        // SAFETY: the caller ensures the conditions in the documentation of this function.
         unsafe { (self.entry)(launch, worker, groups.start, groups.end) };
     }
 }
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(check_executable_memory(), Ok(()));
     }
 
-    /// Stores to the lowest address of a large frame first. Without committed pages, this is an access violation on
-    /// Windows.
+    /// The code first stores to the lowest address of a large frame. Without committed pages, this is an access
+    /// violation on Windows.
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn kernels_may_have_frames_of_many_pages() {

@@ -13,13 +13,13 @@ use crate::isa::isa_name;
 use crate::memory::ObjectSizes;
 use crate::ndrange::Region;
 
-/// The properties that the machine code of a kernel depends on. It is part of the key in the disk cache, which several
-/// machines may share.
+/// The properties that the machine code of a kernel depends on. The disk cache uses them as a part of its key, because
+/// several machines may share the cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct VariantKey {
     /// The kernel's specialisation.
     pub(crate) kernel: KernelKey,
-    /// The instruction set. Its vector size does not identify it: AVX2 and SVE-256 both have vectors of 32 bytes.
+    /// The instruction set. A vector size does not identify it: AVX2 and SVE-256 both have vectors of 32 bytes.
     isa: Cow<'static, str>,
     /// The target triple of this build, such as `x86_64-unknown-linux-gnu`. It determines the calling convention.
     triple: Cow<'static, str>,
@@ -32,8 +32,8 @@ impl VariantKey {
         Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
-    /// The key of a launch, without the local size. An argument that is an address requires 64-bit offsets, because the
-    /// size of its memory is unknown.
+    /// Creates the key of a launch, without the local size. An argument that is an address requires 64-bit offsets,
+    /// because the size of its memory is unknown.
     ///
     /// # Errors
     /// Fails if the arguments do not match the parameters.
@@ -42,7 +42,7 @@ impl VariantKey {
             let (expected, given) = (params.len(), launch.args.len());
             return Err(BackendError::Other(format!("kernel `{}`: expected {expected} arguments, got {given}", launch.kernel)));
         }
-        // The sanitizer needs 64-bit addresses.
+        // Large objects, the sanitizer, and arguments that are addresses require 64-bit offsets.
         let large_offsets = objects.large || style.checked || launch.args.iter().any(|arg| matches!(arg, LaunchArg::Address(_)));
         let mut kernel = KernelKey { zero_offset: launch.global_offset == [0; 3], large_offsets, ..KernelKey::default() };
         for (index, (param, arg)) in (0..).zip(params.iter().zip(&launch.args)) {
@@ -51,7 +51,7 @@ impl VariantKey {
                 (KernelParam::Local { .. }, LaunchArg::Local(bytes)) => kernel.local_args.push(*bytes),
                 (KernelParam::Image, LaunchArg::Image(range, image)) => {
                     kernel.images.push(image.format);
-                    kernel.large_images |= range.size > objects.small_image;
+                    kernel.large_images |= range.size > objects.max_small_image;
                 }
                 (KernelParam::Sampler, LaunchArg::Value(value)) => {
                     let size =
@@ -69,21 +69,21 @@ impl VariantKey {
         Ok(Self::new(kernel, style))
     }
 
-    /// The key for the groups of a region.
+    /// Sets the local size of the key to that of a region's groups.
     #[must_use]
     pub(crate) fn with_region(mut self, region: &Region) -> Self {
         (self.kernel.local_size, self.kernel.enqueued_local_size) = (region.local_size, region.enqueued_local_size);
         self
     }
 
-    /// The key without the local size.
+    /// Sets the local size of the key to 1 in each dimension, for a key that is the same for all local sizes.
     #[must_use]
     pub(crate) fn without_local_size(mut self) -> Self {
         (self.kernel.local_size, self.kernel.enqueued_local_size) = ([1; 3], [1; 3]);
         self
     }
 
-    /// The most probable key of a launch with this local size.
+    /// Returns the most probable key of a launch with this local size.
     pub(crate) fn probable(params: &[KernelParam], required: Option<[u32; 3]>, local_size: [u32; 3], style: Style) -> Self {
         let function = ir::Function {
             kernel: Some(ir::Kernel { params: params.to_vec(), reqd_work_group_size: required, ..ir::Kernel::default() }),

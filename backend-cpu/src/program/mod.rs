@@ -48,12 +48,12 @@ pub(crate) struct Cpu {
 }
 
 impl Cpu {
-    /// A target that runs machine code.
+    /// Creates a target that runs machine code.
     pub(crate) fn new(style: Style) -> Arc<Self> {
         Arc::new(Self { style, map: Code::map })
     }
 
-    /// A target that runs Rust functions instead of machine code.
+    /// Creates a target that runs Rust functions instead of machine code.
     #[cfg(test)]
     pub(crate) fn of_functions(map: fn(&NativeKernel) -> BackendResult<Code>) -> Arc<Self> {
         Arc::new(Self { style: Style::of(wgcl_codegen::Isa::SSE42), map })
@@ -79,7 +79,7 @@ struct Listings {
 }
 
 impl CompiledKernel {
-    /// A kernel without listings.
+    /// Creates a kernel without listings.
     pub(crate) fn new(kernel: NativeKernel) -> Self {
         Self { kernel: Arc::new(kernel), listings: None }
     }
@@ -90,7 +90,7 @@ impl Artifact for CompiledKernel {
     const KIND: &'static str = "cpu";
 
     fn encode(&self) -> Option<Vec<u8>> {
-        // The encoding contains neither printf format strings nor access sites.
+        // The encoding contains neither printf format strings nor access sites. Kernels that have them are not cached.
         if self.kernel.prints || !self.kernel.sites.is_empty() { None } else { postcard::to_stdvec(&*self.kernel).ok() }
     }
 
@@ -107,7 +107,7 @@ impl Artifact for CompiledKernel {
     }
 
     fn adapt(&mut self, _: &VariantKey) {
-        // A variant has one local size.
+        // A variant runs only work-groups of one size, so this function is never called.
     }
 
     fn any_group_size(key: &VariantKey) -> VariantKey {
@@ -218,10 +218,10 @@ impl fmt::Debug for CpuProgram {
 }
 
 impl CpuProgram {
-    /// The program of a module. `prefetched` has the variants whose loading began before the module was read.
+    /// Creates the program of a module. `prefetched` has the variants whose loading began before the module was read.
     ///
     /// # Errors
-    /// Fails if there is not enough memory for its constants and variables.
+    /// Fails if there is not enough memory for the constants and variables.
     pub(crate) fn of_module(
         cpu: &Arc<Cpu>,
         module: Arc<ir::Module>,
@@ -244,17 +244,17 @@ impl CpuProgram {
         Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
     }
 
-    /// A program with existing code for the same module, and with its own constants and variables.
+    /// Creates a program with existing code for the same module, and with its own constants and variables.
     ///
     /// # Errors
-    /// Fails if there is not enough memory for its constants and variables.
+    /// Fails if there is not enough memory for the constants and variables.
     pub(crate) fn of_code(code: Arc<Program<Cpu>>, module: &ir::Module) -> BackendResult<Self> {
         let memory = ProgramMemory::of_module(module)?;
         let timings = timings(&KernelFacts::of_module(module));
         Ok(Self { code, timings, memory, reports: Arc::default() })
     }
 
-    /// A program with the kernels that the function `compile` returns.
+    /// Creates a program with the kernels that the function `compile` returns.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests' kernels are Rust functions"))]
     pub(crate) fn of_kernels(cpu: &Arc<Cpu>, facts: Vec<KernelFacts>, compile: Box<Compile<CompiledKernel>>) -> Self {
         let timings = timings(&facts);
@@ -268,7 +268,7 @@ impl CpuProgram {
     }
 
     /// The addresses of its constants and variables; 0 if it has none.
-    pub(crate) const fn places(&self) -> ProgramAddresses {
+    pub(crate) const fn addresses(&self) -> ProgramAddresses {
         self.memory.places
     }
 
@@ -285,8 +285,8 @@ impl CpuProgram {
         self.timings.get(kernel)
     }
 
-    /// The variant for a key. A new variant is compiled on another thread, because the application's thread may have a
-    /// small stack. If the system refuses to create a thread, the calling thread compiles it.
+    /// Returns the variant for a key. A new variant is compiled on another thread, because the application's thread may
+    /// have a small stack. If the system refuses to create a thread, the calling thread compiles it.
     ///
     /// # Errors
     /// Returns the errors of the compiler.

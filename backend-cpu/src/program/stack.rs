@@ -1,8 +1,8 @@
 //! The stack of a thread on Windows.
 //!
-//! Windows commits the pages of a stack one by one: an access to the page below the committed ones commits it, and an
-//! access to a page below that one is an access violation. Functions with large frames therefore touch each page.
-//! Generated code does not. The size of its stack is known, so its caller touches the pages instead.
+//! Windows commits the pages of a stack one by one. An access to the page directly below the committed pages commits
+//! that page. An access further below is an access violation. Functions with large frames therefore touch each page.
+//! Generated code does not touch them. The size of its stack is known, so its caller touches the pages instead.
 
 use std::arch::asm;
 
@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 pub(super) fn commit(bytes: u32) {
     let count = (bytes as usize).div_ceil(PAGE);
     if bytes as usize <= PAGE / 2 {
-        // The next page may be a guard page, which the first access commits.
+        // So few bytes reach at most the next page. It may be a guard page, which the first access commits.
         return;
     }
     #[cfg(target_arch = "x86_64")]

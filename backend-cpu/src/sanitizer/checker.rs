@@ -86,7 +86,7 @@ pub(crate) struct LaunchState {
 }
 
 impl LaunchState {
-    /// The state of a launch with `num_groups` groups in each dimension.
+    /// Creates the state of a launch with `num_groups` groups in each dimension.
     pub(crate) fn new(num_groups: [u32; 3]) -> Self {
         let count = num_groups.iter().fold(1_usize, |product, &count| product.saturating_mul(count as usize));
         let count = if count > MAX_COUNTED_GROUPS { 0 } else { count };
@@ -161,7 +161,7 @@ pub(crate) struct Checker {
 }
 
 impl Checker {
-    /// A checker for a dispatch.
+    /// Creates a checker for a dispatch.
     ///
     /// # Errors
     /// Fails if there is not enough memory.
@@ -248,13 +248,13 @@ impl Checker {
     }
 
     fn report(&self, site: &AccessSite, request: AccessRequest, fault: Fault<'_>) {
-        let AccessRequest { address, base, site: number, local_id, group_id } = request;
+        let AccessRequest { address, base, site: site_index, local_id, group_id } = request;
         // Offsets in the message are relative to the pointer that the kernel receives.
         let known = if site.access.accesses_memory() { self.bounds_of(site, base) } else { None };
         let bounds = known.filter(|bounds| bounds.end != 0).map(|bounds| AddressRange { start: base, ..bounds });
         let fails = self.fatal || matches!(fault, Fault::OutOfBounds);
         let item = self.global_id(local_id, group_id);
-        let finding = Finding { kernel: &self.kernel, site, number, address, bounds, item, group: group_id, fault };
+        let finding = Finding { kernel: &self.kernel, site, site_index, address, bounds, item, group: group_id, fault };
         let message = self.reports.report(&finding);
         if fails {
             self.failure.lock().get_or_insert(message);
@@ -415,6 +415,7 @@ impl Checker {
             self.state.shadow.record(accessed, &now, &counters)
         };
         // In a kernel without barriers, the private variables of all work-items of a group have the same addresses.
+        // Accesses to private variables are therefore not reported as data races.
         let Some(earlier) = earlier.filter(|_| !is_private) else { return };
         let is_store = |site: &AccessSite| site.access == Access::Store;
         if is_store(site) && self.sites.get(earlier.site as usize).is_some_and(is_store) {
@@ -459,7 +460,7 @@ fn stored(sites: &[AccessSite], args: &[Bounds]) -> Option<Vec<AddressRange>> {
     Some(stored)
 }
 
-/// The contents of memory.
+/// Reads the contents of memory.
 fn bytes_at(range: AddressRange) -> SmallVec<[u8; 16]> {
     let byte = |address: u64| {
         let pointer = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);

@@ -1,9 +1,9 @@
 //! Counts the barriers, fences and atomic operations of the running group, which determine the happens-before relation
 //! of its accesses. Also detects divergent barriers, which some work-items of a group reach and others do not.
 //!
-//! Generated code runs the work-items of a group in sequence up to the next barrier, in ascending order of
-//! local ids. Therefore, each work-item has its own count of barriers. An arrival at another site ends the
-//! record of a barrier. So does an arrival with a local id that is not greater than the previous one.
+//! Generated code runs the work-items of a group in sequence up to the next barrier, in ascending order of local ids.
+//! Therefore, each work-item has its own count of barriers. The record of a barrier ends when a work-item arrives at
+//! another site. It also ends when the arriving local id is not greater than that of the previous arrival.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -61,7 +61,7 @@ struct PendingBarrier {
     /// The last work-item that reached it.
     last: u32,
     arrived: u32,
-    /// The first work-item that did not reach it, although a work-item with a greater local id did.
+    /// The first work-item that did not reach the barrier, although a work-item with a greater local id did.
     absent: Option<u32>,
 }
 
@@ -196,8 +196,8 @@ impl SyncCounts for SyncCounters<'_> {
         self.items.get(item as usize).map_or(u32::MAX, |item| item.syncs)
     }
 
-    /// Returns `u32::MAX` if groups have no counters. `AccessRecord::group_syncs` is also `u32::MAX` then: accesses of
-    /// different groups are unordered.
+    /// Returns `u32::MAX` if groups have no counters. `AccessRecord::group_syncs` is then also `u32::MAX`, so accesses
+    /// of different groups are unordered.
     fn of_group(&self, group: u32) -> u32 {
         let count = (group as usize).checked_sub(1).and_then(|index| self.groups.get(index));
         count.map_or(u32::MAX, |count| count.load(Ordering::Relaxed))

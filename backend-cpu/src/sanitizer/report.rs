@@ -50,7 +50,7 @@ struct FindingId {
     spans: [Span; 2],
     /// Index of the access site, if it has no source location.
     site: Option<usize>,
-    /// `None` for a race: either access may come first.
+    /// `None` for a race, because its two accesses can be found in either order.
     access: Option<Access>,
     kind: u8,
 }
@@ -116,7 +116,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) kernel: &'a str,
     pub(crate) site: &'a AccessSite,
     /// Index of the access site.
-    pub(crate) number: usize,
+    pub(crate) site_index: usize,
     pub(crate) address: u64,
     /// The memory that the pointer may access; `None` if it is unknown.
     pub(crate) bounds: Option<AddressRange>,
@@ -133,7 +133,7 @@ fn tuple<T: ToString>(id: [T; 3]) -> String {
 
 impl FindingId {
     fn of(finding: &Finding<'_>) -> Self {
-        let Finding { kernel, site, number, fault, .. } = *finding;
+        let Finding { kernel, site, site_index, fault, .. } = *finding;
         let mut spans = [site.span; 2];
         if let Fault::Race { other, .. } = fault {
             spans[1] = other.span;
@@ -142,7 +142,7 @@ impl FindingId {
         Self {
             kernel: kernel.to_owned(),
             spans,
-            site: (site.span == Span::NONE).then_some(number),
+            site: (site.span == Span::NONE).then_some(site_index),
             access: (!matches!(fault, Fault::Race { .. })).then_some(site.access),
             kind: fault.kind(),
         }
@@ -157,7 +157,7 @@ impl Reports {
             args: kernel.args.iter().map(|arg| Argument { name: arg.name.clone(), space: arg.address }).collect(),
         };
         let kernels = program.kernels.iter().map(arguments).collect();
-        // A second call has the same program.
+        // A second call has the same program, so its result is ignored.
         let _ = self.origin.set(Origin { kernels, sources: program.sources.clone() });
     }
 

@@ -1,10 +1,10 @@
 //! Shadow memory: the last accesses to each byte, to find data races.
 //!
-//! Two accesses to one byte, at least one of them a store, must be ordered: one happens before the other (OpenCL API
+//! Two accesses to one byte, at least one of them a store, must be ordered by the happens-before relation (OpenCL API
 //! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with a fence for that memory orders them. The time
-//! between two such barriers is an *epoch*. Without a barrier, both work-items must synchronise by an atomic
-//! operation or a fence. The earlier work-item must do so after its access, the later one before its access. For
-//! accesses of different groups, the operations of all work-items of the two groups count. The sanitizer considers
+//! between two such barriers is an *epoch*. Without a barrier, both work-items must synchronise by an atomic operation
+//! or a fence. The earlier work-item must do so after its access, the later one before its access. For accesses of
+//! different groups, the synchronisation operations of all work-items of the two groups count. The sanitizer considers
 //! neither memory orders nor the atomic objects. Therefore, flags and counters count as correct synchronisation, even
 //! with relaxed loads.
 //!
@@ -19,8 +19,8 @@ use crate::memory::address_range::AddressRange;
 const PAGE: u64 = 256;
 /// Number of separately locked shards of the shared shadow memory.
 const SHARDS: usize = 64;
-/// Maximum number of pages per shard. A page takes 5 KiB with a cell per word, and 21 KiB with a cell per byte. So the
-/// shared shadow memory of a launch takes at most 1.3 GiB or 5.3 GiB.
+/// Maximum number of pages per shard. A page takes 5 KiB with a cell per word, and 21 KiB with a cell per byte. The
+/// shared shadow memory of a launch therefore takes at most 1.3 GiB or 5.3 GiB, respectively.
 const MAX_PAGES: usize = 1 << 12;
 
 /// An access by a work-item.
@@ -82,7 +82,7 @@ fn races(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> 
 }
 
 impl ShadowCell {
-    /// Records an access. Returns an earlier one that it races with.
+    /// Records an access. Returns an earlier access that races with it.
     fn record(&mut self, now: &AccessRecord, writes: bool, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
         let mut found = Some(self.store).filter(|earlier| (writes || !earlier.atomic) && races(earlier, now, syncs));
         if writes {
@@ -130,8 +130,8 @@ impl ShadowPage {
 pub(super) struct ShadowPages(FxHashMap<u64, ShadowPage>);
 
 impl ShadowPages {
-    /// Records an access. Returns an earlier one that it races with. Adds no more than `max_pages` pages; accesses to
-    /// other pages are not recorded.
+    /// Records an access. Returns an earlier access that races with it. Adds no more than `max_pages` pages; accesses
+    /// to other pages are not recorded.
     pub(super) fn record(
         &mut self,
         bytes: AccessedBytes,
@@ -184,7 +184,7 @@ impl SharedShadow {
         Self((0..SHARDS).map(|_| Mutex::default()).collect())
     }
 
-    /// Records an access. Returns an earlier one that it races with. Each shard has up to `MAX_PAGES` pages.
+    /// Records an access. Returns an earlier access that races with it. Each shard has up to `MAX_PAGES` pages.
     pub(super) fn record(&self, bytes: AccessedBytes, now: &AccessRecord, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
         let mut found = None;
         for (number, range) in pages(bytes.range) {
@@ -240,18 +240,18 @@ mod tests {
         assert_eq!(record(1000, 4, access(1, 0, 0), true), None);
         assert_eq!(record(1000, 4, access(1, 0, 0), false), None);
         assert_eq!(record(1000, 4, access(1, 1, 0), false), Some(0));
-        // After a barrier.
+        // These accesses follow a barrier.
         assert_eq!(record(1000, 4, access(1, 2, 1), false), None);
         assert_eq!(record(1000, 4, access(1, 3, 1), false), None);
         assert_eq!(record(1000, 4, access(1, 3, 1), true), Some(2));
         // Barriers order accesses of one group only.
         assert_eq!(record(1000, 4, access(2, 3, 2), true), Some(3));
-        // Adjacent bytes.
+        // Accesses to adjacent bytes do not race, but overlapping accesses do.
         assert_eq!(record(1005, 1, access(1, 5, 1), true), None);
         assert_eq!(record(1004, 1, access(1, 4, 1), true), None);
         assert_eq!(record(1006, 2, access(1, 6, 1), true), None);
         assert_eq!(record(1000, 8, access(1, 7, 1), false), Some(3));
-        // Across page boundaries.
+        // These accesses cross page boundaries.
         assert_eq!(record(1022, 4, access(1, 0, 1), true), None);
         assert_eq!(record(1024, 4, access(1, 1, 1), true), Some(0));
     }
@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(shadow.record(bytes(64, 4, true), &first, &NEVER, 16), None);
         let second = AccessRecord { item_syncs: 1, group_syncs: 1, ..access(2, 0, 0) };
         assert_eq!(shadow.record(bytes(64, 4, false), &second, &Fixed(1, 1), 16), None);
-        // Only the later access synchronises.
+        // Only the later access synchronises, so the accesses race.
         let third = AccessRecord { item_syncs: 1, group_syncs: 1, ..access(3, 0, 0) };
         assert_eq!(shadow.record(bytes(64, 4, false), &third, &NEVER, 16), Some(first));
         let atomic = |group| AccessRecord { atomic: true, ..access(group, 0, 0) };

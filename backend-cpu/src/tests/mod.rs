@@ -112,7 +112,7 @@ fn map(kernel: &NativeKernel) -> BackendResult<Code> {
     Ok(Code::of_function(FUNCTIONS[usize::from(kernel.code[0])].2))
 }
 
-/// The code of a kernel is the index of its function.
+/// Compiles a kernel to one byte of code: the index of its function in `FUNCTIONS`.
 fn compile(kernel: &str, key: &VariantKey) -> BackendResult<CompiledKernel> {
     let size = [key.kernel.local_size[0], key.kernel.enqueued_local_size[0]];
     let missing = || BackendError::Other(format!("no function `{kernel}` for {size:?}"));

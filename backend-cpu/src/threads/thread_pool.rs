@@ -29,8 +29,8 @@ const RANGES_PER_THREAD: u64 = 8;
 
 /// Work that is a function of an index. Indices run in any order, on any thread, concurrently.
 pub(crate) trait Work: Send + Sync + 'static {
-    /// Runs a range of indices. Returns `false` if there is not enough memory. In this case, it has run no index. Must
-    /// not panic.
+    /// Runs a range of indices. Returns `false` if there is not enough memory. In this case, none of the indices has
+    /// run. Must not panic.
     fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool;
 }
 
@@ -212,8 +212,8 @@ impl fmt::Debug for ThreadPool {
 }
 
 impl ThreadPool {
-    /// A pool of `threads` threads, including the thread that submits a job. The first job starts the workers, bound to
-    /// `units`.
+    /// Creates a pool of `threads` threads, including the thread that submits a job. The first job starts the workers,
+    /// bound to `units`.
     pub(crate) fn new(threads: usize, units: Option<ComputeUnits>) -> Self {
         Self { threads: threads.max(1), units, team: Mutex::default(), arenas: Mutex::default() }
     }
@@ -243,7 +243,7 @@ impl ThreadPool {
     /// run. Only one thread may call this at a time.
     ///
     /// # Errors
-    /// Fails if there is not enough memory; some indices have then not run. Also fails if no worker can be created and
+    /// Fails if there is not enough memory. Some indices have then not run. Also fails if no worker can be created and
     /// `takes_part` is not set.
     pub(crate) fn share(&self, work: Arc<dyn Work>, indices: Range<u64>, takes_part: bool) -> BackendResult<()> {
         if indices.is_empty() {
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn exactly_the_requested_threads_run_the_work() {
         let pool = ThreadPool::new(3, None);
-        // Long enough for emulated threads to start on a busy machine.
+        // The work takes long enough for emulated threads to start on a busy machine.
         let work = Counter::new(60, Duration::from_millis(10));
         assert_eq!(pool.share(work.clone(), 0..60, true), Ok(()));
         let own = name(thread::current().id());

@@ -9,7 +9,7 @@ use crate::vulkan::device_facts::DeviceFacts;
 /// Offsets within objects of at most this many bytes fit signed 32-bit integers.
 pub(crate) const NEAR: u64 = i32::MAX as u64;
 
-/// All features that wgcl can use. A device is opened with those that its adapter has.
+/// All features that wgcl can use. A device is opened with those of these features that its adapter has.
 pub(crate) fn wanted_features() -> Features {
     Features::SHADER_F64
         | Features::SHADER_F16
@@ -53,8 +53,9 @@ pub(crate) struct Capabilities {
     pub(crate) host_memory: Option<u64>,
 }
 
-/// Returns the number of bytes that may be allocated in total, or `None` if it is unknown. For a CPU device it is three
-/// quarters of the machine's memory. The driver's value is a fallback: lavapipe of Mesa 22 always reports 2 GiB.
+/// Returns the number of bytes that may be allocated in total, or `None` if it is unknown. For a CPU device, the result
+/// is three quarters of the machine's memory. The driver's value replaces the machine's memory only if that is unknown,
+/// because lavapipe of Mesa 22 always reports 2 GiB.
 pub(crate) fn memory(kind: DeviceKind, facts: &DeviceFacts) -> Option<u64> {
     let share = |total: u64| total / 4 * 3;
     match kind {

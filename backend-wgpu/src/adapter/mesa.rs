@@ -10,16 +10,16 @@ use wgcl_compiler::target::Defects;
 /// Major and minor version.
 type Version = (u32, u32);
 
-/// The first LLVM with correct masked `vpternlog` instructions (llvm-project, issue 157929; 15, 19.1.7 and 22.1.8 are
-/// incorrect).
+/// The first LLVM that is assumed to select correct masked `vpternlog` instructions (llvm-project, issue 157929). LLVM
+/// 15, 19.1.7 and 22.1.8 select incorrect ones.
 const MASKED_LOGIC_FIXED: Version = (23, 0);
 
-/// The first Mesa that is assumed to fold conversions of a float to a half and back, unless the shader forbids it.
-/// 25.0.7 and 26.2.6 do, 22.3.6 does not. The versions between were not tested.
+/// The first Mesa that is assumed to fold conversions of a float to a half and back, unless the shader forbids it. Mesa
+/// 25.0.7 and 26.2.6 fold them, 22.3.6 does not. The versions between were not tested.
 const HALF_ROUNDING_FOLDED: Version = (23, 0);
 
-/// The first measured Mesa without [`Defects::long_comparisons`] and [`Defects::loop_values`]: 22.3.6 has them, 25.0.7
-/// and 26.2.6 do not. The versions between were not tested.
+/// The first measured Mesa without [`Defects::long_comparisons`] and [`Defects::loop_values`]. Mesa 22.3.6 has these
+/// defects, 25.0.7 and 26.2.6 do not. The versions between were not tested.
 const COMPARISONS_AND_LOOPS_FIXED: Version = (25, 0);
 
 /// Clears the defects that the driver's version of Mesa has fixed.
@@ -36,7 +36,7 @@ pub(super) fn has_half_rounding_defect(driver_info: &str) -> bool {
     driver_info.contains("Mesa ") && version_after(driver_info, "Mesa ").is_none_or(|version| version >= HALF_ROUNDING_FOLDED)
 }
 
-/// Whether llvmpipe uses instructions of AVX-512 and an LLVM that selects them incorrectly
+/// Whether llvmpipe uses AVX-512 instructions, and an LLVM that selects some of them incorrectly
 /// ([`Defects::masked_logic`]).
 pub(super) fn has_masked_logic_defect(name: &str) -> bool {
     has_avx512() && version_after(name, "LLVM ").is_none_or(|version| version < MASKED_LOGIC_FIXED)

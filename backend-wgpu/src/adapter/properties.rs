@@ -12,8 +12,8 @@ use crate::adapter::subgroups::{group_limit, subgroup_size, subgroup_sizes};
 use crate::vendor::{self, NVIDIA};
 use crate::vulkan::device_facts::{DeviceFacts, SizeLimits};
 
-/// Limit of bindings per kernel and descriptor type, for devices that report a million. Kernel parameters have at most
-/// 4,096 bytes in total, which is enough for 512 pointers of 64 bits.
+/// Maximum number of bindings per kernel and descriptor type, even if the device reports more (some report a million).
+/// Kernel parameters have at most 4,096 bytes in total, so a kernel has at most 512 pointers of 64 bits.
 const MAX_BINDINGS: u32 = 512;
 
 /// The minimum of CL_DEVICE_MAX_MEM_ALLOC_SIZE on a device with 4 GiB of memory or more.
@@ -69,7 +69,8 @@ fn is_llvmpipe(info: &wgpu::AdapterInfo) -> bool {
     info.driver == "llvmpipe" || info.name.starts_with("llvmpipe")
 }
 
-/// Returns the kinds of memory that a device can import. Only the Vulkan path can import memory; wgpu cannot.
+/// Returns the kinds of memory that a device can import. Only the code that uses Vulkan directly can import memory,
+/// because wgpu cannot.
 pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalMemory> {
     if !capabilities.vulkan_queue {
         return Vec::new();
@@ -79,8 +80,8 @@ pub(crate) fn importable(adapter: &wgpu::Adapter, capabilities: Capabilities) ->
     kinds.into_iter().filter(|(has, _)| *has).map(|(_, kind)| kind).collect()
 }
 
-/// Returns the kinds of semaphores that a device shares. SYNC_FD is implemented from Vulkan's specification, but not
-/// offered, because no available driver could test it.
+/// Returns the kinds of semaphores that a device shares. SYNC_FD is implemented according to Vulkan's specification. It
+/// is not in the result, because no driver was available to test it.
 pub(crate) fn shareable(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Vec<ExternalSemaphore> {
     let shares = capabilities.vulkan_queue && DeviceFacts::of(adapter).opaque_fd_semaphores;
     if shares { vec![ExternalSemaphore::OpaqueFd] } else { Vec::new() }
@@ -119,7 +120,7 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         compute_units: compute_units(kind, facts.multiprocessors),
         subgroup_size: subgroup_size(&info, &facts, capabilities).unwrap_or(info.subgroup_min_size).max(1),
         max_required_subgroups: facts.subgroups.map_or(u32::MAX, |sizes| sizes.max_per_group),
-        // 256 work-items are several subgroups on every device.
+        // On every device, a group of 256 work-items consists of several subgroups.
         preferred_group: PreferredGroup::fixed(256),
         // wgpu reports no cache sizes.
         cache: None,
@@ -129,7 +130,8 @@ pub(crate) fn device_properties(adapter: &wgpu::Adapter, capabilities: Capabilit
         // Shared virtual memory needs pointers of 64 bits in kernels.
         svm: if target.pointer_size() == 8 { SvmCapabilities::COARSE_GRAIN_BUFFER } else { SvmCapabilities::empty() },
         timer_resolution: 1.max(facts.timestamp_period.unwrap_or(1.0).round() as u64),
-        // Division and square root are exact with NoContraction on lavapipe. Vulkan permits an error of 2.5 ULP.
+        // On lavapipe, SPIR-V with NoContraction has correctly rounded division and square root. Vulkan permits an
+        // error of 2.5 ULP in division and square root, so other devices do not report correct rounding.
         correctly_rounded: is_llvmpipe(&info) && capabilities.spirv,
         uuid: facts.uuid,
         pci: pci_address(&info),
@@ -175,15 +177,15 @@ fn uniform_buffers(limits: &wgpu::Limits) -> u32 {
     if device_limit.saturating_add(limits.max_storage_buffers_per_shader_stage) > all { device_limit.min(all / 3) } else { device_limit }
 }
 
-/// Maximum number of storage buffers per kernel. Together with the uniform buffers, they are within the limit of a
-/// stage, because Metal counts both types together.
+/// Returns the maximum number of storage buffers per kernel. The sum of storage and uniform buffers is within the limit
+/// of a shader stage, because Metal counts both types together.
 fn storage_buffers(limits: &wgpu::Limits) -> u32 {
     let device_limit = limits.max_storage_buffers_per_shader_stage.min(limits.max_bindings_per_bind_group).min(MAX_BINDINGS);
     device_limit.min(limits.max_buffers_and_acceleration_structures_per_shader_stage.saturating_sub(uniform_buffers(limits)))
 }
 
-/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. It is at most a
-/// quarter of the memory, as in NVIDIA's OpenCL.
+/// Returns the maximum size of a buffer that shaders access by address, or `None` if it is unknown. The result is at
+/// most a quarter of the device's memory, as in NVIDIA's OpenCL.
 fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> {
     let SizeLimits { buffer, allocation } = facts.size_limits?;
     // NVIDIA's driver reports 4 GiB as the largest allocation, and allocates 32 GiB.
@@ -191,10 +193,10 @@ fn largest_buffer(info: &wgpu::AdapterInfo, facts: &DeviceFacts) -> Option<u64> 
     Some((memory(kind(info.device_type), facts)? / 4).min(buffer).min(allocation) & !255)
 }
 
-/// Returns the maximum allocation size. `by_address` is the maximum size of a buffer accessed by address, and is used
-/// if it is at least 1 GiB. Otherwise the limit is the largest binding. It is raised to at most 1 GiB (OpenCL's
-/// minimum) if a kernel has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. Without access by
-/// address, the limit is below 2 GiB, because offsets within an allocation are then signed 32-bit integers.
+/// Returns the maximum allocation size. `by_address` is the maximum size of a buffer that is accessed by address. If it
+/// is at least 1 GiB, it is the result. Otherwise the result is the size of the largest binding. It is raised to up to
+/// 1 GiB (OpenCL's minimum) if a kernel has enough bindings to split [`LARGE_ARGUMENTS`] buffers of that size. Without
+/// access by address, the result is below 2 GiB, because offsets within an allocation are then signed 32-bit integers.
 fn max_allocation(limits: &wgpu::Limits, by_address: &Option<u64>) -> u64 {
     if let Some(largest) = by_address.filter(|largest| *largest >= REQUIRED_MAX_ALLOCATION) {
         return largest;
@@ -209,9 +211,9 @@ fn allocation_limit(info: &wgpu::AdapterInfo, limits: &wgpu::Limits, facts: &Dev
     max_allocation(limits, &largest_buffer(info, facts).filter(|_| capabilities.addresses))
 }
 
-/// Returns the reported memory size in bytes. The specification requires that the maximum allocation size is at least
-/// 1 GiB or a quarter of the memory size. If it is below 1 GiB, the result is at most four times the maximum allocation
-/// size.
+/// Returns the reported memory size in bytes. The specification requires that the maximum allocation size is at least 1
+/// GiB or a quarter of the memory size. If the maximum allocation size is below 1 GiB, the result is at most four times
+/// this size.
 fn global_memory(real: u64, max_allocation: u64) -> u64 {
     if max_allocation >= REQUIRED_MAX_ALLOCATION { real } else { real.min(max_allocation.saturating_mul(4)) }
 }
@@ -260,12 +262,14 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
         (costs, defects) = (Costs::llvmpipe(), Defects::lavapipe());
     }
     mesa::remove_fixed(&mut defects, &info.driver_info);
-    // Like lavapipe, SwiftShader runs the iterations of several work-items together.
+    // SwiftShader runs each loop iteration for several work-items together. It therefore has the same defect as
+    // lavapipe, `loop_values`.
     let swiftshader = info.name.starts_with("SwiftShader");
     defects.loop_values |= swiftshader;
     defects.unsigned_minima = swiftshader;
     defects.coarse_sines = swiftshader;
-    // The compiler's SPIR-V forbids the removal of the rounding.
+    // Only shaders that naga writes can have this defect. The compiler's own SPIR-V forbids the removal of the
+    // rounding.
     defects.half_rounding |= !spirv && mesa::has_half_rounding_defect(&info.driver_info);
     defects.switch_continues = info.backend == wgpu::Backend::Gl && info.driver_info.contains("Mesa");
     defects.masked_logic = is_llvmpipe(info) && mesa::has_masked_logic_defect(&info.name);
@@ -296,8 +300,8 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     let (mut costs, defects) = costs_and_defects(&info, capabilities.spirv);
     costs.subgroup_coalescing = subgroups && exchange.unwrap_or(costs.subgroup_coalescing);
     let int64 = has_int64(features);
-    // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between the
-    // two.
+    // Kernels access the bits of a double as a 64-bit integer. The HLSL that naga writes cannot convert between a
+    // double and its bits.
     let fp64 = int64 && features.contains(Features::SHADER_F64) && info.backend != wgpu::Backend::Dx12 && !emulates_fp64();
     // In shaders that naga writes, lavapipe's fence is also a work-group barrier, so fences cannot be used. The
     // compiler's SPIR-V for lavapipe contains no fences, because atomic read-modify-write operations order all
@@ -324,10 +328,10 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         subgroups,
         subgroup_size: subgroup_size.unwrap_or(info.subgroup_max_size).clamp(1, 128).next_power_of_two(),
         subgroup_sizes: subgroup_sizes(&info, &facts, capabilities),
-        // Other shaders may be written as HLSL, whose compiler may split an fma.
+        // Without SPIR-V passthrough, a shader may be HLSL, whose compiler may split an fma.
         fused_fma: info.vendor == NVIDIA && capabilities.spirv,
         denormals: llvmpipe || facts.float_controls.denorm_preserve & 2 != 0,
-        // Tested on NVIDIA only.
+        // This rounding was only tested on NVIDIA's driver.
         rounds_to_half: info.vendor == NVIDIA && facts.float_controls.rounding_mode_rte & facts.float_controls.denorm_preserve & 1 != 0,
         half_denormals: llvmpipe || facts.float_controls.denorm_preserve & 1 != 0,
         large_objects: allocation_limit(&info, &limits, &facts, capabilities) > NEAR,

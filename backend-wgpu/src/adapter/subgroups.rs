@@ -1,5 +1,5 @@
-//! Subgroup sizes on devices that have several (VK_EXT_subgroup_size_control). A kernel that requires a size gets it.
-//! All other kernels get the size that is chosen here.
+//! Subgroup sizes on devices that have several (VK_EXT_subgroup_size_control). A kernel that requires a subgroup size
+//! gets that size. All other kernels get the size that this module chooses.
 
 use wgcl_api::options::Options;
 
@@ -25,8 +25,8 @@ pub(crate) fn subgroup_size(info: &wgpu::AdapterInfo, facts: &DeviceFacts, capab
     required_subgroup_size(info, facts, capabilities).or(only)
 }
 
-/// Returns the sum of the sizes that a kernel may require. Each size is a power of two, so the sum is a bit mask. It is
-/// 0 if the subgroup size is unknown.
+/// Returns the sum of the sizes that a kernel may require. Each size is a power of two, so the sum is a bit mask. The
+/// result is 0 if pipelines cannot require a size and the default size varies.
 pub(crate) fn subgroup_sizes(info: &wgpu::AdapterInfo, facts: &DeviceFacts, capabilities: Capabilities) -> u32 {
     let usual = subgroup_size(info, facts, capabilities).filter(|size| size.is_power_of_two()).unwrap_or(0);
     let may_require = facts.subgroups.filter(|_| capabilities.vulkan_queue);

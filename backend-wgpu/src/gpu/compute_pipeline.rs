@@ -50,7 +50,8 @@ impl ComputePipeline {
         Self::Wgpu { pipeline: gpu.context_lock.guard(pipeline), layout: gpu.context_lock.guard(layout) }
     }
 
-    /// Creates the bind group for `bound`: binding number, buffer, offset and size.
+    /// Creates the bind group for `bound`. Each element has the binding number, the buffer, and the offset and size in
+    /// bytes.
     pub(crate) fn group(&self, gpu: &Gpu, bound: &[(u32, &Buffer, u64, u64)]) -> BackendResult<BindGroup> {
         if !bound.iter().all(|(_, buffer, offset, size)| offset.checked_add(*size).is_some_and(|end| end <= buffer.size())) {
             return Err(BackendError::Other("internal error: a binding ends beyond its buffer".to_owned()));

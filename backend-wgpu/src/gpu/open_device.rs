@@ -25,8 +25,8 @@ use crate::vulkan::device::VulkanDevice;
 use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::queue::{SubgroupMode, VulkanQueue};
 
-/// From this size on, an allocation on a CPU device first checks the machine's free memory.
-const LARGE: u64 = 32 << 20;
+/// An allocation of at least this many bytes on a CPU device first checks the machine's free memory.
+const MIN_CHECKED_ALLOCATION: u64 = 32 << 20;
 
 /// A submission to wait for.
 #[derive(Clone, Debug)]
@@ -61,7 +61,8 @@ struct DeferredFree {
 pub(crate) struct Gpu {
     /// The device below wgpu, for buffers. `None` unless [`Capabilities::vulkan_buffers`] is set.
     vulkan: Option<Box<dyn VulkanDevice>>,
-    /// Submits commands without wgpu's encoders, if the device supports it. wgpu then submits nothing.
+    /// Submits commands without wgpu's encoders. `None` if the device does not support this. If it is set, wgpu submits
+    /// nothing.
     pub(crate) vulkan_queue: Option<Arc<VulkanQueue>>,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
@@ -74,7 +75,7 @@ pub(crate) struct Gpu {
     pub(crate) subgroups: SubgroupMode,
     /// Maximum size in bytes of a storage binding. Larger buffers are split across several bindings.
     pub(crate) binding_limit: u64,
-    /// Bytes of the largest buffer that shaders access by address.
+    /// Maximum size in bytes of a buffer that shaders access by address.
     largest_buffer: u64,
     /// Whether kernels access all buffers by address if the device supports it (`WGCL_ADDRESSES=1`).
     pub(crate) prefers_addresses: bool,
@@ -117,14 +118,14 @@ impl Gpu {
         let commands = if capabilities.vulkan_queue { "Vulkan command buffers" } else { "wgpu command encoders" };
         let shaders = if capabilities.spirv { "SPIR-V passthrough" } else { "naga shaders" };
         tracing::debug!("opened {} in {:?} ({commands}, {shaders})", info.name, begin.elapsed());
-        // A driver on the CPU allocates more memory than the machine has, and the system then kills the process. GPU
-        // drivers know their limit.
+        // A driver that runs on the CPU allocates more memory than the machine has, and the system then kills the
+        // process. GPU drivers need no budget, because they reject such allocations.
         let is_cpu = info.device_type == wgpu::DeviceType::Cpu;
         let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
         let context_lock = ContextLock::of(info.backend);
         let lost = Arc::new(Mutex::new(None));
         // Without a handler wgpu panics on uncaptured errors.
-        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
+        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("unexpected error of wgpu or the driver: {error}")));
         let reason = Arc::clone(&lost);
         device.set_device_lost_callback(move |cause, message| {
             if cause != wgpu::DeviceLostReason::Destroyed {
@@ -165,25 +166,26 @@ impl Gpu {
             copy_threads: CopyThreads::default(),
             clock_boost,
         };
-        // The clocks rise while the program builds its kernels.
+        // The request is made when the device is opened, so that the clocks rise while the application builds its
+        // programs.
         opened.request_high_clocks();
         Ok(Arc::new(opened))
     }
 
-    /// Requests high clocks for the next seconds, if the driver supports it. Called before each submission.
+    /// Requests high clocks for the next seconds, if the driver supports such requests. Called before each submission.
     pub(crate) fn request_high_clocks(&self) {
         if let Some(boost) = &self.clock_boost {
             boost.refresh();
         }
     }
 
-    /// Shaders use 32-bit offsets within objects of at most this many bytes.
+    /// Returns the maximum size in bytes of an object within which shaders use 32-bit offsets.
     pub(crate) fn near_limit(&self) -> u64 {
         let is_requested = Options::get().binding_limit.is_some();
         if is_requested { self.binding_limit.min(NEAR) } else { NEAR }
     }
 
-    /// Shaders use 32-bit offsets within images of at most this many bytes.
+    /// Returns the maximum size in bytes of an image within which shaders use 32-bit offsets.
     pub(crate) fn small_image(&self) -> u64 {
         let is_requested = Options::get().binding_limit.is_some();
         if is_requested { self.near_limit() } else { MAX_SMALL_IMAGE }
@@ -212,7 +214,7 @@ impl Gpu {
         }
         self.deferred_frees.lock().push(DeferredFree { serial, _buffer: buffer, _region: region, bytes });
         self.has_deferred_frees.store(true, Ordering::Release);
-        // The batch may have completed meanwhile, and no later batch may follow.
+        // The batch may have completed meanwhile. If it was the last batch, no later call would free the buffer.
         self.run_deferred_frees();
     }
 
@@ -235,7 +237,7 @@ impl Gpu {
         self.vulkan_queue.as_ref().is_some_and(|queue| queue.reports_registers())
     }
 
-    /// A number that is unique among the memory objects, staging buffers and pipelines of this device.
+    /// Returns a number that is unique among the memory objects, staging buffers and pipelines of this device.
     pub(crate) fn fresh_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
@@ -244,8 +246,10 @@ impl Gpu {
     /// of the machine of a CPU device, is exceeded.
     pub(crate) fn reserve(&self, bytes: u64) -> BackendResult<()> {
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= self.budget);
-        // Other processes use memory, too. The check is too slow for small objects.
-        if bytes >= LARGE && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed)) {
+        // The budget does not count the memory of other processes. The check of the free memory is too slow for small
+        // objects.
+        if bytes >= MIN_CHECKED_ALLOCATION && self.budget < u64::MAX && !host_memory::has_room_for(bytes, self.used.load(Ordering::Relaxed))
+        {
             return Err(BackendError::OutOfDeviceMemory);
         }
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
@@ -332,9 +336,10 @@ impl Gpu {
         vulkan.buffer(size, usage, mapped)
     }
 
-    /// Returns the Vulkan device below wgpu, for imported memory. Fails if there is none.
+    /// Returns the Vulkan device below wgpu, for imported memory. Fails if the device has no Vulkan device.
     pub(crate) fn vulkan(&self) -> BackendResult<&dyn VulkanDevice> {
-        self.vulkan.as_deref().ok_or_else(|| BackendError::Other("imported memory requires a Vulkan device".to_owned()))
+        let unsupported = || BackendError::Other("memory can be imported only on devices with a Vulkan driver".to_owned());
+        self.vulkan.as_deref().ok_or_else(unsupported)
     }
 
     /// Waits until a submission is complete.

@@ -3,7 +3,7 @@
 #[cfg(unix)]
 pub(crate) fn now() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is valid for writes; CLOCK_MONOTONIC exists on every Unix.
+    // SAFETY: `time` is valid for writes, and CLOCK_MONOTONIC exists on every Unix.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let nanoseconds = u64::try_from(time.tv_nsec).unwrap_or(0);

@@ -1,7 +1,7 @@
 //! Threads that copy memory. One core alone does not use the full memory bandwidth.
 //!
-//! The first large copy starts them, and they live as long as the device. Starting them for each chunk would take a
-//! quarter of a transfer's time.
+//! The first large copy starts the threads, and they live as long as the device. Starting threads for each chunk would
+//! take a quarter of a transfer's time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -23,7 +23,8 @@ struct CopyJob {
     copy: Arc<PendingCopy>,
 }
 
-// SAFETY: only the job accesses the bytes until it has decremented `remaining`. [`CopyThreads::copy`] waits for that.
+// SAFETY: only the job accesses the bytes until it has decremented `remaining`. [`CopyThreads::copy`] waits until
+// `remaining` is 0.
 unsafe impl Send for CopyJob {}
 
 /// A copy in progress.
@@ -107,7 +108,7 @@ impl Drop for CopyThreads {
         }
         for worker in &mut workers {
             if let Some(thread) = worker.thread.take() {
-                // A thread that panicked does not access the memory either.
+                // The result does not matter: a thread that panicked does not access the memory any more.
                 let _ = thread.join();
             }
         }

@@ -43,7 +43,7 @@ pub(crate) fn write_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: 
             unsafe { std::ptr::copy(source.as_ptr(), mapping.0.as_ptr().add(region.buffer as usize), source.len()) };
         } else {
             // SAFETY: the caller checked that the region lies inside the buffer, and the device does not use it. In
-            // OpenCL an application must not access mapped memory during a command on it.
+            // OpenCL, an application must not access mapped memory while a command uses it.
             copy_threads.copy(unsafe { mapping.bytes_mut(region.buffer, region.size) }, source);
         }
     }
@@ -65,7 +65,7 @@ pub(crate) fn fill_mapped(mapping: Mapping, offset: u64, size: u64, pattern: &[u
     let bytes = unsafe { mapping.bytes_mut(offset, size) };
     let first = pattern.len().min(bytes.len());
     bytes[..first].copy_from_slice(&pattern[..first]);
-    // Each copy doubles the size of the filled part, until a copy has the largest size that fits the caches.
+    // Each copy doubles the size of the filled part, until a copy has 32 KiB, which the first-level cache can hold.
     let mut done = first;
     while done < bytes.len() {
         let next = done.min(1 << 15).min(bytes.len() - done);
@@ -95,7 +95,7 @@ pub(crate) fn read_mapped(copy_threads: &CopyThreads, mapping: Mapping, bytes: &
             unsafe { std::ptr::copy(mapping.0.as_ptr().add(region.buffer as usize), target.as_mut_ptr(), target.len()) };
         } else {
             // SAFETY: the caller checked that the region lies inside the buffer, and the device does not write it. In
-            // OpenCL an application must not access mapped memory during a command on it.
+            // OpenCL, an application must not access mapped memory while a command uses it.
             copy_threads.copy(target, unsafe { mapping.bytes_mut(region.buffer, region.size) });
         }
     }

@@ -11,9 +11,9 @@ use std::ptr::NonNull;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mapping(pub(crate) NonNull<u8>);
 
-// SAFETY: this is an address. Each access through it says why it is sound.
+// SAFETY: this value is only an address. The comment of each access through it says why the access is sound.
 unsafe impl Send for Mapping {}
-// SAFETY: this is an address. Each access through it says why it is sound.
+// SAFETY: this value is only an address. The comment of each access through it says why the access is sound.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -27,7 +27,8 @@ impl Mapping {
     /// The range must lie inside the buffer, and the buffer must outlive the result. No other thread and no command may
     /// access the bytes meanwhile. If the caller only reads them, commands may read them, too.
     pub(crate) unsafe fn bytes_mut<'a>(self, offset: u64, size: u64) -> &'a mut [u8] {
-        // SAFETY: the caller ensures it. Mapped memory counts as initialised, because the driver wrote it.
+        // SAFETY: the caller ensures the requirements. Mapped memory counts as initialised, because the driver wrote
+        // it.
         unsafe { std::slice::from_raw_parts_mut(self.0.as_ptr().add(offset as usize), size as usize) }
     }
 }

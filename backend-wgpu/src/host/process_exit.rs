@@ -1,19 +1,19 @@
 //! The end of the process. A driver's exit handlers must not run while our threads are inside the driver.
 //!
 //! Opening a device registers the exit handler. The driver is loaded by then, so this handler runs before the driver's.
-//! It requests that every submission thread ends, and waits for them for a limited time. No object of wgpu is freed
-//! afterwards, although destructors of the application may release OpenCL objects.
+//! It requests that every submission thread ends, and waits for these threads for a limited time. No object of wgpu is
+//! freed afterwards, although destructors of the application may release OpenCL objects.
 //!
 //! A driver that runs kernels on the CPU compiles and runs them on its own threads. The threads crash once LLVM's
 //! globals are destroyed. Such a driver may still be busy after the wait, and any driver may still compile a kernel.
 //! The process then flushes C's streams and ends at once with its exit status. Exit handlers that were registered
-//! earlier do not run. This requires `on_exit` of glibc.
+//! earlier do not run. Ending the process in the exit handler requires `on_exit` of glibc.
 //!
 //! Exit handlers run in the reverse order of their registration. LLVM registers destructors while it compiles, and
-//! these run before our handler. The main thread therefore waits for such a driver earlier, in a thread-local
-//! destructor, which runs before all exit handlers. The destructor ends no thread, because exit handlers of the
-//! application may still use OpenCL. A forked child has none of the threads and does not wait. With OpenGL ES the
-//! process always skips the later exit handlers.
+//! these run before our handler. If a driver runs on the CPU, the main thread therefore waits before all exit handlers,
+//! in a thread-local destructor. The destructor ends no thread, because exit handlers of the application may still use
+//! OpenCL. A forked child has none of the threads and does not wait. With OpenGL ES, the process always skips the exit
+//! handlers that were registered earlier.
 
 use std::any::Any;
 use std::sync::Once;
@@ -29,14 +29,14 @@ use crate::message::Message;
 /// Maximum wait for commands in flight, compilations and threads.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// Whether to skip all later exit handlers. Destructors of Mesa's OpenGL ES corrupt the heap if its threads end at the
-/// same time.
+/// Whether to skip all exit handlers that would run after ours. Destructors of Mesa's OpenGL ES driver corrupt the heap
+/// if the driver's threads end at the same time.
 static SKIP_HANDLERS: AtomicBool = AtomicBool::new(false);
 /// Whether a driver runs kernels on the CPU.
 static RUNS_ON_CPU: AtomicBool = AtomicBool::new(false);
 /// The senders to the submission threads.
 static MESSAGES: Mutex<Vec<Sender<Message>>> = Mutex::new(Vec::new());
-/// Leaked objects. Leak checkers find them here.
+/// Leaked objects. They are reachable from here, so leak checkers do not report them.
 static LEAKED: Mutex<Vec<Box<dyn Any + Send>>> = Mutex::new(Vec::new());
 /// Batches that were submitted and are not complete.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
@@ -54,7 +54,8 @@ pub(crate) fn skip_exit_handlers() {
     SKIP_HANDLERS.store(true, Ordering::Release);
 }
 
-/// Skips the exit handlers of a forked child, too: they belong to the parent's driver.
+/// Makes the exit handler of a forked child skip the handlers that were registered earlier, because they belong to the
+/// parent's driver.
 pub(crate) fn skip_exit_handlers_of_child() {
     register_for_this_process();
     skip_exit_handlers();

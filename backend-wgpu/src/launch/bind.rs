@@ -21,11 +21,11 @@ use crate::memory::argument_ring::ArgumentBytes;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::memory::ring::Slot;
 
-/// Maximum number of cached bind groups. If it is reached, all are dropped.
+/// Maximum number of cached bind groups. A full cache drops all of them.
 const MAX_BIND_GROUPS: usize = 1024;
-/// Storage bindings are rounded up to a multiple of this many bytes, the largest element of a buffer view, if the
-/// buffer is large enough.
-pub(crate) const VIEW: u64 = 16;
+/// The largest element of a buffer view, in bytes. The sizes of storage bindings are rounded up to a multiple of it, if
+/// the buffer is large enough.
+pub(crate) const LARGEST_VIEW_ELEMENT: u64 = 16;
 
 /// The range of each binding.
 pub(crate) type Ranges = SmallVec<[BoundRange; 8]>;
@@ -72,7 +72,7 @@ impl BindGroups {
     }
 }
 
-/// Buffers of the engine that kernels may bind. Absent ones are not in use.
+/// Buffers of the engine that kernels may bind. A launch leaves those that it does not use at `None`.
 pub(crate) struct InternalMemory<'a> {
     pub(crate) printf: Option<&'a Arc<WgpuMemory>>,
     pub(crate) failure_word: Option<&'a Arc<WgpuMemory>>,
@@ -203,8 +203,8 @@ fn is_only_read(kernel: &Kernel, index: u32) -> bool {
     )
 }
 
-/// Returns the memory bound for a parameter, or `None` for other arguments and null pointers. The indices after the
-/// kernel's parameters denote memory that only pointers in memory refer to.
+/// Returns the memory bound for a parameter, or `None` for a null pointer or an argument that is not memory. The
+/// indices after the kernel's parameters denote memory that only pointers in memory refer to.
 pub(crate) fn bound_range(launch: &Launch, index: u32) -> Option<&MemoryRange> {
     let index = index as usize;
     match launch.args.get(index) {
@@ -222,7 +222,7 @@ fn bind_range(range: &MemoryRange, window: Window, kind: BindingKind, writes: bo
     let size = match kind {
         BindingKind::Uniform { size } => u64::from(size),
         BindingKind::Storage => {
-            let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(VIEW);
+            let range_size = range.size.saturating_sub(begin).max(1).next_multiple_of(LARGEST_VIEW_ELEMENT);
             // Some programs access the parent buffer beyond the end of a sub-buffer, which works with drivers whose
             // pointers are addresses. So the binding extends beyond the range.
             range_size.max(available.min(ALWAYS_BINDABLE)).min(available & !3).min(max_size)

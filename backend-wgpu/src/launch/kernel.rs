@@ -26,7 +26,7 @@ impl KernelShader {
         Self(shader)
     }
 
-    /// Work-items of dimension 0 per invocation.
+    /// Returns the number of work-items per invocation, along dimension 0.
     pub(crate) const fn coarsening_factor(&self) -> u32 {
         self.0.coarsening_factor
     }

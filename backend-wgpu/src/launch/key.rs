@@ -34,8 +34,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
     key.kernel.local_size = local_size;
     key.kernel.enqueued_local_size = local_size;
     key.kernel.zero_offset = launch.global_offset == [0; 3];
-    let extra = u32::try_from(launch.extra.len());
-    key.binding.extra_buffers = extra.map_err(|_| BackendError::Other("the launch may access 2^32 buffers or more".to_owned()))?;
+    let too_many = || BackendError::Other("internal error: 2^32 or more buffers with pointers to them exist".to_owned());
+    key.binding.extra_buffers = u32::try_from(launch.extra.len()).map_err(|_| too_many())?;
     for (index, (param, arg)) in (0..).zip(kernel.params().iter().zip(&launch.args)) {
         match arg {
             LaunchArg::Buffer(None) => key.kernel.null_args.push(index),
@@ -76,8 +76,8 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
     Ok(key)
 }
 
-/// Returns a key with which the shader accesses all buffers by address. It is used if buffers are too large or too many
-/// for bindings, if functions get pointers to them, and on request.
+/// Returns a key with which the shader accesses all buffers by address. Launches use such a key if buffers are too
+/// large or too many for bindings, if functions get pointers to buffers, or if `WGCL_ADDRESSES=1` requests it.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());
@@ -93,7 +93,7 @@ fn are_distinct(launch: &Launch) -> BackendResult<bool> {
         bound.push((downcast(&range.memory)?.id, range.offset, range.offset.saturating_add(range.size)));
     }
     bound.sort_unstable();
-    // In this order, a range that overlaps any later range also overlaps the next one.
+    // The ranges are sorted by object and offset. If a range overlaps any later range, two adjacent ranges overlap.
     Ok(bound.windows(2).all(|pair| matches!(pair, [(id, _, end), (other, begin, _)] if id != other || begin >= end)))
 }
 
@@ -113,7 +113,8 @@ fn constant_binding(launch: &Launch, kernel: &Kernel, gpu: &Gpu, range: &MemoryR
     let fits = size <= gpu.limits.max_uniform_buffer_binding_size.min(1 << 16)
         && size <= memory.allocated.saturating_sub(range.offset)
         && range.offset.is_multiple_of(u64::from(gpu.limits.min_uniform_buffer_offset_alignment));
-    // Constant arguments on the same memory must all be uniform or all be storage.
+    // All bindings of the memory must be uniform, or all must be storage. Other arguments on it exclude a uniform
+    // binding, unless they are `__constant` with the same range.
     let mut shared = false;
     for (param, arg) in kernel.params().iter().zip(&launch.args) {
         let LaunchArg::Buffer(Some(other)) = arg else { continue };

@@ -11,8 +11,8 @@ use wgcl_runtime::Program;
 
 use crate::gpu::open_device::Gpu;
 use crate::launch::bind::{
-    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LaunchTarget, MergedMemory, Ranges, VIEW, addressed,
-    argument_bytes, bind,
+    AddressedMemory, BindContext, BindGroups, BoundBuffer, InternalMemory, LARGEST_VIEW_ELEMENT, LaunchTarget, MergedMemory, Ranges,
+    addressed, argument_bytes, bind,
 };
 use crate::launch::kernel::Kernel;
 use crate::launch::limits::LaunchLimits;
@@ -45,16 +45,16 @@ struct Stage {
 }
 
 impl Stage {
-    /// Whether the dispatches use only arguments and the program's memory: no buffer of the engine except those for
-    /// null pointers, no split or merged buffers, and no readback.
+    /// Whether the dispatches use only arguments, the program's memory and the buffers for null pointers. They then use
+    /// no other buffer of the engine, no split or merged buffers, and no readback.
     fn uses_only_arguments(&self) -> bool {
         let Self { pipeline, output, merged, split, .. } = self;
-        let nothing_afterwards = output.is_none() && !pipeline.watched;
+        let nothing_afterwards = output.is_none() && !pipeline.reports_failures;
         nothing_afterwards && merged.is_empty() && split.params.is_empty() && pipeline.scratch() == 0
     }
 }
 
-/// State of launches.
+/// What the launches of a device share: limits, caches and the engine's buffers.
 pub(crate) struct Launches {
     limits: LaunchLimits,
     bind_groups: BindGroups,
@@ -102,7 +102,7 @@ impl Launches {
         self.launch_cache.forget(id);
     }
 
-    /// Whether a pipeline of the launch's kernel exists. The launch then usually compiles nothing.
+    /// Returns whether a pipeline of the launch's kernel exists. If it exists, the launch usually compiles nothing.
     pub(crate) fn is_ready(launch: &Launch) -> bool {
         program(launch).and_then(|program| program.code.kernel(&launch.kernel)).is_ok_and(|kernel| kernel.is_ready())
     }
@@ -121,15 +121,15 @@ impl Launches {
             self.ensure_nulls()?;
         }
         self.allocate_outputs(batch, &mut stages)?;
-        let watched = stages.iter().any(|stage| stage.pipeline.watched).then(|| self.watch(&launch.kernel)).transpose()?;
+        let watched = stages.iter().any(|stage| stage.pipeline.reports_failures).then(|| self.watch(&launch.kernel)).transpose()?;
         let merged = MergedBuffers::new(launch, stages.first().map_or(&[][..], |stage| &stage.merged), &self.limits.gpu)?;
         let copied = merged.as_ref().filter(|merged| merged.common_range().is_none());
         if let Some(merged) = copied {
             let merged_buffer = self.merged_buffer(merged.size())?;
             merged.copy_in(batch, &merged_buffer)?;
         }
-        // Allocations precede the first timestamp. If a command fails after its first timestamp, the next command
-        // writes the end query of the failed one.
+        // Allocations may fail, so they precede the first timestamp. If a command failed after its first timestamp, the
+        // next command would write the end query of the failed one.
         let timestamps = batch.timestamps(profile)?;
         for memory in stages.iter().filter_map(|stage| stage.output.as_ref()?.memory()) {
             batch.clear(memory.buffer(), COUNTER.0, COUNTER.1)?;
@@ -163,8 +163,9 @@ impl Launches {
         Ok(Completion::Batch { timestamps, post_work: (!post_work.is_empty()).then(|| Box::new(post_work)) })
     }
 
-    /// Records a launch from the launch cache. Returns false if it is not cached, or if the cached launch differs: its
-    /// arguments are in another ring segment, or the host has read its buffers across the bus since then.
+    /// Records a launch from the launch cache. Returns false if the launch is not cached. Also returns false if the
+    /// arguments of the cached launch are in another ring segment, or if the host has read its buffers across the bus
+    /// since then.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };
@@ -295,7 +296,8 @@ impl Launches {
             if let Some(memory) = memory {
                 memory.record_use(batch.serial(), *writes);
                 sources = sources.zip(MemorySource::of(binding)).map(|(sources, source)| appended(sources, (source, *writes)));
-                // Split bindings of one buffer follow each other.
+                // The split bindings of a buffer are consecutive, so the comparison with the last use omits their
+                // duplicates.
                 if uses.last() != Some(&buffer.used(*writes)) {
                     uses.push(buffer.used(*writes));
                 }
@@ -359,7 +361,7 @@ impl Launches {
         }
         let items = local_size.iter().map(|size| u64::from(*size)).product::<u64>();
         let groups = parts.iter().map(|part| part.groups.iter().map(|count| u64::from(*count)).product::<u64>()).max().unwrap_or(0);
-        let needed = (items * groups * bytes_per_item).max(VIEW);
+        let needed = (items * groups * bytes_per_item).max(LARGEST_VIEW_ELEMENT);
         if self.scratch.as_ref().is_none_or(|scratch| scratch.allocated < needed) {
             if let Some(old) = self.scratch.take() {
                 self.bind_groups.forget(old.id);
@@ -379,7 +381,8 @@ impl Launches {
     }
 }
 
-/// Returns the pipeline for a key. If it must be created, the device starts the recorded commands first.
+/// Returns the pipeline for a key. If the pipeline must be created, first submits the recorded commands, so that the
+/// device runs them meanwhile.
 fn pipeline(batch: &mut OpenBatch, code: &Program<Gpu>, kernel: &Kernel, key: &LaunchKey) -> BackendResult<Arc<Pipeline>> {
     if let Some(pipeline) = code.loaded(kernel, key) {
         return pipeline;

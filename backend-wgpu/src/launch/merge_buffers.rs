@@ -18,9 +18,9 @@ use crate::submit::open_batch::OpenBatch;
 
 /// Number of bindings that a kernel may need besides its arguments: program variables, constants, the printf buffer,
 /// scratch memory, the failure word.
-pub(crate) const OTHERS: usize = 5;
-/// The offsets of an object in its own buffer and in the merged buffer are equal modulo this, which preserves
-/// alignment.
+pub(crate) const OTHER_BINDINGS: usize = 5;
+/// The offsets of an object in its own buffer and in the merged buffer are equal modulo this number of bytes, which
+/// preserves alignment.
 const ALIGN: u64 = merge_bindings::LOW + 1;
 
 /// A range of a memory object, and its offset in the merged buffer.
@@ -34,14 +34,14 @@ pub(crate) struct MergedRange {
 /// The merged arguments of a launch.
 pub(crate) struct MergedBuffers {
     parts: Vec<MergedRange>,
-    /// Offset of each argument in the merged buffer, by parameter.
+    /// Offset of each argument in the merged buffer, by parameter. `None` for arguments that are not merged.
     offsets: Vec<Option<u32>>,
-    /// The first merged parameter. The merged buffer is bound there.
+    /// The first merged parameter. The merged buffer is bound for this parameter.
     pub(crate) first: u32,
     size: u64,
 }
 
-/// Maximum number of storage bindings of a kernel.
+/// Returns the maximum number of storage bindings of a kernel.
 pub(crate) fn bindings(gpu: &Gpu) -> u32 {
     gpu.limits.max_storage_buffers_per_shader_stage.min(gpu.limits.max_bindings_per_bind_group)
 }
@@ -54,7 +54,8 @@ pub(crate) fn range(arg: &LaunchArg) -> Option<&MemoryRange> {
     }
 }
 
-/// All memory objects that a launch can access: arguments, and objects that pointers in memory may refer to.
+/// Returns the memory of all objects that a launch can access: arguments, and objects that pointers in memory may refer
+/// to.
 pub(crate) fn ranges(launch: &Launch) -> impl Iterator<Item = &MemoryRange> {
     launch.args.iter().filter_map(range).chain(&launch.extra)
 }
@@ -76,7 +77,7 @@ pub(crate) fn merged_params(launch: &Launch, params: &[KernelParam], split: &Spl
     let is_global = |param: &KernelParam| !matches!(param, KernelParam::Buffer { space: Space::Constant, .. });
     let unmerged = (params.iter().zip(&launch.args)).filter(|(param, arg)| is_global(param) && range(arg).is_some_and(is_split)).count();
     let constants = params.iter().filter(|param| matches!(param, KernelParam::Buffer { space: Space::Constant, .. })).count();
-    let others = OTHERS + launch.extra.len() + unmerged + split.added().count();
+    let others = OTHER_BINDINGS + launch.extra.len() + unmerged + split.added().count();
     let overlapping = if gpu.capabilities.distinct_bindings { overlapping(&mergeable, params) } else { Vec::new() };
     let late = if mergeable.len() + constants + others <= limit {
         &[]
@@ -155,7 +156,7 @@ impl MergedBuffers {
 }
 
 impl MergedBuffers {
-    /// Size of the merged buffer in bytes.
+    /// Returns the size of the merged buffer in bytes.
     pub(crate) const fn size(&self) -> u64 {
         self.size
     }
@@ -165,7 +166,7 @@ impl MergedBuffers {
         self.copy(batch, merged, true)
     }
 
-    /// Copies the merged buffer back.
+    /// Copies the contents of the merged buffer back to the arguments.
     pub(crate) fn copy_out(&self, batch: &mut OpenBatch, merged: &WgpuMemory) -> BackendResult<()> {
         self.copy(batch, merged, false)
     }

@@ -49,13 +49,15 @@ pub(crate) struct Region {
     pub(crate) range: GroupRange,
 }
 
-/// Group size for kernels that cannot observe it. A few groups of this size fill a compute unit, and each invocation
-/// can use as many registers as a GPU permits. With one size, most launches of a kernel use the same pipeline.
+/// The group size of kernels that cannot observe their group size. A few groups of this size fill a compute unit, and
+/// each invocation can use as many registers as a GPU permits. With one size, most launches of a kernel use the same
+/// pipeline.
 pub(crate) const GROUP: u32 = 256;
 
-/// Returns the group size of a launch: the application's, or a faster one if the kernel cannot observe it. Groups of
-/// more than [`GROUP`] work-items shrink. Small groups grow in the first dimension if the launch has at least
-/// `busy_invocations` work-items. If the kernel takes long to compile, one size serves all one-dimensional launches.
+/// Returns the group size of a launch: the application's, or a size that is usually faster if the kernel cannot observe
+/// its group size. Groups of more than [`GROUP`] work-items shrink. Small groups grow in the first dimension if the
+/// launch has at least `busy_invocations` work-items. If the kernel takes long to compile, all one-dimensional launches
+/// have the same size.
 pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64) -> [u32; 3] {
     match (kernel.group_independent(), runs_in_one_size(launch, kernel)) {
         (_, true) => [GROUP, 1, 1],
@@ -64,7 +66,7 @@ pub(crate) fn local_size(launch: &Launch, kernel: &Kernel, busy_invocations: u64
     }
 }
 
-/// Whether one pipeline serves all one-dimensional launches of the kernel, because another would take long to
+/// Whether all one-dimensional launches of the kernel use one pipeline, because another pipeline would take long to
 /// compile.
 fn runs_in_one_size(launch: &Launch, kernel: &Kernel) -> bool {
     kernel.group_independent() && kernel.is_long() && launch.local_size[1..] == [1, 1] && launch.global_size[1..] == [1, 1]
@@ -92,16 +94,16 @@ pub(crate) fn group_counts(launch: &Launch, local_size: [u32; 3]) -> BackendResu
         if local == 0 {
             return Err(BackendError::Other("the local size is zero".to_owned()));
         }
-        *count = u32::try_from(global)
-            .map(|global| global.div_ceil(local))
-            .map_err(|_| BackendError::Other(format!("global size {global}: the limit is 2^32 - 1")))?;
+        let too_large =
+            || BackendError::Other(format!("global size {global}: this device supports at most 2^32 - 1 work-items per dimension"));
+        *count = u32::try_from(global).map(|global| global.div_ceil(local)).map_err(|_| too_large())?;
     }
     Ok(counts)
 }
 
 /// Returns the regions of a launch (up to eight), and the dimensions in which groups may extend beyond the NDRange.
-/// They extend beyond it only if the kernel cannot observe its group size. Such kernels need no pipelines for remainder
-/// groups.
+/// Groups extend beyond the NDRange only if the kernel cannot observe its group size. Such kernels need no pipelines
+/// for remainder groups.
 pub(crate) fn regions(launch: &Launch, grid: GroupGrid, kernel: &Kernel) -> (SmallVec<[Region; 1]>, [bool; 3]) {
     let (regions, mut guard) = regions_of(launch, grid, kernel.group_independent());
     guard[0] |= runs_in_one_size(launch, kernel);
@@ -138,7 +140,7 @@ pub(crate) fn dispatches(range: GroupRange, limits: [u32; 3], two_dimensional: b
     if two_dimensional { in_rows(range, limits) } else { split(range, limits) }
 }
 
-/// Splits a range of work-groups into dispatches of at most `limits`.
+/// Splits a range of work-groups into dispatches of at most `limits` work-groups per dimension.
 fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let mut parts = SmallVec::new();
     let steps = |dimension: usize| (0..groups[dimension]).step_by(limits[dimension].max(1) as usize);
@@ -158,9 +160,9 @@ fn split(GroupRange { base: first, groups }: GroupRange, limits: [u32; 3]) -> Sm
     parts
 }
 
-/// Lays out the groups of one dimension in rows of at most `limits[0]` groups. Uses one dispatch if the groups divide
-/// evenly into at most four times the fewest rows, and otherwise further dispatches for the remainder. Each further
-/// dispatch waits until the previous one has ended, which takes 11 us on an H100.
+/// Lays out the groups of one dimension in rows of at most `limits[0]` groups. Uses one dispatch if a number of rows
+/// divides the groups evenly and is at most four times the minimum. Otherwise uses further dispatches for the
+/// remainder. Each further dispatch waits until the previous one has ended, which takes 11 us on an H100.
 fn in_rows(GroupRange { base, groups }: GroupRange, limits: [u32; 3]) -> SmallVec<[GroupRange; 1]> {
     let (count, longest) = (groups[0], limits[0].max(1));
     let fewest = count.div_ceil(longest);

@@ -19,12 +19,12 @@ pub(crate) struct Pipeline {
     pub(crate) compute: ComputePipeline,
     pub(crate) bindings: Vec<Binding>,
     pub(crate) args: ArgLayout,
-    /// Work-items of dimension 0 per invocation.
+    /// Number of work-items per invocation, along dimension 0.
     pub(crate) coarsening_factor: u32,
     /// Format strings, if the kernel prints.
     pub(crate) printf: Option<Arc<Table>>,
     /// Whether the kernel may write the failure word.
-    pub(crate) watched: bool,
+    pub(crate) reports_failures: bool,
 }
 
 impl Pipeline {
@@ -33,7 +33,7 @@ impl Pipeline {
         self.bindings.iter().any(|binding| binding.source == BindingSource::Arguments)
     }
 
-    /// Register count and stack size, if the driver reports them.
+    /// Returns the register count and the stack size, if the driver reports them.
     pub(crate) fn statistics(&self) -> Statistics {
         match &self.compute {
             ComputePipeline::Vulkan(pipeline) => pipeline.statistics(),
@@ -41,7 +41,7 @@ impl Pipeline {
         }
     }
 
-    /// Bytes of scratch memory per work-item.
+    /// Returns the number of bytes of scratch memory per work-item, or 0 if the shader uses none.
     pub(crate) fn scratch(&self) -> u64 {
         self.bindings
             .iter()
@@ -57,7 +57,7 @@ impl Pipeline {
     pub(crate) fn new(gpu: &Gpu, shader: Shader, local_size: [u32; 3]) -> BackendResult<Self> {
         let Shader { naga, spirv, entry_point, bindings, args, coarsening_factor, subgroup_size, printf, .. } = shader;
         let printf = (!printf.is_empty()).then(|| Arc::new(printf));
-        let watched = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
+        let reports_failures = bindings.iter().any(|binding| binding.source == BindingSource::Failures);
         let kinds: Vec<_> = bindings.iter().map(kind).collect();
         let compute = match (&gpu.vulkan_queue, spirv) {
             (Some(queue), Some(words)) => {
@@ -73,7 +73,7 @@ impl Pipeline {
                 Ok::<_, BackendError>(ComputePipeline::of_module(gpu, &module, &entry_point, &kinds))
             })??,
         };
-        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor, printf, watched })
+        Ok(Self { id: gpu.fresh_id(), compute, bindings, args, coarsening_factor, printf, reports_failures })
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct LaunchPlan {
 }
 
 impl LaunchPlan {
-    /// Returns `None` if the launch has no work-items.
+    /// Plans a launch. Returns `None` if the launch has no work-items.
     pub(crate) fn new(launch: &Launch, kernel: &Kernel, limits: &LaunchLimits) -> BackendResult<Option<Self>> {
         let local_size = local_size(launch, kernel, limits.busy_invocations);
         let groups = group_counts(launch, local_size)?;
@@ -38,7 +38,8 @@ impl LaunchPlan {
         Ok(Some(Self { groups, regions, guard, common, sizes: LaunchSizes::of(launch) }))
     }
 
-    /// The regions of a launch without coarsening, each with its key. `max_groups` is the limit of a dispatch.
+    /// Returns the regions of a launch without coarsening, each with its launch key. `max_groups` is the maximum number
+    /// of work-groups of a dispatch, per dimension.
     pub(crate) fn regions(&self, max_groups: [u32; 3]) -> impl Iterator<Item = (Region, LaunchKey)> {
         self.regions.iter().map(move |region| (*region, region_key(&self.common, region, self.guard, max_groups)))
     }

@@ -19,14 +19,14 @@ use crate::memory::device_memory::WgpuMemory;
 use crate::vulkan::pipeline_statistics;
 
 /// The key of the register count among the cached measurements of a kernel ([`Kernel::measure_once`]).
-/// [`crate::launch::thread_coarsening`] uses smaller keys.
+/// [`crate::launch::thread_coarsening`] uses keys below this one.
 const REGISTERS: u32 = 1 << 16;
 /// A group size that does not limit the register count of an invocation.
 const UNCONSTRAINED_GROUP: [u32; 3] = [256, 1, 1];
 
 /// Starts loading a program that was found in the cache: creates the pipelines that earlier processes used.
 pub(crate) fn prefetch_program(gpu: &Arc<Gpu>, name: Key, target: &Target) -> PrefetchedProgram<Gpu> {
-    // The cache holds SPIR-V only.
+    // The cache contains only SPIR-V, so a device without SPIR-V passthrough uses an empty cache.
     let cache = if gpu.capabilities.spirv { ProgramCache::named(name, target) } else { ProgramCache::empty() };
     PrefetchedProgram::begin(gpu, Arc::new(cache))
 }
@@ -84,10 +84,10 @@ fn compile(module: &Arc<ir::Module>, kernel: &str, key: &LaunchKey, target: &Tar
 }
 
 impl LoadedProgram for WgpuProgram {
-    /// Compiles a kernel before its first launch. A GPU driver takes 10 to 100 ms for a small kernel while the host has
-    /// little to do. hashcat benchmarks itself with one launch of about 70 ms after it creates three kernels: a
-    /// compilation during that launch falsifies the result. A device with unified memory does not compile a kernel
-    /// whose group size is unknown: an unneeded pipeline would take CPU time from other work.
+    /// Compiles a kernel before its first launch. A GPU driver takes 10 to 100 ms for a small kernel, and before the
+    /// first launch the host has little else to do. hashcat benchmarks itself with one launch of about 70 ms after it
+    /// creates three kernels: a compilation during that launch falsifies the result. A device with unified memory does
+    /// not compile a kernel whose group size is unknown: an unneeded pipeline would take CPU time from other work.
     fn precompile(&self, kernel: &str, local_size: Option<[u32; 3]>) {
         let Ok(found) = self.code.kernel(kernel) else { return };
         let default_size = || (!self.code.machine().capabilities.unified).then_some([GROUP, 1, 1]);
@@ -103,9 +103,9 @@ impl LoadedProgram for WgpuProgram {
     }
 
     /// Returns the largest group size that the register count of the kernel permits. The count comes from a pipeline
-    /// whose group size does not limit it. Returns `None` if the driver does not report the count, or if the kernel
-    /// does not depend on its work-group size: the backend then chooses the size. A long kernel is assumed to use all
-    /// registers, because the driver would take seconds to compile it.
+    /// whose group size does not limit the count. Returns `None` if the driver does not report the count. Also returns
+    /// `None` if the kernel does not depend on its work-group size, because the backend then chooses the size. A long
+    /// kernel is assumed to use all registers, because the driver would take seconds to compile it.
     fn max_group_size(&self, kernel: &str) -> Option<u32> {
         let gpu = self.code.machine();
         let kernel = self.code.kernel(kernel).ok().filter(|kernel| !kernel.group_independent() && gpu.reports_registers())?;

@@ -1,8 +1,8 @@
 //! Caches recorded launches. A launch with the same kernel, sizes and memory as a cached one reuses its pipeline and
 //! bind group. Only argument values may differ.
 //!
-//! Programs often enqueue the same kernel many times and wait for each launch. The cache saves a third of the
-//! instructions of clEnqueueNDRangeKernel, during which an idle device waits.
+//! Programs often enqueue the same kernel many times and wait for each launch. An idle device waits while
+//! clEnqueueNDRangeKernel runs. The cache saves a third of this function's instructions.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -23,7 +23,7 @@ use crate::launch::program::WgpuProgram;
 use crate::memory::device_memory::{WgpuMemory, downcast};
 use crate::submit::batch_encoder::Uses;
 
-/// Programs alternate between a few kernels.
+/// Maximum number of cached launches. Few suffice, because applications usually alternate between a few kernels.
 const MAX_CACHED_LAUNCHES: usize = 8;
 
 /// The cached launches, the newest at the end.
@@ -31,7 +31,7 @@ const MAX_CACHED_LAUNCHES: usize = 8;
 pub(crate) struct LaunchCache(VecDeque<CachedLaunch>);
 
 impl LaunchCache {
-    /// Returns a cached launch of that program with the same recording.
+    /// Returns a cached launch of the program whose recording can be reused for `launch`.
     pub(crate) fn find(&self, code: &Arc<Program<Gpu>>, launch: &Launch) -> Option<&CachedLaunch> {
         self.0.iter().rev().find(|cached| {
             Arc::ptr_eq(&cached.kernel, &launch.kernel) && Weak::as_ptr(&cached.code) == Arc::as_ptr(code) && cached.shape.matches(launch)
@@ -80,7 +80,7 @@ pub(crate) struct RecordedDispatch {
 }
 
 impl CachedLaunch {
-    /// Returns `None` if an equal launch may record another dispatch.
+    /// Creates the cache entry of a recorded launch. Returns `None` if an equal launch may record another dispatch.
     pub(crate) fn new(
         LaunchTarget { launch, program, kernel }: LaunchTarget<'_>,
         pipeline: &Arc<Pipeline>,
@@ -102,12 +102,12 @@ impl CachedLaunch {
         })
     }
 
-    /// Whether the batch of this recording makes its writes visible to the host.
+    /// Returns whether the recorded batch makes the launch's writes visible to the host.
     pub(crate) fn shows_writes(&self) -> bool {
         self.uses.iter().any(|used| used.writes && used.host_visible)
     }
 
-    /// Whether the batch of a new recording would make its writes visible to the host.
+    /// Returns whether the batch of a new recording would make the launch's writes visible to the host.
     pub(crate) fn must_show_writes(&self, launch: &Launch, program: &WgpuProgram) -> BackendResult<bool> {
         for (source, writes) in &self.memory {
             if *writes && source.memory(launch, program)?.buffer().visibility.has_barriers() {
@@ -128,7 +128,7 @@ pub(crate) enum MemorySource {
 }
 
 impl MemorySource {
-    /// Returns `None` for a buffer of the engine.
+    /// Returns the source of a binding's memory, or `None` for a buffer of the engine.
     pub(crate) fn of(binding: &Binding) -> Option<Self> {
         match binding.source {
             BindingSource::Param(index) => Some(Self::Range(index)),
@@ -185,7 +185,8 @@ impl CachedRange {
 }
 
 impl CachedArg {
-    /// Returns `None` for arguments whose properties this type does not represent.
+    /// Returns the properties of an argument that the recording depends on, or `None` if this type cannot represent
+    /// them.
     fn of(arg: &LaunchArg, param: &KernelParam) -> Option<Self> {
         match (arg, param) {
             (LaunchArg::Value(_), KernelParam::Value | KernelParam::Bytes { .. }) => Some(Self::Value),

@@ -10,7 +10,7 @@ use wgcl_compiler::ir::{KernelParam, Space};
 use wgcl_compiler::launch::{ConstantBinding, LaunchError, SplitBindings};
 
 use crate::gpu::open_device::Gpu;
-use crate::launch::merge_buffers::{self, OTHERS};
+use crate::launch::merge_buffers::{self, OTHER_BINDINGS};
 
 /// The bytes of a buffer that a binding covers: offset and maximum size in bytes. `None` for the whole buffer.
 pub(crate) type Window = Option<(u64, u64)>;
@@ -38,7 +38,7 @@ pub(crate) fn window(split: &SplitBindings, launch: &Launch, index: u32) -> (u32
 pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[ConstantBinding], gpu: &Gpu) -> BackendResult<SplitBindings> {
     let limit = gpu.binding_limit;
     let is_large = |range: &MemoryRange| range.size > limit;
-    // Nearly all launches return here.
+    // Nearly all launches have no large buffer, and return here.
     let arg_range = |arg: &LaunchArg| merge_buffers::range(arg).is_some_and(is_large);
     if !launch.args.iter().any(arg_range) && !launch.extra.iter().any(is_large) {
         return Ok(SplitBindings::default());
@@ -67,7 +67,7 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         return Ok(SplitBindings::default());
     }
     let bindings = u64::from(merge_buffers::bindings(gpu));
-    let others = (OTHERS + small) as u64;
+    let others = (OTHER_BINDINGS + small) as u64;
     let overlap = SplitBindings::WIDEST.max(gpu.limits.min_storage_buffer_offset_alignment);
     let largest = gpu.limits.max_storage_buffer_binding_size.ilog2();
     let mut split = SplitBindings { params: Vec::new(), shift: limit.max(2 * u64::from(overlap)).ilog2().min(largest), overlap };
@@ -75,7 +75,8 @@ pub(crate) fn find(launch: &Launch, params: &[KernelParam], constants: &[Constan
         let counts = large.iter().map(|(_, size)| split.count(*size));
         let (max_count, all) = (counts.clone().max().unwrap_or(0), counts.sum::<u64>());
         let is_last = split.shift == largest;
-        // Merging the other buffers saves bindings. It is slow, so it is considered only if parts cannot be larger.
+        // Merging the other buffers saves bindings. Merging is slow, so it is considered only if parts cannot be
+        // larger.
         let needed = others + all + if is_last { mergeable.min(1) } else { mergeable };
         if needed <= bindings && (max_count + 1) * u64::from(overlap) < 1 << split.shift {
             break;

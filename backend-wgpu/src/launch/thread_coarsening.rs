@@ -18,7 +18,7 @@ const MAX_FACTOR: u32 = 16;
 const PER_UNIT: u64 = 1024;
 /// The minimum number of invocations per CPU thread: it leaves enough groups for all threads.
 const PER_THREAD: u64 = 512;
-/// Minimum number of invocations per group, if the launch has as many.
+/// Minimum number of invocations per group. A launch with fewer invocations has one smaller group.
 const GROUP: u64 = 256;
 
 /// Returns the choice of `WGCL_COARSEN`: `0` disables coarsening, `1` applies it to small launches, too.
@@ -67,8 +67,8 @@ impl LaunchSizes {
         factor
     }
 
-    /// Returns the key and the groups of a shader that may run up to `max_factor` work-items per invocation, and runs
-    /// `factor`.
+    /// Returns the key of a shader that may run up to `max_factor` work-items per invocation, and the groups of its
+    /// launch. The group size and the groups assume that the shader runs `factor` work-items per invocation.
     fn key(&self, common: &LaunchKey, max_factor: u32, factor: u32, max_groups: [u32; 3]) -> (LaunchKey, GroupRange) {
         let mut invocations = self.global_size;
         invocations[0] /= u64::from(factor);
@@ -84,7 +84,7 @@ impl LaunchSizes {
 }
 
 /// Returns the group size for this many invocations. A small group size of the application grows in the first
-/// dimension, up to the next power of two of the range. A larger first dimension shrinks to that.
+/// dimension, up to the next power of two of the range. A larger first dimension shrinks to this power of two.
 fn local_size(local: [u32; 3], invocations: [u64; 3]) -> [u32; 3] {
     let others = u64::from(local[1]) * u64::from(local[2]);
     let first = u64::from(local[0]).max(GROUP / others.max(1)).min(invocations[0].next_power_of_two());
@@ -102,8 +102,9 @@ pub(crate) struct CoarsenedLaunch {
     pub(crate) factor: u32,
 }
 
-/// Decides how a launch is coarsened. Returns `None` if it is not. If the factor of the kernel is unknown, this
-/// function compiles shaders until one has the factor that its key assumes. The driver compiles only the last one.
+/// Decides how a launch is coarsened. Returns `None` if the launch is not coarsened. If the factor of the kernel is
+/// unknown, this function compiles shaders until one has the factor that its key assumes. The driver compiles only the
+/// last of these shaders.
 pub(crate) fn coarsened_launch(
     code: &Program<Gpu>,
     kernel: &Kernel,

@@ -7,7 +7,7 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::ring::{Allocation, Ring, Slot};
 use crate::memory::staging_buffer::Direction;
 
-/// Bytes of a segment of the ring.
+/// Size in bytes of a segment of the ring.
 const SEGMENT: u64 = 1 << 18;
 const MAX_SEGMENTS: usize = 64;
 

@@ -1,4 +1,4 @@
-//! Memory objects on a device. Each is one wgpu buffer.
+//! Memory objects on a device. Each memory object is one wgpu buffer.
 //!
 //! A buffer may be larger than its memory object, so that every binding of a launch fits. Storage bindings are rounded
 //! up to 16 bytes, the largest element of a view, and uniform bindings to a power of two.
@@ -29,14 +29,14 @@ const GRANULE: u64 = 256;
 const UNIFORM_LIMIT: u64 = 1 << 16;
 
 /// The smallest page size of all hosts.
-const PAGE: u64 = 4096;
+const MIN_HOST_PAGE: u64 = 4096;
 
 /// How the host accesses a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostAccess {
     /// The host reads and writes the buffer.
     Mapping,
-    /// The host accesses the buffer across the bus, or not at all. It accesses the buffer if the device has a
+    /// The host accesses the buffer across the bus, or not at all. The host can access it if the device has a
     /// [BAR](crate::adapter::capabilities::Capabilities::bar) for all of its memory, and the buffer is below
     /// [`dedicated_allocation::MIN_SIZE`].
     Bar,
@@ -54,8 +54,8 @@ pub(crate) struct WgpuMemory {
     bound: AtomicBool,
     /// The address at which the host reads and writes the buffer. `None` if the host cannot access it in place.
     mapping: Option<Mapping>,
-    /// The address at which the host writes the buffer, and reads few bytes of it, across the bus. `None` if it cannot.
-    /// Large reads would be slow.
+    /// The address at which the host writes the buffer, and reads few bytes of it, across the bus. `None` if the host
+    /// cannot access it. Large reads would be slow.
     bar: Option<Mapping>,
     /// The imported host memory, if any.
     region: Option<Arc<dyn HostRegion>>,
@@ -83,7 +83,7 @@ impl WgpuMemory {
 
     /// Creates host memory that the device accesses across the bus. Requires [`Gpu::vulkan_queue`].
     pub(crate) fn host_allocation(gpu: &Arc<Gpu>, size: u64, messages: Sender<Message>) -> BackendResult<Arc<Self>> {
-        // MAP_READ selects cached memory.
+        // MAP_READ selects memory that the CPU caches.
         Self::make(gpu, size, Some(messages), BufferUsages::MAP_READ, HostAccess::Mapping)
     }
 
@@ -111,7 +111,7 @@ impl WgpuMemory {
         Ok(Arc::new(memory))
     }
 
-    /// Imports memory that another API exported. The host cannot access it.
+    /// Imports memory that another API exported. The host cannot access this memory.
     pub(crate) fn import_fd(
         gpu: &Arc<Gpu>,
         kind: ExternalMemory,
@@ -123,19 +123,21 @@ impl WgpuMemory {
         gpu.check_alive()?;
         let buffer = gpu.vulkan()?.import_fd(kind, fd, size, usage)?;
         let allocated = buffer.size();
-        // The memory is not the device's, but dropping it releases a reservation.
+        // The imported memory is not the device's. It needs a reservation nevertheless, because its destructor releases
+        // one.
         gpu.reserve(allocated)?;
         Ok(Arc::new(Self::of_buffer(gpu, size, buffer, Some(messages))))
     }
 
-    /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import it, or if
-    /// `size` is not a multiple of 4: a store to part of a word writes the whole word.
+    /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import the
+    /// region. Also returns `None` if `size` is not a multiple of 4, because a store of the device to part of a word
+    /// writes the whole word.
     pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, messages: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;
         let start = NonNull::new(std::ptr::with_exposed_provenance_mut::<u8>(region.address()))?;
         // The host maps whole pages, so the bytes up to the rounded size exist.
         let allocated = size.checked_next_multiple_of(align)?;
-        let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= PAGE && size > 0 && size.is_multiple_of(WORD);
+        let is_aligned = (region.address() as u64).is_multiple_of(align) && align <= MIN_HOST_PAGE && size > 0 && size.is_multiple_of(WORD);
         if !is_aligned || allocated > gpu.limits.max_storage_buffer_binding_size || gpu.check_alive().is_err() {
             return None;
         }
@@ -144,7 +146,8 @@ impl WgpuMemory {
         // the bytes and outlives the buffer.
         let created = unsafe { gpu.vulkan().ok()?.import_host(start, allocated, usage) };
         let buffer = created.inspect_err(|error| tracing::debug!("host memory cannot be imported: {error}")).ok()?;
-        // The memory is not the device's, but dropping it releases a reservation.
+        // The imported memory is not the device's. It needs a reservation nevertheless, because its destructor releases
+        // one.
         let Ok(()) = gpu.reserve(allocated) else {
             drop(buffer);
             return None;
@@ -184,8 +187,8 @@ impl WgpuMemory {
         self.mapping
     }
 
-    /// Returns where the host may write while no batch uses the buffer. It may read there while no batch writes the
-    /// buffer, if it sees the last write ([`HostVisibility::is_current`]).
+    /// Returns the address across the bus at which the host may write while no batch uses the buffer. The host may also
+    /// read there while no batch writes the buffer, if it sees the last write ([`HostVisibility::is_current`]).
     pub(crate) fn bar(&self) -> Option<Mapping> {
         self.bar
     }
@@ -199,8 +202,8 @@ impl WgpuMemory {
         }
     }
 
-    /// Returns the serial number of the batch to wait for before the host reads the buffer, or, with `writes`, writes
-    /// it.
+    /// Returns the serial number of the batch for which the host must wait before it reads the buffer. With `writes`,
+    /// returns the batch for which it must wait before it writes the buffer.
     pub(crate) fn busy_until(&self, writes: bool) -> u64 {
         if writes { self.last_use.load(Ordering::Relaxed) } else { self.last_write.load(Ordering::Relaxed) }
     }
@@ -217,7 +220,7 @@ impl Drop for WgpuMemory {
         let buffer = unsafe { ManuallyDrop::take(&mut self.buffer) };
         self.gpu.free_after(buffer.wgpu, self.busy_until(true), self.allocated, self.region.take());
         if let (Some(messages), true) = (&self.messages, self.bound.load(Ordering::Relaxed)) {
-            // A thread that has ended has no bind groups.
+            // If the message cannot be sent, the receiving thread has ended and has no bind groups.
             let _ = messages.send(Message::Forget(self.id));
         }
     }
@@ -259,7 +262,7 @@ impl HostTarget for MappedTarget {
         // SAFETY: `mapped_target` checked the range. `Device::host_visible_target` requires that no command of
         // this device uses the range meanwhile.
         f(unsafe { mapping.bytes_mut(self.range.start, self.range.end - self.range.start) });
-        // The bytes are visible before the next submission.
+        // The fence makes the bytes visible before the next submission.
         fence(Ordering::SeqCst);
     }
 }

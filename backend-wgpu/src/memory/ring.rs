@@ -13,7 +13,8 @@ use crate::memory::staging_buffer::{Direction, HostBuffer};
 #[derive(Debug)]
 struct Segment {
     memory: Arc<HostBuffer>,
-    /// Serial number of the last batch that uses the segment; `u64::MAX` while the segment is held ([`Ring::hold`]).
+    /// Serial number of the last batch that uses the segment. It is `u64::MAX` while the segment is held
+    /// ([`Ring::hold`]).
     last_use: u64,
 }
 
@@ -40,8 +41,8 @@ pub(crate) struct Slot {
 #[derive(Debug)]
 pub(crate) enum Allocation {
     Slot(Slot),
-    /// All segments are in use. A segment is free once the batch with this serial number is complete; `u64::MAX` if all
-    /// segments are held.
+    /// All segments are in use. A segment is free once the batch with this serial number is complete. The number is
+    /// `u64::MAX` if all segments are held.
     WaitFor(u64),
 }
 
@@ -65,7 +66,7 @@ impl Ring {
         }
     }
 
-    /// Prevents the reuse of a slot's segment until [`Ring::release`], because the host has yet to read it.
+    /// Prevents the reuse of a slot's segment until [`Ring::release`], because the host has not read the slot yet.
     pub(crate) fn hold(&mut self, slot: &Slot) {
         self.touch(slot, u64::MAX);
     }
@@ -79,8 +80,8 @@ impl Ring {
         }
     }
 
-    /// Allocates a slot for batch `serial`. The batches up to `completed` are complete. `size` must be at most that of
-    /// a segment.
+    /// Allocates a slot for batch `serial`. The batches up to `completed` are complete. `size` must be at most the size
+    /// of a segment.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64, align: u64, serial: u64, completed: u64) -> BackendResult<Allocation> {
         if let Some(segment) = self.segments.get_mut(self.current) {
             if segment.last_use <= completed && self.cursor > 0 {

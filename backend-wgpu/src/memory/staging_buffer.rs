@@ -1,5 +1,5 @@
-//! Buffers that the host fills or reads. On Vulkan they stay mapped ([`crate::host::mapping`]); otherwise wgpu copies
-//! or maps them.
+//! Buffers that the host fills or reads. On Vulkan, they stay mapped ([`crate::host::mapping`]). With other APIs, wgpu
+//! copies or maps them.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl HostBuffer {
             });
         };
         // SAFETY: the range was checked. The caller ensures that the device does not use it, and only the thread that
-        // runs the engine writes here.
+        // runs the engine writes this buffer.
         let target = unsafe { mapping.bytes_mut(offset, bytes.len() as u64) };
         gpu.copy_threads.copy(target, bytes);
         Ok(())
@@ -89,12 +89,12 @@ impl HostBuffer {
         let slice = self.buffer.wgpu.slice(offset..offset + size.next_multiple_of(4));
         let (sender, receiver) = channel();
         slice.map_async(wgpu::MapMode::Read, move |result| {
-            // The receiver waits below, unless polling failed.
+            // The receiver waits in the loop below, unless polling failed.
             let _ = sender.send(result);
         });
         loop {
             gpu.device.poll(wgpu::PollType::wait_indefinitely()).map_err(|error| BackendError::DeviceLost(error.to_string()))?;
-            // Another thread may have polled at the same time, and may not have called back yet.
+            // Another thread may have polled at the same time, and may not have run the callback yet.
             match receiver.recv_timeout(Duration::from_millis(10)) {
                 Ok(Ok(())) => break,
                 Ok(Err(error)) => return Err(BackendError::Other(error.to_string())),

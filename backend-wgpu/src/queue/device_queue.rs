@@ -1,11 +1,11 @@
-//! The queue of a device. It runs the device's [`Engine`] on the enqueuing thread if that is quick, and otherwise on
-//! the submission thread.
+//! The queue of a device. It runs the device's [`Engine`] on the enqueuing thread if the command takes little time, and
+//! otherwise on the submission thread.
 //!
 //! Waking a thread takes longer than recording a launch. The engine is therefore protected by a mutex, and a caller
 //! that finds it unlocked records its command, submits or waits itself. The submission thread executes long work: large
-//! transfers that the caller does not wait for, launches whose kernel is not compiled, functions of the host. While
-//! messages to that thread are pending, it executes all commands, which keeps their order. Only the submission thread
-//! blocks on the mutex.
+//! transfers that the caller does not wait for, launches whose kernel is not compiled, and functions that run on the
+//! host. While messages to that thread are pending, it executes all commands, which keeps their order. Only the
+//! submission thread blocks on the mutex.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SendError, Sender};
@@ -77,8 +77,8 @@ impl DeviceQueue {
         let mut parts = Some((command, profile, progress));
         let taken = self.with_engine(|engine| {
             let path = parts.as_ref().map(|(command, ..)| engine.path(command))?;
-            // This thread also reports errors. If it waits for its transfer, it executes the transfer: waking the
-            // submission thread takes 50 us on an H100's host.
+            // If the choice of the path failed, this thread reports the error. If this thread waits for its transfer,
+            // it executes the transfer itself: waking the submission thread takes 50 us on an H100's host.
             let is_awaited = parts.as_ref().is_some_and(|(.., progress)| progress.is_awaited_by_this_thread());
             let is_short = path.as_ref().map_or(true, |path| path.is_short() || (is_awaited && *path != CommandPath::HostWork));
             let (command, profile, progress) = if is_short { parts.take() } else { None }?;
@@ -94,7 +94,7 @@ impl DeviceQueue {
                 self.completions.retire();
             }
             if is_full {
-                // This submission may have to wait for the previous one, so the submission thread does it.
+                // This submission may have to wait for the previous one, so the submission thread submits the batch.
                 let _ = self.send(Message::Flush);
             }
         }
@@ -113,13 +113,13 @@ impl DeviceQueue {
             batch.can_submit_without_wait().then(|| batch.submit())
         });
         if flushed.flatten().is_none() {
-            // A thread that has ended has nothing to flush.
+            // If the message cannot be sent, the submission thread has ended and has nothing to flush.
             let _ = self.send(Message::Flush);
         }
     }
 
     /// Submits the open batch, and waits until `done` returns true or no batch is in flight. If the engine is in use,
-    /// or messages are pending, it only requests the submission, and does not wait.
+    /// or messages are pending, this only requests the submission, and does not wait.
     pub(crate) fn flush_until(&self, done: &dyn Fn() -> bool) {
         if done() {
             return;
@@ -138,7 +138,7 @@ impl DeviceQueue {
     }
 
     /// Submits the commands that the calling thread enqueued on other devices, so that these devices work while the
-    /// thread waits for this one. Otherwise, if a program waits for several GPUs in sequence, they would also run in
+    /// thread waits for this device. Otherwise, if a program waits for several GPUs in sequence, they would also run in
     /// sequence.
     fn flush_other_queues(&self) {
         let others: Vec<_> = QUEUES.lock().iter().filter(|queue| !std::ptr::eq(queue.as_ptr(), self)).filter_map(Weak::upgrade).collect();
@@ -154,7 +154,8 @@ impl DeviceQueue {
             let mut may_retire = false;
             match message {
                 Message::Command { command, profile, progress } => {
-                    // The path is chosen again, because memory may be in use now.
+                    // The path is chosen again, because batches may use the memory now that did not use it when the
+                    // command was enqueued.
                     let path = engine.path(&command);
                     may_retire = engine.execute(command, path, profile, progress);
                 }

@@ -50,7 +50,8 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// `batches` sends to the completion thread. `eager`: whether to submit small batches early.
+    /// Creates the engine of an open device. `batches` sends to the completion thread. `eager`: whether to submit small
+    /// batches early.
     pub(crate) fn new(completions: Arc<CompletionQueue>, batches: Sender<u64>, limits: LaunchLimits, eager: bool) -> Self {
         Self {
             batch: OpenBatch::new(Arc::clone(&limits.gpu), completions, batches, eager),
@@ -171,7 +172,7 @@ impl Engine {
         }
     }
 
-    /// Records or performs the actions of a command buffer. With `profile`, the first and the last one are timed.
+    /// Records or performs the actions of a command buffer. With `profile`, the first and the last action are timed.
     fn replay(&mut self, actions: &[Arc<Action>], profile: bool, progress: &Arc<dyn Progress>) -> BackendResult<Completion> {
         let mut list = Box::<CommandList>::default();
         for (index, action) in actions.iter().enumerate() {

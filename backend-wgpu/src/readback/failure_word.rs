@@ -2,9 +2,9 @@
 //! iterations in total. With lock-based 64-bit atomics, a work-item may give up waiting for a lock
 //! ([`wgcl_compiler::passes::locks`]). Such launches fail.
 //!
-//! Kernels report this in one word, which all launches share. If the host reads the word in place, it does not know
-//! which launch in flight wrote the word. So all launches in flight fail. Otherwise each launch clears the word before
-//! it begins, and copies it to staging memory at its end.
+//! Kernels report such a loop in one word, which all launches share. If the host reads the word in place, it does not
+//! know which launch in flight wrote the word. So all launches in flight fail. Otherwise each launch clears the word
+//! before it begins, and copies it to staging memory at its end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -50,7 +50,7 @@ impl FailureWord {
     /// Returns the word if the host can read it in place, and otherwise 0.
     fn value(&self) -> u32 {
         // SAFETY: the memory has that size, and the start of a mapping is aligned for a word. Launches in flight may
-        // set the word, so there is no reference to it. The result of the atomic load is an old or a new value.
+        // set the word, so no reference to the word may exist. The result of the atomic load is an old or a new value.
         let load = |mapping: Mapping| unsafe { AtomicU32::from_ptr(mapping.0.as_ptr().cast()).load(Ordering::Acquire) };
         self.memory.mapping().map_or(0, |mapping| u32::from_le(load(mapping)))
     }
@@ -92,7 +92,7 @@ impl WatchedLaunch {
         Ok(Self { word: Arc::clone(word), kernel: Arc::clone(kernel), copy })
     }
 
-    /// Returns the memory to clear before the launch. `None` if the host clears it.
+    /// Returns the memory to clear before the launch. `None` if the host clears the word.
     pub(crate) fn memory_to_clear(&self) -> Option<&WgpuMemory> {
         self.copy.as_ref().map(|_| &**self.word.memory())
     }

@@ -57,7 +57,7 @@ impl ReadbackPool {
     }
 
     /// Allocates `size` bytes, at most [`CHUNK`], at a multiple of 8. Fails if the current chunk has no space and all
-    /// others are in use; check [`ReadbackPool::has_space`] first.
+    /// others are in use. The caller must check [`ReadbackPool::has_space`] first.
     pub(crate) fn take(&mut self, gpu: &Gpu, size: u64) -> BackendResult<(Arc<HostBuffer>, u64)> {
         if let Some(chunk) = self.chunks.get(self.current) {
             if is_free(chunk) {
@@ -82,7 +82,7 @@ impl ReadbackPool {
     }
 }
 
-/// Whether no read uses a chunk. Each read holds a reference.
+/// Whether no read uses a chunk. Each read holds a reference to its chunk.
 fn is_free(chunk: &Arc<HostBuffer>) -> bool {
     Arc::strong_count(chunk) == 1
 }

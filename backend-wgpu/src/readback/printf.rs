@@ -1,4 +1,5 @@
-//! Buffers for `printf`. Each region of a launch that prints has one, from its recording until its text is delivered.
+//! Buffers for `printf`. Each region of a launch that prints has one such buffer, from its recording until its text is
+//! delivered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ use crate::gpu::open_device::Gpu;
 use crate::memory::device_memory::WgpuMemory;
 use crate::memory::staging_buffer::{Direction, HostBuffer};
 
-/// Maximum number of buffers in use.
+/// Maximum number of buffers in use at the same time.
 pub(crate) const MAX_IN_FLIGHT: usize = 16;
 
 /// Offset and size in bytes of the record counter.
@@ -67,7 +68,7 @@ impl Output {
         self.buffer.as_ref().map(|buffer| &buffer.memory)
     }
 
-    /// Source and destination of the copy after the launch, if the host cannot read the buffer in place.
+    /// Returns source and destination of the copy after the launch. `None` if the host can read the buffer in place.
     pub(crate) fn copy(&self) -> Option<(&buffer::Buffer, &buffer::Buffer)> {
         let buffer = self.buffer.as_ref()?;
         Some((buffer.memory.buffer(), &buffer.down.as_ref()?.buffer))

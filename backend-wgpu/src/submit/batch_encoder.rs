@@ -19,13 +19,13 @@ pub(crate) struct BatchEncoder {
     recorder: Option<CommandRecorder>,
     encoder: Option<wgpu::CommandEncoder>,
     pass: Option<wgpu::ComputePass<'static>>,
-    /// ID of the pipeline that is set in the pass; 0 if none, or a built-in kernel, is set.
+    /// ID of the pipeline that is set in the pass. 0 if no pipeline is set, or that of a built-in kernel.
     pipeline_id: u64,
     /// Number of commands in the batch.
     pub(crate) commands: u32,
     /// The end query of a command that has begun.
     open_query: Option<u32>,
-    /// The end query of the last command, unless other commands were recorded after it.
+    /// The end query of the last profiled command. `None` if other commands were recorded after this command.
     pub(crate) last_query: Option<u32>,
     /// The timestamps of the batch, if a command of the batch is timed.
     pub(crate) timestamp_set: Option<Arc<TimestampSet>>,
@@ -37,7 +37,7 @@ pub(crate) struct BatchEncoder {
 pub(crate) type Uses = SmallVec<[Use; 8]>;
 
 pub(crate) struct Dispatch<'a> {
-    /// Identifies the pipeline; 0 for built-in kernels.
+    /// Identifies the pipeline. 0 for built-in kernels.
     pub(crate) id: u64,
     pub(crate) compute: &'a ComputePipeline,
     pub(crate) group: &'a BindGroup,
@@ -109,7 +109,7 @@ impl BatchEncoder {
     }
 
     /// Fills a range with a word. Offset and size must be multiples of 4. Returns false if wgpu records the batch,
-    /// because it has no such command.
+    /// because wgpu has no such command.
     pub(crate) fn fill(&mut self, gpu: &Gpu, buffer: &Buffer, (offset, size): (u64, u64), word: u32) -> BackendResult<bool> {
         check(buffer, offset, size)?;
         match self.recorder(gpu)? {
@@ -148,7 +148,8 @@ impl BatchEncoder {
     /// Writes the first timestamp of a command. With `in_pass` the compute pass stays open.
     pub(crate) fn begin_timestamps(&mut self, gpu: &Gpu, timestamps: Option<&CommandTimestamps>, in_pass: bool) -> BackendResult<()> {
         if let (Some(end), Some(timestamp_set)) = (self.open_query.take(), self.timestamp_set.clone()) {
-            // The previous command failed after it had begun. wgpu cannot resolve a query that was never written.
+            // The query is open because the previous command failed after it had begun. It must be written, because
+            // wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, in_pass)?;
         }
         if let Some(timestamps) = timestamps {
@@ -189,7 +190,8 @@ impl BatchEncoder {
     /// Ends the batch and submits it. Returns `None` if it is empty.
     pub(crate) fn submit(&mut self, gpu: &Gpu, serial: u64) -> BackendResult<Option<Submission>> {
         if let (Some(timestamp_set), Some(end)) = (self.timestamp_set.clone(), self.open_query.take()) {
-            // The command continues in the next batch. wgpu cannot resolve a query that was never written.
+            // A command with an open query continues in the next batch. The query must be written in this batch,
+            // because wgpu cannot resolve a query that was never written.
             self.write_timestamp_query(gpu, &timestamp_set.queries, end, false)?;
         }
         gpu.request_high_clocks();
@@ -217,7 +219,7 @@ impl BatchEncoder {
     ) -> BackendResult<()> {
         match self.recorder(gpu)? {
             Some(recorder) => recorder.submit_semaphores(serial, waits, signals),
-            None => Err(BackendError::Other("shared semaphores need a Vulkan device".to_owned())),
+            None => Err(BackendError::Other("semaphores can be shared only on devices with a Vulkan driver".to_owned())),
         }
     }
 
@@ -243,7 +245,7 @@ impl BatchEncoder {
     }
 }
 
-/// Fails if a range is not inside the buffer. The recorder and wgpu-hal do not check it.
+/// Fails if a range is not inside the buffer. The recorder and wgpu-hal do not check this.
 fn check(buffer: &Buffer, offset: u64, size: u64) -> BackendResult<()> {
     if offset.checked_add(size).is_some_and(|end| end <= buffer.size()) {
         Ok(())

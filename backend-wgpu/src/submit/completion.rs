@@ -1,9 +1,9 @@
 //! Waits for submissions, and reports the completion of commands in order.
 //!
 //! Commands in flight are in one list, in the order of `enqueue`. Each has the serial number of the batch that must be
-//! complete first. For a command of the host, this is the last batch before it. The completion thread, or another
-//! thread that waited for a batch, then removes complete commands from the front of the list and runs their callbacks.
-//! Only one thread at a time does so, without holding a lock.
+//! complete first. For a command that the host executes, this is the last batch before the command. The completion
+//! thread, or another thread that waited for a batch, then removes complete commands from the front of the list and
+//! runs their callbacks. Only one thread at a time does so, without holding a lock.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -232,7 +232,7 @@ impl CompletionQueue {
         if let Some(serial) = next
             && let Err(error) = self.wait(serial)
         {
-            tracing::error!("batch {serial} failed: {error}");
+            tracing::error!("a submission to the device failed: {error}");
         }
         next.is_some()
     }
@@ -240,7 +240,8 @@ impl CompletionQueue {
     /// Reports all complete commands at the front of the list, and waits for another thread that is reporting. No
     /// command may be added meanwhile.
     pub(crate) fn wait_until_reported(&self) {
-        /// The other thread delivers data or runs a callback of the application.
+        /// Time between two checks whether the other thread has ended its reports. It delivers data or runs callbacks
+        /// of the application.
         const INTERVAL: Duration = Duration::from_micros(20);
         loop {
             self.retire();
@@ -299,7 +300,7 @@ impl CompletionQueue {
                 progress.complete(result);
             }));
             if reported.is_err() {
-                tracing::error!("a completion callback panicked");
+                tracing::error!("internal error: reporting the completion of a command panicked");
             }
         }
     }
@@ -309,7 +310,7 @@ impl CompletionQueue {
         match output.text(&self.gpu) {
             Ok(text) if text.is_empty() => {}
             Ok(text) => progress.print(&text),
-            Err(error) => tracing::error!("printf output could not be read: {error}"),
+            Err(error) => tracing::error!("the printf output of a kernel is lost: {error}"),
         }
     }
 
@@ -321,8 +322,8 @@ impl CompletionQueue {
         last_end: u64,
     ) -> BackendResult<Times> {
         match (completion?, failure) {
-            // The host may finish before the device has finished earlier commands. Commands are reported to begin and
-            // end in order.
+            // The host may finish this command before the device has finished earlier commands. Reported times must be
+            // in order, so they are at least `last_end`.
             (Completion::Done(Times { start, end }), _) => Ok(Times { start: start.max(last_end), end: end.max(last_end) }),
             (Completion::Batch { .. } | Completion::List(_), Some(error)) => Err(error),
             (Completion::List(list), None) => {
@@ -351,11 +352,11 @@ impl CompletionQueue {
     }
 }
 
-/// The body of the completion thread. It waits for each batch that it receives, until the sender is dropped.
+/// Runs the completion thread. It waits for each batch that it receives, until the sender is dropped.
 pub(crate) fn run(completions: &CompletionQueue, batches: &Receiver<u64>) {
     while let Ok(serial) = batches.recv() {
         if let Err(error) = completions.wait(serial) {
-            tracing::error!("batch {serial} failed: {error}");
+            tracing::error!("a submission to the device failed: {error}");
         }
         completions.retire();
     }

@@ -22,8 +22,9 @@ use crate::vulkan::semaphores;
 
 /// The open batch is submitted to an idle device once it has this many commands.
 const IDLE_BATCH: u32 = 64;
-/// The open batch is submitted to an idle Vulkan GPU once it has this many commands. The number doubles each time,
-/// up to [`IDLE_BATCH`], because submissions take longer than short kernels. A wait for the device resets it.
+/// The open batch is submitted to an idle Vulkan GPU once it has this many commands. The number doubles after each such
+/// submission, up to [`IDLE_BATCH`], because submissions take longer than short kernels. A wait for the device resets
+/// the number.
 const EARLY_BATCH: u32 = 4;
 /// The open batch is submitted to a Vulkan GPU with at most one incomplete batch if the last submission was this many
 /// nanoseconds ago. A program that enqueues more slowly than kernels run otherwise leaves the device idle: on an H200,
@@ -57,7 +58,7 @@ pub(crate) struct OpenBatch {
 }
 
 impl OpenBatch {
-    /// `batches` sends to the completion thread. For `eager` see the field.
+    /// Creates an empty open batch. `batches` sends to the completion thread. `eager` sets the field of this name.
     pub(crate) fn new(gpu: Arc<Gpu>, completions: Arc<CompletionQueue>, batches: Sender<u64>, eager: bool) -> Self {
         Self {
             gpu,
@@ -116,7 +117,7 @@ impl OpenBatch {
     }
 
     /// Records that a thread has waited for the device. If the device is still idle and `eager` is set, the next
-    /// command is submitted at once.
+    /// command is submitted immediately.
     pub(crate) fn note_wait(&mut self) {
         self.awaited = true;
         self.early_batch = EARLY_BATCH;
@@ -134,7 +135,7 @@ impl OpenBatch {
         }
         self.encoder.idle();
         if shutdown::is_ending() {
-            // Dropping the sender ends the completion thread. The exit handler waits for that.
+            // Dropping the sender ends the completion thread. The exit handler waits for the end of this thread.
             self.batches = std::sync::mpsc::channel().0;
             process_exit::leak((self, rest));
         } else {
@@ -147,7 +148,7 @@ impl OpenBatch {
         self.submit_unnotified();
         if self.notified_serial + 1 < self.serial {
             self.notified_serial = self.serial - 1;
-            // The completion thread lives as long as `batches`.
+            // The message can be sent, because the completion thread lives as long as `batches`.
             let _ = self.batches.send(self.notified_serial);
         }
     }
@@ -168,7 +169,7 @@ impl OpenBatch {
     }
 
     /// Submits the open batch, and after it an empty batch that waits for and signals semaphores. Later commands are
-    /// ordered after it.
+    /// ordered after the empty batch.
     pub(crate) fn submit_semaphores(&mut self, waits: &[Arc<dyn SharedPayload>], signals: &[Arc<dyn SharedPayload>]) -> BackendResult<()> {
         self.submit_unnotified();
         let (waits, signals) = (semaphores::downcast_all(waits)?, semaphores::downcast_all(signals)?);
@@ -201,7 +202,7 @@ impl OpenBatch {
         self.serial += 1;
     }
 
-    /// Waits until a batch is complete. Submits it first if it is the open one.
+    /// Waits until a batch is complete. First submits the batch if it is the open one.
     pub(crate) fn wait(&mut self, serial: u64) -> BackendResult<()> {
         if serial == 0 {
             return Ok(());
@@ -230,7 +231,7 @@ impl OpenBatch {
         }
     }
 
-    /// Writes arguments to the argument ring. Reuses the slot of the last launch if they are the same.
+    /// Writes arguments to the argument ring. Reuses the slot of the last launch if it had the same arguments.
     pub(crate) fn place_arguments(&mut self, bytes: ArgumentBytes) -> BackendResult<Slot> {
         if let Some(slot) = self.arguments.find(&bytes, self.serial) {
             return Ok(slot);
@@ -298,7 +299,7 @@ impl OpenBatch {
     }
 
     /// Fills a range with a word. Offset and size must be multiples of 4. Returns false if wgpu records the batch,
-    /// because it has no such command.
+    /// because wgpu has no such command.
     pub(crate) fn fill(&mut self, buffer: &Buffer, range: (u64, u64), word: u32) -> BackendResult<bool> {
         self.encoder.fill(&self.gpu, buffer, range, word)
     }

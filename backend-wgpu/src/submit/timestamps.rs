@@ -18,9 +18,9 @@ use crate::vulkan::queue;
 const QUERIES: u32 = 4096;
 /// Size of a resolved query in bytes.
 const BYTES: u64 = 8;
-/// Nanoseconds until the clocks are compared again. They drift apart.
+/// Nanoseconds until the clocks are compared again. The clocks drift apart.
 const VALIDITY: u64 = 50_000_000;
-/// Number of clock comparisons; the one with the least uncertainty is used.
+/// Number of clock comparisons. The comparison with the least uncertainty is used.
 const PROBES: usize = 5;
 
 /// Converts device ticks to the host's nanoseconds.
@@ -148,7 +148,7 @@ impl TimestampPool {
     pub(crate) fn get(&mut self, gpu: &Gpu) -> BackendResult<Arc<TimestampSet>> {
         let now = clock::now();
         let conversion = match self.conversion {
-            // The comparison is repeated only if the driver can do it, which needs no wait.
+            // The comparison is repeated only if the driver can compare the clocks, because it then needs no wait.
             Some((conversion, compared)) if now < compared + VALIDITY || gpu.capabilities.host_clock || !can_compare(gpu) => conversion,
             _ => self.conversion.insert((calibrate(gpu)?, now)).0,
         };

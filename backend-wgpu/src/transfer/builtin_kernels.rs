@@ -1,5 +1,6 @@
 //! Built-in kernels for copies and fills. wgpu's commands require multiples of four bytes, and a kernel is faster for
-//! large copies: on an H100 vkCmdCopyBuffer between two buffers in device memory takes four times as long.
+//! large copies: on an H100, vkCmdCopyBuffer between two buffers in device memory takes four times as long as the
+//! kernel.
 //!
 //! Each invocation writes whole words of the destination. No two invocations write the same word, and no bytes
 //! outside of the range change.
@@ -149,7 +150,7 @@ impl Builtin {
     }
 
     /// Returns the number of groups, and the number of words that all of them write per iteration. `size` is the size
-    /// of the destination in bytes. For `copy_wide`, both sizes count vectors.
+    /// of the destination in bytes. For `copy_wide`, `size` and the second result count vectors.
     pub(crate) fn groups(self, size: u64, max_groups: u32) -> (u32, u32) {
         let (count, max_groups, each) = match self {
             Self::CopyWide => (size.div_ceil(WIDE_GROUP), max_groups, WIDE_GROUP),
@@ -160,7 +161,8 @@ impl Builtin {
     }
 }
 
-/// Parameters, destination, source.
+/// The bindings of every built-in kernel: parameters, destination, source. Each has a number, a type, and a minimum
+/// size in bytes.
 const BINDINGS: [(u32, BindingType, u64); 3] =
     [(0, BindingType::Arguments, PARAMETERS), (1, BindingType::Storage, 0), (2, BindingType::Storage, 0)];
 
@@ -196,7 +198,7 @@ pub(crate) fn expand_pattern(pattern: &[u8], offset: u64) -> ([u8; PATTERN_BYTES
     let length = pattern.len();
     let words = if length.is_multiple_of(4) { length / 4 } else { length };
     let base = (offset & !3) as usize;
-    // Index of the pattern byte at the first byte of that word. `offset` is the first byte of a repetition.
+    // Index of the pattern byte at `base`, the first byte of the word. A repetition of the pattern starts at `offset`.
     let phase = (length - (offset as usize - base) % length) % length;
     let mut bytes = [0; PATTERN_BYTES];
     for (k, byte) in bytes.iter_mut().take(words * 4).enumerate() {

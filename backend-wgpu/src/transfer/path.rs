@@ -7,15 +7,15 @@ use crate::buffer::WORD;
 
 /// Maximum number of bytes that the enqueuing thread moves itself, unless it waits for the transfer.
 pub(crate) const MAX_SHORT_BYTES: u64 = 1 << 16;
-/// From this size on, the host fills mapped memory even if it must wait for the device first: a host fill is several
-/// times faster than a device fill.
+/// From this number of bytes on, the host fills mapped memory even if it must wait for the device first: a host fill is
+/// several times faster than a device fill.
 const HOST_FILL: u64 = 1 << 16;
 /// Bytes per element of the vector copy kernel.
 pub(crate) const VECTOR: u64 = 16;
-/// From this size on, the vector copy kernel is faster than a copy command in device memory.
+/// From this number of bytes on, the vector copy kernel is faster than a copy command in device memory.
 const VECTOR_COPY: u64 = 1 << 18;
 
-/// How long a command occupies the thread that dequeues it.
+/// How long a command occupies the thread that executes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effort {
     /// It takes little time and does not wait.
@@ -37,8 +37,8 @@ pub(crate) enum TransferPath {
     Nothing,
     /// The host copies to or from mapped memory once the device does not use it.
     Mapped(Effort),
-    /// The host copies to or from host-visible device memory across the bus (the PCIe BAR). No incomplete batch uses
-    /// the memory; for a read, none writes it.
+    /// The host copies to or from host-visible device memory across the bus (the PCIe BAR). For a write, no incomplete
+    /// batch uses the memory. For a read, no incomplete batch writes it.
     Bar(Effort),
     /// The device copies to or from host memory that it can access.
     Pinned,
@@ -98,7 +98,8 @@ pub(crate) fn path_of(facts: &TransferFacts) -> TransferPath {
     }
     match kind {
         TransferKind::Write if mapped => TransferPath::Mapped(at_once),
-        // For more than MAX_SHORT_BYTES, host stores across the bus are slower than a device copy.
+        // The device copies from pinned memory, unless the host can store few bytes across the bus without a wait. For
+        // more than MAX_SHORT_BYTES, host stores across the bus are slower than a device copy.
         TransferKind::Write if pinned && !(few && bar && !busy) => TransferPath::Pinned,
         TransferKind::Write if bar && !busy => TransferPath::Bar(effort),
         TransferKind::Write => TransferPath::Staging(effort),
@@ -107,7 +108,8 @@ pub(crate) fn path_of(facts: &TransferFacts) -> TransferPath {
         TransferKind::Read if pinned => TransferPath::Pinned,
         TransferKind::Read if has_readback_space => TransferPath::Readback,
         TransferKind::Read => TransferPath::Staging(Effort::Long),
-        // An unaligned device copy requires a kernel, so the host copies.
+        // The host copies if no batch uses the memory. It also copies if the copy is not aligned, because the device
+        // would then need a kernel.
         TransferKind::Copy if mapped && (!busy || !aligned) => TransferPath::Mapped(at_once),
         TransferKind::Fill if mapped && (!busy || bytes >= HOST_FILL) => TransferPath::Mapped(at_once),
         TransferKind::Copy | TransferKind::Fill => TransferPath::Device(effort),
@@ -129,7 +131,7 @@ pub(crate) enum DeviceCopy {
 pub(crate) fn device_copy(region: CopyRegion, different_buffers: bool, source_is_device_memory: bool) -> DeviceCopy {
     let are_all = |unit: u64| [region.buffer, region.host, region.size].iter().all(|number| number.is_multiple_of(unit));
     if !different_buffers {
-        // The ranges of a copy command must not overlap.
+        // Ranges of one buffer may overlap, which Vulkan and wgpu forbid in a copy command.
         DeviceCopy::ByteKernel
     } else if source_is_device_memory && region.size >= VECTOR_COPY && are_all(VECTOR) {
         DeviceCopy::VectorKernel
@@ -165,7 +167,7 @@ mod tests {
 
     #[test]
     fn writes() {
-        // Mapped, bar, busy, pinned; few bytes and many.
+        // Each row has [mapped, bar, busy, pinned], the path for few bytes, and the path for many bytes.
         let table = [
             ([true, false, false, false], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
             ([true, false, true, false], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
@@ -190,7 +192,8 @@ mod tests {
 
     #[test]
     fn reads() {
-        // Mapped, bar, busy, pinned, has_readback_space; few bytes and many.
+        // Each row has [mapped, bar, busy, pinned, has_readback_space], the path for few bytes, and the path for many
+        // bytes.
         let table = [
             ([true, false, false, false, true], TransferPath::Mapped(SHORT), TransferPath::Mapped(LONG)),
             ([true, false, true, false, true], TransferPath::Mapped(LONG), TransferPath::Mapped(LONG)),
@@ -209,14 +212,14 @@ mod tests {
                 assert_eq!(path_of(&facts), wanted, "{facts:?}");
             }
         }
-        // For a larger read, a device copy is faster.
+        // Above `max_bar_read`, a device copy is faster than loads across the bus.
         let facts = TransferFacts { kind: TransferKind::Read, bytes: (8 << 10) + 1, bar: true, has_readback_space: true, ..FACTS };
         assert_eq!(path_of(&facts), TransferPath::Readback);
     }
 
     #[test]
     fn copies_and_fills() {
-        // Mapped, busy, aligned; a copy, and a fill of few bytes.
+        // Each row has [mapped, busy, aligned], the path of a copy, and the path of a fill. Both move few bytes.
         let table = [
             ([true, false, true], TransferPath::Mapped(SHORT), TransferPath::Mapped(SHORT)),
             ([true, false, false], TransferPath::Mapped(SHORT), TransferPath::Mapped(SHORT)),
@@ -230,7 +233,7 @@ mod tests {
             assert_eq!(path_of(&TransferFacts { kind: TransferKind::Copy, ..facts }), copy, "{facts:?}");
             assert_eq!(path_of(&TransferFacts { kind: TransferKind::Fill, ..facts }), fill, "{facts:?}");
         }
-        // A host fill is faster, even with the wait.
+        // For many bytes, a host fill is faster than a device fill, even if the host must wait for the device first.
         let facts = TransferFacts { kind: TransferKind::Fill, bytes: MANY, mapped: true, busy: true, ..FACTS };
         assert_eq!(path_of(&facts), TransferPath::Mapped(LONG));
         assert_eq!(path_of(&TransferFacts { mapped: false, ..facts }), TransferPath::Device(LONG));

@@ -63,7 +63,7 @@ struct Fill<'a> {
     size: u64,
 }
 
-/// State of transfers.
+/// What the transfers of a device share: staging memory and built-in kernels.
 pub(crate) struct Transfers {
     up: Ring,
     down: Ring,
@@ -84,8 +84,8 @@ impl Transfers {
         }
     }
 
-    /// Chooses the path of a transfer. If a read cannot use the bus because the host does not see the last write, later
-    /// batches make their writes visible. Fails for memory of another backend and for launches.
+    /// Chooses the path of a transfer. If a read cannot use the bus because the host does not see the last write,
+    /// requests that later batches make their writes visible. Fails for memory of another backend and for launches.
     pub(crate) fn path(&self, batch: &OpenBatch, action: &Action) -> BackendResult<TransferPath> {
         let busy = |memory: &WgpuMemory, writes: bool| memory.busy_until(writes) > batch.completed();
         let facts = |kind: TransferKind, memory: &WgpuMemory, bytes: u64| TransferFacts {
@@ -281,8 +281,8 @@ impl Transfers {
         let mut at = offset;
         for piece in bytes.chunks((segment - WORD) as usize) {
             let size = piece.len() as u64;
-            // The offset within a word is the same as in the destination. The kernel then loads one word per stored
-            // word.
+            // The source gets the same offset within a word as the destination. The copy kernel then loads one word per
+            // stored word.
             let lead = at % WORD;
             let mut padded;
             let source = if lead == 0 {
@@ -444,7 +444,8 @@ impl Transfers {
         to: &WgpuMemory,
         (begin, size): (u64, u64),
     ) -> BackendResult<()> {
-        // The kernels count bytes in 31 bits. The part size is a multiple of all pattern sizes.
+        // The size of a part is limited, because the kernels count bytes in 31 bits. It is a multiple of all pattern
+        // sizes, so each part starts with a repetition of the pattern.
         let max_part = batch.gpu().binding_limit.clamp(SMALLEST_PART, 1 << 31) - SMALLEST_PART / 2;
         let mut done = 0;
         while done < size {
@@ -528,14 +529,15 @@ enum BuiltinJob<'a> {
     Fill(&'a [u8]),
 }
 
-/// Returns offset and size of a binding that contains a range. They are aligned to the device's binding alignment and
-/// to whole vectors, as far as the buffer extends.
+/// Returns offset and size of a binding that contains a range. The offset is aligned to the device's binding alignment
+/// and to whole vectors. The size is a whole number of vectors, unless the buffer ends earlier.
 fn window(gpu: &Gpu, buffer: &Buffer, at: u64, size: u64) -> (u64, u64) {
     let first = at - at % u64::from(gpu.limits.min_storage_buffer_offset_alignment).max(VECTOR);
     (first, (at + size - first).next_multiple_of(VECTOR).min(buffer.size() - first))
 }
 
-/// Returns the word that a fill with the pattern repeats from an aligned offset on, or `None` if words differ.
+/// Returns the word that a fill with the pattern repeats from an aligned offset on, or `None` if the fill writes
+/// different words.
 fn repeated_word(pattern: &[u8]) -> Option<u32> {
     let mut word = [0; WORD as usize];
     for (place, byte) in word.iter_mut().zip(pattern.iter().cycle()) {

@@ -1,9 +1,9 @@
 //! Keeps the clocks of a GPU high while a program uses it.
 //!
-//! NVIDIA's driver lowers the clocks of a GPU that is not always busy, unless a process has a CUDA context. A kernel
-//! of 2 ms ran every 20 ms. After 7 s it took 7.8 ms, at 510 MHz instead of 1,980 (H100, driver 580). Small
-//! submissions every 1 or 5 ms did not change that, nor did `cuInit`. With the request that libcuda makes for its
-//! contexts, the kernel still took 2.0 ms. Other vendors' drivers have no such request.
+//! NVIDIA's driver lowers the clocks of a GPU that is not always busy, unless a process has a CUDA context. In a test,
+//! a kernel of 2 ms ran every 20 ms. After 7 s, the kernel took 7.8 ms, at 510 MHz instead of 1,980 MHz (H100, driver
+//! 580). Small submissions every 1 or 5 ms did not change that, nor did `cuInit`. With the request that libcuda makes
+//! for its contexts, the kernel still took 2.0 ms. Other vendors' drivers have no such request.
 //!
 //! A request lasts `DURATION` seconds, so that an idle GPU saves power soon.
 
@@ -38,8 +38,8 @@ pub(crate) struct ClockBoost {
 }
 
 impl ClockBoost {
-    /// Returns the boost of the GPU at a PCI address, or `None` if the driver has no such request or the user disabled
-    /// it.
+    /// Returns the boost of the GPU at a PCI address, or `None` if the driver has no request for high clocks, or if
+    /// `WGCL_BOOST=0` disables it.
     pub(crate) fn new(vendor: u32, address: Option<[u32; 4]>) -> Option<Self> {
         let is_wanted = vendor == crate::vendor::NVIDIA && Options::get().boost.as_deref() != Some("0");
         #[cfg(target_os = "linux")]

@@ -1,5 +1,5 @@
-//! Facts and controls of a GPU's driver in the operating system's kernel that Vulkan does not have: clocks, and the
-//! attributes of NVIDIA's GPUs.
+//! Facts and controls of GPU drivers that Vulkan does not offer, from the operating system: clocks, and the attributes
+//! of NVIDIA's GPUs.
 //!
 //! Everything here is optional. Without the driver's library or file, [`hardware`] returns estimates and
 //! [`clock_boost::ClockBoost`] does nothing.
@@ -52,8 +52,8 @@ pub(crate) fn has_nvidia_attributes(vendor: u32, driver: &str, pci: Option<[u32;
     vendor == NVIDIA && driver == NVIDIA_DRIVER && pci.is_some() && nvml::is_installed()
 }
 
-/// Returns a typical clock of GPUs of 2020 to 2025. Programs multiply the clock by the number of compute units to
-/// choose the fastest device. With 0, they would not choose a GPU.
+/// Returns a typical clock in MHz of GPUs of 2020 to 2025. Programs multiply the clock by the number of compute units
+/// to choose the fastest device. With 0, they would not choose a GPU.
 const fn estimated_clock_mhz(kind: DeviceKind) -> u32 {
     match kind {
         DeviceKind::DiscreteGpu => 1800,

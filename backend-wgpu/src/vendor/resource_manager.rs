@@ -1,9 +1,9 @@
 //! A client of NVIDIA's resource manager, the part of the kernel driver that owns the GPU. The client requests high
 //! clocks.
 //!
-//! libcuda does the same when it creates a context, which also takes 300 ms and 527 MiB of the GPU's memory. This
-//! client takes neither. Its calls have been the same for all drivers since 2018; on a driver that refuses one,
-//! [`Subdevice::open`] fails.
+//! libcuda makes the same request when it creates a context. A context takes 300 ms and 527 MiB of the GPU's memory,
+//! which this client avoids. The calls of this client have been the same for all drivers since 2018. On a driver that
+//! refuses a call, [`Subdevice::open`] fails.
 //!
 //! Calls, classes and structures: NVIDIA's open-gpu-kernel-modules, `nv_escape.h`, `nv-ioctl.h`, `nvos.h`, `cl0080.h`,
 //! `cl2080.h`, `ctrl0000gpu.h` and `ctrl2080perf.h`.
@@ -38,7 +38,7 @@ const GET_ID_INFO: u32 = 0x205;
 // `NV2080_CTRL_CMD_PERF_BOOST`
 const PERF_BOOST: u32 = 0x2080_200a;
 /// `NV2080_CTRL_PERF_BOOST_FLAGS_CMD_BOOST_TO_MAX`, `_CUDA_YES` and `_ASYNC_YES`: the call does not wait for the
-/// clocks. With `_ASYNC_NO` it takes 3 to 17 ms, otherwise 0.25 ms (H100, driver 580).
+/// clocks. The call takes 0.25 ms, and with `_ASYNC_NO` 3 to 17 ms (H100, driver 580).
 const BOOST_ASYNC: u32 = 2 | 1 << 4 | 1 << 5;
 
 // `nv_ioctl_card_info_t`
@@ -121,7 +121,7 @@ struct BoostParameters {
     seconds: u32,
 }
 
-/// One GPU, as an object of the resource manager. Closing the files destroys it.
+/// One GPU, as an object of the resource manager. Closing the files destroys the object.
 #[derive(Debug)]
 pub(super) struct Subdevice {
     control: File,
@@ -158,12 +158,12 @@ impl Subdevice {
     /// Requests the highest clocks for some seconds. A later request replaces this one.
     ///
     /// # Errors
-    /// If the driver refuses it.
+    /// If the driver refuses the request.
     pub(super) fn boost(&self, seconds: u32) -> io::Result<()> {
         self.control(SUBDEVICE, PERF_BOOST, &mut BoostParameters { flags: BOOST_ASYNC, seconds })
     }
 
-    /// Creates an object with the handle `object`. If it is 0, the driver chooses the handle. Returns the handle.
+    /// Creates an object with the handle `object`. If `object` is 0, the driver chooses the handle. Returns the handle.
     fn allocate<T>(&self, parent: u32, object: u32, class: u32, parameters: &mut T) -> io::Result<u32> {
         let address = if size_of::<T>() == 0 { 0 } else { std::ptr::from_mut(parameters).addr() as u64 };
         let mut call_parameters =
@@ -198,7 +198,7 @@ fn check(status: u32, what: u32) -> io::Result<()> {
 /// Calls the driver. `parameters`, and the structures that it points to, must have the layout that the driver expects
 /// for `number`.
 fn call<T>(file: &File, number: u32, parameters: &mut T) -> io::Result<()> {
-    // The encoding of Linux: direction (read and write), size, type 'F', number.
+    // Linux encodes a request as direction (read and write), size, type 'F', and number.
     let request = 3_u32 << 30 | (size_of::<T>() as u32) << 16 | u32::from(b'F') << 8 | number;
     // SAFETY: the request contains the size of `parameters`, which the driver reads and writes. The structures in this
     // file are those of the driver, so that their pointers refer to live values of the expected size.

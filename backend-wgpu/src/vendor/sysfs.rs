@@ -23,7 +23,7 @@ fn pci_clock_mhz(device: &Path) -> Option<u32> {
     if let Ok(text) = std::fs::read_to_string(device.join("pp_dpm_sclk")) {
         return text.lines().filter_map(dpm_clock_mhz).max();
     }
-    // i915, then xe. All values are in MHz.
+    // The files of the drivers i915 and xe, in this order. All values are in MHz.
     let cards = entries(&device.join("drm"), "card");
     let i915 = cards.iter().flat_map(|card| [card.join("gt/gt0/rps_max_freq_mhz"), card.join("gt_max_freq_mhz")]);
     let xe = entries(device, "tile").into_iter().flat_map(|tile| entries(&tile, "gt")).map(|gt| gt.join("freq0/max_freq"));

@@ -1,9 +1,9 @@
 //! Records and submits Vulkan command buffers.
 //!
-//! The first commands of a batch are stored as [`Step`]s and not recorded at once. If a small batch has the same
+//! The first commands of a batch are stored as [`Step`]s and not recorded immediately. If a small batch has the same
 //! steps as the previous one, its command buffer is kept. Later batches with these steps submit that command buffer
-//! again. Programs often launch the same kernels repeatedly, and on an H100 recording takes longer than submitting.
-//! Larger batches are recorded step by step.
+//! again. Programs often launch the same kernels repeatedly, and on an H100, recording a command buffer takes longer
+//! than submitting it. Larger batches are recorded step by step.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const MAX_DEFERRED_STEPS: usize = 24;
 /// Maximum number of command buffers that can be submitted again.
 const MAX_TEMPLATES: usize = 4;
 
-/// Stages of all commands.
+/// The pipeline stages of all recorded commands.
 const STAGES: vk::PipelineStageFlags =
     vk::PipelineStageFlags::from_raw(vk::PipelineStageFlags::COMPUTE_SHADER.as_raw() | vk::PipelineStageFlags::TRANSFER.as_raw());
 /// Write accesses of all commands.
@@ -212,8 +212,8 @@ impl CommandRecorder {
         self.pipeline = vk::Pipeline::null();
         self.bound = (vk::DescriptorSet::null(), None);
         if self.in_flight.is_empty() && self.templates.iter().all(|template| template.number <= completed) {
-            // Earlier submissions are complete, so their writes are available. This barrier makes them visible. It
-            // waits for no stage.
+            // Earlier submissions are complete, so their writes are available. A barrier that waits for no stage is
+            // enough to make them visible.
             self.used_since_barrier.clear();
             let from = vk::PipelineStageFlags::TOP_OF_PIPE;
             self.push_step(Step::Barrier { from, wrote: vk::AccessFlags::empty(), to: STAGES, reads: READS | WRITES })
@@ -274,7 +274,7 @@ impl CommandRecorder {
     /// Records a step. The caller that created the step ensures that its objects exist and fit.
     fn record_step(&self, buffer: vk::CommandBuffer, step: &Step) {
         let device = &self.queue.device;
-        // SAFETY: the buffer is being recorded. The batch retains pipelines and sets; callers ensure valid ranges,
+        // SAFETY: the buffer is being recorded. The batch retains pipelines and sets. Callers ensure valid ranges,
         // offsets and queries.
         unsafe {
             match *step {
@@ -306,7 +306,8 @@ impl CommandRecorder {
         self.push_step(Step::Barrier { from: STAGES, wrote: WRITES, to: STAGES, reads: READS | WRITES })
     }
 
-    /// Records a barrier if a command with these uses depends on commands since the last barrier.
+    /// Records a barrier if a command with these uses depends on commands since the last barrier, or if too many
+    /// buffers are tracked. Then tracks the uses.
     fn order(&mut self, uses: &[Use]) -> BackendResult<()> {
         let meets = |used: &Use| self.used_since_barrier.iter().any(|other| other.buffer == used.buffer && (used.writes || other.writes));
         if self.used_since_barrier.len() + uses.len() > MAX_TRACKED_BUFFERS || uses.iter().any(meets) {

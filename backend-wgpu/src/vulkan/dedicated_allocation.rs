@@ -2,23 +2,24 @@
 //!
 //! wgpu-hal allocates memory in blocks that several buffers share. If the host can write all device memory, the blocks
 //! are host-visible. NVIDIA's driver maps host-visible memory in pages of 64 KiB. A kernel that accesses gigabytes then
-//! misses the TLB: on an H100 a copy of 8 GiB ran at 2.17 TB/s instead of 2.9. Dedicated memory that the host cannot
-//! access has pages of 2 MiB.
+//! misses the TLB: on an H100, a copy of 8 GiB ran at 2.17 TB/s instead of 2.9 TB/s. Dedicated memory that the host
+//! cannot access has pages of 2 MiB.
 
 use ash::vk;
 
 /// Buffers of this size in bytes and above have a dedicated allocation. The host can write smaller ones through the
-/// [BAR](crate::adapter::capabilities::Capabilities::bar). That makes writes of up to 1 MiB twice as fast, and writes
-/// of the whole buffer 1.5 times as fast. Creating and freeing a dedicated buffer takes as long as three such writes
-/// (64 MiB: 3.4 ms instead of 0.25), and programs that probe the memory size create a thousand buffers.
+/// [BAR](crate::adapter::capabilities::Capabilities::bar). Compared with staged writes, the BAR makes writes of up to 1
+/// MiB twice as fast, and writes of the whole buffer 1.5 times as fast. Creating and freeing a host-visible buffer
+/// takes as long as three writes of the whole buffer: 3.4 ms for 64 MiB. With a dedicated allocation, it takes 0.25 ms.
+/// Programs that probe the memory size create a thousand buffers.
 pub(crate) const MIN_SIZE: u64 = 64 << 20;
 
 /// Creates a buffer in device memory that the host cannot access. With `addressed` it has an address. Fails with
 /// ERROR_FEATURE_NOT_PRESENT if there is no such memory type.
 ///
 /// # Safety
-/// The size must not be zero, and be within the device's limit. `properties` must be those of the device. `addressed`
-/// requires that buffer addresses are enabled.
+/// The size must not be zero, and must be within the device's limit. `properties` must be those of the device.
+/// `addressed` requires that buffer addresses are enabled.
 pub(crate) unsafe fn create(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
@@ -58,7 +59,7 @@ pub(crate) unsafe fn create(
     unsafe { bind(device, buffer, memory) }.map(|()| (buffer, memory))
 }
 
-/// Returns the usage flags of every buffer. With `addressed` they include that of an address.
+/// Returns the usage flags of every buffer. With `addressed`, they include the usage for an address.
 pub(crate) fn usage(addressed: bool) -> vk::BufferUsageFlags {
     let usage = vk::BufferUsageFlags::TRANSFER_SRC
         | vk::BufferUsageFlags::TRANSFER_DST

@@ -12,16 +12,16 @@ use crate::vulkan::device_facts::DeviceFacts;
 use crate::vulkan::queue::VulkanQueue;
 
 /// A Vulkan device below wgpu. The only implementation is in `hal_device`. Apple's systems have none, because wgpu has
-/// no Vulkan there.
+/// no Vulkan on these systems.
 ///
-/// Sizes must not be zero, and be within the device's limits.
+/// Sizes must not be zero, and must be within the device's limits.
 pub(crate) trait VulkanDevice: Debug + Send + Sync {
     /// Creates a buffer with undefined contents, unlike wgpu, which clears its buffers on first use. With `mapped`,
     /// also returns a host address that is valid for the buffer's lifetime.
     fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)>;
 
     /// Creates a buffer with a [dedicated allocation](crate::vulkan::dedicated_allocation). Returns `None` if the
-    /// device has no memory type for it.
+    /// device has no memory type for such a buffer.
     fn dedicated_buffer(&self, size: u64, usage: wgpu::BufferUsages) -> BackendResult<Option<Buffer>>;
 
     /// Creates a buffer of at least `size` bytes on memory that another API exported. If it succeeds, the buffer owns

@@ -5,7 +5,8 @@ use wgcl_compiler::target::FloatControls;
 /// Facts about an adapter. Adapters of other APIs have the default, in which nothing is known or supported.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DeviceFacts {
-    /// Bytes of the largest device-local heap. Devices that share the host's memory count that memory here.
+    /// Size in bytes of the largest device-local heap. If a device shares the host's memory, this is a heap of that
+    /// memory.
     pub(crate) memory: Option<u64>,
     /// The device UUID and the driver UUID.
     pub(crate) uuid: Option<([u8; 16], [u8; 16])>,
@@ -21,7 +22,7 @@ pub(crate) struct DeviceFacts {
     pub(crate) calibrated_timestamps: bool,
     /// Whether the host can map all of the device's own memory (Resizable BAR).
     pub(crate) bar: bool,
-    /// The queue family to use: one with compute, without graphics and with 64-bit timestamps if there is one.
+    /// The queue family to use. It has compute, no graphics and 64-bit timestamps, if the device has such a family.
     pub(crate) queue_family: u32,
     /// Number of queues that only copy.
     pub(crate) copy_queues: u32,
@@ -40,20 +41,21 @@ pub(crate) struct DeviceFacts {
     pub(crate) opaque_fd_memory: bool,
     /// Whether memory can be imported from dma_buf file descriptors.
     pub(crate) dma_buf_memory: bool,
-    /// Address and size of imported host memory are multiples of this. `None` if host memory cannot be imported.
+    /// Address and size of imported host memory are multiples of this number of bytes. `None` if host memory cannot be
+    /// imported.
     pub(crate) host_import_alignment: Option<u64>,
     /// Whether semaphores can be shared by opaque file descriptors.
     pub(crate) opaque_fd_semaphores: bool,
     pub(crate) size_limits: Option<SizeLimits>,
     /// Maximum number of work-groups of a dispatch, per dimension. wgpu reports one number for all three.
     pub(crate) max_groups: Option<[u32; 3]>,
-    /// The subgroup sizes that a pipeline may require. `None` if it cannot require one.
+    /// The subgroup sizes that a pipeline may require. `None` if a pipeline cannot require a size.
     pub(crate) subgroups: Option<SubgroupSizes>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizeLimits {
-    /// Size in bytes of the largest buffer. `u64::MAX` if the driver does not report it.
+    /// Size in bytes of the largest buffer. `u64::MAX` if the driver does not report the size.
     pub(crate) buffer: u64,
     /// Bytes of the largest memory allocation.
     pub(crate) allocation: u64,

@@ -12,7 +12,7 @@ pub(crate) fn backend_error(result: vk::Result) -> BackendError {
     }
 }
 
-/// The error for a successful call that returned fewer handles than requested.
+/// Returns the error for a successful call that returned fewer handles than requested.
 pub(crate) fn missing_handle() -> BackendError {
     BackendError::Other("Vulkan driver: a call succeeded without returning a handle".to_owned())
 }

@@ -15,18 +15,18 @@ pub(crate) struct ExportedMemory {
     pub(crate) memory_types: u32,
 }
 
-/// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. The application
-/// should still own it then. NVIDIA's driver closes it; drivers of Mesa for the same GPUs do not.
+/// Whether the driver closes the descriptor if vkAllocateMemory fails because of the memory type. NVIDIA's driver
+/// closes it, although the application should still own it. Mesa's drivers for the same GPUs do not close it.
 ///
 /// # Safety
 /// The physical device must be the instance's.
 pub(crate) unsafe fn closes_rejected(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
-    // SAFETY: the caller ensures it.
+    // SAFETY: the caller ensures the requirement.
     let version = unsafe { instance.get_physical_device_properties(physical) }.api_version;
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     if version >= vk::API_VERSION_1_2 {
         let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
-        // SAFETY: the caller ensures it, and the structure is part of this version.
+        // SAFETY: the caller ensures the requirement, and the structure is part of this version.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
     }
     driver.driver_id == vk::DriverId::NVIDIA_PROPRIETARY
@@ -36,8 +36,8 @@ pub(crate) unsafe fn closes_rejected(instance: &ash::Instance, physical: vk::Phy
 /// the buffer has an address.
 ///
 /// # Safety
-/// The size must not be zero, and be within the device's limit. `properties` must be those of the device. The handle
-/// type must be importable. `addressed` requires that buffer addresses are enabled.
+/// The size must not be zero, and must be within the device's limit. `properties` must be those of the device. The
+/// handle type must be importable. `addressed` requires that buffer addresses are enabled.
 pub(crate) unsafe fn import(
     device: &ash::Device,
     properties: &vk::PhysicalDeviceMemoryProperties,
@@ -50,7 +50,7 @@ pub(crate) unsafe fn import(
     // SAFETY: the caller ensures the requirements.
     let (buffer, requirements) = unsafe { buffer(device, exported, size, addressed) }?;
     let (buffer, requirements, size) = if requirements.size > size {
-        // SAFETY: nothing uses the buffer yet; the rest as above.
+        // SAFETY: nothing uses the buffer yet. The caller ensures the other requirements.
         unsafe {
             device.destroy_buffer(buffer, None);
             let (buffer, requirements) = self::buffer(device, exported, requirements.size, addressed)?;
@@ -59,7 +59,7 @@ pub(crate) unsafe fn import(
     } else {
         (buffer, requirements, size)
     };
-    // SAFETY: the caller ensures the requirements; the buffer was created for such memory.
+    // SAFETY: the caller ensures the requirements, and the buffer was created for such memory.
     let memory = match unsafe { allocate(device, properties, exported, requirements, addressed) } {
         Ok(memory) => memory,
         Err(result) => {
@@ -111,7 +111,8 @@ unsafe fn allocate(
         if addressed {
             info = info.push_next(&mut flags);
         }
-        // SAFETY: the device and the buffer support the memory type; a handle of another kind is an error.
+        // SAFETY: the device and the buffer support the memory type. For a handle of another kind, the driver returns
+        // an error.
         unsafe { device.allocate_memory(&info, None) }
     };
     let types: Vec<u32> = usable.into_iter().map(|(_, index)| index).collect();
@@ -119,8 +120,8 @@ unsafe fn allocate(
     unsafe { import_as_first(&types, exported.fd, exported.closes_rejected, import) }
 }
 
-/// Imports a file descriptor as the first possible memory type. The imported memory owns the descriptor. After an error
-/// the caller still owns it.
+/// Imports a file descriptor as the first possible memory type. The imported memory owns the descriptor. After an
+/// error, the caller still owns the descriptor.
 ///
 /// # Safety
 /// The descriptor must be open, and no thread may close it meanwhile. `import` must own the descriptor that it gets if
@@ -156,7 +157,7 @@ unsafe fn import_as_first<T>(
 /// Duplicates a file descriptor.
 ///
 /// # Safety
-/// No thread may close it meanwhile.
+/// No thread may close the descriptor meanwhile.
 #[cfg(unix)]
 unsafe fn duplicate(fd: i32) -> Option<i32> {
     use std::os::fd::{BorrowedFd, IntoRawFd};
@@ -174,7 +175,7 @@ unsafe fn close(fd: i32) {
     drop(unsafe { OwnedFd::from_raw_fd(fd) });
 }
 
-/// File descriptors exist on Unix only.
+/// Returns `None`, because file descriptors exist on Unix only.
 #[cfg(not(unix))]
 unsafe fn duplicate(_: i32) -> Option<i32> {
     None

@@ -29,8 +29,8 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
         telemetry: None,
         display: None,
     };
-    // SAFETY: wgpu creates the same instance on a machine whose Vulkan has no window extensions. It uses them only if
-    // they are in the list.
+    // SAFETY: wgpu creates the same instance on a machine whose Vulkan has no window extensions. wgpu uses these
+    // extensions only if they are in the list.
     let instance = unsafe {
         hal::vulkan::Instance::init_with_callback(
             &hal_descriptor,
@@ -51,13 +51,13 @@ pub(crate) fn instance(descriptor: &wgpu::InstanceDescriptor) -> Option<wgpu::In
 #[cfg(not(target_vendor = "apple"))]
 const MAX_BUFFER: u64 = u32::MAX as u64 & !255;
 
-/// Lists the adapters of a Vulkan instance. `wgpu::Instance::enumerate_adapters` would prepare each device for
-/// validation of indirect dispatches.
+/// Lists the adapters of a Vulkan instance. Unlike `wgpu::Instance::enumerate_adapters`, this does not prepare the
+/// devices for the validation of indirect dispatches.
 #[cfg(not(target_vendor = "apple"))]
 pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     // SAFETY: the instance is used only to list its adapters.
     let Some(hal_instance) = (unsafe { instance.as_hal::<Vulkan>() }) else { return Vec::new() };
-    // SAFETY: the instance is used only to list its adapters; there is no surface.
+    // SAFETY: the instance is used only to list its adapters, without a surface.
     let found = unsafe { hal::Instance::enumerate_adapters(hal_instance, None) };
     let exposed = found.into_iter().filter(|exposed| {
         let limits = &exposed.capabilities.limits;
@@ -66,7 +66,8 @@ pub(crate) fn adapters(instance: &wgpu::Instance) -> Vec<wgpu::Adapter> {
     exposed
         .map(|mut exposed| {
             let hal::Capabilities { limits, downlevel, .. } = &mut exposed.capabilities;
-            // With this flag wgpu creates pipelines that validate indirect dispatches and draws. wgcl has none.
+            // With this flag, wgpu creates pipelines that validate indirect dispatches and draws. wgcl has no such
+            // dispatches and draws.
             downlevel.flags.remove(wgpu::DownlevelFlags::INDIRECT_EXECUTION);
             limits.max_buffer_size = limits.max_buffer_size.min(MAX_BUFFER);
             limits.max_storage_buffer_binding_size = limits.max_storage_buffer_binding_size.min(MAX_BUFFER);
@@ -128,8 +129,8 @@ pub(super) fn device_facts(adapter: &wgpu::Adapter) -> Option<DeviceFacts> {
         if capabilities.supports_extension(ash::khr::maintenance4::NAME) {
             properties = properties.push_next(&mut maintenance4);
         }
-        // SAFETY: Vulkan 1.2 has the function and its own structures; the others are chained only where their
-        // extensions exist.
+        // SAFETY: Vulkan 1.2 has the function and the structures of this version. The other structures are in the chain
+        // only if their extensions exist.
         unsafe { instance.get_physical_device_properties2(physical, &mut properties) };
         // 0 means that the driver reports no limit.
         let buffer = if maintenance4.max_buffer_size == 0 { u64::MAX } else { maintenance4.max_buffer_size };
@@ -173,7 +174,8 @@ const BAR_MEMORY: vk::MemoryPropertyFlags = vk::MemoryPropertyFlags::from_raw(
 );
 
 /// Returns the first queue family with compute, without graphics, and with 64-bit timestamps. If there is none, returns
-/// family 0, which wgpu uses. On an H100, commands on a compute-only queue start 2 to 4 us earlier.
+/// family 0, which wgpu uses. On an H100, commands on a queue without graphics start 2 to 4 us earlier than on
+/// family 0.
 fn compute_queue_family(families: &[vk::QueueFamilyProperties]) -> u32 {
     let is_wanted = |family: &vk::QueueFamilyProperties| {
         family.queue_flags.contains(vk::QueueFlags::COMPUTE)
@@ -220,12 +222,13 @@ fn is_importable(instance: &ash::Instance, physical: vk::PhysicalDevice, handle_
     // SAFETY: the caller has checked for Vulkan 1.2, which has the function.
     unsafe { instance.get_physical_device_external_buffer_properties(physical, &info, &mut found) };
     let features = found.external_memory_properties.external_memory_features;
-    // A dedicated allocation would have to be dedicated to the exporter's buffer.
+    // If an import requires a dedicated allocation, the memory cannot be imported: the allocation would have to be
+    // dedicated to the exporter's buffer.
     features.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE) && !features.contains(vk::ExternalMemoryFeatureFlags::DEDICATED_ONLY)
 }
 
-/// Returns the subgroup sizes that a compute pipeline may require, or `None` if it cannot require one. wgpu-hal enables
-/// the feature together with subgroups.
+/// Returns the subgroup sizes that a compute pipeline may require, or `None` if a pipeline cannot require a size.
+/// wgpu-hal enables the feature together with subgroups.
 fn subgroup_sizes(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<SubgroupSizes> {
     let mut control = vk::PhysicalDeviceSubgroupSizeControlFeatures::default();
     let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut control);
@@ -332,7 +335,7 @@ pub(crate) fn open(
     descriptor: &wgpu::DeviceDescriptor<'_>,
     facts: &DeviceFacts,
 ) -> Option<BackendResult<(wgpu::Device, wgpu::Queue)>> {
-    // SAFETY: the adapter is used to open a device, as wgpu does it.
+    // SAFETY: the adapter is used to open a device in the same way as wgpu.
     let hal_adapter = unsafe { adapter.as_hal::<Vulkan>() }?;
     let opened = match open_hal(&hal_adapter, descriptor, facts) {
         Ok(opened) => opened,
@@ -393,8 +396,8 @@ fn open_hal(
     // SAFETY: the physical device is the instance's, and has the extensions, the features and the queue family.
     let device = unsafe { instance.create_device(adapter.raw_physical_device(), &info, None) }.map_err(backend_error)?;
     let (limits, hints) = (&descriptor.required_limits, &descriptor.memory_hints);
-    // SAFETY: the device was just created, for that queue family, with wgpu's extensions and features and those
-    // above; wgpu destroys it.
+    // SAFETY: the device was just created for this queue family. It has these extensions and features. wgpu destroys
+    // it.
     unsafe { adapter.device_from_raw(device, None, &extensions, features, limits, hints, facts.queue_family, 0) }
         .map_err(|error| hal_error(&error))
 }

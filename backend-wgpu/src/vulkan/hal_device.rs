@@ -33,7 +33,7 @@ impl fmt::Debug for HalDevice {
 }
 
 impl HalDevice {
-    /// Returns `None` if the device is not a Vulkan device.
+    /// Returns the Vulkan device below a wgpu device, or `None` if it is not a Vulkan device.
     pub(crate) fn open(device: &wgpu::Device) -> Option<Box<dyn VulkanDevice>> {
         // SAFETY: the handle is not used.
         let is_vulkan = unsafe { device.as_hal::<Vulkan>() }.is_some();
@@ -58,7 +58,7 @@ impl HalDevice {
         usage: wgpu::BufferUsages,
     ) -> Buffer {
         let address = if has_addresses(&hal_device) { device_address(&hal_device, buffer) } else { 0 };
-        // SAFETY: buffer and memory were just created for each other; wgpu destroys them.
+        // SAFETY: the buffer and the memory were just created for each other. wgpu destroys both.
         let hal_buffer = unsafe { hal::vulkan::Buffer::from_raw_managed(buffer, memory, 0, size) };
         drop(hal_device);
         let descriptor = wgpu::BufferDescriptor { label: None, size, usage, mapped_at_creation: false };
@@ -78,7 +78,7 @@ fn memory_properties(device: &hal::vulkan::Device) -> vk::PhysicalDeviceMemoryPr
     unsafe { device.shared_instance().raw_instance().get_physical_device_memory_properties(device.raw_physical_device()) }
 }
 
-/// Returns the address of a buffer that was created with one.
+/// Returns the address of a buffer that was created with the usage for an address.
 fn device_address(device: &hal::vulkan::Device, buffer: vk::Buffer) -> u64 {
     // SAFETY: the feature is enabled, Vulkan 1.2 has the function, and the buffer has the usage and memory for it.
     unsafe { device.raw_device().get_buffer_device_address(&vk::BufferDeviceAddressInfo::default().buffer(buffer)) }
@@ -88,13 +88,14 @@ impl VulkanDevice for HalDevice {
     fn buffer(&self, size: u64, usage: wgpu::BufferUsages, mapped: bool) -> BackendResult<(Buffer, Option<Mapping>)> {
         let hal_device = self.hal()?;
         let mut uses = hal_usage(usage);
-        // gpu-allocator chooses cached memory by the usage. Only memory that the host reads should be cached.
+        // gpu-allocator chooses the memory by the usage, and MAP_READ selects memory that the CPU caches. A buffer that
+        // the host only writes gets MAP_WRITE, and thus memory that the CPU does not cache.
         if mapped && !uses.contains(wgpu::wgt::BufferUses::MAP_READ) {
             uses |= wgpu::wgt::BufferUses::MAP_WRITE;
         }
         let has_address = has_addresses(&hal_device) && usage.contains(wgpu::BufferUsages::STORAGE);
         if has_address {
-            // wgpu-hal's flag for a storage buffer that has an address.
+            // With this flag, wgpu-hal creates the storage buffer with an address.
             uses |= wgpu::wgt::BufferUses::ACCELERATION_STRUCTURE_SCRATCH;
         }
         let descriptor = hal::BufferDescriptor { label: None, size, usage: uses, memory_flags: hal::MemoryFlags::PREFER_COHERENT };
@@ -102,11 +103,11 @@ impl VulkanDevice for HalDevice {
         let buffer = unsafe { hal_device.create_buffer(&descriptor) }.map_err(|error| hal_error(&error))?;
         let mut mapping = None;
         if mapped {
-            // SAFETY: the buffer was created for mapping, and the range is its own. Destroying it unmaps it.
+            // SAFETY: the buffer was created for mapping, and the range is its own. Destroying the buffer unmaps it.
             match unsafe { hal_device.map_buffer(&buffer, 0..size) } {
                 Ok(found) if found.is_coherent => mapping = Some(Mapping(found.ptr)),
                 Ok(_) | Err(_) => {
-                    // SAFETY: nothing has used it yet.
+                    // SAFETY: nothing has used the buffer yet.
                     unsafe { hal_device.destroy_buffer(buffer) };
                     let message = format!("the memory of a buffer of {size} bytes cannot be mapped, or is not host-coherent");
                     return Err(BackendError::Other(message));
@@ -147,7 +148,8 @@ impl VulkanDevice for HalDevice {
             let instance = hal_device.shared_instance().raw_instance();
             let functions = ash::khr::external_memory_fd::Device::new(instance, hal_device.raw_device());
             let mut properties = vk::MemoryFdPropertiesKHR::default();
-            // SAFETY: the extension is enabled, as the callers ensure; a file descriptor of another kind is an error.
+            // SAFETY: the callers ensure that the extension is enabled. For a file descriptor of another kind, the
+            // driver returns an error.
             unsafe { functions.get_memory_fd_properties(exported.handle_type, fd, &mut properties) }.map_err(backend_error)?;
             exported.memory_types = properties.memory_type_bits;
         }
@@ -187,7 +189,7 @@ impl VulkanDevice for HalDevice {
             semaphores: enabled.contains(&SEMAPHORE_FD).then(|| ash::khr::external_semaphore_fd::Device::new(instance, &device)),
         };
         drop((hal_device, hal_queue));
-        // Kernels of a CPU device need the core that would spin.
+        // On a CPU device, a thread that spins would take a core from the kernels.
         let spin_time = if is_cpu { Duration::ZERO } else { SPIN_TIME };
         // SAFETY: the handles belong to the device, which has timeline semaphores. wgpu never submits work.
         unsafe { VulkanQueue::new(self.0.clone(), device, (handle, family), functions, spin_time, facts.host_query_reset) }

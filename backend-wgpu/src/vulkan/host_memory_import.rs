@@ -23,9 +23,9 @@ pub(crate) unsafe fn is_supported(instance: &ash::Instance, physical: vk::Physic
 /// Creates a buffer on the `size` bytes at `start`. With `addressed` the buffer has an address.
 ///
 /// # Safety
-/// `start` and `size` must be multiples of minImportedHostPointerAlignment. The size must not be zero, and be within
-/// the device's limit. `properties` must be those of the device. The extension must be enabled. `addressed` requires
-/// that buffer addresses are enabled. The memory must stay valid while the buffer exists.
+/// `start` and `size` must be multiples of minImportedHostPointerAlignment. The size must not be zero, and must be
+/// within the device's limit. `properties` must be those of the device. The extension must be enabled. `addressed`
+/// requires that buffer addresses are enabled. The memory must stay valid while the buffer exists.
 pub(crate) unsafe fn create(
     instance: &ash::Instance,
     device: &ash::Device,
@@ -35,7 +35,7 @@ pub(crate) unsafe fn create(
 ) -> Result<(vk::Buffer, vk::DeviceMemory), vk::Result> {
     let functions = ash::ext::external_memory_host::Device::new(instance, device);
     let mut pointer_properties = vk::MemoryHostPointerPropertiesEXT::default();
-    // SAFETY: the extension is enabled; the caller ensures the rest.
+    // SAFETY: the caller ensures the requirements.
     unsafe {
         (functions.fp().get_memory_host_pointer_properties_ext)(functions.device(), KIND, start.as_ptr().cast(), &mut pointer_properties)
             .result()

@@ -26,9 +26,9 @@ const ALLOCATION_UNIT: u32 = 256;
 const WARP: u32 = 32;
 
 /// Returns the largest group size at this number of registers per invocation, or `None` if the number is 0 (unknown).
-/// Larger groups are valid, because the driver then compiles the shader with fewer registers. A group of compute
-/// capability 3.2, 5.3 or 6.2 (Tegra K1, X1, X2) has half of the registers. Vulkan does not report that, and these GPUs
-/// have no NVML.
+/// Larger groups are valid, because the driver then compiles the shader with fewer registers. On GPUs of compute
+/// capability 3.2, 5.3 or 6.2 (Tegra K1, X1, X2), a group has half of the registers, so the result is too large. wgcl
+/// cannot detect these GPUs: Vulkan does not report the compute capability, and they have no NVML.
 pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
     let each = (registers * WARP).next_multiple_of(ALLOCATION_UNIT);
     (registers > 0).then(|| REGISTER_FILE / each * WARP)
@@ -59,8 +59,8 @@ pub(crate) unsafe fn statistics(
     Ok(found)
 }
 
-/// Returns a statistic as an integer, or `None` if it has another type. NVIDIA's driver 580 does not initialise the
-/// upper half of some values.
+/// Returns a statistic as an integer, or `None` if it has another type. Uses only the lower 32 bits, because NVIDIA's
+/// driver 580 does not initialise the upper half of some values.
 fn number(statistic: &vk::PipelineExecutableStatisticKHR<'_>) -> Option<u32> {
     if statistic.format != vk::PipelineExecutableStatisticFormatKHR::UINT64 {
         return None;

@@ -7,8 +7,9 @@
 //! so the recorder has exclusive access to the queue.
 //!
 //! # Order
-//! Commands see the effects of earlier commands. The recorder tracks which buffers were read and written since its
-//! last barrier. It records a barrier before a command that depends on one of them. Independent commands may overlap.
+//! Commands see the effects of earlier commands. The recorder tracks which buffers were read and written since its last
+//! barrier. It records a barrier before a command that depends on one of these accesses. Independent commands may
+//! overlap.
 //!
 //! # Soundness
 //! Owners destroy their handles in `Drop`. The recorder retains the objects of a command buffer until its submission
@@ -33,9 +34,9 @@ const SETS_PER_POOL: u32 = 16;
 /// Number of queries per reset.
 pub(crate) const QUERIES_PER_RESET: u32 = 64;
 
-/// A thread that waits for a GPU spins this long before it sleeps. Waking it takes 40 us, which matters less after a
-/// long wait. With a spin time of 0.2 ms, BabelStream's triad (0.27 ms on the device, one wait per launch) took 0.31 ms
-/// on an H100.
+/// A thread that waits for a GPU spins this long before it sleeps. Waking a thread takes 40 us, which matters less
+/// after a long wait. With a spin time of only 0.2 ms, the thread slept in each launch of BabelStream's triad on an
+/// H100. A launch took 0.31 ms, 0.27 ms of them on the device.
 pub(crate) const SPIN_TIME: Duration = Duration::from_millis(2);
 
 /// Functions of optional extensions that the driver has.
@@ -139,7 +140,7 @@ impl VulkanQueue {
         if !self.spin_time.is_zero() {
             let begin = Instant::now();
             while begin.elapsed() < self.spin_time {
-                // A pause instruction; it takes 140 cycles on some processors.
+                // This is a pause instruction, which takes 140 cycles on some processors.
                 std::hint::spin_loop();
                 if self.completed()? >= number {
                     return Ok(());
@@ -205,7 +206,7 @@ impl Pipeline {
         self.pipeline
     }
 
-    /// Register count and stack size of the compiled shader.
+    /// Returns the register count and the stack size of the compiled shader.
     pub(crate) const fn statistics(&self) -> Statistics {
         self.statistics
     }
@@ -333,8 +334,8 @@ impl Pipeline {
 
 impl Drop for Pipeline {
     fn drop(&mut self) {
-        // SAFETY: no submission uses it, as recorders retain the pipelines of their submissions. Vulkan ignores null
-        // handles.
+        // SAFETY: no submission uses the pipeline, because recorders retain the pipelines of their submissions. Vulkan
+        // ignores null handles.
         unsafe {
             self.queue.device.destroy_pipeline(self.pipeline, None);
             self.queue.device.destroy_pipeline_layout(self.layout, None);

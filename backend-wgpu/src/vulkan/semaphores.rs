@@ -101,11 +101,11 @@ impl Semaphore {
     }
 
     fn import(&self, kind: ExternalSemaphore, fd: i32) -> BackendResult<()> {
-        // A sync file contains one signal. The import lasts until the wait for it.
+        // A sync file contains one signal, so its import is temporary. The import ends with the wait for this signal.
         let flags = if kind == ExternalSemaphore::SyncFd { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
         let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(self.handle).flags(flags).handle_type(kind_of(kind)).fd(fd);
-        // SAFETY: the extension is enabled; a file descriptor of another kind is an error. The application ensures
-        // that no submission uses the semaphore.
+        // SAFETY: the extension is enabled. For a file descriptor of another kind, the driver returns an error. The
+        // application ensures that no submission uses the semaphore.
         unsafe { self.functions()?.import_semaphore_fd(&info) }.map_err(backend_error)
     }
 }
@@ -117,7 +117,9 @@ impl SharedPayload for SharedSemaphore {
         if kind == ExternalSemaphore::SyncFd {
             // Exporting a sync file requires a submitted signal.
             if !semaphore.signals.take(MAX_WAIT) {
-                return Err(BackendError::Other(format!("no signal of the semaphore was submitted within {MAX_WAIT:?}")));
+                return Err(BackendError::Other(format!(
+                    "cannot export a sync file: no signal of the semaphore was submitted within {MAX_WAIT:?}"
+                )));
             }
         }
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore.handle).handle_type(kind_of(kind));

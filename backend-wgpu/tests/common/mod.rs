@@ -157,7 +157,7 @@ pub fn layout(values: &[bool]) -> ArgLayout {
     ArgLayout { values, identities: Vec::new(), images: Vec::new(), merged_offsets: Vec::new(), addresses: Vec::new(), size: 80 }
 }
 
-/// `add(global uint *data, uint value)`: adds a value to each element.
+/// Returns a program with the kernel `add(global uint *data, uint value)`, which adds a value to each element.
 pub fn adder(device: &WgpuDevice) -> Arc<dyn LoadedProgram> {
     let spirv = device.target().shaders.spirv;
     device

@@ -12,7 +12,7 @@ fn check_elementwise(ty: &str, ops: &[(&str, &str)], special: &[u64], expected: 
     check_elementwise_for(Target::clone, ty, ops, special, expected);
 }
 
-/// Like [`check_elementwise`], for the target that `target` returns for that of the device.
+/// Like [`check_elementwise`], for a target that `target` derives from the device's target.
 fn check_elementwise_for(
     target: impl Fn(&Target) -> Target,
     ty: &str,
@@ -68,7 +68,8 @@ fn integer(name: &str, bits: u32, a: u64, b: u64) -> u64 {
         "add" => sa + sb,
         "sub" => sa - sb,
         "mul" => sa.wrapping_mul(sb),
-        // The result is unspecified for a zero divisor or an overflowing quotient. The divisor is 1 then.
+        // The result is unspecified for a zero divisor or an overflowing quotient. The compiler replaces the divisor by
+        // 1 in these cases.
         "sdiv" if b == 0 || (sa == least && sb == -1 && bits >= 32) => sa,
         "srem" if b == 0 || (sa == least && sb == -1 && bits >= 32) => 0,
         "udiv" if b == 0 => ua as i128,
@@ -388,7 +389,7 @@ fn triples(count: usize, fraction: u32, bias: i64) -> Vec<[u64; 3]> {
             let ea = random() as i64 % (2 * bias);
             let eb = match i % 4 {
                 0 => random() as i64 % (2 * bias),
-                // Close to the denormals.
+                // The product is close to the denormals.
                 1 => bias - ea + random() as i64 % 80 - 40,
                 _ => 2 * bias - ea - bias / 2 + random() as i64 % 8,
             };
@@ -408,11 +409,11 @@ fn fused_multiply_add_without_a_wider_type() {
     let count = 1 << 16;
     let settings = ALL[0];
     let device = device(settings);
-    // Single precision as if the device had no double.
+    // For single precision, the target has no double, so the compiler cannot use a wider type.
     for (ty, fraction, bias) in [("f64", 52, 1023_i64), ("f32", 23, 127)] {
         let size = size_of(ty) as usize;
         let mut triples = triples(count, fraction, bias);
-        // Sums that cancel to the last bits of the product.
+        // In every seventh triple, the sum cancels all but the last bits of the product.
         for (i, [a, b, c]) in triples.iter_mut().enumerate().filter(|(i, _)| i % 7 == 0) {
             *c = if size == 8 {
                 (-(f64::from_bits(*a) * f64::from_bits(*b))).to_bits().wrapping_add(i as u64 % 3).wrapping_sub(1)

@@ -126,7 +126,7 @@ fn break_and_continue_inside_a_switch() {
 
 #[test]
 fn nested_loops_and_switches() {
-    // The inner loop is left from within two switches; the outer loop continues.
+    // The inner loop is left from within two switches. The outer loop continues.
     let text = unary(
         "%20: i32 = const 0
   %21: i32 = const 1
@@ -288,7 +288,7 @@ func @f2 "local" (%0: i32) -> i32 noinline {{
 
 #[test]
 fn long_loops_run_to_completion() {
-    // Some drivers stop after 65,535 iterations. This loop has 300,000.
+    // Some drivers stop after 65,535 iterations. This loop has more than 300,000 iterations.
     let text = unary(
         "%20: i32 = const 0
   %21: i32 = const 1

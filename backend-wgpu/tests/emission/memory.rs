@@ -8,7 +8,7 @@ use crate::{TWO, execute, kernel};
 fn neighbouring_bytes_are_preserved() {
     for (size, ty) in [(1, "i8"), (2, "i16"), (3, "i8x3"), (2, "i8x2"), (4, "i8x4"), (6, "i16x3")] {
         let items = 4096_u32;
-        // Reverses the elements; every element is aligned to its scalar type only.
+        // Reverses the elements. Every element is aligned only to its scalar type.
         let text = kernel("reverse", TWO, 2, |t, id| {
             let last = t.int(u64::from(items - 1));
             let other = t.op("i32", format!("sub {last}, {id}"));

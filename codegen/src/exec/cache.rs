@@ -11,7 +11,8 @@ use std::ptr::NonNull;
 #[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
 pub(super) unsafe fn publish(written: NonNull<c_void>, executed: NonNull<c_void>, bytes: usize) {
     use std::arch::asm;
-    // Fields of CTR_EL0, the cache type register of the Arm Architecture Reference Manual.
+    // Bits of CTR_EL0, the cache type register (Arm Architecture Reference Manual). If a bit is set, the cache does not
+    // need this maintenance.
     const NO_DATA_CLEAN: u64 = 1 << 28;
     const NO_INSTRUCTION_INVALIDATION: u64 = 1 << 29;
     let types: u64;

@@ -1,13 +1,13 @@
 //! Executable memory for machine code.
 //!
-//! Memory is written first and made executable afterwards, never both at once. Some systems refuse to make written
-//! memory executable. On Linux, an anonymous file is then mapped twice: once writable, once executable. On macOS, the
-//! mapping then has the flag `MAP_JIT`: on AArch64 a thread can only write it or execute it, on x86-64 both.
+//! Memory is written first and made executable afterwards. Some systems refuse to make written memory executable. On
+//! Linux, an anonymous file is then mapped twice: once writable, once executable. On macOS, the mapping then has the
+//! flag `MAP_JIT`. On AArch64, a thread can either write or execute such a mapping. On x86-64, a thread can do both.
 //!
 //! AArch64 processors need not keep the instruction cache coherent with stores. `cache` makes new code visible.
 //!
 //! On Windows, functions of x86-64 are registered with their unwind information, so that debuggers and exception
-//! handlers can walk through kernels.
+//! handlers can unwind the stack through kernels.
 
 #[cfg(unix)]
 mod cache;
@@ -65,13 +65,13 @@ impl Executable {
         Ok(Self { pages: system::Pages::new(code, frames)?, entries: entries.to_vec() })
     }
 
-    /// The address of a function of the module, or `None` if the index is out of range.
+    /// Returns the address of a function of the module, or `None` if the index is out of range.
     pub fn entry(&self, function: usize) -> Option<*const u8> {
         let offset = *self.entries.get(function)?;
         Some(self.pages.range().0.wrapping_add(offset as usize))
     }
 
-    /// The first byte of the code, and the number of mapped bytes.
+    /// Returns the address of the first byte of the code, and the number of mapped bytes.
     pub fn range(&self) -> (*const u8, usize) {
         self.pages.range()
     }

@@ -31,7 +31,7 @@ impl Pages {
         Ok(Self { start, bytes })
     }
 
-    /// The first byte of the code, and the number of mapped bytes.
+    /// Returns the address of the first byte of the code, and the number of mapped bytes.
     pub(super) fn range(&self) -> (*const u8, usize) {
         (self.start.as_ptr().cast::<u8>().cast_const(), self.bytes)
     }

@@ -24,7 +24,7 @@ pub(super) struct Pages {
     start: NonNull<c_void>,
     /// Bytes of the allocation.
     bytes: usize,
-    /// The function table of the code; `None` if it has no unwind information.
+    /// The function table of the code. `None` if the code has no unwind information.
     #[cfg(target_arch = "x86_64")]
     table: Option<unwind::Table>,
 }
@@ -68,7 +68,7 @@ impl Pages {
         Ok(pages)
     }
 
-    /// The first byte of the code, and the number of allocated bytes.
+    /// Returns the address of the first byte of the code, and the number of allocated bytes.
     pub(super) fn range(&self) -> (*const u8, usize) {
         (self.start.as_ptr().cast::<u8>().cast_const(), self.bytes)
     }

@@ -1,7 +1,7 @@
 //! Code generators for instruction sets.
 //!
-//! Each has the same files: `inst`, `table`, `encode`, `check`, `regs`, `frame`, `emit`, `jumps`, `folding` and
-//! `lower`.
+//! Each code generator has the same files: `inst`, `table`, `encode`, `check`, `regs`, `frame`, `emit`, `jumps`,
+//! `folding` and `lower`. Only `aarch64` also has `optimise`.
 
 pub(crate) mod aarch64;
 pub(crate) mod x86;

@@ -11,9 +11,9 @@ use crate::vir::{Addr, BinOp, Function, Inst, Op, Terminator, Type, Value};
 pub(crate) struct AddressingModes {
     /// The binary logarithm of the largest scale.
     pub(crate) max_scale_log2: i64,
-    /// Only constants with an absolute value below this become displacements.
+    /// Only constants with an absolute value below this number become displacements.
     pub(crate) max_constant: i64,
-    /// Sums are only folded into accesses whose displacement has an absolute value below this.
+    /// Sums are only folded into accesses whose displacement has an absolute value below this number of bytes.
     pub(crate) max_displacement: i32,
 }
 
@@ -44,7 +44,8 @@ pub(crate) struct Addresses<'a> {
     uses: Vec<Uses>,
 }
 
-/// The loop depth of each block. The blocks of a loop are contiguous. A loop counts once for each backward branch.
+/// Returns the loop depth of each block. The blocks of a loop are contiguous. A loop counts once for each backward
+/// branch.
 fn depths(function: &Function) -> Vec<u32> {
     let mut depths = vec![0; function.blocks.len()];
     for (from, block) in function.blocks.iter().enumerate() {
@@ -57,7 +58,7 @@ fn depths(function: &Function) -> Vec<u32> {
     depths
 }
 
-/// The address of a memory access or prefetch, or `None` if the operation has no [`Addr`].
+/// Returns the address of a memory access or prefetch, or `None` if the operation has no [`Addr`].
 fn foldable_address(op: &Op) -> Option<&Addr> {
     match op {
         Op::Load(_, addr)
@@ -73,7 +74,7 @@ fn foldable_address(op: &Op) -> Option<&Addr> {
 }
 
 impl<'a> Addresses<'a> {
-    /// The terms of each sum that is not computed, indexed by value.
+    /// Returns the terms of each sum that is not computed, indexed by value.
     pub(crate) fn find(
         function: &'a Function,
         modes: &AddressingModes,
@@ -123,8 +124,8 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// The operand of a shift by a constant, and the scale. `None` if `value` is not a shift at the loop depth `depth`,
-    /// or if the addressing modes do not have the scale.
+    /// Returns the operand of a shift by a constant, and the scale. Returns `None` if `value` is not a shift at the
+    /// loop depth `depth`, or if the addressing modes do not have the scale.
     fn scaled(&self, value: Value, depth: u32) -> Option<(Value, u8)> {
         let Op::Bin(BinOp::Shl, of, by) = self.defs[value.index()]?.op else { return None };
         let amount = self.constant(by)?;

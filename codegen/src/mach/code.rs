@@ -37,7 +37,7 @@ pub struct Code {
 pub struct FunctionFrame {
     /// The offset in bytes of the function.
     pub start: u32,
-    /// The offset in bytes of its end, exclusive.
+    /// The offset in bytes of the function's end, exclusive.
     pub end: u32,
     /// The numbers of the registers that the prologue pushes after rbp, in order.
     pub saved: Vec<u8>,
@@ -50,7 +50,7 @@ pub enum CodegenError {
     #[error(transparent)]
     Verify(#[from] VerifyError),
     /// The instruction set does not have an operation.
-    #[error("function `{function}`: {isa:?} has no {operation}")]
+    #[error("function `{function}`: the instruction set {isa} has no {operation}")]
     Unsupported { function: String, operation: String, isa: Isa },
     /// A function is recursive, so the stack has no bound.
     #[error("function `{0}` is recursive")]
@@ -59,16 +59,16 @@ pub enum CodegenError {
     #[error("the machine code exceeds the range of its branches: 2 GiB on x86-64, 128 MiB on AArch64")]
     Size,
     /// The register allocator failed: a defect of the code generator.
-    #[error("register allocation failed: {0}")]
+    #[error("internal error: register allocation failed: {0}")]
     Registers(String),
     /// The register allocator's checker rejects the allocation: a defect.
-    #[error("the register allocation is invalid: {0}")]
+    #[error("internal error: the register allocation is invalid: {0}")]
     Checker(String),
     /// An operand does not fit the instruction: a defect of the code generator.
-    #[error("instruction `{0}`: an operand cannot be encoded")]
+    #[error("internal error: an operand of the instruction `{0}` cannot be encoded")]
     Encoding(&'static str),
     /// The decoder does not reproduce the encoded instruction: a defect of the encoder.
-    #[error("an emitted instruction does not decode to the intended one: {0}")]
+    #[error("internal error: an emitted instruction does not decode to the intended one: {0}")]
     Decoded(String),
 }
 

@@ -13,7 +13,7 @@ pub(crate) enum Constant<'a> {
 }
 
 impl Constant<'_> {
-    /// The bits of a scalar, or of every lane. `None` for a list of lanes.
+    /// Returns the bits of a scalar, or of every lane. Returns `None` for a list of lanes.
     pub(crate) const fn splat_bits(self) -> Option<u64> {
         match self {
             Self::Splat(bits) => Some(bits),
@@ -23,7 +23,7 @@ impl Constant<'_> {
 }
 
 impl<'a> FoldingPlan<'a> {
-    /// The constant that defines a value, or `None` if the value is not constant.
+    /// Returns the constant that defines a value, or `None` if the value is not constant.
     pub(crate) fn constant(&self, function: &Function, value: Value) -> Option<Constant<'a>> {
         let op = &self.defs[value.index()]?.op;
         let bits = match op {

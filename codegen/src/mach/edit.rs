@@ -94,7 +94,7 @@ impl<I: MachineInst> Edit<I> {
         }
     }
 
-    /// The natural loops of the function, inner loops before outer ones.
+    /// Returns the natural loops of the function, inner loops before outer ones.
     pub(crate) fn loops(&self, dominators: &Dominators) -> Vec<Loop> {
         let mut loops: Vec<Loop> = Vec::new();
         for (latch, EditBlock { block, .. }) in self.blocks.iter().enumerate() {
@@ -114,7 +114,7 @@ impl<I: MachineInst> Edit<I> {
         Dominators::of_graph(self.blocks.len(), |block| self.blocks[block].block.succs.iter().map(|succ| succ.index()))
     }
 
-    /// The registers that are live at the end of each block, as sets of bits.
+    /// Returns the registers that are live at the end of each block, as sets of bits.
     fn live_out(&self) -> Vec<Vec<u64>> {
         let words = self.vregs.div_ceil(64);
         let mut live_in = vec![vec![0_u64; words]; self.blocks.len()];
@@ -147,7 +147,7 @@ impl<I: MachineInst> Edit<I> {
         live_out
     }
 
-    /// The largest number of live registers in each block: general registers and vector registers.
+    /// Returns the largest number of live general registers, and of live vector registers, in each block.
     pub(crate) fn pressure(&self) -> Vec<[u32; 2]> {
         let mut classes = vec![0; self.vregs];
         let regs =
@@ -175,12 +175,12 @@ impl<I: MachineInst> Edit<I> {
     }
 }
 
-/// The index of a register's class in [`Edit::pressure`].
+/// Returns the index of a register's class in the result of [`Edit::pressure`].
 pub(crate) fn class_index(reg: VReg) -> usize {
     usize::from(reg.class() != RegClass::Int)
 }
 
-/// Adds a register to a set, or removes it. Returns whether the set contained the register.
+/// Adds a register to a set if `value` is true, otherwise removes it. Returns whether the set contained the register.
 fn set(set: &mut [u64], reg: VReg, value: bool) -> bool {
     let (word, bit) = (&mut set[reg.vreg() / 64], 1 << (reg.vreg() % 64));
     let was = *word & bit != 0;

@@ -2,8 +2,8 @@
 //!
 //! An instruction can compute its operand if it is the only user of the operand, and is in the same block. For example,
 //! a branch reads the flags of a comparison, and a load becomes the memory operand of an addition. The policy of an
-//! instruction set decides which operations fold. It must not fold a load if memory may be written between the load and
-//! its user.
+//! instruction set decides which operations fold. The policy must not fold a load if memory may be written between the
+//! load and its user.
 //!
 //! ```text
 //! v1 = load.i32 [v0]        the load is folded:      add eax, [rdi]
@@ -18,7 +18,7 @@ pub(crate) struct Candidate<'a> {
     pub(crate) function: &'a Function,
     pub(crate) op: &'a Op,
     pub(crate) result: Value,
-    /// The user; `None` for the condition of the block's terminator.
+    /// The user. `None` if the value is the condition of the block's terminator.
     pub(crate) user: Option<&'a Op>,
     pub(crate) terminator: Option<&'a Terminator>,
     /// Whether memory may be written between the value and the position at which its user is computed.
@@ -27,11 +27,12 @@ pub(crate) struct Candidate<'a> {
     pub(crate) splats_load: bool,
 }
 
-/// The use of a value, if there is only one.
+/// The user of a value, if the value has only one use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum User {
     None,
-    /// `At(block, index)`: an instruction of a block. The index after the last one is the terminator's condition.
+    /// `At(block, index)`: an instruction of a block. The index after the last instruction is the terminator's
+    /// condition.
     At(usize, usize),
     /// Several uses, or a use as the argument of a jump or as the result of the function.
     Many,
@@ -186,7 +187,8 @@ impl<'a> FoldingPlan<'a> {
             let Some(at) = only_user(result) else { continue };
             self.single_block_use[result.index()] = true;
             let user = block.insts.get(at);
-            // Several accesses can use the terms of a sum. An unused user is not computed.
+            // A value is not folded into a sum that is an address, because several accesses can use the terms. It is
+            // not folded into an unused instruction either, because that is not computed.
             if user.and_then(|user| user.result).is_some_and(|user| self.sums[user.index()].is_some() || !self.used[user.index()]) {
                 continue;
             }

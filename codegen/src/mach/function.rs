@@ -1,7 +1,7 @@
 //! Functions of machine instructions with virtual registers, the input of the register allocator.
 //!
-//! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to them.
-//! A label refers to a block that may not exist yet.
+//! Instructions, operands and blocks are in flat lists, in the order of the code. [`FunctionBuilder`] appends to these
+//! lists. A label refers to a block that may not exist yet.
 
 use regalloc2::{Block, Function, Inst, InstRange, Operand, OperandKind, PReg, PRegSet, RegClass, VReg};
 use smallvec::SmallVec;
@@ -14,8 +14,8 @@ pub(crate) trait MachineInst: Copy {
     fn is_return(&self) -> bool;
     /// Whether the instruction ends a block that has successors.
     fn is_branch(&self) -> bool;
-    /// The registers that the instruction overwrites in addition to its operands. `defines` is true if an operand is a
-    /// def.
+    /// Returns the registers that the instruction overwrites in addition to its operands. `defines` is true if an
+    /// operand is a def.
     fn clobbers(&self, defines: bool) -> PRegSet;
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct MFunction<I> {
     pub(crate) vector_bytes: u32,
 }
 
-/// The parts of a function without its instructions.
+/// The parts of a function other than its instructions.
 #[derive(Debug)]
 pub(crate) struct FunctionParts {
     pub(crate) blocks: Vec<MBlock>,
@@ -61,7 +61,7 @@ impl<I> MFunction<I> {
         FunctionParts { blocks: self.blocks, vregs: self.vregs, vector_bytes: self.vector_bytes }
     }
 
-    /// A function with these instructions, in the order of the code.
+    /// Creates a function with these instructions, in the order of the code.
     pub(crate) fn from_parts(parts: FunctionParts, list: Vec<(I, SmallVec<[Operand; 6]>, SourceLoc)>) -> Self {
         let FunctionParts { blocks, vregs, vector_bytes } = parts;
         let mut this = Self { insts: Vec::new(), sources: Vec::new(), ends: Vec::new(), operands: Vec::new(), blocks, vregs, vector_bytes };
@@ -74,7 +74,7 @@ impl<I> MFunction<I> {
         this
     }
 
-    /// The source position of the first instruction of a block.
+    /// Returns the source position of the first instruction of a block.
     pub(crate) fn source_of_block(&self, block: Block) -> SourceLoc {
         self.sources.get(self.first(block.index())).copied().unwrap_or_default()
     }
@@ -161,7 +161,7 @@ pub(crate) struct FunctionBuilder<I> {
 }
 
 impl<I: MachineInst> FunctionBuilder<I> {
-    /// An empty function with `labels` labels, numbered from 0.
+    /// Creates an empty function with `labels` labels, numbered from 0.
     pub(crate) fn new(labels: usize) -> Self {
         let parts = FunctionParts { blocks: Vec::new(), vregs: 0, vector_bytes: 16 };
         let function = MFunction::from_parts(parts, Vec::new());
@@ -173,7 +173,8 @@ impl<I: MachineInst> FunctionBuilder<I> {
         VReg::new(self.function.vregs - 1, class)
     }
 
-    /// A number that identifies the block that instructions are added to. It is not the index of the block.
+    /// Returns a number that identifies the block to which instructions are added. This number is not the index of the
+    /// block.
     pub(crate) fn current_block(&self) -> usize {
         self.function.blocks.len()
     }

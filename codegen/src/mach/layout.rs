@@ -1,8 +1,8 @@
 //! Block layout: the order of blocks, and their branches.
 //!
-//! A branch to a block that only jumps goes to the target of that jump instead (jump threading). No block jumps to the
-//! next one. Each branch has the shortest form that can encode its distance. The instruction set defines the forms
-//! ([`BranchEncoding`]).
+//! A branch to a block that only jumps goes to the target of that jump instead (jump threading). No block ends with a
+//! jump to the block that follows it. Each branch has the shortest form that can encode its distance. The instruction
+//! set defines the forms ([`BranchEncoding`]).
 
 use smallvec::SmallVec;
 
@@ -40,18 +40,18 @@ pub(crate) trait BranchEncoding: Sized {
     /// Whether the header of a loop moves after the latch, so that an iteration executes one branch.
     const ROTATES_LOOPS: bool;
 
-    /// An unconditional branch.
+    /// Returns an unconditional branch.
     fn jump(target: usize) -> Self;
-    /// Branches to two different blocks. `next` is the block that follows, and may be one of them.
+    /// Returns the branches to two different blocks. `next` is the block that follows, and may be one of them.
     fn conditional(cond: Self::Cond, then: usize, els: usize, next: Option<usize>) -> Branches<Self>;
-    /// The target block.
+    /// Returns the target block.
     fn target(&self) -> usize;
-    /// Size of the current form in bytes.
+    /// Returns the size of the current form in bytes.
     fn size(&self) -> usize;
-    /// Changes to a longer form if the current one cannot encode `distance`, which is relative to its end. Returns true
-    /// if the form changed. A branch never becomes shorter again.
+    /// Changes to a longer form if the current form cannot encode `distance`, which is relative to the end of the
+    /// branch. Returns true if the form changed. A branch never becomes shorter again.
     fn relax(&mut self, distance: i64) -> bool;
-    /// Appends the branch. `distance` is relative to its end.
+    /// Appends the branch. `distance` is relative to the end of the branch.
     fn encode(&self, distance: i64, out: &mut Vec<u8>);
     /// Appends no-op instructions until `out` has `length` bytes.
     fn pad(out: &mut Vec<u8>, length: usize);
@@ -60,7 +60,7 @@ pub(crate) trait BranchEncoding: Sized {
 /// The branches at the end of a block.
 pub(crate) type Branches<B> = SmallVec<[B; 3]>;
 
-/// The block that a branch to `block` reaches after blocks that only jump.
+/// Returns the block that a branch to `block` reaches after blocks that only jump.
 fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
     // The limit ends cycles of blocks that only jump.
     for _ in 0..blocks.len() {
@@ -72,7 +72,7 @@ fn thread<C: Copy>(blocks: &[BlockCode<C>], mut block: usize) -> usize {
     block
 }
 
-/// The branches at the end of a block. `next` is the block that follows.
+/// Returns the branches at the end of a block. `next` is the block that follows.
 fn branches<B: BranchEncoding>(blocks: &[BlockCode<B::Cond>], block: usize, next: Option<usize>) -> Branches<B> {
     let to = |target: usize| if Some(target) == next { Branches::new() } else { Branches::from_iter([B::jump(target)]) };
     match blocks[block].branch {
@@ -133,7 +133,7 @@ pub(crate) fn lay_out<B: BranchEncoding>(text: &Text, blocks: &[BlockCode<B::Con
         branches.iter().filter(|branch| places[branch.target()] <= place).for_each(|branch| loops[branch.target()] = true);
     }
     let mut layout = Layout::<B> { blocks, order, branches, starts: vec![0; blocks.len()], loops };
-    // Branches never shrink, so this terminates.
+    // Branches never shrink, so the loop terminates.
     while layout.grow() {}
     layout.write(text)
 }

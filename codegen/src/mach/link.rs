@@ -32,7 +32,7 @@ pub(crate) struct Relocation {
     /// The offset of the bytes to patch: on x86 the field, on AArch64 the instruction.
     pub(crate) at: usize,
     /// The offset that the distance is relative to: on x86 the end of the instruction, on AArch64 its start. For
-    /// [`RelocationKind::Move32`], it is the preceding `adr`.
+    /// [`RelocationKind::Move32`], this is the start of the preceding `adr`.
     pub(crate) end: usize,
     pub(crate) target: RelocationTarget,
     pub(crate) kind: RelocationKind,
@@ -73,8 +73,8 @@ pub(crate) struct Emitted {
 }
 
 impl RelocationKind {
-    /// Writes `distance`, in bytes, at the start of `bytes`. Fails if it does not fit. The caller has checked the range
-    /// of [`Self::Rel32`].
+    /// Writes `distance`, in bytes, at the start of `bytes`. Fails if the distance does not fit. The caller has checked
+    /// the range of [`Self::Rel32`].
     fn apply(self, bytes: &mut [u8], distance: i64) -> Result<(), CodegenError> {
         let words = (distance / 4) as i32;
         match self {
@@ -102,7 +102,7 @@ fn require(number: i64, bits: u32) -> Result<(), CodegenError> {
     if (-(1 << bits)..1 << bits).contains(&number) { Ok(()) } else { Err(CodegenError::Size) }
 }
 
-/// Sets bits of an instruction word. They must be 0 before.
+/// Sets bits of an instruction word. These bits must be 0 before.
 fn insert(bytes: &mut [u8], bits: u32) {
     let mut word = [0; 4];
     word.copy_from_slice(&bytes[..4]);

@@ -24,7 +24,8 @@ impl Pool {
         })
     }
 
-    /// An upper bound of the bytes that [`Self::append`] adds, including the padding before the constants.
+    /// Returns an upper bound of the number of bytes that [`Self::append`] adds, including the padding before the
+    /// constants.
     pub(crate) fn bytes(&self) -> usize {
         self.constants.iter().map(|constant| constant.len()).sum::<usize>()
             + self.constants.iter().map(|constant| constant.len()).max().unwrap_or(0)

@@ -5,10 +5,10 @@ use regalloc2::{Algorithm, MachineEnv, Output, RegallocOptions};
 use super::code::CodegenError;
 use super::function::{MFunction, MachineInst};
 
-/// Larger functions use Fastalloc, because Ion takes more than linear time.
+/// Functions with more instructions use Fastalloc, because Ion takes more than linear time.
 const MAX_ION_INSTS: usize = 20_000;
 
-/// Larger functions are not checked, because the checker takes quadratic time.
+/// Functions with more instructions are not checked, because the checker takes quadratic time.
 #[cfg(debug_assertions)]
 const MAX_CHECKED_INSTS: usize = 8_000;
 

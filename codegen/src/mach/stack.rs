@@ -4,7 +4,8 @@ use super::code::CodegenError;
 use super::link::{Emitted, RelocationTarget};
 use crate::vir::Module;
 
-/// The stack size in bytes of the deepest chain of calls. Fails if a function calls itself, directly or indirectly.
+/// Returns the stack size in bytes of the deepest chain of calls. Fails if a function calls itself, directly or
+/// indirectly.
 pub(crate) fn stack_depth(module: &Module, functions: &[Emitted]) -> Result<u32, CodegenError> {
     let mut search = Search { module, functions, depths: vec![None; functions.len()], begun: vec![false; functions.len()] };
     (0..functions.len()).try_fold(0, |worst, index| Ok(search.depth(index)?.max(worst)))

@@ -17,18 +17,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Starts a function. The entry block is current.
+    /// Starts a function. The entry block becomes the current block.
     pub fn new(name: impl Into<String>, params: Vec<Type>, returns: Option<Type>) -> Self {
         let function = Function { name: name.into(), params, returns, values: Vec::new(), blocks: vec![BlockData::default()] };
         Self { function, order: vec![Block(0)], current: Block(0), source: SourceLoc::default() }
     }
 
-    /// The function in its current state.
+    /// Returns the function in its current state.
     pub const fn function(&self) -> &Function {
         &self.function
     }
 
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
     }
@@ -55,7 +55,7 @@ impl Builder {
         self.current = block;
     }
 
-    /// The block to which instructions are added.
+    /// Returns the block to which instructions are added.
     pub const fn current(&self) -> Block {
         self.current
     }
@@ -115,7 +115,7 @@ impl Builder {
         function
     }
 
-    /// A new value without a definition.
+    /// Creates a value without a definition.
     fn value(&mut self, ty: Type) -> Value {
         let value = Value(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
         self.function.values.push(ty);

@@ -43,7 +43,7 @@ impl Dominators {
         this
     }
 
-    /// The nearest common dominator of two blocks.
+    /// Returns the nearest common dominator of two blocks.
     fn common(&self, mut a: u32, mut b: u32) -> u32 {
         while a != b {
             let later = if a > b { &mut a } else { &mut b };
@@ -56,7 +56,7 @@ impl Dominators {
         a
     }
 
-    /// The immediate dominator of a block. `None` for block 0 and unreachable blocks.
+    /// Returns the immediate dominator of a block. Returns `None` for block 0 and unreachable blocks.
     pub(crate) fn idom(&self, block: u32) -> Option<u32> {
         self.idom[block as usize].filter(|idom| *idom != block)
     }

@@ -9,7 +9,7 @@ macro_rules! entity {
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(pub u32);
         impl $name {
-            /// The index into the table.
+            /// Returns the index into the table.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

@@ -38,14 +38,14 @@ pub struct BlockData {
 }
 
 impl Function {
-    /// The type of a value.
+    /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.values[value.index()]
     }
 }
 
 impl Inst {
-    /// The type of the result.
+    /// Returns the type of the result, or `None` if there is no result.
     pub fn ty(&self, function: &Function) -> Option<Type> {
         self.result.map(|result| function.ty(result))
     }

@@ -28,7 +28,8 @@ pub(crate) fn gvn(function: &Function) -> Function {
             inst.op.map_operands(|value| replacement[value.index()]);
             let Some(result) = inst.result.filter(|_| is_candidate(&inst.op)) else { return true };
             let ty = values[result.index()];
-            // A comparison of scalars is usually the condition of one branch. It can be folded if it has no other use.
+            // A comparison of scalars is usually the condition of one branch, and is folded into the branch if it has
+            // no other use. A replacement would give an earlier comparison more uses.
             if matches!((&inst.op, ty), (Op::Cmp(..), Type::Scalar(_))) {
                 return true;
             }

@@ -21,7 +21,8 @@
 //!   builds the IR must guard divisions. Vectors of integers have no division.
 //! * [`BinOp::FMin`] is `a < b ? a : b` and [`BinOp::FMax`] is `a > b ? a : b`. So the result is the second operand if
 //!   one operand is a NaN.
-//! * A masked access does not touch memory for inactive lanes. A masked load gives unspecified values for them.
+//! * A masked access does not touch memory for inactive lanes. A masked load gives unspecified values for inactive
+//!   lanes.
 //! * Floating-point operations round to nearest even. The state of the thread decides whether denormals are flushed.
 //!   `fma` rounds once.
 //! * `undef` is any value, and can differ at each use.

@@ -8,16 +8,16 @@ use super::types::Elem;
 /// The memory formats of loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mem {
-    /// A byte. In a register it is an `i32`: a load clears the upper bits, a store ignores them.
+    /// A byte. In a register, it is an `i32`. A load clears the upper bits, and a store ignores them.
     I8,
     /// Two bytes, extended like [`Mem::I8`].
     I16,
-    /// An element with its size in a register.
+    /// An element that has the same size in memory as in a register.
     Elem(Elem),
 }
 
 impl Mem {
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub const fn bytes(self) -> u32 {
         match self {
             Self::I8 => 1,
@@ -26,7 +26,7 @@ impl Mem {
         }
     }
 
-    /// The element in a register.
+    /// Returns the element in a register.
     pub const fn elem(self) -> Elem {
         match self {
             Self::I8 | Self::I16 => Elem::I32,
@@ -47,12 +47,12 @@ pub struct Addr {
 }
 
 impl Addr {
-    /// The address in a value.
+    /// Returns the address that a value contains.
     pub const fn of(base: Value) -> Self {
         Self { base, index: None, disp: 0 }
     }
 
-    /// The address in a value, plus `disp` bytes.
+    /// Returns the address that a value contains, plus `disp` bytes.
     pub const fn offset(base: Value, disp: i32) -> Self {
         Self { base, index: None, disp }
     }
@@ -79,9 +79,9 @@ pub enum UnOp {
     Sqrt,
     /// Rounds a float to an integral float.
     Round(Rounding),
-    /// Number of leading zeros of an integer; the width for 0.
+    /// Number of leading zeros of an integer. For 0, this is the width in bits.
     Clz,
-    /// Number of trailing zeros of an integer scalar; the width for 0.
+    /// Number of trailing zeros of an integer scalar. For 0, this is the width in bits.
     Ctz,
     /// Number of set bits.
     Popcnt,
@@ -98,7 +98,7 @@ pub enum UnOp {
 /// Operations with two operands of the result's type.
 ///
 /// A 32-bit lane can contain packed bytes or 16-bit words. Bitwise operations and the operations from `AddBytes` to
-/// `MulWords` support them. Other operations require the elements to be extended to lanes.
+/// `MulWords` support packed elements. Other operations require the elements to be extended to lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names need no documentation")]
 pub enum BinOp {
@@ -142,8 +142,8 @@ pub enum BinOp {
     SMax,
     UMin,
     UMax,
-    /// Adds the four bytes of each `i32` lane separately, without carries between them. This and the next five
-    /// operations support vectors only.
+    /// Adds the four bytes of each `i32` lane separately, without carries between them. The operations from `AddBytes`
+    /// to `MulWords` support vectors only.
     AddBytes,
     SubBytes,
     /// The low halves of the products of bytes.
@@ -218,14 +218,14 @@ pub enum CastOp {
     FToS,
     /// Float to unsigned integer, rounded toward zero. The result is unspecified if it does not fit.
     FToU,
-    /// Between `f32` and `f64`.
+    /// Conversion between `f32` and `f64`.
     FToF,
 }
 
 /// The operation of an instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// The bits of a scalar, or of every lane of a vector. A mask has all lanes set unless this is 0.
+    /// The bits of a scalar, or of every lane of a vector. A mask has all lanes set unless the number is 0.
     Const(u64),
     /// The bits of each lane of a vector.
     Lanes(Box<[u64]>),
@@ -242,8 +242,8 @@ pub enum Op {
     Select(Value, Value, Value),
     /// Conversion of scalars, or of vectors to elements of the same size.
     Cast(CastOp, Value),
-    /// Converts 32-bit lanes `part * n ..` of a vector to `n` lanes of 64 bits, where `n` is the lane count of the
-    /// result. If the source has `n` lanes, `part` is 0.
+    /// Converts the 32-bit lanes from `part * n` on of a vector to `n` lanes of 64 bits, where `n` is the lane count of
+    /// the result. If the source has `n` lanes, `part` is 0.
     Widen(CastOp, Value, u8),
     /// Converts one or two vectors of 64-bit lanes to one vector of 32-bit lanes. The result has as many lanes as all
     /// operands together.
@@ -252,9 +252,9 @@ pub enum Op {
     Splat(Value),
     /// Reads one lane of a vector.
     Extract(Value, u8),
-    /// Lanes `part * n ..` of a mask for 32-bit lanes, as a mask for `n` 64-bit lanes.
+    /// Converts the lanes from `part * n` on of a mask for 32-bit lanes to a mask for `n` 64-bit lanes.
     MaskPart(Value, u8),
-    /// One or two masks for 64-bit lanes, as a mask for 32-bit lanes.
+    /// Joins one or two masks for 64-bit lanes into a mask for 32-bit lanes.
     MaskJoin(SmallVec<[Value; 2]>),
     /// Selects lanes of the concatenation of two vectors, by constant indices. See `IsaCaps::has_cheap_shuffles`.
     Shuffle(Value, Value, Box<[u8]>),
@@ -309,13 +309,13 @@ pub enum Op {
         /// The stored lanes; `None` means all.
         mask: Option<Value>,
     },
-    /// Atomic addition to a scalar of 32 or 64 bits. Returns the old value. This and the next two operations are
-    /// sequentially consistent.
+    /// Atomic addition to a scalar of 32 or 64 bits. Returns the old value. All atomic operations are sequentially
+    /// consistent.
     AtomicAdd(Mem, Addr, Value),
     /// Atomic exchange. Returns the old value.
     AtomicExchange(Mem, Addr, Value),
-    /// Atomic compare and exchange: expected value, new value. Returns the old value. Also supports [`Mem::I16`]; the
-    /// upper bits of the expected value must then be zero.
+    /// Atomic compare and exchange: expected value, new value. Returns the old value. Also supports [`Mem::I16`], for
+    /// which the upper bits of the expected value must be zero.
     AtomicCompareExchange(Mem, Addr, Value, Value),
     /// Prefetches a cache line for writing. The address may be invalid.
     PrefetchWrite(Addr),
@@ -351,7 +351,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A target with arguments.
+    /// Creates a target with arguments.
     pub fn new(block: Block, args: impl IntoIterator<Item = Value>) -> Self {
         Self { block, args: args.into_iter().collect() }
     }

@@ -51,7 +51,7 @@ pub fn read(text: &str) -> Result<Module, ReadError> {
 
 type Parsed<T> = Result<T, String>;
 
-/// The rest of a line.
+/// Reads a line from left to right. `rest` is the part that has not been read.
 struct Cursor<'a> {
     rest: &'a str,
 }
@@ -386,7 +386,7 @@ fn body_line(function: &mut Function, cursor: &mut Cursor<'_>) -> Parsed<()> {
     if cursor.rest.is_empty() { Ok(()) } else { cursor.error("the end of the line") }
 }
 
-/// Reads a terminator. Returns `None` if the line is not one.
+/// Reads a terminator. Returns `None` if the line is not a terminator.
 fn terminator(cursor: &mut Cursor<'_>) -> Parsed<Option<Terminator>> {
     Ok(Some(if cursor.accept("jump ") {
         Terminator::Jump(cursor.target()?)
@@ -494,7 +494,7 @@ fn op(cursor: &mut Cursor<'_>) -> Parsed<Op> {
     })
 }
 
-/// Reads an operation with a cast or memory format after a dot.
+/// Reads an operation whose name has a suffix after a dot: a conversion, a memory format or an element.
 fn suffixed(name: &str, suffix: &str, cursor: &mut Cursor<'_>) -> Parsed<Op> {
     let cast = || named(&CASTS, suffix).ok_or_else(|| format!("`{suffix}` is not a conversion"));
     let mem = || mem(suffix).ok_or_else(|| format!("`{suffix}` is not a memory format"));

@@ -34,7 +34,7 @@ impl Elem {
         }
     }
 
-    /// Whether it is a floating-point number.
+    /// Whether the element is a floating-point number.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F64)
     }
@@ -48,7 +48,8 @@ impl Elem {
     }
 }
 
-/// The lanes of the vectors that a mask applies to. Without mask registers, the mask is a vector with these lanes.
+/// The lanes of the vectors that a mask applies to. On a processor without mask registers, the mask is a vector with
+/// these lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MaskType {
     /// The number of lanes.
@@ -78,7 +79,7 @@ impl Type {
     /// A double in a vector register.
     pub const F64: Self = Self::Scalar(Elem::F64);
 
-    /// A mask for vectors with this number and size of lanes.
+    /// A mask for vectors of `lanes` lanes with `bits` bits each.
     pub const fn mask(lanes: u8, bits: u32) -> Self {
         Self::Mask(MaskType { lanes, bits: bits as u8 })
     }

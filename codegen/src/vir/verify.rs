@@ -72,8 +72,8 @@ impl<'a> Checker<'a> {
             let Some(terminator) = &block.terminator else {
                 return Err(self.error(format!("b{index}"), "the block has no terminator".into()));
             };
-            // Arguments of a jump are uses in this block: their definitions must dominate it, also if the target is an
-            // earlier block.
+            // Arguments of a jump are uses in this block: their definitions must dominate this block, even if the
+            // target is an earlier block.
             self.terminator(index, terminator).map_err(|message| self.error(format!("b{index}: {terminator}"), message))?;
         }
         Ok(())
@@ -86,7 +86,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The type of a value. Fails if the value must not be used in the block.
+    /// Returns the type of a value. Fails if the definition of the value has not been visited, or does not dominate the
+    /// block.
     fn used(&self, block: u32, value: Value) -> Result<Type, String> {
         let defined = self.defined.get(value.index()).copied().flatten().ok_or_else(|| format!("{value} is used before its definition"))?;
         require(!self.dominators.is_reachable(block) || self.dominators.dominates(defined, block), || {

@@ -95,7 +95,7 @@ fn nested_logic_of_three_values_is_one_instruction() {
             let value = load(build, I32X16, base, disp);
             build.value_of(I32X16, Op::Bin(BinOp::Add, value, value))
         });
-        // The choice function of MD5, and a majority function.
+        // The choice function of MD5, and a majority function. Each of them is one `vpternlogd`.
         let differ = build.value_of(I32X16, Op::Bin(BinOp::Xor, b, c));
         let chosen = build.value_of(I32X16, Op::Bin(BinOp::And, a, differ));
         let choice = build.value_of(I32X16, Op::Bin(BinOp::Xor, c, chosen));

@@ -278,7 +278,8 @@ fn check(module: &Module, isa: Isa, seed: u64) -> bool {
         Err(Fault::Unknown(_)) => return false,
         result => assert_eq!(result.err(), None, "{module}"),
     }
-    // SAFETY: the function takes an address and accesses only the `BYTES` bytes there, as it did in the evaluator.
+    // SAFETY: the function takes an address and accesses only the `BYTES` bytes at this address. The evaluator has
+    // checked the accesses.
     let function: Function = unsafe { std::mem::transmute(executable.entry(0).unwrap()) };
     function(base);
     let difference = memory.difference(&bytes);
@@ -292,7 +293,8 @@ fn folded_trees_equal_the_evaluator() {
         for elem in [Elem::I32, Elem::I64, Elem::F32, Elem::F64] {
             for bytes in [0, 16, 32, 64].into_iter().filter(|bytes| *bytes <= isa.caps().vector_bytes) {
                 let ty = if bytes == 0 { Type::Scalar(elem) } else { Type::Vector(elem, (bytes / elem.bytes()) as u8) };
-                // SSE4.2 has no FMA. The code generator emulates it for `f32` only.
+                // SSE4.2 has no FMA, and the code generator emulates FMA only for `f32`. So it cannot compile `f64`
+                // trees for SSE4.2.
                 if isa == Isa::SSE42 && elem == Elem::F64 {
                     continue;
                 }

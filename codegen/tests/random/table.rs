@@ -40,7 +40,7 @@ struct Table {
 /// Builds one application of a case's operation, from operands and the address of a range of numbers.
 type Build<'a> = &'a dyn Fn(&mut Builder, &[Value], Value) -> Option<Value>;
 
-/// All operations of an instruction set, for all types.
+/// Returns a case for each operation of an instruction set and each type.
 pub fn cases(isa: Isa) -> Vec<Case> {
     let mut table = Table { isa, cases: Vec::new() };
     for ty in all_types(isa) {
@@ -72,7 +72,8 @@ fn load(build: &mut Builder, ty: Type, base: Value, disp: i32) -> Value {
     }
 }
 
-/// An operand that can be in memory, must be in a register, or is constant.
+/// Creates an operand of a random kind: a load that an instruction can fold, a load with a second use (a store), or a
+/// constant.
 fn operand(build: &mut Builder, random: &mut Random, ty: Type, base: Value, disp: i32) -> Value {
     match (random.below(6), ty) {
         (0 | 1, _) => {
@@ -131,7 +132,7 @@ impl Table {
     fn add(&mut self, name: String, operands: &[Type], apply: Build<'_>) {
         let mut build = Builder::new(name.clone(), vec![Type::I64], None);
         let base = build.value_of(Type::I64, Op::Param(0));
-        // Repeat as often as the largest operand fits.
+        // Repeat as often as the largest operand fits into `OPERAND` bytes.
         let size = operands.iter().map(|ty| bytes(*ty)).max().unwrap_or(64);
         let repetitions = (OPERAND / size).min(REPETITIONS);
         let mut random = Random::new(0);
@@ -148,7 +149,7 @@ impl Table {
         self.cases.push(Case { name, module: Module { functions: vec![build.finish()] } });
     }
 
-    /// A case for one operation.
+    /// Adds a case for one operation.
     fn op(&mut self, name: String, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let name = format!("{name} {operands:?} -> {result:?}");
         self.add(name.clone(), operands, &|build, values, _| Some(build.value_of(result, op(values))));
@@ -157,7 +158,7 @@ impl Table {
         }
     }
 
-    /// A case for an operation and a `select` of its result, which one masked instruction can execute.
+    /// Adds a case for an operation and a `select` of its result. One masked instruction can execute both.
     fn masked(&mut self, name: &str, operands: &[Type], result: Type, op: impl Fn(&[Value]) -> Op) {
         let all: Vec<Type> = operands.iter().copied().chain([result.compared(), result]).collect();
         let random = RefCell::new(Random::new(0));
@@ -172,7 +173,7 @@ impl Table {
         });
     }
 
-    /// Two consecutive bitwise operations.
+    /// Adds cases with two consecutive bitwise operations.
     fn bits_of_bits(&mut self, ty: Type) {
         let ops = [BinOp::And, BinOp::Or, BinOp::Xor, BinOp::AndNot];
         for first in ops {
@@ -268,7 +269,7 @@ impl Table {
     fn divisions(&mut self, ty: Type) {
         for op in [BinOp::UDiv, BinOp::URem, BinOp::SDiv, BinOp::SRem] {
             self.add(format!("{op:?} {ty:?}"), &[ty, ty], &|build, values, _| {
-                // Below -1, or odd and not -1.
+                // The divisor is below -1, or positive and odd, so that no division traps.
                 let (one, below) = (constant(build, ty, 1), constant(build, ty, if ty == Type::I32 { 0xffff_fffe } else { u64::MAX - 1 }));
                 let odd = build.value_of(ty, Op::Bin(BinOp::Or, values[1], one));
                 let other = build.value_of(ty, Op::Bin(BinOp::SMin, values[1], below));
@@ -336,7 +337,7 @@ impl Table {
         }
     }
 
-    /// A branch on a mask. The result depends on the taken target.
+    /// Adds a case with branches on masks. The result depends on the taken targets.
     fn branch(&mut self, ty: Type, all: bool) {
         use wgcl_codegen::vir::Cond;
         self.add(format!("branch on {} of {ty:?}", if all { "all" } else { "any" }), &[ty, ty], &|build, values, _| {

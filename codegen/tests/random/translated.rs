@@ -36,7 +36,7 @@ fn random_programs_have_code_on_aarch64() {
     }
 }
 
-/// Constants of large modules are out of the range of literal loads.
+/// Compiles a module whose constants are out of the range of literal loads.
 #[test]
 fn large_modules_have_code_on_aarch64() {
     let module = generate::module(1, Config { isa: Isa::ARMV8, helpers: &HELPERS, size: 200_000, depth: 2 });
@@ -45,7 +45,7 @@ fn large_modules_have_code_on_aarch64() {
     assert!(constants.count() > 0 && code.bytes.len() > 1 << 20, "{} bytes", code.bytes.len());
 }
 
-/// The words of emitted instructions, and their assembly by GNU objdump.
+/// The path of the file with the words of emitted instructions and their assembly by GNU objdump.
 fn words_file() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/aarch64/words.txt")
 }
@@ -57,7 +57,7 @@ fn listing(bytes: Vec<u8>) -> Vec<String> {
     disassemble(&code, Isa::ARMV8_2).lines().map(|line| line.get(8..).unwrap_or_default().to_owned()).collect()
 }
 
-/// Assembly with numbers and conditions in one form. Comments are removed.
+/// Converts assembly to one notation for numbers and conditions, and removes comments.
 fn canonical(assembly: &str) -> String {
     let assembly = assembly.split("//").next().unwrap_or_default().replace(',', " , ").replace(']', " ]");
     let mut words: Vec<String> = assembly.split_whitespace().map(str::to_owned).collect();

@@ -65,7 +65,8 @@ fn float(op: UnOp, elem: Elem, a: Lane) -> Lane {
     })
 }
 
-/// An approximation. Results for denormals are unspecified.
+/// Returns the lane for an approximation whose exact result is `exact`. The result of a denormal operand is
+/// unspecified.
 fn approximation(operand: f32, exact: f64) -> Lane {
     let result = exact as f32;
     if operand.is_subnormal() {
@@ -220,7 +221,7 @@ pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
     if elem == Elem::F32 { apply!(f32, of_f32, wgcl_codegen::fma::fmaf) } else { apply!(f64, of_f64, wgcl_codegen::fma::fma) }
 }
 
-/// A comparison of two lanes, 0 or 1.
+/// The result of a comparison of two lanes: 0 or 1.
 pub fn cmp(op: CmpOp, elem: Elem, a: Lane, b: Lane) -> Lane {
     macro_rules! floats {
         ($get:ident) => {{

@@ -37,7 +37,7 @@ fn to_float(op: CastOp, from: Elem, to: Elem, bits: u64) -> Lane {
 
 fn to_integer(op: CastOp, from: Elem, to: Elem, a: Lane) -> Lane {
     let value = if from == Elem::F32 { a.f32().map(f64::from) } else { a.f64() };
-    // All bounds are powers of two, so they are exact. A NaN is in no range.
+    // All bounds are powers of two, so they are exact. A NaN fails the range check, so its result is unspecified.
     let Some(whole) = value.map(f64::trunc) else { return Lane::UNKNOWN };
     let (low, high, bits) = match (op, to.bits()) {
         (CastOp::FToS, 32) => (-2_f64.powi(31), 2_f64.powi(31), u64::from(whole as i32 as u32)),

@@ -238,7 +238,8 @@ const fn truncate(bits: u64, ty: Type) -> u64 {
     if matches!(ty, Type::I32) { bits as u32 as u64 } else { bits }
 }
 
-/// The lane in the form in which memory stores it. A byte is only specified if all its bits are.
+/// Returns the lane that a store with this format writes. If the format has fewer than 4 bytes and the bits of `lane`
+/// are not all specified, the stored bytes are unspecified.
 fn stored(mem: Mem, lane: Lane) -> Lane {
     if mem.bytes() < 4 && lane.exact().is_none() { Lane::UNKNOWN } else { lane }
 }

@@ -48,12 +48,12 @@ impl Lane {
         (self.state == State::Known).then_some(self.bits)
     }
 
-    /// The result of arithmetic, in which all NaNs are equal.
+    /// Returns the lane for a result of arithmetic. If it is a NaN, its bits are unspecified.
     pub const fn of_f32(value: f32) -> Self {
         if value.is_nan() { Self::nan(Elem::F32) } else { Self::known(value.to_bits() as u64) }
     }
 
-    /// The result of arithmetic, in which all NaNs are equal.
+    /// Returns the lane for a result of arithmetic. If it is a NaN, its bits are unspecified.
     pub const fn of_f64(value: f64) -> Self {
         if value.is_nan() { Self::nan(Elem::F64) } else { Self::known(value.to_bits()) }
     }

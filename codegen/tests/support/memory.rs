@@ -79,8 +79,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Compares the memory after machine code. Returns the offset of the first wrong byte, and the expected value as
-    /// text.
+    /// Compares this memory with `actual`, the memory after the machine code ran. Returns the offset of the first wrong
+    /// byte, and the expected value as text.
     pub fn difference(&self, actual: &[u8]) -> Option<(usize, String)> {
         let mut at = 0;
         while at < self.bytes.len() {

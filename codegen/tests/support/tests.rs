@@ -93,7 +93,7 @@ fn inactive_lanes_do_not_access_memory() {
         let bits = builder.value_of(Type::I32, Op::Const(0b0101));
         let mask = builder.value_of(Type::mask(4, 32), Op::MaskOf(bits));
         let ty = Type::Vector(Elem::I32, 4);
-        // The last two lanes are outside the memory, but the third is active.
+        // The last two lanes of `outside` are outside the memory, but the third lane is active.
         let outside = Addr::offset(base, 56);
         let inside = Addr::offset(base, 52);
         let loaded = builder.value_of(ty, Op::LoadVector { mem: Mem::Elem(Elem::I32), addr: inside, mask: Some(mask) });

@@ -5,8 +5,8 @@
 //! %3 = ptr_add %1, %2         $x, byte 8              (where %2 is 8)
 //! %5 = ptr_add %3, %4         $x, offset unknown
 //! ```
-//! This analysis has no object for pointers from control flow or memory; `passes::resolve_pointers` resolves these. It
-//! is one traversal that fills one table.
+//! This analysis does not know the objects of pointers that are results of control flow or are loaded from memory.
+//! `passes::resolve_pointers` resolves these. The analysis is one traversal that fills one table.
 
 use super::definitions::Root;
 use crate::ir::{CastOp, Const, Function, Op, Region, Type, Value, Var};

@@ -30,7 +30,7 @@ pub(crate) struct Ids {
     pub local: u32,
 }
 
-/// As [`zeros`], for ids that are multiples of `ids`.
+/// Like [`zeros`], for ids of dimension 0 that are multiples of `ids`.
 fn walk(function: &Function, body: &Region, ids: Ids) -> Option<Vec<u8>> {
     let kernel = function.kernel.as_ref()?;
     let mut zeros = Zeros { zeros: vec![u8::MAX; function.values.len()], constants: Constants::of(body), ids, function };
@@ -111,7 +111,8 @@ impl Zeros<'_> {
         }
     }
 
-    /// The amount of a shift by a constant, modulo 32: a lower bound for 64-bit integers. 0 for other amounts.
+    /// Returns the amount of a shift by a constant, modulo 32, which is a lower bound for 64-bit integers. Returns 0 if
+    /// the amount is not constant.
     fn amount(&self, value: Value) -> u8 {
         self.constants.bits(value).map_or(0, |bits| (bits % 32) as u8)
     }

@@ -4,7 +4,7 @@
 
 use crate::ir::{Func, Function, Module, Op, Region};
 
-/// Why functions have no call order.
+/// The reason why functions have no call order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CallError {
     /// A function calls itself, directly or indirectly. The named function contains the last call of the cycle.
@@ -44,8 +44,8 @@ pub(crate) fn callees_first(module: &Module, roots: impl IntoIterator<Item = Fun
     let mut states = vec![State::New; module.functions.len()];
     let mut order = Vec::new();
     for root in roots {
-        // An explicit stack, because call chains may be long: the function, its callees, and the index of the next
-        // callee.
+        // Use an explicit stack, because call chains may be long. An entry has a function, its callees, and the index
+        // of the next callee.
         let mut stack: Vec<(Func, Vec<Func>, usize)> = Vec::new();
         let mut entered = Some(root);
         loop {
@@ -103,7 +103,8 @@ pub fn reached_instructions(module: &Module, func: Func) -> usize {
     reached.into_iter().map(count).sum()
 }
 
-/// The nesting depth of function 0 after inlining every call. 0 if the functions have no call order.
+/// The nesting depth of the regions of function 0 after inlining every call. A body without nested regions has depth 1.
+/// Returns 0 if the functions have no call order.
 pub(crate) fn depth_with_calls(module: &Module) -> usize {
     let order = callees_first(module, [Func(0)]).unwrap_or_default();
     let mut depths = vec![0; module.functions.len()];
@@ -113,12 +114,14 @@ pub(crate) fn depth_with_calls(module: &Module) -> usize {
     depths.first().copied().unwrap_or(0)
 }
 
-/// The nesting depth of a region after inlining. `depths`: the depths of its callees, by function number.
+/// The nesting depth of a region after inlining. `depths` contains the depths of the functions that the region calls,
+/// by function number.
 fn inlined_depth(region: &Region, depths: &[usize]) -> usize {
     let mut deepest = 0;
     for inst in &region.insts {
         if let Op::Call(callee, _) = inst.op {
-            // The body of an inlined function does not add a level.
+            // The body of an inlined function does not add a level, so the depth of the callee counts without this
+            // level.
             deepest = deepest.max(depths.get(callee.index()).map_or(0, |depth| depth.saturating_sub(1)));
         }
         for nested in inst.op.regions() {

@@ -61,7 +61,7 @@ impl<'f> Definitions<'f> {
         Self::of_body(function, &function.body, index)
     }
 
-    /// The definitions in a function, if function indices do not matter.
+    /// The definitions in a function. The function index in [`Root::Var`] is 0, for callers that do not use this index.
     pub(crate) fn of(function: &'f Function) -> Self {
         Self::new(function, 0)
     }
@@ -134,7 +134,7 @@ impl<'f> Definitions<'f> {
             sum.constant = sum.constant.wrapping_add((bits as u32).wrapping_mul(scale));
             return true;
         }
-        // Sums of narrower integers wrap earlier.
+        // Sums of integers with fewer than 32 bits wrap at their own width, so they are not linear modulo 2^32.
         let wide = matches!(self.function.ty(value), Type::I32 | Type::I64);
         let op = if wide && depth < MAX_DEPTH { self.get(value) } else { None };
         let mut add = |value: Value, scale: u32| self.add(value, scale, sum, depth + 1);
@@ -155,7 +155,7 @@ impl<'f> Definitions<'f> {
                     return add(*b, scale.wrapping_mul(factor as u32));
                 }
             }
-            // Only the low 32 bits matter.
+            // A linear form is a sum modulo 2^32, so only the low 32 bits of `a` matter.
             Some(Op::Cast(CastOp::Trunc, a)) if self.function.ty(*a) == Type::I64 && self.function.ty(value) == Type::I32 => {
                 return add(*a, scale);
             }

@@ -1,9 +1,9 @@
 //! Constant folding, lane by lane, on the bits of [`Const`](crate::ir::Const).
 //!
 //! Results of floating-point arithmetic are rounded to nearest even. They are only folded if neither operands nor
-//! result are NaN or denormal. Every device then computes the same bits, except for quotients, which some devices round
-//! less accurately. The functions return `None` if they do not fold the operation. Example:
-//! `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
+//! result are NaN or denormal. Every device then computes the same bits. Quotients are an exception: some devices round
+//! them less accurately, but the folded quotient is correctly rounded. The functions return `None` if they do not fold
+//! the operation. Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
 use crate::half_conversion::to_half;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
@@ -195,8 +195,8 @@ pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
         MathOp::Ceil => float_bits(scalar, float(scalar, a)?.ceil())?,
         MathOp::FTrunc => float_bits(scalar, float(scalar, a)?.trunc())?,
         MathOp::Rint => float_bits(scalar, float(scalar, a)?.round_ties_even())?,
-        // Drivers fold the root of zero as well. `passes::legalize` rewrites arithmetic with constant zeros, so this
-        // zero must be a constant before that pass.
+        // The root of zero is folded, because drivers would fold it after the passes. `passes::legalize` rewrites
+        // arithmetic with constant zeros, so this zero must be a constant before that pass.
         MathOp::Sqrt => exact_root(float(scalar, a)?).and_then(|root| float_bits(scalar, root))?,
         MathOp::SAbs => scalar.sign_extend(a).unsigned_abs() & scalar.mask(),
         MathOp::Clz => u64::from(a.leading_zeros() - (64 - bits)),
@@ -210,7 +210,7 @@ pub(crate) fn math(op: MathOp, scalar: Scalar, args: &[u64]) -> Option<u64> {
 /// Returns the square root, or `None` if it is not exact. Devices round inexact roots differently.
 fn exact_root(value: f64) -> Option<f64> {
     let root = value.sqrt();
-    // The error of the root of a smaller value can underflow to zero.
+    // For a smaller value, the error of the root can underflow to zero, and an inexact root would look exact.
     let is_large_enough = value == 0.0 || value > 1e-280;
     (is_large_enough && fma(root, root, -value) == 0.0).then_some(root)
 }

@@ -1,7 +1,8 @@
 //! Whether the results of a kernel are independent of how its NDRange is divided into work-groups.
 //!
 //! The results are independent if the kernel neither queries the work-groups nor uses local memory, barriers or group
-//! functions. The groups may then even extend beyond the NDRange, if the work-items outside of it return at once.
+//! functions. The groups may then even extend beyond the NDRange, if the work-items outside of the NDRange return
+//! immediately.
 
 use crate::ir::{Func, Function, KernelParam, Module, Op, Space, WorkItem};
 

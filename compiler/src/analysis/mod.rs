@@ -1,17 +1,17 @@
 //! Analyses of functions: each property is computed in one place, for all passes and for emission.
 //!
-//! * [`definitions`]: the definition, constant value and uses of a value; byte offsets as sums.
+//! * [`definitions`]: the definition, the constant value and the uses of a value, and byte offsets as sums.
 //! * [`addresses`]: the object and offset that a pointer points to.
 //! * [`alignment`]: trailing zero bits of integers and pointers.
-//! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together;
-//!   [`strides`]: its transfer function for values that grow evenly.
+//! * [`divergence`]: how values differ between work-items, and which work-items execute an instruction together.
+//! * [`strides`]: the transfer function of [`divergence`] for values that grow evenly.
 //! * [`targets`]: the results and loop parameters that the operands of terminators become.
-//! * [`loops`]: counted loops, trip counts, and the conditions that loop tests guarantee; [`ranges`]: bounds of
-//!   integers.
+//! * [`loops`]: counted loops, trip counts, and the conditions that loop tests guarantee.
+//! * [`ranges`]: bounds of integers.
 //! * [`eval`]: constant folding.
 //! * [`calls`]: functions in call order.
-//! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups;
-//!   [`written`]: whether a kernel writes through pointers that do not come from its parameters.
+//! * [`group_independent`](mod@group_independent): whether a kernel is independent of its division into groups.
+//! * [`written`]: whether a kernel writes through pointers that do not come from its parameters.
 //!
 //! This module only imports [`ir`](crate::ir) (and [`Span`](crate::diag::Span)); `ir` does not import this module. An
 //! analysis is computed on request, for the current state of the function. Most results borrow the function, so that it

@@ -10,7 +10,8 @@ use super::definitions::Definitions;
 use crate::ir::{BinOp, CastOp, Function, Op, Scalar, Type, Value};
 
 /// The stride of the result of an operation, modulo 2^64, given the strides `of` its operands. A uniform operand has
-/// the stride 0. `None` if the operation does not keep strides, or depends on properties other than strides.
+/// the stride 0. `None` if the operation does not keep strides, or if the stride of its result also depends on other
+/// properties of its operands.
 pub(crate) fn stride(
     function: &Function,
     definitions: &Definitions<'_>,

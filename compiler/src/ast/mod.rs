@@ -518,7 +518,8 @@ pub(crate) struct IntSuffix {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatSuffix {
-    /// The type is `double`, or `float` without support for doubles or with `-cl-single-precision-constant`.
+    /// The type is `double`. It is `float` if the device does not support doubles, or with
+    /// `-cl-single-precision-constant`.
     None,
     Float,
     Half,

@@ -1,10 +1,10 @@
 //! Decides which memory a kernel accesses by address, and which through bindings.
 //!
-//! The back end decides whether a launch requires access by address ([`BindingKey::addresses`]). It does if bindings do
-//! not suffice for the buffers, if functions have pointers to buffers as parameters, and on request. Access by address
-//! then applies to all parameters that [`required_addresses`] returns. Otherwise emission selects addresses where they
-//! are faster ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)): for buffers that the final
-//! kernel both loads from and stores to.
+//! The back end decides whether a launch requires access by address ([`BindingKey::addresses`]). Access by address is
+//! required if bindings do not suffice for the buffers, if functions have pointers to buffers as parameters, or on
+//! request. Access by address then applies to all parameters that [`required_addresses`] returns. Otherwise emission
+//! selects addresses where they are faster ([`Costs::updates_by_address`](crate::target::Costs::updates_by_address)):
+//! for buffers that the final kernel both loads from and stores to.
 //!
 //! Buffers that are only read are bound, because an H100 reads bound buffers through other caches. With addresses,
 //! N-body runs at 0.84 times, and naive matrix products at 0.95 times, the speed with bindings. Buffers that are only
@@ -15,8 +15,8 @@ use crate::analysis::definitions::{Definitions, Root};
 use crate::ir::{Function, KernelParam, Op, Space};
 use crate::target::Target;
 
-/// For each parameter, whether the launch requires access by address. These are all buffers and images, except for
-/// `__constant` arguments in uniform buffers. Empty if the launch does not require addresses.
+/// Returns for each parameter whether the launch requires access by address: true for all buffers and images, except
+/// for `__constant` arguments in uniform buffers. Empty if the launch does not require addresses.
 pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Vec<bool> {
     if !key.addresses {
         return Vec::new();
@@ -30,14 +30,14 @@ pub(crate) fn required_addresses(params: &[KernelParam], key: &BindingKey) -> Ve
     params.iter().map(is_by_address).collect()
 }
 
-/// For each parameter, whether the final kernel accesses it by address, because it is required or faster. Empty
-/// or all false if no parameter is accessed by address.
+/// Returns for each parameter whether the final kernel accesses its memory by address, because this is required or
+/// faster. Empty or all false if no parameter is accessed by address.
 pub(crate) fn chosen_addresses(kernel: &Function, key: &BindingKey, target: &Target) -> Vec<bool> {
     let params = kernel.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
     if key.addresses || !target.shaders.addresses || !target.shaders.costs.updates_by_address {
         return required_addresses(params, key);
     }
-    // Merged buffers and split buffers must be bound.
+    // Merged buffers and split buffers must be bound, so a launch with such buffers does not use addresses.
     if !key.merged.is_empty() || !key.split.params.is_empty() {
         return Vec::new();
     }

@@ -45,8 +45,8 @@ pub struct ArgLayout {
     /// - the byte offset of the pointer in the argument
     /// - the upper half of the size in bytes
     ///
-    /// All words are 0 for a null argument. The first two words are the upper and the lower half of one 64-bit number:
-    /// an allocation of more than 4 GiB has several consecutive identities.
+    /// All words are 0 for a null argument. The first two words are the upper and the lower half of one 64-bit number.
+    /// An allocation of more than 4 GiB thus has several consecutive identities.
     pub identities: Vec<Option<u32>>,
     /// For each parameter: byte offset of the words of `ImageDescriptor::words` if the kernel queries them. Empty if
     /// the kernel queries none.

@@ -77,16 +77,17 @@ pub enum ConstantBinding {
     Storage,
 }
 
-/// Buffers that are larger than the limit of a binding. Each has several bindings. An access selects the one that
+/// Buffers that are larger than the limit of a binding. Each has several bindings. An access selects the binding that
 /// contains its first byte (`passes::split_bindings`).
 ///
 /// Each binding starts [`SplitBindings::step`] bytes after the previous one. It has `1 << shift` bytes, except for the
-/// last one, which has the remaining bytes. Consecutive bindings overlap by [`SplitBindings::overlap`] bytes. So one
-/// binding contains every access, independent of its alignment. The first binding belongs to the parameter itself. The
+/// last one, which has the remaining bytes. Consecutive bindings overlap by [`SplitBindings::overlap`] bytes. So each
+/// access is inside one binding, independent of its alignment. The first binding belongs to the parameter itself. The
 /// others belong to additional parameters at the end, in the order of `params`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SplitBindings {
-    /// The parameters, including extra buffers, and the number of bindings of each, at least two.
+    /// The parameters, including those of [`BindingKey::extra_buffers`], and the number of bindings of each, at least
+    /// two.
     pub params: Vec<(u32, u32)>,
     /// Base-2 logarithm of the size of a binding in bytes.
     pub shift: u32,

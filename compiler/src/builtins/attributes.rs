@@ -11,7 +11,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "const",
     "convergent",
     "deprecated",
-    // Can be ignored, because all supported devices and hosts are little-endian.
+    // `endian` can be ignored, because all supported devices and hosts are little-endian.
     "endian",
     "ext_vector_type",
     "fallthrough",
@@ -41,7 +41,7 @@ pub(crate) const KNOWN: &[&str] = &[
     "vec_type_hint",
     "visibility",
     "warn_unused_result",
-    // Ignored. A second definition of the symbol is a link error.
+    // `weak` is ignored. So a second definition of the symbol is a link error.
     "weak",
     "work_group_size_hint",
 ];

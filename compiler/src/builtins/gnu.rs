@@ -17,8 +17,8 @@ pub(crate) enum Gnu {
     ConstantP,
     AssumeAligned,
     Constant(ScalarKind, f64),
-    /// A function of OpenCL C. The arguments are converted to the type unless it is `None`; the exponent of `ldexp` is
-    /// not. On devices without doubles, `Double` means `float`.
+    /// A function of OpenCL C. The arguments are converted to the type, except for the exponent of `ldexp`. `None` does
+    /// not convert them. On devices without doubles, `Double` means `float`.
     Function(&'static str, Option<ScalarKind>),
 }
 

@@ -1,5 +1,5 @@
-//! The files of the built-in library: those in `compiler/library`, but not in its folders. Its README describes how to
-//! write a function.
+//! The files of the built-in library: those in `compiler/library`, but not those in its subfolders.
+//! `compiler/library/README.md` describes how to write a function.
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {

@@ -3,7 +3,7 @@
 //! A built-in function is either an [`Intrinsic`] or a library function. `lower` expands an intrinsic to a few IR
 //! operations, for scalars and vectors. A library function is written in OpenCL C for scalars (`compiler/library/*.cl`)
 //! and called once per lane. The [`table`] contains the signatures, with the generic types of the specification, and
-//! the versions and extensions that have each function. `sema` resolves overloads with it.
+//! the versions and extensions that have each function. `sema` resolves overloads with this table.
 
 #![allow(missing_docs, reason = "variants named after the functions of the specification")]
 
@@ -149,8 +149,8 @@ pub enum MaskKind {
     Lt,
 }
 
-/// Built-in functions that `lower` implements as IR. The types of arguments and result select the variant (signed,
-/// unsigned, float; scalar, vector).
+/// Built-in functions that `lower` implements as IR. The types of arguments and result select the variant: signed,
+/// unsigned or float, and scalar or vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Intrinsic {
     // 6.15.1 work-item functions. The dimension may be a run-time value. If it is out of range, the result is the
@@ -268,7 +268,7 @@ pub enum Intrinsic {
     VLoadHalf,
     /// `vloada_halfn`. The address is aligned, and the stride of three lanes is four elements.
     VLoadaHalf,
-    /// The rounding `None` is to nearest even.
+    /// `None` rounds to nearest even.
     VStoreHalf(Option<Rounding>),
     VStoreaHalf(Option<Rounding>),
 
@@ -276,7 +276,7 @@ pub enum Intrinsic {
     Shuffle,
     Shuffle2,
 
-    // 6.15.8 synchronisation. The parameter is the flags.
+    // 6.15.8 synchronisation. The parameter contains the fence flags.
     Barrier,
     MemFence,
 
@@ -286,8 +286,8 @@ pub enum Intrinsic {
     AtomicDec,
     /// Parameters: (pointer, compare, value).
     AtomicCmpXchg,
-    // C11 atomics. The last argument is the memory order; AtomicCompareExchange has two orders, AtomicInit has none.
-    // sema checks the scopes and removes them.
+    // C11 atomics. The last argument is the memory order. AtomicCompareExchange has two orders, and AtomicInit has
+    // none. `sema` checks the scopes and removes them.
     AtomicInit,
     /// Parameters: (object, expected pointer, desired, two orders). The result is a `bool`.
     AtomicCompareExchange,

@@ -110,7 +110,7 @@ pub(crate) struct Overload {
     combine: Option<Combine>,
     /// The number in the name.
     pub(crate) lanes: Option<u8>,
-    /// For a function of a pair with `_explicit`: whether it is the one with that suffix.
+    /// For a function of a pair with and without `_explicit`: whether the function has that suffix.
     pub(crate) is_explicit: Option<bool>,
     /// The parsed signature, and whether an order was omitted. Parsed on first use.
     signature: OnceLock<Box<(Signature, bool)>>,

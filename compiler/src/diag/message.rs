@@ -26,7 +26,7 @@ pub struct Message {
 /// A range in a source file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MessageSpan {
-    /// The file name. `#line` applies to it and to the line numbers.
+    /// The file name. `#line` changes the file name and the line numbers.
     pub file_name: String,
     /// Offset of the first byte in the file.
     pub byte_start: u32,

@@ -34,7 +34,7 @@ impl Span {
         self.lo >= source_map::LIBRARY_BASE
     }
 
-    /// Returns the smallest span that contains both. [`Span::NONE`] does not count.
+    /// Returns the smallest span that contains both. Ignores [`Span::NONE`].
     pub fn to(self, other: Self) -> Self {
         if self == Self::NONE {
             return other;

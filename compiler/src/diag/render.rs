@@ -108,8 +108,8 @@ impl Renderer<'_> {
         let indent = source_indent(&location.text, at, &source);
         let mut marks = format!("{}{caret}", " ".repeat(indent));
         if let Some(around) = around.filter(|around| around.lo <= span.lo && span.hi <= around.hi) {
-            // The bytes of the expression before the operator, and from the operator on. The expression may start on an
-            // earlier line.
+            // The number of bytes of the expression before the operator, and from the operator on. The expression may
+            // start on an earlier line.
             let (before, after) = ((span.lo - around.lo) as usize, (around.hi - span.lo) as usize);
             underline(&mut marks, &source, indent, display_columns(&location.text, at, before, after));
         }
@@ -193,8 +193,8 @@ fn source_lines(line: &str, byte: usize, length: usize) -> (String, String) {
     (shown, format!("^{}", "~".repeat(tail)))
 }
 
-/// Returns the display columns of an expression before its operator, and from the operator on. The operator is at byte
-/// `at` of the line. `before` and `after` are the same two lengths in bytes.
+/// Returns the number of display columns of an expression before its operator, and from the operator on. The operator
+/// is at byte `at` of the line. `before` and `after` are the same two lengths in bytes.
 fn display_columns(line: &str, at: usize, before: usize, after: usize) -> (usize, usize) {
     let column = display_column(line, at);
     (column - display_column(line, at.saturating_sub(before)), display_column(line, at.saturating_add(after)) - column)

@@ -1,4 +1,4 @@
-//! Maps spans to files. All files of a compilation have different positions.
+//! Maps spans to files. The files of a compilation have disjoint ranges of positions.
 //!
 //! Position 0 is not in any file, so [`Span::NONE`] has no location. The upper half of the positions is for the
 //! built-in library. Its files are registered once per process and have the same positions in every compilation.
@@ -175,7 +175,7 @@ pub struct SourceMap {
     next: u32,
     expansions: Vec<Expansion>,
     /// Every file that was searched for, and its contents, or `None` if it does not exist.
-    sought: Vec<(PathBuf, Option<Vec<u8>>)>,
+    searched_files: Vec<(PathBuf, Option<Vec<u8>>)>,
 }
 
 impl Default for SourceMap {
@@ -186,19 +186,19 @@ impl Default for SourceMap {
 
 impl SourceMap {
     pub const fn new() -> Self {
-        Self { files: Vec::new(), next: 1, expansions: Vec::new(), sought: Vec::new() }
+        Self { files: Vec::new(), next: 1, expansions: Vec::new(), searched_files: Vec::new() }
     }
 
     /// Records that a file was searched for, and its contents if it exists.
-    pub fn note_sought(&mut self, path: PathBuf, contents: Option<Vec<u8>>) {
-        if !self.sought.iter().any(|(known, _)| *known == path) {
-            self.sought.push((path, contents));
+    pub fn note_searched_file(&mut self, path: PathBuf, contents: Option<Vec<u8>>) {
+        if !self.searched_files.iter().any(|(known, _)| *known == path) {
+            self.searched_files.push((path, contents));
         }
     }
 
     /// Returns the list of the files that were searched for, and clears it.
     pub fn take_searched_files(&mut self) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-        std::mem::take(&mut self.sought)
+        std::mem::take(&mut self.searched_files)
     }
 
     /// Adds a file. `included_at` is the directive that includes it. Returns `None` if all files together exceed 2 GiB.
@@ -249,8 +249,8 @@ impl SourceMap {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }
     }
 
-    /// Returns the name of the file that contains a span. `#line` does not affect it. Returns `None` if the span is not
-    /// in a file.
+    /// Returns the name of the file that contains a span. `#line` does not affect this name. Returns `None` if the span
+    /// is not in a file.
     pub fn file_name(&self, span: Span) -> Option<Arc<str>> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.name.clone()) }
     }

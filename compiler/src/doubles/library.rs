@@ -142,7 +142,7 @@ fn compile(operation: Operation, target: &Target) -> Result<Function, String> {
     let mut is_whole = function.returned() == Type::Scalar(operation.result());
     function.body.walk_mut(&mut |inst| {
         is_whole &= !matches!(inst.op, Op::GlobalAddr(_) | Op::Call(..) | Op::Load { .. } | Op::Store { .. });
-        // The spans refer to the source of the library.
+        // Remove the spans, because they refer to the source of the library and not to that of the kernel.
         inst.span = Span::NONE;
     });
     if is_whole { Ok(function) } else { Err(format!("library function {name} has calls, memory accesses or the wrong result type")) }

@@ -10,7 +10,8 @@
 //! %5: f64 = fneg %4                %5: i64 = xor %4, 0x8000000000000000
 //! ```
 //! Results are those of IEEE 754: rounded once, to nearest even, with denormals. So `fma` is fused, even if that of the
-//! device is not. On devices without 64-bit integers, `passes::pairs` emulates them with pairs of 32-bit integers.
+//! device is not. On devices without 64-bit integers, `passes::pairs` emulates 64-bit integers with pairs of 32-bit
+//! integers.
 //!
 //! The pass runs at a launch before `passes::LEGALIZE`, which legalises the inlined operations. Earlier passes do not
 //! depend on the implementation of doubles.

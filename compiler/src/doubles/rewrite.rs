@@ -88,7 +88,7 @@ impl Rewriter<'_, '_> {
         Ok(())
     }
 
-    /// Whether an operation interprets or creates doubles. Operations that only move them do not count.
+    /// Whether an operation interprets or creates doubles. False for operations that only move doubles.
     fn needs_rewrite(&self, inst: &Inst) -> bool {
         let result = inst.results.first().is_some_and(|&result| self.is_double(result));
         match &inst.op {

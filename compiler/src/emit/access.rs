@@ -1,4 +1,5 @@
-//! Loads, stores and atomics through the buffer views that [`super::plan`] selects.
+//! Loads, stores and atomics through the buffer views that [`super::plan`] selects. A raw lane is the bits of a lane as
+//! an unsigned integer: `u64` for 64-bit lanes, otherwise `u32`.
 //!
 //! Example: `load f32 (ptr_add %0, %1) align 4` becomes `buffer_f32[%1 >> 2]`.
 
@@ -27,7 +28,7 @@ pub(super) struct Address {
     pub(super) object: usize,
     linear: Linear,
     /// The address of the object, if it is accessed by address.
-    begin: Option<Expr>,
+    object_address: Option<Expr>,
     /// The whole byte offset from the root, as one value. `None` if it is constant.
     offset: Option<Value>,
     /// Byte offset of the root in its object.
@@ -48,7 +49,7 @@ impl<'a> Emitter<'a, '_> {
     fn address(&mut self, pointer: Value) -> Result<Address, EmitError> {
         let (root, offset) =
             self.defs.pointer(pointer).ok_or_else(|| EmitError::Internal(format!("access through {pointer}: the pointer has no root")))?;
-        let begin = match root {
+        let object_address = match root {
             Root::Address(address) => Some(self.one(address)?),
             _ => None,
         };
@@ -64,8 +65,8 @@ impl<'a> Emitter<'a, '_> {
                 linear = Linear { constant: linear.constant.wrapping_add(sum.constant), terms: sum.terms };
             }
         }
-        let begin = begin.or_else(|| self.bases.get(&place.object).copied());
-        Ok(Address { object: place.object, linear, begin, offset: variable, base: place.base })
+        let object_address = object_address.or_else(|| self.bases.get(&place.object).copied());
+        Ok(Address { object: place.object, linear, object_address, offset: variable, base: place.base })
     }
 
     /// Returns an integer value as `u32`.
@@ -75,9 +76,9 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Returns the byte offset of an access in its object plus `extra` bytes. For memory that is accessed by address,
-    /// it is the 64-bit address.
+    /// returns the 64-bit address of these bytes.
     fn byte_offset(&mut self, address: &Address, extra: u32) -> Result<Index, EmitError> {
-        if let Some(base) = address.begin {
+        if let Some(base) = address.object_address {
             let first = self.element_address(address, base, 1)?;
             return Ok(Index::Address(self.add_bytes(first, extra)));
         }
@@ -135,7 +136,7 @@ impl<'a> Emitter<'a, '_> {
     /// Returns the index of an access in elements of `stride` bytes (a power of two). The byte offset must be a
     /// multiple of `stride`.
     fn index(&mut self, address: &Address, stride: u32) -> Result<Index, EmitError> {
-        match address.begin {
+        match address.object_address {
             Some(base) => self.element_address(address, base, stride).map(Index::Address),
             None => self.object_index(address, stride),
         }
@@ -225,8 +226,8 @@ impl<'a> Emitter<'a, '_> {
             }
             _ => index,
         };
-        // naga rejects constant out-of-bounds indices, which unreachable code may have. In an array without a length it
-        // rejects the largest index.
+        // naga rejects constant out-of-bounds indices, which unreachable code may have. In an array without a length,
+        // naga rejects the index 2^32 - 1.
         let last = match data.backing {
             Backing::Uniform { vectors, .. } => vectors.saturating_sub(1),
             Backing::Function(_) | Backing::Workgroup => data.elements(key) - 1,
@@ -338,7 +339,7 @@ impl<'a> Emitter<'a, '_> {
             let index = self.offset_index(first, u32::from(i), key.stride());
             let pointer = self.element(address.object, key, index)?;
             let x = self.b.load(pointer);
-            // A vector of three lanes occupies four lanes in memory.
+            // A vector of three lanes occupies four lanes in memory, so drop the fourth lane.
             let x = match (lanes, key.lanes, i) {
                 (3, 4, _) => self.b.swizzle(x, &[0, 1, 2]),
                 (3, 2, 1) => self.b.lane(x, 2, 0),
@@ -347,7 +348,7 @@ impl<'a> Emitter<'a, '_> {
             let x = self.element_to_raw(key, x);
             parts.push(x);
         }
-        // Combines scalars, or vectors of two lanes, to chunks.
+        // Combines scalars, or vectors of two lanes, into chunks of at most four lanes.
         let per_chunk = if lanes > key.lanes && key.lanes < 4 { usize::from(4 / key.lanes) } else { 1 };
         let chunk_lanes = super::builder::chunk_lanes(lanes);
         let chunks: Val = parts
@@ -373,7 +374,7 @@ impl<'a> Emitter<'a, '_> {
             let first = self.index(address, 4)?;
             let mut at = 0;
             while at < words {
-                // One load from a uniform buffer gives four words.
+                // One load from a uniform buffer gives four words, so use it for the next three or four words.
                 if self.object(address.object)?.rule == Rule::Uniform && shape.align >= 16 && words - at >= 3 {
                     let vector = self.uniform_vector(address.object, first, at)?;
                     for lane in 0..(words - at).min(4) {
@@ -403,7 +404,7 @@ impl<'a> Emitter<'a, '_> {
                         self.bits_of(word, 4, offset % 4, piece)
                     }
                     Index::Expr(byte) | Index::Address(byte) => {
-                        let (index, shift) = self.split_offset(byte, address.begin.is_some());
+                        let (index, shift) = self.split_offset(byte, address.object_address.is_some());
                         let word = self.load_word(address.object, index)?;
                         let word = self.b.shr(word, shift);
                         self.bits_of(word, 4, 0, piece)
@@ -476,7 +477,7 @@ impl<'a> Emitter<'a, '_> {
         let align = ty.scalar().map_or(1, crate::ir::Scalar::size) * u32::from(ty.lanes());
         let shape = AccessShape::new(ty, align.max(1).next_power_of_two(), Kind::Load, false, self.cx.target.pointer_size());
         let linear = Linear { constant: offset, terms: SmallVec::new() };
-        let address = Address { object, linear, begin: None, offset: None, base: offset };
+        let address = Address { object, linear, object_address: None, offset: None, base: offset };
         let raw = self.load_raw(&address, shape)?;
         self.lanes_of_raw(&raw, ty)
     }
@@ -508,7 +509,7 @@ impl<'a> Emitter<'a, '_> {
             let raw = self.raw_of_chunk(scalar, lanes, chunk)?;
             let slot = self.raw_to_element(key, raw);
             if lanes == 3 && key.lanes == 4 {
-                // The fourth lane must not be overwritten.
+                // Store the three lanes separately, because the fourth lane in memory must not be overwritten.
                 let pointer = self.element(address.object, key, first)?;
                 for lane in 0..3 {
                     let place = self.b.element_at(pointer, lane);
@@ -564,7 +565,7 @@ impl<'a> Emitter<'a, '_> {
                     self.store_bits(address.object, Index::Const(offset / 4), mask, bits)?;
                 }
                 Index::Expr(byte) | Index::Address(byte) => {
-                    let (index, shift) = self.split_offset(byte, address.begin.is_some());
+                    let (index, shift) = self.split_offset(byte, address.object_address.is_some());
                     let low = self.b.u32(low);
                     let mask = self.b.shl(low, shift);
                     let bits = self.b.shl(part, shift);

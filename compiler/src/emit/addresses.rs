@@ -9,7 +9,8 @@
 //! %x = OpLoad %uint %p                           =>    %x = OpLoad %uint %p Aligned 4
 //! ```
 //! Elements of a view are aligned to their size. Bytes are emitted as words and then converted, as in [`super::bytes`].
-//! Accesses that fences must make visible to other work-groups are volatile, because a pointer cannot be coherent.
+//! Accesses that fences must make visible to other work-groups are volatile, because the decoration `Coherent` cannot
+//! apply to a pointer to physical storage buffers.
 
 use super::views::ViewKey;
 use super::words::{BINDING, COHERENT, HEADER, INT8, STORAGE_BUFFER, STORAGE_BUFFER_8_BIT_ACCESS, instructions, op};

@@ -125,7 +125,8 @@ impl Broadcast {
     }
 }
 
-/// The index of the work-item in its work-group, as an input of the entry point.
+/// Returns the input of the entry point that contains the index of the work-item in its work-group. Adds this input if
+/// it is missing.
 fn local_index(function: &mut Function, ty: Handle<Type>) -> Handle<Expression> {
     let binding = Some(Binding::BuiltIn(BuiltIn::LocalInvocationIndex));
     let known = function.arguments.iter().position(|argument| argument.binding == binding);

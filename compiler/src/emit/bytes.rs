@@ -98,7 +98,8 @@ pub(super) fn convert_views(words: Vec<u32>) -> Option<Vec<u32>> {
         }
         let start = out.len();
         match code {
-            // The capability may already be declared. Some drivers reject duplicates.
+            // Omit naga's declaration of this capability, because it was declared above and some drivers reject
+            // duplicates.
             op::CAPABILITY if inst.get(1) == Some(&INT8) => continue,
             op::LOAD if pointers.get(inst.get(3)?) == Some(&Pointee::Byte) => {
                 let (ty, result) = (inst[1], inst[2]);

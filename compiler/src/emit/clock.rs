@@ -55,7 +55,8 @@ pub(super) fn is_read(module: &naga::Module) -> bool {
 pub(super) fn insert_reads(words: Vec<u32>) -> Option<Vec<u32>> {
     let mut next = *words.get(3)?;
     let mut out = words.get(..HEADER)?.to_vec();
-    // `marks`: the scope of each constant with a unique number. `pairs`: the type and the scope of each pair of them.
+    // `marks`: the scope of each constant with a unique number. `pairs`: the type and the scope of each vector of two
+    // equal constants of this kind.
     let (mut marks, mut pairs) = (FxHashMap::default(), FxHashMap::default());
     let (mut capability, mut extension) = (false, false);
     for (code, inst) in instructions(&words) {

@@ -1,9 +1,9 @@
 //! Translates one IR function to one naga function: values, control flow, calls.
 //!
-//! In naga, `if` and `switch` have no results, and loops have no parameters. These become variables of the function
-//! that are stored at the end of a region and loaded after it. In the IR, a `break` leaves the innermost loop, even
-//! from within a `switch`. In naga, a `break` in a `switch` leaves the `switch`. The emitted code therefore sets a
-//! flag, and a test after the `switch` leaves the loop.
+//! In naga, `if` and `switch` have no results, and loops have no parameters. These results and parameters become
+//! variables of the function, which are stored at the end of a region and loaded after it. In the IR, a `break` leaves
+//! the innermost loop, even from within a `switch`. In naga, a `break` in a `switch` leaves the `switch`. The emitted
+//! code therefore sets a flag, and a test after the `switch` leaves the loop.
 
 use super::EmitError;
 use super::builder::{Builder, Expr, Shared, Val, chunk_count, chunk_lanes, register, single};
@@ -42,7 +42,7 @@ pub(super) struct Context<'a> {
     pub(super) functions: Vec<Option<Handle<Function>>>,
     /// Private variables in which the kernel passes items to helpers.
     pub(super) passed: FxHashMap<Item, Handle<naga::GlobalVariable>>,
-    /// The variables of the watchdog. `None` if the driver cannot stop a loop.
+    /// The variables of the watchdog ([`super::loop_watchdog`]). `None` if the driver cannot stop a loop.
     pub(super) watch: Option<super::loop_watchdog::WatchdogVariables>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Emitter<'a, 'm> {
     pub(super) is_kernel: bool,
     values: Vec<Option<Val>>,
     loops: Vec<Loop>,
-    /// Number of the last extra loop exit in this function.
+    /// Number of the last extra loop exit in this function ([`super::loop_exit_workaround`]).
     pub(super) extra_exits: u32,
     /// Variables of private arrays, by object.
     pub(super) arrays: FxHashMap<usize, Handle<LocalVariable>>,
@@ -145,7 +145,9 @@ impl<'a, 'm> Emitter<'a, 'm> {
 
     /// The naga type of each chunk, and the number of chunks.
     fn chunk_type(&mut self, ty: Type) -> Result<(Handle<naga::Type>, usize), EmitError> {
-        let scalar = ty.scalar().ok_or_else(|| EmitError::unsupported("a pointer that is selected at run time"))?;
+        let unsupported =
+            || EmitError::unsupported("a pointer that depends on a condition (`c ? p : q`, or a variable that is assigned in a branch)");
+        let scalar = ty.scalar().ok_or_else(unsupported)?;
         Ok((self.b.shared.ty(register(scalar), chunk_lanes(ty.lanes())), chunk_count(ty.lanes())))
     }
 
@@ -255,7 +257,8 @@ impl<'a, 'm> Emitter<'a, 'm> {
                 self.end_watchdog()?;
                 self.b.stmt(Statement::Return { value });
             }
-            // `unreachable`. If the function has a result, naga requires a `return`, so zero is returned.
+            // `unreachable` outside of loops. If the function has a result, naga requires a `return`, so zero is
+            // returned.
             _ if self.loops.is_empty() => {
                 if let Some(ty) = self.result_type(&self.function.returns)? {
                     let value = self.b.bare(Expression::ZeroValue(ty));
@@ -600,7 +603,7 @@ enum Selector {
 
 fn barrier_flags(fence: ir::Fence) -> Barrier {
     let mut flags = Barrier::empty();
-    // naga requires a memory flag, even for a barrier without one.
+    // naga requires at least one memory flag. A barrier without memory flags therefore gets `WORK_GROUP`.
     flags.set(Barrier::WORK_GROUP, fence.local || !(fence.global || fence.image));
     flags.set(Barrier::STORAGE, fence.global);
     flags.set(Barrier::TEXTURE, fence.image);

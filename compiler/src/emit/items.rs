@@ -76,7 +76,8 @@ pub(super) fn used(function: &ir::Function) -> Vec<Item> {
     items
 }
 
-/// The item that a function needs for private arrays in scratch memory. `None` if it has none there.
+/// The item that a function needs for private arrays in scratch memory. `None` if it has no private array in scratch
+/// memory.
 pub(super) fn used_by_memory(plan: &Plan, index: u32) -> Option<Item> {
     let is_in_scratch = |(root, place): (&Root, &RootPlace)| {
         matches!(root, Root::Var(function, _) if *function == index)
@@ -167,7 +168,7 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The global id minus the global offset.
+    /// Computes the global id minus the global offset.
     fn id_without_offset(&mut self, dimension: u8, inputs: &mut Inputs) -> Result<Expr, EmitError> {
         if self.cx.key.binding.single_dispatch && !self.is_declared_linear() {
             return Ok(self.input_lane(inputs, BuiltIn::GlobalInvocationId, dimension));

@@ -3,8 +3,8 @@
 //!
 //! Such a driver executes iterations of several work-items together until all of them have left the loop. Work-items
 //! that left earlier are masked. A value that is computed in the loop and used after it is taken from the last
-//! iteration, for all of these work-items. Only if control flow joins from two exits does the driver store the value in
-//! a variable per work-item:
+//! iteration, for all of these work-items. The driver stores the value in a variable per work-item only if control flow
+//! joins from two exits:
 //!
 //! ```text
 //! loop {                                    loop {
@@ -38,7 +38,7 @@ const BEYOND: u32 = 1 << 31;
 /// Maximum number of loops per function whose conditions have distinct numbers.
 const MAX_LOOPS: u32 = 1 << 20;
 
-/// The number before that of the first loop of a function.
+/// Returns the number before that of the first loop of the function with this index.
 pub(super) const fn first_loop(function: u32) -> u32 {
     function.wrapping_mul(MAX_LOOPS)
 }
@@ -92,8 +92,8 @@ impl Emitter<'_, '_> {
 /// Whether a value that an iteration computes or stores may be used after the loop.
 fn leaves_values(function: &Function, op: &Op) -> bool {
     let Op::Loop { body, .. } = op else { return false };
-    // A loop whose exit is at the start of an iteration passes only parameters, which are variables, or values that can
-    // be computed from them.
+    // A loop whose exit is at the start of an iteration passes only parameters, or values computed from parameters, to
+    // the code after the loop. Parameters are variables.
     if SingleLatchLoop::of(op).is_some_and(|plain| Counted::of(function, &plain).is_some()) {
         return false;
     }

@@ -142,16 +142,16 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         // Expressions of a naga module have no types. This type shows printers that the module uses doubles.
         shared.ty(naga::Scalar::F64, 1);
     }
-    plan::bind(&mut plan, &mut shared, &inputs)?;
+    plan::create_variables(&mut plan, &mut shared, &inputs)?;
     let masked_stores = patch::functions(&plan, &mut shared, target);
     let printf = crate::printf::Table::new(module, target.pointer_size());
     let kernel_function = stage("emit naga", || functions(&inputs, kernel, &plan, &queries, &printf, &mut shared, masked_stores))?;
-    let (local_size, checked_size) = group_size(queries.declared_size, target)?;
+    let (local_size, validated_size) = group_size(queries.declared_size, target)?;
     shared.module.entry_points.push(naga::EntryPoint {
         name: kernel.name.clone(),
         stage: naga::ShaderStage::Compute,
         early_depth_test: None,
-        workgroup_size: checked_size,
+        workgroup_size: validated_size,
         workgroup_size_overrides: None,
         function: kernel_function,
         mesh_info: None,
@@ -185,26 +185,27 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
         printf,
         any_local_size: false,
     };
-    if checked_size != local_size {
+    if validated_size != local_size {
         shader.set_local_size(local_size);
     }
     Ok(shader)
 }
 
-/// The work-group size, and the size with which naga validates the module.
+/// Checks the work-group size. Returns this size, and the size with which naga validates the module.
 fn group_size(local_size: [u32; 3], target: &Target) -> Result<([u32; 3], [u32; 3]), EmitError> {
     // naga supports subgroup queries only in one-dimensional work-groups, because WGSL defines only for these which
-    // work-items form a subgroup. OpenCL does not define it.
-    let checked_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
+    // work-items form a subgroup. OpenCL does not define this for any work-group. So if the output is SPIR-V, naga
+    // validates the module with a one-dimensional work-group.
+    let validated_size = if target.shaders.spirv { items::one_dimension(local_size) } else { local_size };
     let (items, most) = (local_size.iter().map(|&size| u64::from(size)).product(), target.shaders.limits.group_items.into());
     if items > most {
         return Err(EmitError::Limit { what: "work-items in a work-group", needed: items, limit: most });
     }
-    match checked_size.iter().find(|&&size| size > MAX_ITEMS) {
+    match validated_size.iter().find(|&&size| size > MAX_ITEMS) {
         Some(&size) => {
             Err(EmitError::Unsupported(format!("a work-group of {size} work-items in one dimension (the limit is {MAX_ITEMS})")))
         }
-        None => Ok((local_size, checked_size)),
+        None => Ok((local_size, validated_size)),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Names expressions whose text would otherwise nest too deeply.
 //!
-//! Printers inline an expression that is used once. So a long sum becomes nested parentheses, whose depth compilers
-//! limit to 256 (clang, and therefore Metal and Direct3D; WGSL compilers similarly). A named expression becomes a
-//! variable.
+//! Printers inline an expression that is used once. So a long sum becomes nested parentheses. clang, and therefore the
+//! compilers for Metal and Direct3D, limit the depth of parentheses to 256. WGSL compilers have similar limits. A named
+//! expression becomes a variable.
 //!
 //! Example: `a + b + ... + z` becomes `let e32 = ((a + b) + ...); e32 + z`.
 

@@ -1,8 +1,8 @@
-//! Element-wise operations, chunk by chunk.
+//! Element-wise operations, chunk by chunk. A value consists of chunks of up to four lanes ([`super::builder::Val`]).
 //!
 //! 8- and 16-bit integers are `u32` with zero upper bits. Results that may overflow are masked, and operands of signed
-//! operations are sign-extended first. 64-bit integers are `u64`; signed operations use bitcasts. Example: `add i8 %0,
-//! %1` becomes `(a + b) & 0xff`.
+//! operations are sign-extended first. 64-bit integers are `u64`, and signed operations bitcast them to `i64`. Example:
+//! `add i8 %0, %1` becomes `(a + b) & 0xff`.
 
 use super::EmitError;
 use super::builder::{Expr, Val, chunk_count, chunk_lanes, register};
@@ -157,10 +157,11 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// A minimum or maximum of floats. If one operand is a NaN, the result is the other operand.
+    /// Emits a minimum or maximum of floats. If one operand is a NaN, the result is the other operand.
     fn float_extreme(&mut self, maximum: bool, x: Expr, y: Expr) -> Expr {
         if self.cx.target.shaders.spirv {
-            // In SPIR-V, post-processing converts this to NMin or NMax, which have this semantics.
+            // In SPIR-V, post-processing converts these functions to NMin and NMax, which return the other operand for
+            // a NaN.
             return self.b.math(if maximum { MathFunction::Max } else { MathFunction::Min }, &[x, y]);
         }
         let operator = if maximum { BinaryOperator::Greater } else { BinaryOperator::Less };
@@ -170,7 +171,7 @@ impl Emitter<'_, '_> {
         self.b.select(number, r, y)
     }
 
-    /// An integer division or remainder. A divisor that would trap is replaced with 1 at run time.
+    /// Emits an integer division or remainder. A divisor that would trap is replaced with 1 at run time.
     fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Result<Val, EmitError> {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let operator = if matches!(op, BinOp::SDiv | BinOp::UDiv) { BinaryOperator::Divide } else { BinaryOperator::Modulo };
@@ -254,7 +255,7 @@ impl Emitter<'_, '_> {
                 CmpOp::Ne => (BinaryOperator::NotEqual, false),
                 CmpOp::FNe if e.cx.target.shaders.spirv => (BinaryOperator::NotEqual, false),
                 CmpOp::FNe => {
-                    // naga's inequality is false for NaNs.
+                    // naga's inequality is false for NaNs, so the equality is inverted.
                     let equal = e.b.binary(BinaryOperator::Equal, x, y);
                     return Ok(e.b.unary(UnaryOperator::LogicalNot, equal));
                 }
@@ -271,7 +272,8 @@ impl Emitter<'_, '_> {
                 return Ok(e.b.binary(operator, x, y));
             }
             if lanes.scalar == ir::Scalar::I64 && e.cx.target.shaders.defects.long_comparisons {
-                // After their sign bits are inverted, unsigned integers have the order of the signed ones.
+                // Compare the signed integers as unsigned ones: inverted sign bits give unsigned integers with the same
+                // order.
                 let sign = e.b.same(Scalar::U64, 1 << 63, lanes.count);
                 let [x, y] = [x, y].map(|side| e.b.binary(BinaryOperator::ExclusiveOr, side, sign));
                 return Ok(e.b.binary(operator, x, y));
@@ -281,7 +283,8 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// Returns a signed integer with the order of the value. Narrow integers only need a shift to the sign bit.
+    /// Converts integers to signed ones with the same order. Narrow integers are shifted up to the sign bit instead of
+    /// being sign-extended.
     fn ordered(&mut self, lanes: Lanes, x: Expr) -> Expr {
         let x = if lanes.is_narrow() {
             let amount = self.b.same(Scalar::U32, u64::from(32 - lanes.bits()), lanes.count);
@@ -382,7 +385,7 @@ impl Emitter<'_, '_> {
             _ => None,
         };
         if let Some(function) = native(op) {
-            // These functions have only 32- and 16-bit variants.
+            // These functions have only 32- and 16-bit variants, so doubles are converted to floats and back.
             if lanes.scalar != ir::Scalar::F64 {
                 return Ok(self.b.math(function, args));
             }

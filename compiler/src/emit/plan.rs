@@ -35,7 +35,7 @@ pub(super) struct Plan {
     /// The object of the argument buffer, if it is used.
     pub(super) arguments: Option<usize>,
     /// The object for memory at arbitrary addresses, if there is such an access.
-    pub(super) memory: Option<usize>,
+    pub(super) arbitrary_memory: Option<usize>,
     /// The object of the printf buffer, if it is used.
     pub(super) printf: Option<usize>,
     /// The object with the words of the watchdog. `None` if the driver cannot stop a loop.
@@ -80,7 +80,8 @@ pub(super) struct Inputs<'a> {
 /// Size in bytes of `long16` and `double16`.
 const LARGEST_TYPE: u32 = 128;
 
-/// Collects the accesses of all functions, and selects objects and views. [`bind`] then creates the variables.
+/// Collects the accesses of all functions, and selects objects and views. [`create_variables`] then creates the
+/// variables.
 pub(super) fn plan(inputs: &Inputs<'_>) -> Result<Plan, EmitError> {
     let mut planner = Planner { inputs, plan: Plan::default(), shared: FxHashMap::default(), next_binding: 0 };
     if inputs.arguments {
@@ -185,9 +186,10 @@ impl Planner<'_> {
         self.plan.objects.len() - 1
     }
 
-    fn bind(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
-        // The binding numbers have no gaps. On Vulkan, wgpu renumbers the bindings of a layout without gaps, but not
-        // those in SPIR-V from other sources. So other numbers would not match.
+    fn add_binding(&mut self, kind: BindingKind, source: BindingSource) -> u32 {
+        // The binding numbers have no gaps. On Vulkan, wgpu renumbers the bindings of a layout, so that they have no
+        // gaps. It does not renumber the bindings in SPIR-V that it did not write. So numbers with gaps would not
+        // match.
         let binding = self.next_binding;
         self.next_binding += 1;
         self.plan.bindings.push(Binding { binding, kind, source });
@@ -196,19 +198,19 @@ impl Planner<'_> {
 
     fn uniform(&mut self, name: &str, size: u32, source: BindingSource) -> usize {
         let size = size.next_multiple_of(16).max(16);
-        let binding = self.bind(BindingKind::Uniform { size }, source);
+        let binding = self.add_binding(BindingKind::Uniform { size }, source);
         let object = self.object(name.to_owned(), Backing::Uniform { binding, vectors: size / 16 }, size);
         self.plan.objects[object].rule = Rule::Uniform;
         object
     }
 
     fn storage(&mut self, name: &str, size: u32, source: BindingSource) -> usize {
-        let binding = self.bind(BindingKind::Storage, source);
+        let binding = self.add_binding(BindingKind::Storage, source);
         self.object(name.to_owned(), Backing::Storage { binding }, size)
     }
 
     /// Creates the object of a parameter, with a binding or an address.
-    fn memory(&mut self, name: &str, index: u32) -> usize {
+    fn param_object(&mut self, name: &str, index: u32) -> usize {
         match self.inputs.args.addresses.get(index as usize).copied().flatten() {
             Some(place) => {
                 self.arguments();
@@ -220,11 +222,11 @@ impl Planner<'_> {
 
     /// Returns the object for memory at arbitrary addresses.
     fn arbitrary_memory(&mut self) -> usize {
-        if let Some(object) = self.plan.memory {
+        if let Some(object) = self.plan.arbitrary_memory {
             return object;
         }
         let object = self.object("memory".to_owned(), Backing::Address { place: None }, 0);
-        self.plan.memory = Some(object);
+        self.plan.arbitrary_memory = Some(object);
         object
     }
 
@@ -306,7 +308,7 @@ impl Planner<'_> {
                 let object = match self.inputs.key.binding.constant_args.get(ordinal).ok_or_else(missing)? {
                     ConstantBinding::Uniform(size) => self.uniform(&name, *size, source),
                     ConstantBinding::Storage => {
-                        let object = self.memory(&name, index);
+                        let object = self.param_object(&name, index);
                         self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                         object
                     }
@@ -314,7 +316,7 @@ impl Planner<'_> {
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Buffer { restrict, .. }) => {
-                let object = self.memory(&name, index);
+                let object = self.param_object(&name, index);
                 self.plan.objects[object].unaliased = *restrict || self.inputs.key.binding.distinct;
                 Ok(RootPlace { object, base: 0 })
             }
@@ -326,7 +328,7 @@ impl Planner<'_> {
                 Ok(RootPlace { object, base: 0 })
             }
             Some(KernelParam::Image) => {
-                let object = self.memory(&name, index);
+                let object = self.param_object(&name, index);
                 self.plan.objects[object].unaliased = self.inputs.key.binding.distinct;
                 Ok(RootPlace { object, base: 0 })
             }
@@ -337,7 +339,7 @@ impl Planner<'_> {
     }
 
     /// Rounds the size of local arguments up to a multiple of the largest type, if there is enough memory. Other
-    /// drivers do the same, so some applications allocate too little memory without a failure there.
+    /// drivers do the same, so some applications allocate too little memory and do not fail with these drivers.
     fn add_slack(&mut self) {
         let limit = self.inputs.target.language.max_local_memory;
         for object in self.plan.objects.iter_mut().filter(|object| object.has_slack && object.backing == Backing::Workgroup) {
@@ -355,7 +357,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Selects a rule for every object, and moves large private arrays to scratch memory.
+    /// Selects the [`Rule`] of every object, and moves large private arrays to scratch memory.
     fn decide(&mut self) -> Result<(), EmitError> {
         let target = self.inputs.target;
         for widen in [true, false] {
@@ -403,7 +405,7 @@ impl Planner<'_> {
                 end = (end + object.size).next_multiple_of(16);
             }
         }
-        let binding = self.bind(BindingKind::Storage, BindingSource::Scratch { bytes_per_item: end });
+        let binding = self.add_binding(BindingKind::Storage, BindingSource::Scratch { bytes_per_item: end });
         self.plan.scratch = end;
         for place in self.plan.places.values_mut() {
             if let Some(&base) = bases.get(&place.object) {
@@ -417,7 +419,7 @@ impl Planner<'_> {
 }
 
 /// Creates the naga variables of all views.
-pub(super) fn bind(plan: &mut Plan, shared: &mut super::builder::Shared, inputs: &Inputs<'_>) -> Result<(), EmitError> {
+pub(super) fn create_variables(plan: &mut Plan, shared: &mut super::builder::Shared, inputs: &Inputs<'_>) -> Result<(), EmitError> {
     use super::builder::global;
     use naga::AddressSpace;
     let storage = AddressSpace::Storage { access: naga::StorageAccess::LOAD | naga::StorageAccess::STORE };

@@ -27,8 +27,8 @@ pub enum Format {
 }
 
 /// Prints a shader. If [`Shaders::spirv`](crate::target::Shaders::spirv) is true, the caller must not request other
-/// formats than `Naga` and `Spirv`: the other languages do not support aliased views. This is not checked. If it is
-/// false, `Spirv` fails.
+/// formats than `Naga` and `Spirv`: the other languages do not support aliased views. This is not checked. If `spirv`
+/// is false, `Spirv` fails.
 ///
 /// # Errors
 ///

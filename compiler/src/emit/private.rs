@@ -1,13 +1,14 @@
-//! Decides which private arrays are in function variables and which are in scratch memory.
+//! Decides which private arrays are variables of storage class Function and which are in scratch memory.
 //!
-//! Example: with a limit of 8 KiB, a 64-byte array is a function variable and a 16 KiB array is in scratch memory.
+//! Example: with a limit of 8 KiB, a 64-byte array is a variable of storage class Function. A 16 KiB array is in
+//! scratch memory.
 
 use super::views::{Backing, Object, Rule, ViewKey};
 use crate::target::Target;
 
-/// Moves the largest private arrays to scratch memory, so that the others fit the limit. Returns true if an array was
-/// moved. Small arrays are moved last, because they are most likely to be indexed often, or to be promoted to
-/// registers.
+/// Moves the largest private arrays to scratch memory, so that the others fit into the limit `function_memory` of the
+/// device. Returns true if an array was moved. Small arrays are moved last, because they are most likely to be indexed
+/// often, or to be promoted to registers.
 pub(super) fn move_to_scratch(objects: &mut [Object], target: &Target) -> bool {
     let mut private: Vec<(u64, &mut Object)> = objects
         .iter_mut()

@@ -4,12 +4,12 @@
 //! Post-processing changes its output:
 //!
 //! * Every floating-point operation is decorated `NoContraction`. The IR already contains the fused operations, and
-//!   some drivers perform arbitrary algebraic changes if the decoration is missing. This includes `Fma`, which could
-//!   otherwise become a product and a sum. It includes `OpFConvert`: Mesa 26.2 replaces a conversion to a narrower type
-//!   and back by the unrounded value;
+//!   some drivers perform arbitrary algebraic changes if the decoration is missing. `Fma` is decorated too, because it
+//!   could otherwise become a product and a sum. `OpFConvert` is decorated, because Mesa 26.2 replaces a conversion to
+//!   a narrower type and back by the unrounded value;
 //! * `OpFOrdNotEqual` becomes `OpFUnordNotEqual`, `FMin` and `FMax` become `NMin` and `NMax`;
-//! * Storage buffers are decorated `Aliased` if there are several. Exceptions are buffers that have one view or are
-//!   only read, if the source has `restrict` or the launch binds no memory twice;
+//! * Storage buffers are decorated `Aliased` if the shader has more than one. Exceptions are buffers that have one view
+//!   or are only read, if the source has `restrict` or the launch binds no memory twice;
 //! * The zero initialisers of private arrays are removed, because OpenCL C does not require them. The time that
 //!   lavapipe's compiler needs for one is quadratic in the length of the array, and GPUs store the zeros;
 //! * Preservation of denormals, of signed zeros, infinities and NaNs, and rounding to nearest even are requested if the
@@ -37,7 +37,8 @@ pub(super) fn capabilities(target: &Target) -> Capabilities {
     all
 }
 
-/// Validates a module. If the target allows aliasing, bindings need not differ; otherwise validation is full.
+/// Validates a module. If the output is SPIR-V, several variables may have the same binding. Otherwise validation is
+/// full.
 pub(super) fn validate(module: &Module, target: &Target) -> Result<ModuleInfo, EmitError> {
     let mut flags = ValidationFlags::all();
     if target.shaders.spirv {

@@ -12,15 +12,15 @@
 //! # Taints
 //! Each value, each variable at each position, and control flow at each position is uniform or tainted. Taint comes
 //! from operands, from the last value of a variable, and from the control flow at the position. After an `if`, control
-//! flow has its taint from before, unless the `if` contains a `break`, `continue` or `return`. After a loop, it has its
-//! taint from before, unless the loop contains a `return`. Loops are analysed until there is no change. Taint only
-//! increases, so a few iterations suffice.
+//! flow has the taint from before the `if`, unless the `if` contains a `break`, `continue` or `return`. After a loop,
+//! control flow has the taint from before the loop, unless the loop contains a `return`. Loops are analysed until there
+//! is no change. Taint only increases, so a few iterations suffice.
 //!
 //! # Loaded values
 //! OpenCL C requires that all work-items of a work-group execute a barrier together, and the program must ensure this.
-//! Control flow may be non-uniform for WGSL only because of a load for which each work-item reads the same address. One
-//! work-item's value is then broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the
-//! kernel is rejected.
+//! If control flow depends on a load from written memory, and each work-item loads from the same address, one
+//! work-item's value is broadcast ([`super::broadcast`]). If control flow depends on the work-item's id, the kernel is
+//! rejected.
 
 use naga::{
     AddressSpace, Binding, Block, BuiltIn, Expression, Function, GlobalVariable, Handle, LocalVariable, Module, Range, Span, Statement,
@@ -232,7 +232,7 @@ impl<'m> Walk<'m> {
                 let arms = cases.iter().map(|case| (&case.body, !case.fall_through));
                 let ends = self.branch((statement, span), *selector, arms, state);
                 let left = self.enclosing.pop().and_then(|enclosing| enclosing.breaks);
-                return leave(ends, left, state);
+                return after_jumps(ends, left, state);
             }
             Statement::Loop { body, continuing, break_if } => {
                 return self.loop_body((statement, span), (body, continuing), *break_if, state);
@@ -279,7 +279,8 @@ impl<'m> Walk<'m> {
             Statement::Atomic { result: Some(result), .. } => self.values[result.index()] = ITEM,
             Statement::Call { function, arguments, result } => {
                 for &argument in arguments {
-                    // The effect of a callee on memory to which it gets a pointer is not analysed.
+                    // The stores of a callee through its pointer arguments are not analysed, so the variable may differ
+                    // in each work-item.
                     if let Some(Root::Local(variable)) = self.root(argument) {
                         state.variables[variable.index()] = ITEM;
                     }
@@ -306,7 +307,7 @@ impl<'m> Walk<'m> {
         }
     }
 
-    /// Analyses an `if` or `switch`. For each arm, the Boolean is false if it falls through to the next arm.
+    /// Analyses an `if` or `switch`. For each arm, the Boolean is false if the arm falls through to the next arm.
     fn branch(
         &mut self,
         (statement, span): (&Statement, Span),
@@ -376,7 +377,7 @@ impl<'m> Walk<'m> {
         if ends.returns {
             state.control = start.control;
         }
-        leave(Ends { next: false, continues: false, ..ends }, left, state)
+        after_jumps(Ends { next: false, continues: false, ..ends }, left, state)
     }
 }
 
@@ -396,15 +397,15 @@ pub(super) fn address_of(statement: &Statement) -> StatementAddress {
     std::ptr::from_ref(statement).addr()
 }
 
-/// Updates the state after a loop or switch. `left` are the variables at its exits.
-fn leave(ends: Ends, left: Option<Vec<Taint>>, state: &mut State) -> Ends {
-    if let Some(left) = left {
+/// Updates the state after a loop or switch. `exits` are the variables at its exits.
+fn after_jumps(ends: Ends, exits: Option<Vec<Taint>>, state: &mut State) -> Ends {
+    if let Some(exits) = exits {
         if ends.next {
             let mut after = Some(std::mem::take(&mut state.variables));
-            join_variables(&mut after, &left);
+            join_variables(&mut after, &exits);
             state.variables = after.unwrap_or_default();
         } else {
-            state.variables = left;
+            state.variables = exits;
         }
     }
     Ends { next: ends.next || ends.breaks, breaks: false, ..ends }

@@ -1,4 +1,5 @@
-//! Lanes: construction, extraction, shuffles, and bitcasts between values of different shapes.
+//! Lanes: construction, extraction, shuffles, and bitcasts between values of different shapes. A value consists of
+//! chunks of up to four lanes ([`super::builder::Val`]).
 //!
 //! Example: a bitcast from `f32x2` to `i64` combines two raw words with [`Emitter::join`].
 
@@ -12,7 +13,7 @@ use smallvec::SmallVec;
 /// The lanes of a value, one scalar expression per lane.
 pub(super) type Scalars = SmallVec<[Expr; 16]>;
 
-/// The lane that a lane of a shuffle selects.
+/// A lane of an operand, which a lane of the result of a shuffle copies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Source {
     /// Index of the chunk among the chunks of both operands.
@@ -97,7 +98,7 @@ impl Emitter<'_, '_> {
         if lanes == 1 {
             return Ok(single(vector));
         }
-        // A lane that is out of range is unspecified, but the access must be valid.
+        // The result for an index out of range is unspecified, but the access must be valid. So the index is limited.
         let index = if lanes == 3 {
             let last = self.b.u32(2);
             self.b.math(MathFunction::Min, &[index, last])

@@ -2,15 +2,15 @@
 //! to the object, which [`super::plan`] collects.
 //!
 //! * On Vulkan, a storage buffer has several views: aliased arrays at one binding. An access with sufficient alignment
-//!   uses an array whose elements have its width and lanes. Accesses to 8-bit integers use single bytes if the device
-//!   supports them. Exceptions are loads that are aligned to words, and stores of whole words. All other accesses use
-//!   words.
+//!   uses an array whose elements have the width and lanes of the access. Accesses to 8-bit integers use single bytes
+//!   if the device supports them. Exceptions are loads that are aligned to words, and stores of whole words. All other
+//!   accesses use words.
 //! * If aliasing is not allowed (OpenGL ES, Metal, DX12, WebGPU), and in work-group and private memory, an object has
-//!   one view. If all accesses consist of the same element, it is an array of this element, otherwise of words. In
-//!   work-group and private memory, an 8- or 16-bit integer occupies one word if all accesses have the same size. Then
-//!   stores need not preserve other elements, and programs cannot observe the layout. In private memory, such an
-//!   integer occupies only 16 bits if the device has 16-bit integers. Work-group memory is not widened if it would then
-//!   exceed the limit.
+//!   one view. If all accesses consist of the same element, the view is an array of this element, otherwise an array of
+//!   words. In work-group and private memory, an 8- or 16-bit integer occupies one word if all accesses have the same
+//!   size. Then stores need not preserve other elements, and programs cannot observe the layout. In private memory,
+//!   such an integer occupies only 16 bits if the device has 16-bit integers. Work-group memory is not widened if the
+//!   widened memory would exceed the limit.
 //! * Uniform buffers are arrays of `vec4<u32>`, as their layout rules require.
 
 use super::EmitError;
@@ -96,7 +96,7 @@ impl AccessShape {
         self.align.min(4)
     }
 
-    /// Whether a store through words does not overwrite every byte of a word.
+    /// Whether a store through words leaves bytes of a word unchanged.
     pub(super) fn is_partial(self) -> bool {
         self.piece() < 4 || !self.bytes().is_multiple_of(4)
     }
@@ -213,7 +213,7 @@ impl Object {
                     8 => Scalar::U64,
                     4 => Scalar::U32,
                     2 if target.shaders.int16 => naga_u16(),
-                    // An access to whole words is faster.
+                    // Accesses to whole words do not use bytes, because accesses to words are faster.
                     1 if target.shaders.int8_storage && (shape.align < 4 || (shape.kind == Kind::Store && shape.is_partial())) => {
                         return Some(ViewKey::BYTES);
                     }
@@ -227,8 +227,8 @@ impl Object {
         }
     }
 
-    /// Whether the object may be declared read-only. Drivers read such buffers through other caches. On an H100, this
-    /// is slower for loads of more than 16 bytes.
+    /// Whether the object may be declared read-only. Drivers read such buffers through other caches. On an H100, loads
+    /// of more than 16 bytes are slower through these caches, so an object with such loads is not declared read-only.
     pub(super) fn is_only_read(&self) -> bool {
         let is_read = |shape: &AccessShape| shape.kind == Kind::Load && shape.size * shape.lanes <= 16;
         self.unaliased && self.shapes.iter().all(is_read)
@@ -242,7 +242,7 @@ impl Object {
     pub(super) fn atomic(&self, shape: AccessShape) -> Option<ViewKey> {
         match self.rule {
             Rule::Uniform => None,
-            // A half is part of a word.
+            // An atomic operation on a half accesses the word that contains the half.
             Rule::One(key) => (key.atomic && key.width == shape.size.max(4)).then_some(key),
             Rule::Many if shape.size < 4 => Some(ViewKey::ATOMIC_WORDS),
             Rule::Many => {

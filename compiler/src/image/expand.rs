@@ -202,7 +202,7 @@ impl<'a> Expansion<'a> {
     fn image(&self, value: Value) -> Result<(u32, ImageFormat), PassError> {
         self.images.get(&value).copied().ok_or_else(|| PassError::Unsupported {
             function: self.function.name.clone(),
-            what: "an image that is selected at run time".to_owned(),
+            what: "an image that depends on a condition (`c ? p : q`, or a variable that is assigned in a branch)".to_owned(),
         })
     }
 

@@ -134,7 +134,7 @@ mod tests {
         }
     }
 
-    /// The conversion of halves depends on the device.
+    /// Functions for devices with different conversions of halves differ.
     #[test]
     fn devices_have_their_own_functions() {
         let call =

@@ -59,9 +59,10 @@ pub(super) struct Group<'a> {
     pub(super) program: &'a Program,
     /// Pointers to the objects of the module.
     pub(super) globals: Vec<u64>,
-    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if the argument is null or not a
+    /// buffer.
     pub(super) buffers: Vec<[u32; 3]>,
-    /// The tables of [`Dispatch`](super::launch::Dispatch) with these names.
+    /// Copies of the tables with these names in [`Dispatch`](super::launch::Dispatch).
     pub(super) starts: Vec<u32>,
     pub(super) merged_offsets: Vec<u32>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
@@ -128,7 +129,7 @@ impl Item {
         self.frames.len() == other.frames.len() && self.frames.iter().zip(&other.frames).all(|(a, b)| (a.func, a.next) == (b.func, b.next))
     }
 
-    /// The function and the source location, for messages.
+    /// The function and the source location of the last executed instruction, for messages.
     pub(super) fn location(&self, program: &Program) -> Option<(String, Span)> {
         let frame = self.frames.last()?;
         let code = program.functions.get(frame.func as usize)?;
@@ -279,7 +280,7 @@ fn folded(fold: Fold, members: &[Member], results: &mut Vec<[u64; 4]>) {
     let of = |index: u32| members.iter().find(|member| member.index == index).map(|member| member.value);
     match fold {
         Fold::Barrier => all([0; 4]),
-        // The index is uniform.
+        // The index is uniform, so the index of any member is correct.
         Fold::Broadcast { .. } => all(one(members.last().and_then(|member| of(member.other as u32)).unwrap_or_default())),
         Fold::First => all(one(values().next().unwrap_or_default())),
         Fold::Reduce(f) => all(one(values().reduce(f).unwrap_or_default())),
@@ -377,7 +378,7 @@ fn segment(
             }
             Inst::ExtractDyn { vector, index, to } => {
                 let index = r[index as usize];
-                // The result for an index out of range is unspecified: the first lane.
+                // The result for an index out of range is unspecified. Here it is the first lane.
                 let lane = if index < u64::from(vector.lanes) { index as u32 } else { 0 };
                 r[to as usize] = r[(vector.at + lane) as usize];
             }

@@ -1,9 +1,9 @@
 //! Floating-point operations on single lanes, correctly rounded to nearest even, with denormals. Exceptions are `rsqrt`
-//! and the `native_` functions, which need not be correctly rounded. Most of these are computed in double precision and
-//! then rounded.
+//! and the `native_` functions, which need not be correctly rounded. Most of these exceptions are computed in double
+//! precision and then rounded.
 //!
-//! Halves are computed in double precision. Sums and products of halves are exact there. For quotients, roots and fused
-//! operations, double precision suffices: the second rounding does not change the result.
+//! Halves are computed in double precision. Sums and products of halves are exact in double precision. For quotients,
+//! roots and fused operations, double precision suffices: the second rounding does not change the result.
 
 use super::integer::{by_width, mask, signed};
 use super::number::{Binary, Ternary, Unary};
@@ -108,8 +108,8 @@ impl Format for Double {
     }
 }
 
-/// Rounds a double to a float, to odd. The float then rounds to the same half as the double, because a float has more
-/// than two bits more than a half.
+/// Rounds a double to a float, to odd. The float then rounds to the same half as the double. This holds because the
+/// significand of a float (24 bits) is more than two bits longer than that of a half (11 bits).
 pub(super) fn to_odd(value: f64) -> f32 {
     let near = value as f32;
     if !near.is_finite() || f64::from(near) == value {
@@ -328,7 +328,7 @@ rounded! {
     recip = |x| 1.0 / x;
 }
 
-/// Returns the function for a [`MathOp`] with one float operand. `None` if it is not one.
+/// Returns the function for a [`MathOp`] with one float operand. `None` for other operations.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::FAbs => by_format!(scalar, abs),
@@ -348,7 +348,7 @@ pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     })
 }
 
-/// Returns the function for a [`MathOp`] with two float operands. `None` if it is not one.
+/// Returns the function for a [`MathOp`] with two float operands. `None` for other operations.
 pub(super) fn math2(op: MathOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         MathOp::NativeDivide => by_format!(scalar, div),
@@ -375,7 +375,8 @@ pub(super) fn math3(op: MathOp, scalar: Scalar, fused: bool) -> Option<Ternary> 
     })
 }
 
-/// The result of a conversion that does not fit, which OpenCL C leaves unspecified. Programs are unlikely to use it.
+/// The result of a conversion of a float that does not fit the integer type, which OpenCL C leaves unspecified.
+/// Programs are unlikely to expect this number.
 const NO_INTEGER: u64 = 0x0bad_0bad_0bad_0bad;
 
 fn to_signed<F: Format, const BITS: u32>(a: u64) -> u64 {
@@ -444,7 +445,7 @@ fn converted<F: Format>(to: Scalar) -> Option<Unary> {
     })
 }
 
-/// Returns the function for a conversion from or to a float. `None` if it is not one.
+/// Returns the function for a conversion from or to a float. `None` for other conversions.
 pub(super) fn cast(op: CastOp, from: Scalar, to: Scalar) -> Option<Unary> {
     match (op, from) {
         (CastOp::FToS, Scalar::F16) => signed_of::<Half>(to),

@@ -123,7 +123,7 @@ fn rotate<const BITS: u32>(a: u64, b: u64) -> u64 {
     }
 }
 
-/// These operations do not depend on the width.
+/// Bitwise AND. Bitwise operations of two operands do not depend on the width.
 fn and(a: u64, b: u64) -> u64 {
     a & b
 }
@@ -136,7 +136,7 @@ fn xor(a: u64, b: u64) -> u64 {
     a ^ b
 }
 
-/// Returns the function for an operation on two integers (or bools). `None` if it is not one.
+/// Returns the function for an operation on two integers or bools. `None` for other operations.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         BinOp::Add => by_width!(scalar, add),
@@ -207,7 +207,7 @@ fn uge(a: u64, b: u64) -> u64 {
     u64::from(a >= b)
 }
 
-/// Returns the function for a comparison of integers, bools or pointers. `None` if it is not one.
+/// Returns the function for a comparison of integers, bools or pointers. `None` for other comparisons.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     Some(match op {
         CmpOp::Eq => eq,
@@ -232,7 +232,7 @@ fn neg<const BITS: u32>(a: u64) -> u64 {
     a.wrapping_neg() & mask::<BITS>()
 }
 
-/// Returns the function for an operation on one integer. `None` if it is not one.
+/// Returns the function for an operation on one integer. `None` for other operations.
 pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         UnOp::Not => by_width!(scalar, not),
@@ -261,7 +261,7 @@ fn reverse<const BITS: u32>(a: u64) -> u64 {
     a.reverse_bits() >> (64 - BITS)
 }
 
-/// Returns the function for a [`MathOp`] on integers. `None` if it is not one.
+/// Returns the function for a [`MathOp`] on integers. `None` for other operations.
 pub(super) fn math(op: MathOp, scalar: Scalar) -> Option<Unary> {
     Some(match op {
         MathOp::SAbs => by_width!(scalar, abs),
@@ -292,7 +292,7 @@ fn sext_from<const FROM: u32>(to: Scalar) -> Option<Unary> {
     })
 }
 
-/// Returns the function for a conversion between integers. `None` if it is not one.
+/// Returns the function for a conversion between integers. `None` for other conversions.
 pub(super) fn cast(op: CastOp, from: Scalar, to: Scalar) -> Option<Unary> {
     match op {
         CastOp::Trunc | CastOp::ZExt => Some(by_width!(to, resize)),

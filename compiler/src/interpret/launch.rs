@@ -83,7 +83,7 @@ impl Instance {
 }
 
 /// All index triples below a limit. The first dimension varies fastest.
-fn steps(limit: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
+fn index_triples(limit: [u32; 3]) -> impl Iterator<Item = [u32; 3]> {
     (0..limit[2]).flat_map(move |z| (0..limit[1]).flat_map(move |y| (0..limit[0]).map(move |x| [x, y, z])))
 }
 
@@ -186,12 +186,12 @@ impl Program {
         locals: &[u32],
         dispatch: &Dispatch,
     ) -> Result<(), Fault> {
-        let mut items = Items::default();
+        let mut items = ItemPool::default();
         let mut invocations = group.global_size;
         invocations[0] >>= coarsening_log2;
         group.num_groups = std::array::from_fn(|d| invocations[d].div_ceil(group.enqueued_local_size[d]));
         let [first, end] = dispatch.part.unwrap_or([[0; 3], group.num_groups]);
-        for id in steps(std::array::from_fn(|d| end[d].saturating_sub(first[d]))) {
+        for id in index_triples(std::array::from_fn(|d| end[d].saturating_sub(first[d]))) {
             let id = std::array::from_fn(|d| first[d] + id[d]);
             group.group = id;
             let left: [u32; 3] = std::array::from_fn(|d| invocations[d].saturating_sub(id[d].saturating_mul(group.enqueued_local_size[d])));
@@ -314,7 +314,8 @@ struct Bound {
     locals: Vec<u32>,
     /// Structures that are passed by value.
     structs: Vec<Vec<u8>>,
-    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if it is not a buffer, or null.
+    /// For each argument: object, offset in the object, and size, both in bytes. Zeros if the argument is null or not a
+    /// buffer.
     buffers: Vec<[u32; 3]>,
     /// For each argument: the words of the image descriptor. Empty if there are no images.
     images: Vec<[u32; WORDS as usize]>,
@@ -369,14 +370,14 @@ impl Bound {
 
 /// Work-items that have ended. Their memory is reused.
 #[derive(Default)]
-struct Items {
+struct ItemPool {
     free: Vec<Item>,
 }
 
 /// A work-item and the reason for which it stopped. `None` after it has ended.
 type Stopped = Option<(Stop, Item)>;
 
-impl Items {
+impl ItemPool {
     /// Runs one work-item until it stops.
     fn run_item(&mut self, mut item: Item, group: &mut Group<'_>) -> Result<Stopped, Fault> {
         let stop = item.run(group)?;
@@ -391,7 +392,7 @@ impl Items {
     fn run(&mut self, group: &mut Group<'_>, func: usize, registers: &[u64], left: [u32; 3]) -> Result<(), Fault> {
         let (local, enqueued) = (group.local_size, group.enqueued_local_size);
         let mut items: Vec<Stopped> = Vec::new();
-        for (linear, id) in (0..).zip(steps(local)) {
+        for (linear, id) in (0..).zip(index_triples(local)) {
             if (0..3).any(|d| id[d] >= left[d]) {
                 items.push(None);
                 continue;
@@ -421,7 +422,7 @@ impl Items {
 }
 
 /// Executes the next collective operation of a subgroup, if none of its work-items can continue alone. Returns whether
-/// there was one.
+/// it executed an operation.
 fn run_subgroup_collective(program: &Program, items: &mut [Stopped], lanes: u32) -> Result<bool, Fault> {
     if items.iter().flatten().any(|(stop, _)| *stop == Stop::TimeSlice) {
         return Ok(false);

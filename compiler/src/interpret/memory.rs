@@ -56,7 +56,7 @@ pub(super) const fn split(pointer: u64) -> (MemoryKind, usize, usize) {
     (kind, (pointer >> 32 & 0x3fff_ffff) as usize, (pointer & 0xffff_ffff) as usize)
 }
 
-/// Returns the pointer. Returns null if it points to another kind of memory.
+/// Returns `pointer`, or null if it does not point to memory of this kind.
 pub(super) fn within(kind: MemoryKind, pointer: u64) -> u64 {
     if split(pointer).0 == kind { pointer } else { 0 }
 }

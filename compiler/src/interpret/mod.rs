@@ -30,8 +30,8 @@
 //!
 //! # Unspecified values
 //! Every byte of memory that was not written, and of [`Const::Undef`](crate::ir::Const::Undef), has a value that the
-//! caller selects. If two runs with different values give different results, these depend on unspecified values. A
-//! division by zero, and a conversion of a float that does not fit an integer, always give the same value.
+//! caller selects. If two runs with different values give different results, the results depend on unspecified values.
+//! A division by zero, and a conversion of a float that does not fit an integer, always give the same value.
 
 mod code;
 mod execute;

@@ -12,17 +12,18 @@ pub(super) type Binary = fn(u64, u64) -> u64;
 /// A function with three operands.
 pub(super) type Ternary = fn(u64, u64, u64) -> u64;
 
-/// Returns `None` if the IR has no such operation.
+/// Selects the function for one lane of an operation, or `None` if the IR does not have the operation for this type.
 pub(super) fn unary(op: UnOp, scalar: Scalar) -> Option<Unary> {
     if op == UnOp::FNeg { float::negate(scalar) } else { integer::unary(op, scalar) }
 }
 
-/// Returns `None` if the IR has no such operation.
+/// Selects the function for one lane of an operation, or `None` if the IR does not have the operation for this type.
 pub(super) fn binary(op: BinOp, scalar: Scalar) -> Option<Binary> {
     if scalar.is_float() { float::binary(op, scalar) } else { integer::binary(op, scalar) }
 }
 
-/// Returns `None` if the IR has no such operation. Pointers are compared as 64-bit integers.
+/// Selects the function for one lane of an operation, or `None` if the IR does not have the operation for this type.
+/// Pointers are compared as 64-bit integers.
 pub(super) fn compare(op: CmpOp, scalar: Scalar) -> Option<Binary> {
     if scalar.is_float() { float::compare(op, scalar) } else { integer::compare(op, scalar) }
 }
@@ -39,7 +40,7 @@ pub(super) enum Math {
     Three(Ternary),
 }
 
-/// Returns `None` if the IR has no such operation.
+/// Selects the function for one lane of an operation, or `None` if the IR does not have the operation for this type.
 pub(super) fn math(op: MathOp, scalar: Scalar, fused: bool) -> Option<Math> {
     integer::math(op, scalar)
         .or_else(|| float::math(op, scalar))

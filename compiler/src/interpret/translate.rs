@@ -1,8 +1,8 @@
 //! Translates the regions of the IR to code for registers.
 //!
-//! Registers are assigned in the order of definitions. The registers of a region are reused after it, because its
-//! values are not visible there. Operations that only reinterpret lanes (such as `extract`, and `bitcast` between equal
-//! lane counts) refer to existing registers.
+//! Registers are assigned in the order of definitions. The registers of a region are reused after the region, because
+//! its values are not visible outside of it. Operations that only reinterpret lanes (such as `extract`, and `bitcast`
+//! between equal lane counts) refer to existing registers.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -211,7 +211,7 @@ impl Translator<'_> {
         let top = self.top;
         for index in 0..moves.len() {
             let (from, to) = moves[index];
-            // The source would be overwritten before it is read, so it is saved.
+            // If an earlier move overwrites the source, save the source first.
             if moves[..index].iter().any(|(_, earlier)| overlaps(from, to.lanes, *earlier)) {
                 let saved = self.allocate(to.lanes);
                 self.push(Inst::Move { from, to: saved });
@@ -314,7 +314,7 @@ impl Translator<'_> {
             }
             Op::Call(func, args) => {
                 let list = self.list(args);
-                // The registers are consecutive, like those of returned values.
+                // The registers of the results are consecutive, like those of returned values.
                 let to = self.top;
                 for &result in &inst.results {
                     self.define(result);
@@ -586,7 +586,8 @@ impl Translator<'_> {
         };
         let Some(fold) = fold else { return self.unsupported(format!("{op:?} of a group")) };
         let cluster = by.filter(|_| matches!(op, GroupOp::ActiveReduce(_) | GroupOp::ActiveInclusive(_) | GroupOp::ActiveExclusive(_)));
-        // After specialisation, these are operations of the active work-items (`passes::groups`).
+        // After specialisation, reductions and scans are operations of the active work-items (`passes::groups`), and do
+        // not require the whole subgroup.
         let arithmetic = matches!(op, GroupOp::Reduce(_) | GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_));
         let for_launch = matches!(self.settings.stage, Stage::Prepared | Stage::Launched);
         let whole = matches!(op, GroupOp::Broadcast | GroupOp::Barrier) || (arithmetic && !for_launch);
@@ -639,7 +640,7 @@ impl Translator<'_> {
         let value = value.map_or(pointer, |value| self.at(value));
         let to = match result {
             Some(result) => self.define(result).at,
-            // The old value is not used.
+            // The old value is not used, so the next instruction can use its register.
             None => {
                 let saved = self.allocate(1).at;
                 self.top = saved;

@@ -13,7 +13,8 @@ use crate::diag::Span;
 /// A position for new instructions.
 #[derive(Debug)]
 pub struct Cursor<'a> {
-    /// The function to which new values are added. Its body may be moved out of it.
+    /// The function to which new values are added. The body may be outside of this function while a pass rewrites the
+    /// body.
     pub function: &'a mut Function,
     /// The list to which new instructions are appended.
     pub out: &'a mut Vec<Inst>,

@@ -18,14 +18,15 @@ impl ImageFormat {
     /// Size of an element in bytes.
     pub const fn element_size(self) -> u32 {
         let channels = match self.order {
-            // Formats with two channels; RGB and sRGB; formats with four channels.
+            // The arms, in order: formats with two channels, RGB and sRGB with three channels, formats with four
+            // channels.
             0x10b2 | 0x10b3 | 0x10bb => 2,
             0x10b4 | 0x10bf => 3,
             0x10b5..=0x10b7 | 0x10bc | 0x10c0..=0x10c3 => 4,
             _ => 1,
         };
         match self.data_type {
-            // Packed: 565 and 555, 101010, 101010_2 and 2_101010.
+            // Packed formats: 565 and 555 have 2 bytes. 101010, 101010_2 and 2_101010 have 4 bytes.
             0x10d4 | 0x10d5 => 2,
             0x10d6 | 0x10e0 | 0x10e5 => 4,
             0x10d0 | 0x10d2 | 0x10d7 | 0x10da => channels,
@@ -126,7 +127,7 @@ impl SamplerWord {
     /// The sampler as a word: CLK_ bits, the lower bound in bits 8 to 19, and [`Self::MAX_LOD`] minus the upper bound
     /// in bits 20 to 31.
     pub const fn bits(self) -> u32 {
-        // Casts of floats saturate; NaN becomes 0.
+        // Casts from floats to integers saturate, and NaN becomes 0.
         const fn fixed(lod: f32) -> u32 {
             let steps = (lod * 256.0 + 0.5) as u32;
             if steps < SamplerWord::MAX_LOD { steps } else { SamplerWord::MAX_LOD }
@@ -177,7 +178,7 @@ pub enum Level {
     Base,
     /// A level number: a float if the coordinates are floats, otherwise an integer.
     Lod,
-    /// From explicit gradients of the coordinates in two directions.
+    /// The level that follows from explicit gradients of the coordinates in two directions.
     Gradients,
 }
 
@@ -185,7 +186,7 @@ pub enum Level {
 /// coordinates, the level or gradients if specified, and for writes a colour with four channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ImageCall {
-    /// Whether it is a `write_image`, which has integer coordinates.
+    /// Whether the call is a `write_image`, which has integer coordinates.
     pub write: bool,
     pub shape: ImageShape,
     pub colour: Colour,
@@ -230,7 +231,7 @@ impl Colour {
         Self::Raw(bytes as u8)
     }
 
-    /// The format with which the memory of an image is accessed.
+    /// Returns the format with which a call with this colour accesses the memory of an image with format `image`.
     pub const fn format(self, image: ImageFormat) -> ImageFormat {
         let (r, rg) = (0x10b0, 0x10b2);
         let (uint8, uint16, uint32) = (0x10da, 0x10db, 0x10dc);

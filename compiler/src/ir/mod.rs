@@ -19,7 +19,8 @@
 //!   and type.
 //! * Integers are signless. `bool` (and vectors of it) is a separate type, distinct from `i8`.
 //! * Operands of element-wise operations have one type. A `select` may have a scalar `bool` condition for vectors.
-//! * An access specifies its alignment in bytes, a power of two. The front end guarantees that the address has it.
+//! * An access specifies its alignment in bytes, a power of two. The front end guarantees that the address has this
+//!   alignment.
 //! * `private` memory is accessed through [`Op::VarAddr`], module memory through [`Op::GlobalAddr`], buffers through
 //!   the parameters of kernels.
 //!
@@ -56,8 +57,8 @@ use std::fmt;
 /// recursion over regions is safe.
 pub const MAX_NESTING: usize = 256;
 
-/// Nesting at which both front ends stop nesting the code after a jump. They guard that code with a flag instead.
-/// Drivers limit the nesting: lavapipe ignores the conditions of more than 78 nested `if`s and loops.
+/// Nesting at which the front ends (OpenCL C and SPIR-V) stop nesting the code after a jump. They guard that code with
+/// a flag instead. Drivers limit the nesting: lavapipe ignores the conditions of more than 78 nested `if`s and loops.
 pub(crate) const PREFERRED_NESTING: usize = 24;
 
 macro_rules! entity {
@@ -197,8 +198,8 @@ pub struct Kernel {
     /// Whether the kernel calls functions with pointers to global memory. Shaders pass such pointers as addresses, so
     /// buffers must be accessed by address.
     pub requires_addresses: bool,
-    /// Whether no load or store assumes more alignment than its base object has. True after `passes::infer_alignment`;
-    /// the verifier checks it.
+    /// Whether each load and store assumes at most the alignment of its base object. True after
+    /// `passes::infer_alignment`; the verifier checks it.
     pub aligned: bool,
 }
 
@@ -371,7 +372,7 @@ pub enum CmpOp {
     ULe,
     UGt,
     UGe,
-    /// Ordered comparisons: false if an operand is a NaN.
+    /// Ordered, like all comparisons of floats except [`Self::FNe`]: false if an operand is a NaN.
     FEq,
     /// Unordered comparison: true if an operand is a NaN (C's `!=`).
     FNe,
@@ -389,7 +390,7 @@ pub enum CastOp {
     ZExt,
     /// From a narrower integer or `bool` (to 0 or -1).
     SExt,
-    /// Float to signed integer, truncated. The result is unspecified if it does not fit.
+    /// Float to signed integer, truncated. The result is unspecified if the value does not fit the integer type.
     FToS,
     FToU,
     /// Signed integer to float, rounded to nearest even.
@@ -470,7 +471,7 @@ pub enum WorkItem {
     ArgSize(u32),
     /// The upper half of the size of the argument in bytes.
     ArgSizeHigh(u32),
-    /// Half of the address of the argument's memory, if it is accessed by address.
+    /// One 32-bit half of the address of the argument's memory, if this memory is accessed by address.
     ArgAddress {
         /// Index of the parameter.
         param: u32,
@@ -511,7 +512,8 @@ pub enum AtomicOp {
     Store,
 }
 
-/// Collective operations. All work-items of a work-group must execute them. In a subgroup, the active work-items do.
+/// Collective operations. All work-items of a work-group must execute a work-group operation. The active work-items of
+/// a subgroup execute a subgroup operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum GroupOp {
     /// True if a `bool` is true for all work-items.
@@ -669,9 +671,10 @@ pub enum Op {
     },
 
     /// For instrumented kernels: reports a component of the first value that is a NaN although the components from
-    /// which it was computed are not. All values are floats of one scalar type. If a value has as many components as
-    /// the first one, component `i` is compared with component `i`, otherwise with every component. `part`: the
-    /// component of the vector in the source.
+    /// which it was computed are not. All values are floats of one scalar type. The other values have as many
+    /// components as the first one, or one component. Component `i` of the first value is compared with component `i`
+    /// of the others, or with their only component. If the first value is one component of a vector in the source,
+    /// `part` is its index.
     NanCheck {
         values: Vec<Value>,
         part: Option<u8>,

@@ -18,7 +18,7 @@ pub enum Space {
     /// Read-only memory: `__constant` arguments, program-scope constants, string literals, aggregates passed by value
     /// to kernels.
     Constant,
-    /// Private, local or global memory, which is known at run time only.
+    /// Memory that is known only at run time to be private, local or global memory.
     Generic,
 }
 
@@ -101,7 +101,8 @@ pub enum Type {
     /// A vector of 2, 3, 4, 8 or 16 lanes. Three lanes occupy the memory of four where OpenCL C requires it. The size
     /// of an access is always the size of the lanes (12 bytes for a `float3`); the front end computes the layout.
     Vector(Scalar, u8),
-    /// An address in an address space. Its size is 8 bytes if the target has 64-bit integers, otherwise 4.
+    /// An address in an address space. Its size is 8 bytes if the OpenCL C of the target has 64-bit integers, otherwise
+    /// 4.
     Ptr(Space),
 }
 

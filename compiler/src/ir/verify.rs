@@ -49,7 +49,8 @@ pub fn verify_function(module: &Module, function: &Function) -> Result<(), Vec<V
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The values that receive the operands of the terminators of a region. `None` if the terminator is not valid there.
+/// The values that receive the operands of the terminators of a region. `None` if the terminator is not valid in the
+/// region.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     yields: Option<&'a [Value]>,
@@ -312,7 +313,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Returns the type of an operation's result. If the operation permits several types, it is the declared type.
+    /// Returns the type of an operation's result. If the operation permits several types, returns the declared type.
     fn result_type(&self, op: &Op, inst: &Inst) -> Result<Option<Type>, String> {
         let declared = inst.results.first().and_then(|r| self.function.values.get(r.index())).map_or(Type::Void, |v| v.ty);
         Ok(Some(match op {

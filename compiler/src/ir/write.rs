@@ -1,5 +1,5 @@
-//! Writes the text form. It does not contain spans and [`Kernel::coarsening_log2`](super::Kernel::coarsening_log2).
-//! [`super::read`] restores everything else.
+//! Writes the text form. The text contains neither spans nor
+//! [`Kernel::coarsening_log2`](super::Kernel::coarsening_log2). [`super::read`] restores everything else.
 //!
 //! ```text
 //! global @g0 "tile" local size=256 align=4

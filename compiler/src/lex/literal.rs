@@ -62,7 +62,8 @@ fn integer(text: &str, hex: bool) -> Result<Number, String> {
 }
 
 fn integer_suffix(suffix: &str) -> Result<IntSuffix, String> {
-    // `long long` has 64 bits, as `long`. Portable sources use its suffix.
+    // The suffixes of `long long` are accepted, because portable sources use them. `long long` has 64 bits, like
+    // `long`.
     match suffix {
         "" => Ok(IntSuffix::default()),
         "u" => Ok(IntSuffix { unsigned: true, long: false }),

@@ -1,13 +1,14 @@
 //! Separate compilation (OpenCL API 5.8.3): the linker for translation units that are checked and lowered separately.
 //!
 //! A [`CompiledUnit`] is IR in memory form, with all functions and variables that have external linkage. A function
-//! that is only declared has the body `unreachable`, and a variable that is only declared has no contents. [`link()`]
-//! finds the definition in another unit by name (and parameters, if overloadable). It merges the units to one module,
-//! and runs the build passes on the module, as for a single source.
+//! that is only declared has the body `unreachable`, and a variable that is only declared has no contents. For such a
+//! declaration, [`link()`] finds the definition in another unit by the name. The parameters of overloadable functions
+//! must match too. [`link()`] merges the units into one module and runs the build passes on the module, as for a single
+//! source.
 //!
 //! Each unit has separate macros, options, `static` names and copies of library functions. A unit uses its own `inline`
-//! definition. Other units use it as well if no unit has a definition without `inline`. A stricter interpretation of
-//! C99 6.7.4 would reject programs that other implementations accept.
+//! definition. Other units use this definition too if no unit has a definition without `inline`. C99 6.7.4 can be read
+//! more strictly, but then linking would reject programs that other implementations accept.
 
 mod signature;
 #[cfg(test)]
@@ -63,7 +64,7 @@ pub enum Output {
 }
 
 impl CompiledUnit {
-    /// Lowers a checked unit. `map` is the source map of its spans.
+    /// Lowers a checked unit. `map` is the source map of the spans in `program`.
     pub(crate) fn new(program: &thir::Program, map: &SourceMap, options: &BuildOptions, target: &Target) -> Result<Self, LowerError> {
         let (module, instances) = lower_unit(program, options, target)?;
         let functions = instances.iter().filter_map(|instance| function_symbol(program, map, *instance)).collect();
@@ -83,8 +84,9 @@ impl CompiledUnit {
         Ok(Self { module, kernels, non_uniform_groups: options.non_uniform_groups(), functions, globals })
     }
 
-    /// Creates a unit that was compiled from another language. The symbols are those of the module's first functions
-    /// and variables. The other functions and variables have no symbols.
+    /// Creates a unit from IR that was compiled from another language than OpenCL C. `functions[i]` is the symbol of
+    /// the module's function `i`, and `globals[i]` is the symbol of its variable `i`. Later functions and variables
+    /// have no symbols.
     pub(crate) const fn lowered(
         module: ir::Module,
         kernels: Vec<KernelInfo>,
@@ -124,7 +126,8 @@ fn function_symbol(program: &thir::Program, map: &SourceMap, instance: Instance)
     let function = program.functions.get(instance.id.index())?;
     Some(Symbol {
         name: function.name.to_string(),
-        // Only the host uses the entry point. Other kernels call the helper function with the same name.
+        // A kernel has an entry point, which only the host uses, so it is not visible to other units. Other kernels
+        // call a separate function with the same name.
         linkage: if instance.kernel { Linkage::Internal } else { function.linkage },
         defined: function.body.is_some(),
         overloadable: function.overloadable,
@@ -154,8 +157,8 @@ pub(crate) fn join(units: &[&CompiledUnit], output: Output, target: &Target, wat
             match built {
                 Ok(module) => {
                     let mut kernels: Vec<KernelInfo> = units.iter().flat_map(|unit| unit.kernels.iter().cloned()).collect();
-                    // "If the program was created using clLinkProgram, then all input programs must support
-                    // non-uniform work-groups."
+                    // A linked program supports non-uniform work-groups only if all programs that were passed to
+                    // clLinkProgram support them.
                     let non_uniform = units.iter().all(|unit| unit.non_uniform_groups);
                     kernels.iter_mut().for_each(|kernel| kernel.non_uniform_groups = non_uniform);
                     let linked = Program::new(module, kernels);
@@ -275,15 +278,16 @@ impl<'a> Linker<'a> {
     /// Returns the definition of an item, or `None` if no unit defines it.
     fn resolve(&self, item: Item) -> Option<Item> {
         let Some(symbol) = self.symbol(item) else {
-            // Tables that lowering creates and library functions that another language calls have no symbol. They are
-            // always in the same unit.
+            // Two kinds of items have no symbol: tables that lowering creates, and library functions that another
+            // language calls. Only their own unit refers to them.
             let is_in_unit = match item {
                 Item::Global(unit, global) => self.units.get(unit)?.module.globals.get(global.index()).is_some(),
                 Item::Function(unit, func) => self.units.get(unit)?.module.functions.get(func.index()).is_some(),
             };
             return is_in_unit.then_some(item);
         };
-        // All units use the same definition of a variable with the linkage `Inline`.
+        // A unit uses its own `inline` function. But all units share one definition of a variable with the linkage
+        // `Inline`.
         let defines = symbol.defined && !(matches!(item, Item::Global(..)) && symbol.linkage == Linkage::Inline);
         if defines { Some(item) } else { self.find(symbol) }
     }
@@ -328,7 +332,7 @@ impl<'a> Linker<'a> {
         reached
     }
 
-    /// Merges all used items to one module.
+    /// Merges all used items into one module.
     ///
     /// # Errors
     ///
@@ -356,7 +360,8 @@ impl<'a> Linker<'a> {
                     let mut function = self.units[unit].module.functions[func.index()].clone();
                     function.body.walk_mut(&mut |inst| {
                         if self.units.len() > 1 {
-                            // A module cannot contain spans of several sources.
+                            // A span refers to the source of its unit. The merged module has several sources, so the
+                            // spans are removed.
                             inst.span = Span::NONE;
                         }
                         match &mut inst.op {

@@ -10,7 +10,7 @@ use crate::thir::{Function, QualTy, RecordId, Ty, TyKind, Types};
 
 /// The type of a function or variable with external linkage.
 ///
-/// It does not contain qualifiers and the names of tags and members, because they have no effect on how values are
+/// It contains neither qualifiers nor the names of tags and members, because they have no effect on how values are
 /// passed or stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Signature {

@@ -16,7 +16,7 @@ fn unit(text: &str, options: &str) -> CompiledUnit {
 }
 
 fn linked(sources: &[&str]) -> BuildResult {
-    // This version has program-scope variables in global address space.
+    // Program-scope variables in the global address space require OpenCL C 2.0.
     let units: Vec<CompiledUnit> = sources.iter().map(|source| unit(source, "-cl-std=CL2.0")).collect();
     link(&units.iter().collect::<Vec<_>>(), Output::Executable, &Target::full())
 }

@@ -39,7 +39,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Lowers a binary operator. The chain of its left operands is lowered in a loop, because it may be long.
+    /// Lowers a binary operator. A loop lowers the chain of left operands, as in `a + b + c`, because a chain may be
+    /// too long for recursion.
     pub(super) fn binary(&mut self, expr: &'p Expr) -> Value {
         let operand = self.binary_operand(expr);
         self.operand_value(operand)
@@ -67,7 +68,7 @@ impl<'p> Lowering<'p, '_> {
         left
     }
 
-    /// Returns the operands of a multiplication that may be fused.
+    /// Returns the factors of a multiplication that may be fused with an addition.
     fn product(&mut self, expr: &'p Expr) -> Operand {
         self.binary_operand(expr)
     }
@@ -85,8 +86,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Applies `op` to evaluated operands. `arith` is the type of the left operand. The type of the right one differs
-    /// only for shifts.
+    /// Applies `op` to evaluated operands. `arith` is the type of the left operand. Only for shifts, the right operand
+    /// has another type.
     fn combine(&mut self, op: BinaryOp, lhs: Operand, rhs: Operand, arith: ArithType, contract: bool, ty: Ty) -> Operand {
         if arith.is_float() && contract {
             match (op, lhs, rhs) {
@@ -117,8 +118,8 @@ impl<'p> Lowering<'p, '_> {
         Operand::Value(self.operate(op, lhs, rhs, arith, ty))
     }
 
-    /// Emits `a * b + c`. Only for a product and a sum in one expression of the source. `operands` are the operands
-    /// without negation, for the NaN check.
+    /// Emits `a * b + c`, which the device may fuse. The product and the sum must be in one expression of the source.
+    /// `operands` are the operands before negation, for the NaN check.
     fn contracted(&mut self, [a, b, c]: [Value; 3], operands: [Value; 3]) -> Value {
         let sum = self.b.mul_add(a, b, c);
         self.b.nan_check(sum, &operands, None);
@@ -162,7 +163,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Shifts by `amount` modulo the width of `lhs`. The width of `amount` does not matter.
+    /// Shifts by `amount` modulo the width of `lhs`. `amount` may have any width.
     fn shift(&mut self, op: BinOp, lhs: Value, amount: Value) -> Value {
         let ty = self.b.ty(lhs);
         let amount = self.b.splat(amount, ty.lanes());
@@ -184,7 +185,7 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Lowers `++` and `--`. For a pointer, `stride` is the size of the pointee in bytes.
-    pub(super) fn step(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
+    pub(super) fn increment_or_decrement(&mut self, lvalue: &'p Lvalue, increment: bool, prefix: bool, stride: u32) -> Value {
         let located = self.locate(lvalue);
         let old = self.read(&located, lvalue.ty.ty);
         let new = if matches!(self.kind(lvalue.ty.ty), TyKind::Pointer { .. }) {
@@ -193,7 +194,8 @@ impl<'p> Lowering<'p, '_> {
         } else {
             let ty = self.b.ty(old);
             match ty.scalar() {
-                // `true` stays `true`; `false--` is `true` too (C99 6.5.2.4, 6.3.1.2).
+                // `++` always gives `true`. `--` inverts the value: `false - 1` converts to `true` (C99 6.5.2.4,
+                // 6.3.1.2).
                 Some(Scalar::Bool) if increment => self.b.bool(true),
                 Some(Scalar::Bool) => self.b.not(old),
                 Some(scalar) if scalar.is_float() => {
@@ -212,7 +214,7 @@ fn is_product(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Binary { op: BinaryOp::Mul, contract: true, .. })
 }
 
-/// The comparison for a relational or equality operator. `!=` is true for NaNs.
+/// Returns the comparison for a relational or equality operator. For floats, `!=` is true if an operand is a NaN.
 const fn comparison(op: BinaryOp, float: bool, signed: bool) -> CmpOp {
     match (op, float, signed) {
         (BinaryOp::Eq, true, _) => CmpOp::FEq,

@@ -1,13 +1,13 @@
 //! Irregular control flow: statements that are split into basic blocks, for `structurize`.
 //!
-//! Statements without jumps into or out of them are not split. Each is one item of a block:
+//! A statement without jumps into it or out of it is not split. It is one item of a block:
 //! ```text
 //! if (c) goto middle;                b0: branch c, b2, b1     b1: branch x > 0, b3, b4
 //! while (x > 0) { A; middle: B; }    b3: A; goto b2           b2: B; goto b1              b4: the end
 //! ```
-//! Only jumps of the IR can leave an expression. So an expression whose statement expressions contain jumps out of the
-//! expression is lowered in a loop with one iteration. A jump sets its flag and leaves the loop. The block after the
-//! loop tests the flag.
+//! In the middle of an expression, the IR can only break out of an enclosing loop. So an expression is lowered in a
+//! loop with one iteration if its statement expressions contain jumps out of the expression. A jump sets its flag
+//! variable and leaves this loop. The block after the loop tests the flag and goes to the target of the jump.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ enum Item<'p> {
     Condition(&'p Expr, Var),
     /// Evaluates a selector and stores it in a variable of this type.
     Selector(&'p Expr, Var, Type),
-    /// Sets the flag of a jump that leaves the statements.
+    /// Sets the flag of a jump that leaves the statements of the [`Splitter`].
     Set(Var),
 }
 
@@ -67,14 +67,14 @@ enum Jumping<'p> {
         cases: Vec<(Values, Node)>,
         default: Node,
     },
-    /// The end of the block is unreachable, or its last item returns.
+    /// The block has no successor: its last item returns or does not complete.
     Leave,
 }
 
 struct Block<'p> {
     items: Vec<Item<'p>>,
     end: Jumping<'p>,
-    /// The jumps that leave the statement expressions of the block's only item, and their flags.
+    /// The flags of the jumps that leave the statement expressions of the block's only item.
     exits: Exits,
     /// The unroll factor of the loop whose header is this block.
     unroll: Option<u32>,
@@ -132,7 +132,8 @@ pub(super) fn lower_statement<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc
     lower(lowering, irregular, std::slice::from_ref(stmt), Jumps::NONE, |splitter| splitter.split(stmt));
 }
 
-/// Lowers the statements of a statement expression. `jumps` has the targets of `break` and `continue` out of them.
+/// Lowers the statements of a statement expression. `jumps` has the targets of a `break` or `continue` that leaves
+/// them.
 pub(super) fn lower_expression<'p>(lowering: &mut Lowering<'p, '_>, irregular: Rc<Irregular>, stmts: &'p [Stmt], jumps: Jumps<'p>) {
     let leaves = scan::leaves_of_list(stmts);
     let outside = lowering.inner_jumps(&leaves);
@@ -406,7 +407,7 @@ impl<'p> Splitter<'_, 'p, '_> {
         self.end(Jumping::Switch { selector, cases, default: default.unwrap_or(after) }, after);
     }
 
-    /// Splits a loop, or the body of a switch, with these targets of `break` and `continue`.
+    /// Calls `split` for a loop, or for the body of a switch, with these targets of `break` and `continue`.
     fn split_body(&mut self, on_break: Node, on_continue: Option<Node>, split: impl FnOnce(&mut Self)) {
         let outer = (self.on_break, self.on_continue);
         (self.on_break, self.on_continue) = (Some(on_break), on_continue);
@@ -415,12 +416,13 @@ impl<'p> Splitter<'_, 'p, '_> {
     }
 }
 
-/// The size of an integer in bytes.
+/// Returns the size of an integer in bytes.
 fn size(ty: Type) -> u32 {
     ty.scalar().map_or(8, Scalar::bits) / 8
 }
 
-/// Replaces an empty block as a jump target by the target of its own jump. Groups the cases of each switch by target.
+/// Redirects each jump to an empty block to the block to which the empty block jumps. Groups the cases of each switch
+/// by their targets.
 fn thread_jumps(blocks: &mut [Block<'_>]) {
     let skip = |block: &Block<'_>| match block.end {
         Jumping::Goto(next) if block.items.is_empty() && block.unroll.is_none() => Some(next),
@@ -474,7 +476,7 @@ impl Jumping<'_> {
     }
 }
 
-/// Lowers the blocks.
+/// Lowers the items and conditions of the blocks for [`regions::lower`].
 struct Emitter<'l, 'p, 's> {
     lowering: &'l mut Lowering<'p, 's>,
     blocks: Vec<Block<'p>>,

@@ -1,9 +1,9 @@
 //! Builds the instructions of one function in nested regions.
 //!
-//! `open` and `close` nest like brackets. Instructions are appended to the innermost open region. The code after a
-//! terminator is dead: it can be emitted, so that callers need no checks, but it is dropped. Operations on constant
-//! integers are folded immediately, because addresses contain many of them. Equal constants are shared. Most other
-//! simplifications are left to the passes.
+//! Calls of `open` and `close` are nested. Instructions are appended to the innermost open region. Callers may emit
+//! instructions after a terminator; the builder drops them. The builder folds operations on constant integers, because
+//! address computations contain many of them. Equal constants are shared. Most other simplifications are left to the
+//! passes.
 
 use rustc_hash::FxHashMap;
 
@@ -37,7 +37,7 @@ pub(crate) struct Builder {
     pub(super) nan_checks: bool,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
-    /// The `bool` of each integer that is a widened `bool`.
+    /// Maps each integer that was widened from a `bool` to this `bool`.
     flags: FxHashMap<Value, Value>,
     /// The base and the constant byte offset of each address that [`Builder::offset`] has created.
     offsets: FxHashMap<Value, (Value, i64)>,
@@ -133,7 +133,7 @@ impl Builder {
         self.constant(ty, Const::Undef)
     }
 
-    /// A constant with the same bits in every lane, truncated to the lane width.
+    /// Returns a constant with the same bits in every lane. The bits are truncated to the lane width.
     pub(crate) fn bits(&mut self, ty: Type, bits: u64) -> Value {
         let Some(scalar) = ty.scalar() else {
             return self.constant(ty, Const::Null);
@@ -158,13 +158,13 @@ impl Builder {
         self.bits(Type::BOOL, u64::from(value))
     }
 
-    /// A constant float in every lane, rounded to the lane type.
+    /// Returns a constant float, the same in every lane, rounded to the lane type.
     pub(crate) fn float(&mut self, ty: Type, value: f64) -> Value {
         let bits = ty.scalar().map_or(0, |scalar| float_bits(scalar, value));
         self.bits(ty, bits)
     }
 
-    /// The bits of a scalar constant. `None` for other values.
+    /// Returns the bits of a scalar constant, or `None` for other values.
     pub(crate) fn known(&self, value: Value) -> Option<u64> {
         match self.constants.get(&value)? {
             Const::Bits(bits) => Some(*bits),
@@ -172,7 +172,7 @@ impl Builder {
         }
     }
 
-    /// The bits of the lanes of a constant vector. `None` for other values.
+    /// Returns the bits of the lanes of a constant vector, or `None` for other values.
     pub(crate) fn known_lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constants.get(&value)? {
             Const::Lanes(lanes) => Some(lanes.clone()),
@@ -219,7 +219,7 @@ impl Builder {
         self.emit(Op::Bin(op, a, b), ty)
     }
 
-    /// Emits an operation whose right operand is a constant, the same in every lane.
+    /// Emits an operation whose right operand is the constant `b` in every lane.
     pub(crate) fn bin_int(&mut self, op: BinOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.bin(op, a, b)
@@ -273,7 +273,7 @@ impl Builder {
         self.emit(Op::Cmp(op, a, b), ty.with_scalar(Scalar::Bool))
     }
 
-    /// Emits a comparison with a constant, the same in every lane.
+    /// Emits a comparison with the constant `b` in every lane.
     pub(crate) fn cmp_int(&mut self, op: CmpOp, a: Value, b: i64) -> Value {
         let b = self.int(self.ty(a), b);
         self.cmp(op, a, b)
@@ -446,9 +446,9 @@ impl Builder {
         value
     }
 
-    /// The type in which a byte offset, the product of an index and an element size, is computed: `i32` if the offset
-    /// always fits, otherwise `wide`, the integer type of a pointer's size. `large_objects`: see
-    /// [`crate::target::Language`].
+    /// Returns the type in which a byte offset is computed. The offset is the product of `index` and the element size
+    /// `stride`. The type is `i32` if the offset always fits. Otherwise it is `wide`, the integer type with the size of
+    /// a pointer. `large_objects` is the field of [`crate::target::Language`].
     pub(crate) fn index_type(&self, pointer: Value, index: Value, signed: bool, stride: u64, (wide, large_objects): (Type, bool)) -> Type {
         let width = self.ty(index).scalar().map_or(32, Scalar::bits);
         let near = matches!(self.ty(pointer), Type::Ptr(Space::Private | Space::Local));
@@ -491,13 +491,13 @@ impl Builder {
         self.open.push(Open::default());
     }
 
-    /// Closes the innermost region with the terminator `end`, unless it has one.
+    /// Closes the innermost region with the terminator `end`, unless the region already has a terminator.
     pub(crate) fn close(&mut self, end: Op) -> Region {
         self.effect(end);
         self.open.pop().map(|open| open.region).unwrap_or_default()
     }
 
-    /// Closes a region of an `if` or `switch`.
+    /// Closes a region of an `if` or `switch` with a `yield`.
     pub(crate) fn close_branch(&mut self) -> Region {
         self.close(Op::Yield(Vec::new()))
     }
@@ -529,12 +529,12 @@ pub(crate) fn ends_with_jump(region: &Region) -> bool {
     region.insts.last().is_some_and(|inst| inst.op.is_terminator() && !matches!(inst.op, Op::Yield(_)))
 }
 
-/// Whether an integer is small enough that a double represents it exactly. Then a conversion rounds it only once.
+/// Whether a double represents an integer exactly. Then a conversion to a float type through `f64` rounds only once.
 const fn fits_exactly(value: i64) -> bool {
     value.unsigned_abs() <= 1 << 53
 }
 
-/// The bits of a float of type `scalar`. `value` is rounded to nearest even.
+/// Returns the bits of `value` in the float type `scalar`, rounded to nearest even.
 pub(crate) fn float_bits(scalar: Scalar, value: f64) -> u64 {
     match scalar {
         Scalar::F16 => u64::from(crate::half_conversion::to_half(value).to_bits()),

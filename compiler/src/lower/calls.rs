@@ -71,8 +71,8 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Distance in bytes between the lanes of the vector that a pointer argument points to; 0 if it points to an object
-    /// that is not arithmetic. `None` if the argument is not a pointer.
+    /// Returns the distance in bytes between the lanes of the vector that a pointer argument points to. Returns 0 if
+    /// the object is not arithmetic, and `None` if the argument is not a pointer.
     fn pointee_lane_stride(&self, ty: Ty) -> Option<u32> {
         match self.kind(ty) {
             TyKind::Pointer { pointee, .. } => Some(self.arith_type(pointee.ty).map_or(0, lane_size)),
@@ -91,7 +91,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::Printf { format: format.map(|format| Global(format.0)), args }, Type::I32)
     }
 
-    /// Lowers the statements of `({ ... })`. A jump out of it terminates the current region.
+    /// Lowers the statements of `({ ... })`. A jump out of the statement expression terminates the current region.
     pub(super) fn statement_expression(&mut self, stmts: &'p [Stmt]) {
         let outer = self.outer;
         match self.irregular.clone() {

@@ -6,7 +6,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 use crate::thir::Rounding;
 
-/// Number of explicit mantissa bits of a float type, and the bits of its largest finite number.
+/// Returns the number of explicit mantissa bits of a float type, and the bits of its largest finite number.
 const fn float_format(scalar: Scalar) -> (u32, u64) {
     match scalar {
         Scalar::F16 => (10, 0x7bff),
@@ -15,19 +15,20 @@ const fn float_format(scalar: Scalar) -> (u32, u64) {
     }
 }
 
-/// 2 to the power of `exponent`.
+/// Returns 2 to the power of `exponent`.
 fn power(exponent: u32) -> f64 {
     f64::from(exponent).exp2()
 }
 
-/// The integer type with the width and lane count of a float type.
+/// Returns the integer type with the width and lane count of a float type.
 pub(super) fn bits_type(ty: Type) -> Type {
     let int = ty.scalar().and_then(|s| Scalar::int_of_size(s.size())).unwrap_or(Scalar::I32);
     ty.with_scalar(int)
 }
 
 impl Builder {
-    /// C's conversion. To `bool`: comparison with zero. To integers: truncation. To floats: rounding to nearest even.
+    /// Converts as C does. A conversion to `bool` compares with zero. A conversion to an integer truncates. A
+    /// conversion to a float rounds to nearest even.
     pub(super) fn convert(&mut self, value: Value, from: ArithType, to: ArithType) -> Value {
         if from.kind == to.kind {
             return value;
@@ -55,7 +56,7 @@ impl Builder {
             && from.bits() > 11
             && to.is_float()
         {
-            // An integer of at most eleven bits is exact in every float type.
+            // An integer of at most eleven bits is exact in every float type, so the conversion can be folded.
             #[allow(clippy::cast_precision_loss, reason = "at most eleven bits")]
             return self.float(ty, bits as f64);
         }
@@ -120,8 +121,8 @@ impl Builder {
         if !saturate {
             return cast;
         }
-        // The limits are powers of two. The float type represents each of them exactly or as infinity; both are
-        // correct.
+        // Each limit is zero or a power of two. The float type represents it exactly, or as infinity if it is too
+        // large. No finite value reaches an infinite limit, so the comparisons are correct in both cases.
         let (min, max) = range(to);
         let width = scalar(to.kind).bits();
         let above = self.float(float, power(if to.is_signed() { width - 1 } else { width }));
@@ -135,9 +136,9 @@ impl Builder {
         self.select(nan, zero, result)
     }
 
-    /// Converts an integer to a float, rounded toward zero, up or down. The magnitude is truncated to the bits that
-    /// fit, so that its conversion is exact. If the direction and the lost bits require it, the result is the next
-    /// float away from zero.
+    /// Converts an integer to a float, rounded toward zero, up or down. The magnitude is truncated to the bits that fit
+    /// the mantissa, so that its conversion is exact. If the direction and the lost bits require it, the result is the
+    /// next float away from zero.
     fn int_to_float_directed(&mut self, value: Value, from: ArithType, to: ArithType, mode: Rounding) -> Value {
         let (mantissa, _) = float_format(scalar(to.kind));
         let int = self.ty(value);
@@ -166,7 +167,7 @@ impl Builder {
         let mask = self.not(mask);
         let mut cut = self.and(magnitude, mask);
         if to.kind == ScalarKind::Half && (width > 16 || !from.is_signed()) {
-            // Values above the largest half are clamped to it.
+            // Values above 65504, the largest half, are clamped to 65504.
             cut = self.bin_int(BinOp::UMin, cut, 65504);
         }
         let inexact = self.cmp(CmpOp::Ne, magnitude, cut);
@@ -194,8 +195,8 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// Converts a float to a narrower float, rounded toward zero, up or down. The result is the nearest float, or its
-    /// neighbour if the nearest one is on the wrong side.
+    /// Converts a float to a narrower float, rounded toward zero, up or down. First rounds to nearest. If this result
+    /// is on the wrong side of the value, returns its neighbour on the other side.
     pub(super) fn narrow_float(&mut self, value: Value, to: ArithType, mode: Rounding) -> Value {
         let wide = self.ty(value);
         let ty = wide.with_scalar(scalar(to.kind));
@@ -203,7 +204,7 @@ impl Builder {
             return self.cast(CastOp::FToF, value, ty);
         }
         if (wide.scalar(), to.kind) == (Some(Scalar::F32), ScalarKind::Half) {
-            // Uses integers: NVIDIA's driver replaces a float that is converted to half and back by the original float.
+            // Converts with integer operations, because NVIDIA's driver removes a conversion to half and back.
             let bits = self.float_to_half_bits(value, mode);
             return self.bitcast(bits, ty);
         }
@@ -242,7 +243,8 @@ impl Builder {
         self.bitcast(result, ty)
     }
 
-    /// `as_T`: reinterprets the bits of a value as another type of the same size. Three lanes have the size of four.
+    /// Lowers `as_T`: reinterprets the bits of a value as another type of the same size. A vector of three lanes has
+    /// the size of four lanes.
     pub(super) fn reinterpret(&mut self, value: Value, to: Type) -> Value {
         let from = self.ty(value);
         if from == to {
@@ -267,13 +269,13 @@ impl Builder {
         self.bitcast(value, to)
     }
 
-    /// A constant with only the sign bit set in every lane.
+    /// Returns a constant with only the sign bit set in every lane.
     pub(super) fn sign_mask(&mut self, ty: Type) -> Value {
         let width = ty.scalar().map_or(32, Scalar::bits);
         self.bits(ty, 1 << (width - 1))
     }
 
-    /// The bits of a float without its sign.
+    /// Returns the bits of a float with the sign bit cleared.
     pub(super) fn magnitude_bits(&mut self, value: Value) -> Value {
         let ty = bits_type(self.ty(value));
         let bits = self.bitcast(value, ty);
@@ -293,13 +295,13 @@ impl Builder {
         }
     }
 
-    /// The bits of infinity.
+    /// Returns the bits of infinity in the float type `float`.
     pub(super) fn infinity_bits(&mut self, float: Type) -> Value {
         let (_, largest) = float_format(float.scalar().unwrap_or(Scalar::F32));
         self.bits(bits_type(float), largest + 1)
     }
 
-    /// Tests the bits for NaN. Drivers may optimise floating-point tests away.
+    /// Tests the bits for NaN. A driver may optimise a floating-point test away.
     pub(super) fn is_nan(&mut self, value: Value) -> Value {
         let bits = self.magnitude_bits(value);
         let infinity = self.infinity_bits(self.ty(value));
@@ -307,13 +309,13 @@ impl Builder {
     }
 }
 
-/// The smallest and the largest value of an integer type.
+/// Returns the smallest and the largest value of an integer type.
 fn range(arith: ArithType) -> (i128, i128) {
     let width = scalar(arith.kind).bits();
     if arith.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
 }
 
-/// The low 64 bits of a limit of an integer type.
+/// Returns the low 64 bits of a limit of an integer type.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "two's complement is intended")]
 const fn int_bits(value: i128) -> u64 {
     value as u64

@@ -9,12 +9,13 @@ use crate::ast::ScalarKind;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Scalar, Space, Type, Value};
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Ty, TyKind, UnaryOp};
 
-/// Maximum nesting of expressions. A chain of left operands counts once: generated sources contain long ones.
+/// Maximum nesting of expressions. A chain of left operands, as in `a + b + c`, counts as one level, because generated
+/// sources contain long chains.
 const MAX_DEPTH: u32 = 4096;
 
 impl<'p> Lowering<'p, '_> {
-    /// Evaluates a non-void expression. The value of a record is its address. The memory there does not change before
-    /// the value is used.
+    /// Evaluates a non-void expression. The value of a record is its address. The record at this address does not
+    /// change before the value is used.
     pub(super) fn expr(&mut self, expr: &'p Expr) -> Value {
         match self.expr_opt(expr) {
             Some(value) => value,
@@ -28,8 +29,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Whether an expression is cheap and may be evaluated even if its value is not needed. False for operations with
-    /// NaN checks.
+    /// Whether an expression is cheap and may be evaluated even if its value is not needed. False if NaN checks are
+    /// enabled.
     pub(super) fn is_cheap(&self, expr: &Expr) -> bool {
         !self.b.nan_checks && scan::is_cheap(expr)
     }
@@ -142,7 +143,7 @@ impl<'p> Lowering<'p, '_> {
                 self.write(&located, lvalue.ty.ty, pointer);
                 pointer
             }
-            ExprKind::IncDec { lvalue, increment, prefix, stride } => self.step(lvalue, *increment, *prefix, *stride),
+            ExprKind::IncDec { lvalue, increment, prefix, stride } => self.increment_or_decrement(lvalue, *increment, *prefix, *stride),
             ExprKind::Cast(kind, inner) => return self.cast(*kind, inner, expr.ty),
             ExprKind::PointerAdd { pointer, index, stride, negate } => {
                 let pointer = self.expr(pointer);
@@ -199,7 +200,7 @@ impl<'p> Lowering<'p, '_> {
 
     // ---- conditions ----
 
-    /// Emits a test that an expression is not zero. Comparisons are not converted to `int`.
+    /// Emits a test whether an expression is not zero. The result of a comparison is used without conversion to `int`.
     pub(super) fn condition(&mut self, expr: &'p Expr) -> Value {
         let outer = std::mem::replace(&mut self.b.span, expr.span);
         self.depth += 1;
@@ -222,7 +223,7 @@ impl<'p> Lowering<'p, '_> {
             }
             ExprKind::LogAnd(..) => self.short_circuit(expr, true),
             ExprKind::LogOr(..) => self.short_circuit(expr, false),
-            // A widening conversion does not change whether a value is zero.
+            // A widening conversion does not change whether a value is zero, so the unconverted value is tested.
             ExprKind::Cast(CastKind::Arith, inner) if self.keeps_zero(inner.ty, expr.ty) => self.condition(inner),
             ExprKind::Comma(lhs, rhs) => {
                 self.effect(lhs);
@@ -264,7 +265,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Lowers `a && b && c`. The operands of the chain are lowered in a loop, because it may be long.
+    /// Lowers `a && b && c`. A loop lowers the operands, because a chain may be too long for recursion.
     fn short_circuit(&mut self, expr: &'p Expr, and: bool) -> Value {
         let mut operands = Vec::new();
         let mut first = expr;
@@ -312,7 +313,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.cmp_int(CmpOp::Ne, result, 0)
     }
 
-    /// Converts the result of a comparison to its type in the tree: `bool`, `int` 0 or 1, or a vector of 0 or -1.
+    /// Converts the result of a comparison to the type of its expression: `bool`, `int` 0 or 1, or a vector of 0 or -1.
     pub(super) fn flag_value(&mut self, flag: Value, ty: Ty) -> Value {
         let ir = self.value_type(ty);
         if ir.scalar() == Some(Scalar::Bool) {
@@ -424,7 +425,7 @@ impl<'p> Lowering<'p, '_> {
         if matches!(want, Type::Ptr(_)) { self.b.cast(CastOp::SpaceCast, address, want) } else { address }
     }
 
-    /// Adds `index` elements of `stride` bytes to a pointer, or subtracts them.
+    /// Adds `index` elements of `stride` bytes to a pointer. Subtracts them if `negate` is set.
     pub(super) fn index_address(&mut self, pointer: Value, index: &'p Expr, stride: u32, negate: bool) -> Value {
         let signed = self.arithmetic(index.ty).is_signed();
         let index = self.expr(index);
@@ -433,8 +434,9 @@ impl<'p> Lowering<'p, '_> {
 
     /// Like [`Self::index_address`], with an evaluated index.
     ///
-    /// Byte offsets in private and local memory are 32 bits wide, since that memory is small. Byte offsets with a
-    /// signed 32-bit index, or a narrower one, are also 32 bits wide if they cannot exceed 2 GiB.
+    /// Byte offsets in private and local memory are 32 bits wide, since that memory is small. In other memory, byte
+    /// offsets are 32 bits wide if the index is narrower than 32 bits, or signed with 32 bits. On devices with objects
+    /// above 2 GiB, the offset must also be unable to exceed 2 GiB.
     pub(super) fn element_address(&mut self, pointer: Value, index: Value, signed: bool, stride: u32, negate: bool) -> Value {
         let wide = (self.pointer_int(), self.shared.target.language.large_objects);
         let ty = self.b.index_type(pointer, index, signed, stride.into(), wide);

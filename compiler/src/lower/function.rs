@@ -48,7 +48,8 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let function = program.functions.get(instance.id.index()).ok_or_else(missing)?;
     let body = match &function.body {
         Some(body) => body.as_slice(),
-        // The linker replaces the function by its definition in another translation unit.
+        // A unit for the linker may call functions without a definition. The linker finds the definition in another
+        // unit.
         None if shared.options.open_references => &[],
         None => {
             return Err(LowerError { span: function.span, message: format!("function `{}` is called but not defined", function.name) });
@@ -122,7 +123,7 @@ impl<'p> Lowering<'p, '_> {
             let slot = if !usage.is_written(id) {
                 if record { Slot::Memory(value) } else { Slot::Value(value) }
             } else if record && !kernel {
-                // The caller has made a copy for this function.
+                // The caller passes the address of a copy that it made for this call.
                 Slot::Memory(value)
             } else {
                 let var = self.new_variable(id);
@@ -163,7 +164,7 @@ impl<'p> Lowering<'p, '_> {
         let value = self.expr_opt(expr);
         let result = match (value, self.result) {
             (Some(value), Some(address)) => {
-                self.store_value(address, self.function.ret, value, self.record_align(self.function.ret), false);
+                self.store_value(address, self.function.ret, value, self.type_align(self.function.ret), false);
                 None
             }
             (_, _) if self.b.function.returns.is_empty() => None,
@@ -172,8 +173,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.effect(Op::Return(Vec::from_iter(result)));
     }
 
-    /// The alignment of a type in bytes.
-    pub(super) fn record_align(&self, ty: Ty) -> u32 {
+    /// Returns the alignment of a type in bytes.
+    pub(super) fn type_align(&self, ty: Ty) -> u32 {
         self.shared.program.types.layout(ty).map_or(1, |(_, align)| align)
     }
 
@@ -192,12 +193,12 @@ impl<'p> Lowering<'p, '_> {
         self.b.function.new_var(&*local.name, size, align.max(local.align).max(1))
     }
 
-    /// The flag of a label outside of the innermost statement expression. `None` if the label has no flag.
+    /// Returns the flag of a label outside of the innermost statement expression, or `None` if the label has no flag.
     pub(super) fn label_flag(&self, label: LabelId) -> Option<Var> {
         self.label_flags.iter().rev().find(|(of, _)| *of == label).map(|(_, flag)| *flag)
     }
 
-    /// The location of a local. Its variable is created on first use.
+    /// Returns the location of a local. The first use creates its variable.
     pub(super) fn slot(&mut self, id: LocalId) -> Slot {
         match self.slots.get(id.index()).copied() {
             None | Some(Slot::New) => {

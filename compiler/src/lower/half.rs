@@ -1,18 +1,18 @@
 //! Conversions between the bits of halves and `float` or `double`, for devices that have no 16-bit floats or do not
-//! round as required. They are correctly rounded in every rounding mode (OpenCL C 6.3.1.1, 6.15.7).
+//! round as required. The conversions are correctly rounded in every rounding mode (OpenCL C 6.3.1.1, 6.15.7).
 
 use super::builder::Builder;
 use super::convert::bits_type;
 use crate::ir::{BinOp, CastOp, CmpOp, Scalar, Type, Value};
 use crate::thir::Rounding;
 
-/// Number of mantissa bits and exponent bias of `float` and `double`.
+/// Returns the number of mantissa bits and the exponent bias of `float` or `double`.
 const fn format(scalar: Scalar) -> (u32, u32) {
     if matches!(scalar, Scalar::F64) { (52, 1023) } else { (23, 127) }
 }
 
 impl Builder {
-    /// Converts the bits of halves (`i16`) to `float`. Exact; NaNs stay NaNs.
+    /// Converts the bits of halves (`i16`) to `float`. The conversion is exact, and NaNs stay NaNs.
     pub(super) fn half_bits_to_float(&mut self, half: Value) -> Value {
         let int = self.ty(half).with_scalar(Scalar::I32);
         let float = self.ty(half).with_scalar(Scalar::F32);
@@ -21,8 +21,8 @@ impl Builder {
         let sign = self.bin_int(BinOp::Shl, sign, 16);
         let magnitude = self.bin_int(BinOp::And, wide, 0x7fff);
         let moved = self.bin_int(BinOp::Shl, magnitude, 13);
-        // The bias of normal numbers grows by 112. For infinities and NaNs 112 is added again, so that the exponent is
-        // all ones.
+        // The exponent bias of `float` exceeds that of `half` by 112. For infinities and NaNs, 112 is added again, so
+        // that all bits of the exponent are set.
         let normal = self.bin_int(BinOp::Add, moved, 112 << 23);
         let special = self.bin_int(BinOp::Add, moved, 224 << 23);
         // Denormals are integer multiples of 2^-24.
@@ -57,7 +57,7 @@ impl Builder {
         let is_tiny = self.cmp_int(CmpOp::Eq, exponent, 0);
         let significand = self.select(is_tiny, fraction, with_one);
 
-        // Below the smallest normal half, the ulp stays 2^-24, so more bits are dropped.
+        // Below the smallest normal half, the ulp of halves stays 2^-24, so more bits of the significand are dropped.
         let least = bias - 14;
         let clamped = self.bin_int(BinOp::UMax, exponent, least);
         let extra = self.sub(clamped, exponent);
@@ -96,7 +96,7 @@ impl Builder {
             None => cut,
         };
 
-        // If the value is too large for a half: infinity or the largest half, depending on the direction.
+        // A value that is too large for a half becomes infinity or the largest half, depending on the rounding mode.
         let (infinity, largest) = (self.bits(int, 0x7c00), self.bits(int, 0x7bff));
         let overflow = match mode {
             Rounding::Rte => infinity,

@@ -1,5 +1,5 @@
-//! Finds irregular control flow: `goto`s and nested `case` labels. On devices that limit the nesting of conditions,
-//! statements that nest deeply count as irregular.
+//! Finds irregular control flow: `goto`s and nested `case` labels. Some devices limit the nesting of conditions. For
+//! these devices, a statement is also irregular if it nests deeper than half of the limit.
 //!
 //! `blocks` splits the smallest enclosing statement that has no jumps into or out of it. The statements around that
 //! statement keep their structure.
@@ -13,12 +13,12 @@ use crate::thir::{Function, LabelId, Stmt, StmtKind};
 /// The irregular control flow of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Irregular {
-    /// Number of `goto`s to each label.
+    /// Maps each label to the number of its `goto`s.
     gotos: FxHashMap<LabelId, usize>,
     /// Whether statement expressions contain jumps out of them.
     in_expressions: bool,
     /// Maximum nesting of a statement that is not split. `None` if the device has no limit, or if no statement of the
-    /// function exceeds it.
+    /// function nests deeper than this maximum.
     most_nested: Option<usize>,
 }
 
@@ -33,13 +33,14 @@ impl Irregular {
         if !function.labels.is_empty() {
             body.iter().flat_map(gotos).for_each(|label| *counts.entry(label).or_default() += 1);
         }
-        // The other half of the limit is for inlining and later passes.
+        // Half of the limit is left for inlining and later passes, which add nesting.
         let most_nested = limit.map(|limit| limit as usize / 2).filter(|&most| body.iter().any(|stmt| nests_beyond(stmt, most)));
         let any = has_deep_labels || !counts.is_empty() || function.expression_jumps || most_nested.is_some();
         any.then_some(Self { gotos: counts, in_expressions: function.expression_jumps, most_nested })
     }
 
-    /// Whether a statement contains irregular jumps, except for those within statement expressions.
+    /// Whether a statement or its nested statements are irregular. Jumps within one of its statement expressions do not
+    /// count.
     fn is_in(&self, stmt: &Stmt) -> bool {
         let mut stack = vec![stmt];
         while let Some(stmt) = stack.pop() {
@@ -78,7 +79,7 @@ impl Irregular {
             if self.is_irregular(stmt) {
                 return false;
             }
-            // The bodies of these statements are lowered as lists, never as one statement.
+            // The bodies of these statements are lowered as lists of statements, so [`Self::is_local`] applies to them.
             let body = match &stmt.kind {
                 StmtKind::If { then, els: None, .. } => then,
                 // A long chain of `else if` is lowered as one statement.
@@ -130,7 +131,7 @@ impl Irregular {
     }
 }
 
-/// The labels in some statements. Labels in statement expressions do not count.
+/// Returns the labels in some statements. Labels in statement expressions do not count.
 pub(super) fn labels(stmts: &[Stmt]) -> FxHashSet<LabelId> {
     let mut found = FxHashSet::default();
     let mut stack: Vec<&Stmt> = stmts.iter().collect();
@@ -160,7 +161,7 @@ fn nests_beyond(stmt: &Stmt, most: usize) -> bool {
             nested(stmt, &mut inside);
             stack.extend(inside.drain(..).map(|inner| (inner, level)));
         }
-        // A statement without nested statements does not count.
+        // The innermost statement is neither a condition nor a loop, so one more level is permitted.
         if level > most + 1 {
             return true;
         }

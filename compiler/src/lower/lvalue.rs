@@ -1,8 +1,8 @@
 //! Lvalues: addresses of objects, loads and stores.
 //!
 //! A vector in private memory is loaded and stored whole, so that it can become an SSA value. In other memory, a store
-//! writes only the named lanes, because other work-items may write the other lanes concurrently. A load accesses only
-//! the named lanes if they are contiguous.
+//! writes only the named lanes, because other work-items may write the other lanes concurrently. A load of contiguous
+//! lanes accesses only these lanes.
 
 use super::builder::Builder;
 use super::function::{Lowering, Slot};
@@ -25,7 +25,7 @@ pub(super) enum Located {
     Memory(ObjectAddress),
     /// A value without an address: a temporary value, or a parameter that is never written.
     Value(Value),
-    /// Lanes of a vector of this type.
+    /// Lanes of a vector of the type `arith`.
     Lanes {
         base: Box<Located>,
         arith: ArithType,
@@ -38,7 +38,7 @@ pub(super) enum Located {
     },
 }
 
-/// The alignment of the address at `offset` bytes from an address with alignment `align`.
+/// Returns the alignment of the address at `offset` bytes from an address with alignment `align`.
 pub(super) const fn align_at(align: u32, offset: u32) -> u32 {
     if offset == 0 {
         return align;
@@ -116,7 +116,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The address of an lvalue. A value without an address is first stored in a temporary variable.
+    /// Returns the address of an lvalue. First stores a value without an address in a temporary variable.
     pub(super) fn address(&mut self, lvalue: &'p Lvalue) -> Value {
         match self.locate(lvalue) {
             Located::Memory(memory) => memory.address,
@@ -163,7 +163,7 @@ impl<'p> Lowering<'p, '_> {
         address
     }
 
-    /// The address of a variable, or of a record parameter.
+    /// Returns the address of a variable or of a record parameter.
     pub(super) fn local_address(&mut self, id: LocalId) -> Value {
         match self.slot(id) {
             Slot::Var(var) => self.b.var_addr(var),
@@ -182,7 +182,7 @@ impl<'p> Lowering<'p, '_> {
             Located::Value(value) => *value,
             Located::Memory(memory) => self.load_value(*memory, ty),
             Located::Lanes { base, arith, lanes } if lanes.iter().any(|lane| *lane >= arith.lanes) => {
-                // The fourth lane of a vector of three is undefined.
+                // The fourth lane of a vector of three lanes is undefined. The third lane is read instead.
                 let lanes = lanes.iter().map(|lane| (*lane).min(arith.lanes - 1)).collect();
                 self.read(&Located::Lanes { base: base.clone(), arith: *arith, lanes }, ty)
             }
@@ -350,7 +350,7 @@ impl<'p> Lowering<'p, '_> {
                 if *zero_rest && size > 0 {
                     self.b.effect(Op::Zero { dst: address, size, align });
                 }
-                // Zeros need no store, unless they override an earlier part of the initialiser.
+                // If the rest of the object has been zeroed, zeros need no store, unless they override an earlier part.
                 let mut end = 0;
                 for (offset, expr) in parts {
                     if *zero_rest && *offset >= end && is_zero(expr) {
@@ -367,14 +367,16 @@ impl<'p> Lowering<'p, '_> {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// Copies the constant parts from a constant table, and stores the others. Drivers take seconds to compile
-    /// thousands of stores. `passes::constant_arrays` replaces a variable that never changes by the table.
-    /// `passes::lower_memory` expands short copies to loads and stores, and `passes::constant_loads` folds these loads.
-    /// If there are few constant parts, all parts are stored.
+    /// Copies the constant parts of an initialiser from a constant table, and stores the other parts. If there are few
+    /// constant parts, all parts are stored.
+    ///
+    /// A table is used because drivers take seconds to compile thousands of stores. `passes::constant_arrays` replaces
+    /// a variable that never changes by the table. `passes::lower_memory` expands short copies to loads and stores, and
+    /// `passes::constant_loads` folds these loads.
     fn initialise_by_copy(&mut self, address: Value, (size, align): (u32, u32), zero_rest: bool, parts: &'p [(u32, Expr)]) {
         let mut bytes = vec![0; size as usize];
         let mut others = Vec::new();
-        // If all constants have the same element size, the copy is aligned to it, like accesses to the elements.
+        // If all constants have the same element size, the copy has this alignment, like accesses to the elements.
         let (mut smallest, mut largest) = (u32::MAX, 1);
         // The end offset, in bytes, of the parts that are stored after the copy. A later constant at a smaller offset
         // may override one of them, so it is also stored after the copy.
@@ -431,7 +433,7 @@ impl<'p> Lowering<'p, '_> {
 /// Minimum number of constant parts of an initialiser that are copied from a table.
 const LONG_INITIALISER: usize = 8;
 
-/// Whether an expression is a constant zero. After the zeroing of the object it needs no store.
+/// Whether an expression is a constant zero, which needs no store after the object has been zeroed.
 fn is_zero(expr: &Expr) -> bool {
     use crate::thir::Constant;
     match &expr.kind {
@@ -441,13 +443,13 @@ fn is_zero(expr: &Expr) -> bool {
     }
 }
 
-/// Size in bytes of one lane in memory.
+/// Returns the size in bytes of one lane in memory.
 pub(super) const fn lane_size(arith: ArithType) -> u32 {
     crate::thir::types::scalar_size(arith.kind)
 }
 
-/// The first of several contiguous lanes, which one access can load or store. `None` if the lanes are not contiguous,
-/// or if there is no vector type with this number of lanes.
+/// Returns the first of several contiguous lanes, which one access can load or store. Returns `None` if the lanes are
+/// not contiguous, or if no vector type has this number of lanes.
 fn contiguous(lanes: &[u8]) -> Option<u8> {
     let &first = lanes.first()?;
     let runs = lanes.iter().zip(first..).all(|(&lane, expected)| lane == expected);

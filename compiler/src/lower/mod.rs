@@ -66,9 +66,9 @@ pub(crate) fn lower(program: &thir::Program, options: &BuildOptions, target: &Ta
     lower_roots(program, options, target, roots).map(|(module, _)| module)
 }
 
-/// Lowers a translation unit for linking: kernels as entry points, and all functions with a body that are not `static`
-/// (also kernels) as helpers. A function that is only declared has the body `unreachable`. Also returns the source
-/// function of each IR function.
+/// Lowers a translation unit for linking. Kernels become entry points. All functions with a body that are not `static`,
+/// including kernels, become helpers. A function that is only declared has the body `unreachable`. Also returns the
+/// source function of each IR function.
 ///
 /// # Errors
 /// See [`lower`].

@@ -5,8 +5,8 @@
 //! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
 //! hypot(v, w)        library function for each lane, then a nan_check of the vectors
 //! ```
-//! The operators and built-in calls of the source are checked. For library functions only the result is checked, since
-//! they use NaNs internally.
+//! The operators and built-in calls of the source are checked. Of a call of a library function, only the result is
+//! checked, because library functions use NaNs internally.
 
 use super::builder::Builder;
 use super::function::Lowering;
@@ -16,7 +16,7 @@ use crate::thir::FuncId;
 
 impl Builder {
     /// Checks each component of a result against the same components of the operands. Operands that are not floats are
-    /// ignored.
+    /// ignored. If the result is one component of a vector in the source, `part` is its index.
     pub(crate) fn nan_check(&mut self, result: Value, operands: &[Value], part: Option<u8>) {
         let is_float = |value: &Value| self.ty(*value).scalar().is_some_and(Scalar::is_float);
         if !self.nan_checks || !is_float(&result) {

@@ -17,7 +17,7 @@ pub(crate) trait Blocks {
 
     fn builder(&mut self) -> &mut Builder;
 
-    /// Lowers the instructions of a block. The caller lowers its jumps, except for a `return`.
+    /// Lowers the instructions of a block. The caller lowers the jumps at the end of the block, except for a `return`.
     fn block(&mut self, block: Node) -> Result<(), Self::Error>;
 
     /// Assigns the values that a jump from one block to another passes to its target.
@@ -45,7 +45,7 @@ struct Regions<'a, B> {
     graph: &'a Graph,
     structure: &'a Structure,
     flags: FxHashMap<Node, Var>,
-    /// For each dispatcher, a variable with the number of the recorded target.
+    /// For each dispatcher, the variable with the number of the target to which the dispatcher will jump.
     states: Vec<Var>,
 }
 
@@ -150,8 +150,8 @@ impl<B: Blocks> Regions<'_, B> {
         }
     }
 
-    /// Emits the rest of a jump that has left a loop, after that loop. `only`: all jumps that leave the loop have this
-    /// target.
+    /// Emits the second part of a jump out of a loop: the jump from the end of this loop to `target`. `only` means that
+    /// all jumps that leave the loop have this target, so that no flag is needed.
     fn continue_jump(&mut self, target: Node, only: bool, frames: &[Frame]) {
         let kind = route(self.graph, frames, target, |_| {});
         if only {

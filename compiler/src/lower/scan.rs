@@ -35,7 +35,7 @@ impl Usage {
 
 pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
     let mut usage = Usage { written: vec![false; function.locals.len()], has_deep_labels: false };
-    // An explicit stack: expressions may be very deep.
+    // Uses an explicit stack, because expressions may nest too deeply for recursion.
     let mut exprs: Vec<&Expr> = Vec::new();
     let mut stmts: Vec<&Stmt> = body.iter().collect();
     loop {
@@ -65,8 +65,8 @@ pub(super) fn usage(function: &Function, body: &[Stmt]) -> Usage {
 
 // ---- sizes ----
 
-/// Estimated number of instructions of an expression. Stops when the number exceeds `limit`. A call counts more,
-/// because it may be inlined.
+/// Returns the estimated number of instructions of an expression. Stops when the number exceeds `limit`. A call counts
+/// as 50, because it may be inlined.
 pub(super) fn cost(expr: &Expr, limit: u32) -> u32 {
     let mut total = 0;
     let mut stack = vec![expr];
@@ -135,7 +135,7 @@ pub(super) fn may_complete(mut stmt: &Stmt) -> bool {
     }
 }
 
-/// The jumps in a statement whose targets are outside of it.
+/// The jumps in a statement whose targets are outside of the statement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Leaves {
     pub(super) by_break: bool,
@@ -158,23 +158,23 @@ impl Leaves {
     }
 }
 
-/// Computes the jumps that leave a statement. `deep`: whether to visit also the bodies of loops, which a `goto` may
-/// leave, and statement expressions.
+/// Computes the jumps that leave a statement. `deep` means that the bodies of loops, which a `goto` may leave, and
+/// statement expressions are also visited.
 pub(super) fn leaves(stmt: &Stmt, deep: bool) -> Leaves {
     leaves_of(vec![(stmt, Inside::default())], deep)
 }
 
-/// The jumps that leave a list of statements, also from statement expressions.
+/// Computes the jumps that leave a list of statements, including jumps from statement expressions.
 pub(super) fn leaves_of_list(stmts: &[Stmt]) -> Leaves {
     leaves_of(stmts.iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
-/// The jumps in the expressions of a statement that leave the statement.
+/// Computes the jumps in the expressions of a statement that leave the statement.
 pub(super) fn expression_leaves(stmt: &Stmt) -> Leaves {
     leaves_of(visit::in_expressions(stmt).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
 
-/// The jumps that leave an expression.
+/// Computes the jumps that leave an expression.
 pub(super) fn leaves_in(expr: &Expr) -> Leaves {
     leaves_of(visit::in_expression(expr).into_iter().map(|stmt| (stmt, Inside::default())).collect(), true)
 }
@@ -218,7 +218,7 @@ fn leaves_of(mut stack: Vec<(&Stmt, Inside)>, deep: bool) -> Leaves {
     found
 }
 
-/// Number of `continue` statements in the body of a loop that continue this loop.
+/// Counts the `continue` statements in the body of a loop that continue this loop.
 pub(super) fn continues(body: &Stmt) -> u32 {
     let mut count = 0;
     let mut stack = vec![body];
@@ -232,7 +232,7 @@ pub(super) fn continues(body: &Stmt) -> u32 {
     count
 }
 
-/// The statements of a block, or the single statement.
+/// Returns the statements of a block, or the single statement.
 pub(super) fn statements(stmt: &Stmt) -> &[Stmt] {
     match &stmt.kind {
         StmtKind::Block(stmts) => stmts,

@@ -2,17 +2,17 @@
 //!
 //! # Jumps
 //! `break` out of a loop is the IR's `break`. `continue` is the IR's `continue`, after a copy of the loop's step or of
-//! the condition of a `do` loop. This applies if the copies in the loop are small in total.
+//! the condition of a `do` loop. It is only lowered in this way if all copies in the loop are small in total.
 //!
 //! The targets of other jumps are *ends* of statements. A `break` may go to the end of a `switch`. If the copies would
-//! be too large in total, a `continue` goes to the end of the body. Both may go to the end of a `do ... while (0)`.
-//! Such a jump needs no instruction if no code is between it and the end. So a list of statements is rewritten while it
-//! is lowered:
+//! be too large in total, a `continue` goes to the end of the body. A `break` or `continue` may go to the end of a `do
+//! ... while (0)`. Such a jump needs no instruction if no code is between the jump and the end. So a list of statements
+//! is rewritten while it is lowered:
 //! ```text
 //! if (c) { A; break; } B   becomes   if (c) { A } else { B }
 //! ```
-//! That is not possible if both branches of an `if` can complete, for example because the jump is in a nested `if`.
-//! Then the jump sets a flag, and the code after the `if` runs only if the flag is clear.
+//! This rewriting is not possible if both branches of an `if` can complete, for example because the jump is in a nested
+//! `if`. Then the jump sets a flag, and the code after the `if` runs only if the flag is clear.
 //!
 //! Only IR jumps can leave an expression. So a statement whose expressions jump to an end becomes a loop with one
 //! iteration. `blocks` lowers `goto`.
@@ -22,7 +22,8 @@ use super::scan::{self, Leaves};
 use crate::ir::{CmpOp, Op, PREFERRED_NESTING, Scalar, Type, Value, Var};
 use crate::thir::{CastKind, Constant, Expr, ExprKind, Stmt, StmtKind};
 
-/// Maximum total number of expression nodes of the copies of a loop's step and condition, one for each `continue`.
+/// Maximum total number of expression nodes in the copies of a loop's step and condition. Each `continue` needs one
+/// copy.
 const MAX_REPEATED_STEP: u32 = 48;
 
 /// Maximum nesting of `else if`s. Longer chains are split into consecutive statements, which a flag guards.
@@ -43,16 +44,16 @@ pub(super) enum Jump<'p> {
     None,
     /// The IR's `break` out of the innermost IR loop.
     Break,
-    /// The end of the iteration and the IR's `continue` of the innermost IR loop.
+    /// Evaluates the code at the end of the iteration, and executes the IR's `continue` of the innermost IR loop.
     Continue(IterationEnd<'p>),
     /// A jump that leaves more than the innermost IR loop. It sets the flag and breaks. The code after the loop tests
     /// the flag.
     FlagAndBreak(Var),
-    /// To the end of an enclosing statement that is not an IR loop.
+    /// A jump to the end of an enclosing statement that is not an IR loop.
     End {
-        /// Set by a jump that has code between it and the end. `None` if there is no such jump.
+        /// The flag that a jump sets if code is between the jump and the end. `None` if there is no such jump.
         flag: Option<Var>,
-        /// Whether no code is between this point and the end.
+        /// Whether no code is between the current statement and the end.
         tail: bool,
     },
 }
@@ -80,7 +81,7 @@ impl<'p> Jump<'p> {
 impl Jumps<'_> {
     pub(super) const NONE: Self = Self { on_break: Jump::None, on_continue: Jump::None };
 
-    /// The same targets, for a statement that is followed by another one.
+    /// Returns the same targets, for a statement that is followed by another statement.
     pub(super) const fn before_more(self) -> Self {
         Self { on_break: self.on_break.before_more(), on_continue: self.on_continue.before_more() }
     }
@@ -98,7 +99,7 @@ impl<'a, 'p> Remaining<'a, 'p> {
         Self { stmts, next: None }
     }
 
-    /// The first statement that is neither empty nor a label, and the statements after it.
+    /// Returns the first statement that is neither empty nor a label, and the statements after it.
     fn split(mut self) -> Option<(&'p Stmt, Self)> {
         loop {
             match self.stmts {
@@ -168,8 +169,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Lowers a statement that may jump to an end, and the code after it, which runs only if the statement did not
-    /// jump.
+    /// Lowers a statement that may jump to the end of an enclosing statement, and the code after the statement. This
+    /// code runs only if the statement did not jump.
     fn guarded(&mut self, stmt: &'p Stmt, after: Remaining<'_, 'p>, leaves: &Leaves, jumps: Jumps<'p>) {
         self.statement(stmt, jumps.before_more());
         let Some(falls_through) = self.no_jump(leaves, jumps) else {
@@ -203,7 +204,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The jumps in a statement whose target is an end.
+    /// Finds the jumps in a statement whose targets are ends of statements.
     fn jumps_to_ends(&self, stmt: &Stmt, jumps: Jumps<'p>) -> Leaves {
         if !jumps.on_break.is_end() && !jumps.on_continue.is_end() {
             return Leaves::default();
@@ -257,14 +258,15 @@ impl<'p> Lowering<'p, '_> {
         flag
     }
 
-    /// A target for jumps to the end of the next statement. `nested`: some of these jumps need a flag.
+    /// Creates a target for jumps to the end of the statement that is lowered next. `nested` means that some of these
+    /// jumps need a flag.
     pub(super) fn end_target(&mut self, nested: bool) -> Jump<'p> {
         Jump::End { flag: nested.then(|| self.new_flag()), tail: true }
     }
 
     fn jump(&mut self, jump: Jump<'p>, what: &str) {
         match jump {
-            Jump::None => self.b.fail(format!("'{what}' has no target here")),
+            Jump::None => self.b.fail(format!("internal error: '{what}' has no target here")),
             Jump::Break => self.b.effect(Op::Break(Vec::new())),
             Jump::Continue(end) => self.end_iteration(end),
             Jump::FlagAndBreak(flag) => {
@@ -322,7 +324,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Whether a statement must become a loop with one iteration, because its expressions jump to an end.
+    /// Whether a statement must become a loop with one iteration, because its expressions jump to the end of an
+    /// enclosing statement.
     fn needs_loop(&self, stmt: &Stmt, jumps: Jumps<'p>) -> bool {
         self.function.expression_jumps
             && matches!(
@@ -343,14 +346,14 @@ impl<'p> Lowering<'p, '_> {
         self.continue_jumps(jumps, inner);
     }
 
-    /// The jump targets inside of an IR loop that does not represent a loop of the source.
+    /// Creates the jump targets inside of an IR loop that does not represent a loop of the source.
     pub(super) fn inner_jumps(&mut self, leaves: &Leaves) -> Jumps<'p> {
         let mut flag_jump = |occurs: bool| if occurs { Jump::FlagAndBreak(self.new_flag()) } else { Jump::None };
         Jumps { on_break: flag_jump(leaves.by_break), on_continue: flag_jump(leaves.by_continue) }
     }
 
-    /// Emits, after an IR loop, the second part of each jump that left it: a test of its flag, and a jump to its
-    /// target.
+    /// Emits, after an IR loop, the second part of each jump that left the loop: a test of the jump's flag, and a jump
+    /// to the final target.
     pub(super) fn continue_jumps(&mut self, jumps: Jumps<'p>, inner: Jumps<'p>) {
         for (inner, outer, what) in [(inner.on_break, jumps.on_break, "break"), (inner.on_continue, jumps.on_continue, "continue")] {
             if let Jump::FlagAndBreak(flag) = inner {
@@ -367,7 +370,8 @@ impl<'p> Lowering<'p, '_> {
             self.else_ifs(&links, jumps);
             return;
         }
-        // Without `else`, a false left operand of `&&` has the same effect as a false right operand.
+        // Without `else`, a false left operand of `&&` has the same effect as a false right operand. So `if (a && b)`
+        // becomes two nested `if`s.
         if let ExprKind::LogAnd(lhs, rhs) = &cond.kind
             && els.is_empty()
             && !self.is_cheap(rhs)
@@ -483,14 +487,15 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// Removes the jumps whose target is not an end.
+/// Removes the jumps whose targets are not ends of statements.
 pub(super) fn only_ends(mut leaves: Leaves, jumps: Jumps<'_>) -> Leaves {
     leaves.by_break &= jumps.on_break.is_end();
     leaves.by_continue &= jumps.on_continue.is_end();
     leaves
 }
 
-/// The jumps out of a list that are nested in statements other than blocks. `deep`: see [`scan::leaves`].
+/// Finds the jumps out of a list that are nested in statements other than blocks. `deep` is the parameter of
+/// [`scan::leaves`].
 pub(super) fn nested_jumps(stmts: &[Stmt], deep: bool) -> Leaves {
     let mut found = Leaves::default();
     for stmt in stmts {
@@ -512,7 +517,7 @@ struct Link<'a, 'p> {
     then: Remaining<'a, 'p>,
 }
 
-/// The links of a chain of `else if`. Returns `None` if the chain is short enough to nest.
+/// Returns the links of a chain of `else if`, or `None` if the chain is short enough to nest.
 fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>) -> Option<Vec<Link<'a, 'p>>> {
     let mut links = vec![Link { cond: Some(cond), then }];
     let mut rest = els;
@@ -529,7 +534,7 @@ fn chain<'a, 'p>(cond: &'p Expr, then: Remaining<'a, 'p>, els: Remaining<'a, 'p>
     Some(links)
 }
 
-/// The value of a constant integer condition. `None` for other conditions.
+/// Returns the value of a constant integer condition, or `None` for other conditions.
 pub(super) fn known_condition(expr: &Expr) -> Option<bool> {
     match &expr.kind {
         ExprKind::Constant(Constant::Int(bits)) => Some(*bits != 0),

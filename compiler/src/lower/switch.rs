@@ -127,7 +127,8 @@ impl<'p> Lowering<'p, '_> {
         self.select_number(selector, &selected)
     }
 
-    /// Returns the number of the segment that runs first (-1 for none), and the list of segment numbers.
+    /// Returns the number of the segment that runs first (-1 for none), and for each segment a list with only its
+    /// number.
     fn numbered(&mut self, selector: Value, segments: &[Segment<'p>]) -> (Value, Vec<Vec<u64>>) {
         let selected: Vec<Selected<'_>> = segments.iter().map(|segment| segment.labels.as_slice()).enumerate().collect();
         let default = segments.iter().position(|segment| segment.is_default).map_or(u64::MAX, |number| number as u64);
@@ -154,8 +155,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Returns a selector, and its values for each element of `selected`: the original selector and labels, or a
-    /// segment number.
+    /// Returns a selector, and the values of the selector for each element of `selected`. These are the original
+    /// selector and the labels, or the number of the selected segment and the segment numbers.
     pub(super) fn select_number(&mut self, selector: Value, selected: &[Selected<'_>]) -> (Value, Vec<Vec<u64>>) {
         let spans = || selected.iter().flat_map(|(_, labels)| labels.iter().map(|(lo, hi)| hi.wrapping_sub(*lo)));
         let count = spans().fold(0_u64, |sum, span| sum.saturating_add(span).saturating_add(1));
@@ -169,7 +170,7 @@ impl<'p> Lowering<'p, '_> {
         (number, values)
     }
 
-    /// Returns the number of the element whose labels include the selector, otherwise `none`.
+    /// Returns the number of the element whose labels include the selector, or `none` if there is no such element.
     fn find_number(&mut self, selector: Value, selected: &[Selected<'_>], none: u64) -> Value {
         let ty = self.b.ty(selector);
         let mask = ty.scalar().map_or(u64::MAX, crate::ir::Scalar::mask);
@@ -261,7 +262,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Creates a variable with the position in the group at which the switch enters it.
+    /// Creates a variable with the position in the group at which the switch enters the group.
     fn entry_position(&mut self, selector: Value, values: &[Vec<u64>], group: &[(usize, &Segment<'p>)]) -> Var {
         let var = self.b.function.new_var("", 4, 4);
         let address = self.b.var_addr(var);

@@ -5,7 +5,7 @@ use crate::ast::ScalarKind;
 use crate::ir::{Scalar, Type};
 use crate::thir::{Ty, TyKind};
 
-/// The IR's scalar type. It has no signedness. `bool` has one bit.
+/// Returns the IR's scalar type. It has no signedness. `bool` has one bit.
 pub(crate) const fn scalar(kind: ScalarKind) -> Scalar {
     match kind {
         ScalarKind::Bool => Scalar::Bool,
@@ -87,13 +87,13 @@ impl<'p> Lowering<'p, '_> {
         matches!(self.kind(ty), TyKind::Record(_) | TyKind::Array { .. })
     }
 
-    /// The IR type of a value. A record is the address of private memory.
+    /// Returns the IR type of a value. The value of a record is an address in private memory.
     pub(super) fn value_type(&mut self, ty: Ty) -> Type {
         match *self.kind(ty) {
             TyKind::Void => Type::Void,
             TyKind::Pointer { space, .. } => Type::Ptr(space),
-            // The address of the elements. The launch provides the other properties of an image. The memory of a pipe
-            // also contains its state.
+            // An image is the address of its elements. The launch provides the other properties of the image. A pipe is
+            // the address of its memory, which also contains its state.
             TyKind::Image(..) | TyKind::Pipe(..) => Type::Ptr(crate::ir::Space::Global),
             TyKind::Record(_) | TyKind::Array { .. } => Type::Ptr(crate::ir::Space::Private),
             _ => match self.arith_type(ty) {
@@ -107,7 +107,7 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Size and alignment in bytes.
+    /// Returns the size and alignment of a type in bytes.
     pub(super) fn layout(&mut self, ty: Ty) -> (u32, u32) {
         let (size, align) = self.shared.program.types.layout(ty).unwrap_or((0, 1));
         let size = u32::try_from(size).unwrap_or_else(|_| {
@@ -117,7 +117,7 @@ impl<'p> Lowering<'p, '_> {
         (size, align)
     }
 
-    /// The integer type of a pointer's size.
+    /// Returns the integer type with the size of a pointer.
     pub(super) fn pointer_int(&self) -> Type {
         if self.shared.program.types.pointer_size() == 8 { Type::I64 } else { Type::I32 }
     }

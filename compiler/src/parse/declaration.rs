@@ -71,7 +71,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Skips after the next `;` or `{ ... }`, or to the start of a declaration.
+    /// Skips tokens to the end of the next `;` or `{ ... }`, or to the start of a declaration.
     fn skip_to_item(&mut self) {
         loop {
             if self.at(Punct::LBrace) {
@@ -120,8 +120,7 @@ impl Parser<'_> {
         assertion
     }
 
-    /// Parses a declaration with its semicolon, or a function with its body. `attributes` are attributes that preceded
-    /// it.
+    /// Parses a declaration with its semicolon, or a function with its body. `attributes` are the attributes before it.
     pub(super) fn declaration(&mut self, context: SpecContext, attributes: Vec<crate::ast::Attribute>) -> DeclarationOrFunction {
         let start = attributes.first().map_or_else(|| self.span(), |first| first.span);
         let mut specs = self.specifiers(context);
@@ -184,7 +183,7 @@ impl Parser<'_> {
             return;
         }
         self.error_after(message);
-        // If a declaration or a statement follows, only the semicolon is missing.
+        // If a declaration or a statement follows, only the semicolon is missing, so nothing is skipped.
         if self.at_declaration() || matches!(self.peek(), TokenKind::Keyword(keyword) if starts_statement(*keyword)) {
             return;
         }

@@ -14,7 +14,7 @@ enum Prefix {
     Cast(Box<TypeName>, Span),
 }
 
-/// Returns the binary operator and its precedence, or `None` for other punctuators. Higher binds tighter.
+/// Returns the binary operator and its precedence, or `None` for other punctuators. A higher precedence binds tighter.
 const fn binary_operator(punct: Punct) -> Option<(BinaryOp, u8)> {
     Some(match punct {
         Punct::Star => (BinaryOp::Mul, 10),
@@ -220,7 +220,8 @@ impl Parser<'_> {
         Some(Box::new(ty))
     }
 
-    /// Parses the rest of `(float4)(a, b, c, d)` after the type (OpenCL C 6.3.6). With one expression it is a cast.
+    /// Parses the rest of `(float4)(a, b, c, d)` after the type (OpenCL C 6.3.6). If there is only one expression, the
+    /// result is a cast.
     fn vector_literal(&mut self, ty: Box<TypeName>, start: Span) -> Expr {
         let open = self.span();
         self.advance();

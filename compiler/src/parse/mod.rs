@@ -32,8 +32,8 @@ use scope::Scopes;
 pub(crate) const MAX_BRACKETS: u32 = 256;
 /// Maximum nesting of statements.
 pub(crate) const MAX_STATEMENTS: u32 = 512;
-/// Maximum height of an expression tree, and maximum length of chains of `else if` and of labels. Code that visits the
-/// tree may be recursive.
+/// Maximum height of an expression tree, and maximum length of chains of `else if` and of labels. Because of this
+/// limit, code that visits the tree may be recursive.
 pub(crate) const MAX_HEIGHT: u32 = 20_000;
 
 /// Parses a program.
@@ -266,7 +266,7 @@ impl<'d> Parser<'d> {
                     open.pop();
                 }
                 Punct::RBrace if open.contains(&Punct::RBrace) => {
-                    // Ignore brackets within the braces that were not closed.
+                    // Drops the unclosed brackets within these braces.
                     while open.pop().is_some_and(|inner| inner != Punct::RBrace) {}
                     if open.is_empty() && stops.contains(&Punct::Semi) {
                         // A whole block was skipped. Another statement follows.
@@ -291,7 +291,7 @@ impl<'d> Parser<'d> {
         self.enter_or_stop("bracket nesting level exceeded maximum of 256")
     }
 
-    /// Enters an operand without brackets, for example that of `sizeof x`. It counts as a bracket.
+    /// Enters an operand without brackets, for example that of `sizeof x`. The operand counts as a bracket.
     fn enter_operand(&mut self) -> bool {
         self.enter_or_stop("operators and brackets are nested too deeply (the limit is 256)")
     }

@@ -2,7 +2,8 @@
 
 use crate::ast::{Name, Pack};
 
-/// The current maximum alignment in bytes, and the stack of saved ones. `None` is the default.
+/// The current maximum alignment in bytes, and the stack of saved maximum alignments. `None` means that there is no
+/// maximum.
 #[derive(Debug, Default)]
 pub(super) struct Packing {
     current: Option<u32>,

@@ -75,7 +75,7 @@ impl Scopes {
         matches!(self.meaning(name), Some(NameKind::Type { .. }))
     }
 
-    /// The names of the types that the source declares.
+    /// Returns the names of the types that the source declares.
     pub(super) fn declared_types(&self) -> impl Iterator<Item = &str> {
         let is_type = |stack: &SmallVec<[(u32, NameKind); 1]>| matches!(stack.last(), Some((_, NameKind::Type { .. })));
         self.names.iter().filter(move |(_, stack)| is_type(stack)).map(|(name, _)| &**name)

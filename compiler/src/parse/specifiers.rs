@@ -138,7 +138,7 @@ impl Parser<'_> {
         match self.peek() {
             TokenKind::Keyword(keyword) => Self::is_specifier(*keyword),
             TokenKind::Ident(name) => {
-                // `name:` is a label, also if the name is a type.
+                // `name:` is a label, even if the name is a type.
                 self.scopes.is_type(name) && *self.peek_at(1) != TokenKind::Punct(Punct::Colon)
             }
             _ => false,

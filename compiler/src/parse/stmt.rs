@@ -190,7 +190,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether two names follow and the first one is not declared. It is probably a type then.
+    /// Whether two names follow and the first name is not declared. The first name is probably a type then.
     fn at_unknown_type(&self) -> bool {
         let TokenKind::Ident(name) = self.peek() else { return false };
         matches!(self.peek_at(1), TokenKind::Ident(_)) && self.scopes.meaning(name).is_none()

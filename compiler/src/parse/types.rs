@@ -112,7 +112,8 @@ const TYPEDEFS: &[&str] = &[
 static TABLE: LazyLock<FxHashMap<String, Predeclared>> = LazyLock::new(|| {
     let mut table = FxHashMap::default();
     for (name, scalar) in SCALARS {
-        // The names of C's types are keywords. The unsigned abbreviations, such as `uint`, are identifiers.
+        // The names of C's types are keywords, so only the unsigned abbreviations, such as `uint`, are added as
+        // identifiers.
         if name.starts_with('u') {
             table.insert((*name).to_owned(), Predeclared::Scalar(*scalar));
         }

@@ -6,8 +6,9 @@
 //! %y = load %b                   =>     atomic.add %counts + %x, 1
 //! atomic.add %counts + %y, 1            atomic.add %counts + %y, 1
 //! ```
-//! In shaders, `resolve_pointers` has run before, so the roots of pointers are known. In machine code, roots may be
-//! unknown. Pointers with unknown roots alias all memory.
+//! The root of a pointer is the object on which the pointer is based. For shaders, `resolve_pointers` has run before,
+//! so all roots are known. For machine code, some roots may be unknown. A pointer with an unknown root may alias all
+//! memory.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,19 +37,19 @@ pub(super) struct MemoryUse<'a> {
 }
 
 impl<'a> MemoryUse<'a> {
-    /// Analyses the body of a function. [`BindingKey::distinct`](crate::launch::BindingKey::distinct) explains
+    /// Analyses the body of a function. [`BindingKey::distinct`](crate::launch::BindingKey::distinct) documents
     /// `distinct`.
     pub(super) fn of(function: &Function, body: &Region, distinct: bool, purity: &'a Purity) -> Self {
         let params = function.kernel.as_ref().map(|kernel| kernel.params.clone()).unwrap_or_default();
         Self { addresses: Addresses::of(function, body), params, distinct, purity }
     }
 
-    /// The root of a pointer; `None` if it is not known.
+    /// Returns the root of a pointer, or `None` if it is not known.
     pub(super) fn root(&self, pointer: Value) -> Option<Root> {
         self.addresses.root(pointer)
     }
 
-    /// The kernel parameter that a root refers to; `None` for other roots.
+    /// Returns the kernel parameter that a root refers to, or `None` for other roots.
     pub(super) fn param(&self, root: Root) -> Option<&KernelParam> {
         match root {
             Root::Param(index) => self.params.get(index as usize),
@@ -58,13 +59,14 @@ impl<'a> MemoryUse<'a> {
 
     /// Whether accesses to the two roots cannot alias.
     pub(super) fn is_disjoint(&self, a: Root, b: Root) -> bool {
-        // Two parameters may be the same buffer, or buffers, images and sub-buffers that share memory.
+        // Buffers and images of two parameters may be the same object or share memory. So they are disjoint only if the
+        // launch knows that all objects are distinct, or if one of the parameters is `restrict`.
         let shared = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { .. } | KernelParam::Image));
         let restrict = |root: Root| matches!(self.param(root), Some(KernelParam::Buffer { restrict: true, .. }));
         a != b && (self.distinct || !shared(a) || !shared(b) || restrict(a) || restrict(b))
     }
 
-    /// The effect of an instruction, without that of its regions.
+    /// Returns the effect of an instruction itself, without the effects of the instructions in its regions.
     pub(super) fn effect(&self, inst: &Inst) -> Effect {
         match inst.op {
             Op::Store { ptr, .. }

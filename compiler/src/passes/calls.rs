@@ -7,12 +7,12 @@ use crate::analysis::calls::{CallError, callees, callees_first};
 use crate::internal::internal;
 use crate::ir::{self, Func};
 
-/// The numbers of all functions.
+/// Returns the numbers of all functions.
 pub(crate) fn functions(module: &ir::Module) -> impl DoubleEndedIterator<Item = Func> + use<> {
     (0..crate::ir::number(module.functions.len())).map(Func)
 }
 
-/// The functions in `roots` and their callees, each after all of its callees.
+/// Returns the functions in `roots` and their callees, each function after all of its callees.
 pub(crate) fn call_order(module: &ir::Module, roots: impl Iterator<Item = Func>) -> Result<Vec<Func>, PassError> {
     callees_first(module, roots).map_err(|error| match error {
         CallError::Recursive(func) => PassError::Recursive { function: module.functions[func.index()].name.clone() },
@@ -43,7 +43,7 @@ pub(crate) fn subset(module: &ir::Module, roots: &[Func]) -> Result<ir::Module, 
     let numbers: FxHashMap<Func, Func> = list.iter().copied().zip((0..).map(Func)).collect();
     for function in &mut functions {
         function.body.walk_mut(&mut |inst| {
-            // The list contains every callee.
+            // The list contains every callee, so every call gets a new number.
             if let ir::Op::Call(callee, _) = &mut inst.op
                 && let Some(&number) = numbers.get(callee)
             {

@@ -24,7 +24,7 @@ pub(crate) const ODD: [f32; 5] = [2.755_731_9e-6, -1.984_127e-4, 8.333_333e-3, -
 /// The coefficients of cos(x) as a polynomial in x^2, highest power first.
 pub(crate) const EVEN: [f32; 5] = [2.480_158_7e-5, -1.388_888_9e-3, 4.166_666_8e-2, -0.5, 1.0];
 
-/// Rewrites native sines, cosines and tangents. Returns whether there are any.
+/// Rewrites native sines, cosines and tangents. Returns whether there were any.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let changed = region(function, &mut body);
@@ -54,7 +54,8 @@ fn region(function: &mut Function, region: &mut Region) -> bool {
     changed
 }
 
-/// Emits the replacement of `op` except its last operation, which it returns. `None` if `op` has no replacement.
+/// Emits the replacement of `op` except the last operation, and returns the last operation. Returns `None` if `op` has
+/// no replacement.
 fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     match op {
         MathOp::NativeSin => Some(sine(at, angle, 0)),
@@ -69,7 +70,7 @@ fn replacement(at: &mut Cursor<'_>, op: MathOp, angle: Value) -> Option<Op> {
     }
 }
 
-/// Emits the sine of `angle` plus `quarters` quarter circles, except the last operation, which it returns.
+/// Emits the sine of `angle` plus `quarters` quarter circles except the last operation, and returns the last operation.
 fn sine(at: &mut Cursor<'_>, angle: Value, quarters: u64) -> Op {
     let quarters_of_circle = with_float(at, BinOp::FMul, angle, std::f32::consts::FRAC_2_PI);
     let whole = at.math(MathOp::Rint, quarters_of_circle);

@@ -41,7 +41,7 @@ struct ConstantData<'a> {
 }
 
 impl ConstantData<'_> {
-    /// The result of a load of type `ty`. `None` if the address or the contents are not known.
+    /// Returns the result of a load of type `ty`, or `None` if the address or the contents are not known.
     fn read(&self, ptr: Value, ty: Type) -> Option<Const> {
         let Address { root: Root::Global(global), offset: Some(at) } = self.addresses.get(ptr)? else { return None };
         let bytes = self.globals.get(global.index()).filter(|global| is_constant_data(global))?.init.as_ref()?;

@@ -8,9 +8,9 @@
 //!   continue %1, %3                      }
 //! }
 //! ```
-//! Marks the instructions with effects and, transitively, their operands. A result of an `if` needs the values that its
-//! regions yield; a parameter of a loop needs the values of `continue`. Unmarked instructions are removed. A loop with
-//! a `break` and without effects is assumed to terminate, as in C.
+//! The pass marks the instructions with effects and, transitively, their operands. A result of an `if` needs the values
+//! that the `if`'s regions yield. A parameter of a loop needs the values of `continue`. Unmarked instructions are
+//! removed. A loop with a `break` and without effects is assumed to terminate, as in C.
 
 use super::pass::Pass;
 use super::simplify::Purity;
@@ -18,7 +18,7 @@ use crate::ir::{CastOp, Function, Inst, Op, Region, Type, Value, Var};
 
 pub(crate) const PASS: Pass = Pass::function("dce", |function, cx| Ok(run(function, cx.purity)));
 
-/// Removes dead code. Returns whether there was any.
+/// Removes dead code. Returns whether the function contained any.
 pub(crate) fn run(function: &mut Function, purity: &Purity) -> bool {
     let read = variables_read(function);
     let mut marker = Marker::new(function, purity, &read);
@@ -33,7 +33,7 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) -> bool {
     removed
 }
 
-/// For each private variable: whether an instruction may read it.
+/// Determines for each private variable whether an instruction may read it.
 fn variables_read(function: &Function) -> Vec<bool> {
     let mut read = vec![false; function.vars.len()];
     let mut roots: Vec<Option<Var>> = vec![None; function.values.len()];
@@ -61,13 +61,13 @@ fn variables_read(function: &Function) -> Vec<bool> {
 /// An instruction. Its number is its position in program order.
 struct Node<'f> {
     inst: &'f Inst,
-    /// The instruction whose region contains it.
+    /// The instruction whose region contains this instruction.
     parent: Option<u32>,
-    /// Whether it has an effect on memory, other work-items, or the control flow outside of it.
+    /// Whether this instruction has an effect on memory, other work-items, or the control flow outside of it.
     effect: bool,
-    /// The `break`s and `continue`s of this loop, or the `yield`s of this `if` or `switch`.
+    /// For a loop, its `break`s and `continue`s. For an `if` or `switch`, its `yield`s.
     jumps: Vec<u32>,
-    /// The instructions directly in its regions.
+    /// The instructions directly in the regions of this instruction.
     children: Vec<u32>,
 }
 
@@ -136,7 +136,7 @@ impl<'f> Marker<'f> {
         (effect, leaves)
     }
 
-    /// The result of [`Self::collect`] for one instruction.
+    /// Like [`Self::collect`], for one instruction instead of a region.
     fn effects(&mut self, inst: &'f Inst, index: u32, owner: Option<u32>, in_loop: Option<u32>) -> (bool, bool) {
         match &inst.op {
             Op::VarAddr(var) => {
@@ -161,7 +161,7 @@ impl<'f> Marker<'f> {
                 if let Some(owner) = owner {
                     self.nodes[owner as usize].jumps.push(index);
                 }
-                // A region needs its terminator; this does not make its owner live.
+                // A `yield` has no effect, so it does not make the enclosing `if` or `switch` live.
                 (false, false)
             }
             Op::Break(_) | Op::Continue(_) => {
@@ -185,7 +185,7 @@ impl<'f> Marker<'f> {
                     self.sources[param.index()] = Source::Param(index, position);
                 }
                 let (effect, _) = self.collect(body, Some(index), Some(index));
-                // A loop without `break` stays: the code after it must remain unreachable.
+                // A loop without `break` stays, because the code after it must remain unreachable.
                 let has_break =
                     self.nodes[index as usize].jumps.iter().any(|&jump| matches!(self.nodes[jump as usize].inst.op, Op::Break(_)));
                 (effect || !has_break, false)

@@ -1,5 +1,5 @@
-//! Runs lists of passes. After each pass, verifies the IR if assertions are enabled, and calls the observer. Measures
-//! the time of each pass.
+//! Runs lists of [`Step`]s. After each pass, verifies the IR if assertions are enabled, and calls the observer.
+//! Measures the time of each pass.
 
 use std::fmt;
 
@@ -18,12 +18,12 @@ pub struct AfterPass<'a> {
     /// The name of the pass.
     pub pass: &'static str,
     module: &'a Module,
-    /// For function passes: the function, which is currently not in the module.
+    /// For function passes, the function that the pass changed. It is currently not in the module.
     detached: Option<(Func, &'a Function)>,
 }
 
 impl AfterPass<'_> {
-    /// The module after the pass.
+    /// Returns the module after the pass.
     pub fn module(&self) -> Module {
         let mut module = self.module.clone();
         if let Some((func, function)) = self.detached {
@@ -34,7 +34,7 @@ impl AfterPass<'_> {
 }
 
 impl fmt::Display for AfterPass<'_> {
-    /// Prints the name of the pass and the function; for module passes, the whole module.
+    /// Prints the name of the pass and the function. For module passes, prints the whole module.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.detached {
             Some((func, function)) => {
@@ -49,7 +49,7 @@ impl fmt::Display for AfterPass<'_> {
 /// An observer that is called with the IR after every pass: `wgclc --after`, and tests that bisect passes.
 pub type Watch<'a> = dyn Fn(&AfterPass<'_>) + Sync + 'a;
 
-/// Runs steps for one device and launch.
+/// Runs lists of [`Step`]s for one device and launch.
 pub struct Driver<'a> {
     target: &'a Target,
     key: &'a LaunchKey,
@@ -59,8 +59,8 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// A driver for a target and a launch. Until the caller sets `purity` and `policy`, functions are impure and no
-    /// call is inlined.
+    /// Creates a driver for a target and a launch. Until the caller sets `purity` and `policy`, functions are impure
+    /// and no call is inlined.
     pub fn new(target: &'a Target, key: &'a LaunchKey, watch: Option<&'a Watch<'a>>) -> Self {
         Self { target, key, watch, purity: Purity::unknown(), policy: Policy::default() }
     }
@@ -70,7 +70,7 @@ impl<'a> Driver<'a> {
         self.watch.is_some()
     }
 
-    /// Size of a pointer in bytes.
+    /// Returns the size of a pointer in bytes.
     pub(super) const fn pointer_size(&self) -> u32 {
         self.target.pointer_size()
     }
@@ -219,7 +219,7 @@ pub(super) fn take(module: &mut Module, func: Func) -> Function {
     std::mem::replace(&mut module.functions[func.index()], Function::new("", ir::Type::Void))
 }
 
-/// Runs the verifier if assertions are enabled: an error is a defect of the pass.
+/// Runs the verifier if assertions are enabled. A verification error is a defect of the pass.
 fn verify(module: &Module, function: &Function, pass: &'static str) -> Result<(), PassError> {
     if !cfg!(debug_assertions) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! Adds kernel parameters for buffers that are only accessed through pointers in memory. They follow the parameters
-//! of the source.
+//! Adds kernel parameters for buffers that are only accessed through pointers in memory. The new parameters follow the
+//! parameters of the source.
 //!
 //! Example: with `extra_buffers: 1`, `kernel @f0 (%0: ptr.global buffer)` gets `%1: ptr.global buffer`.
 

@@ -1,10 +1,11 @@
 //! Prevents algebraic simplification of float arithmetic by drivers, for target languages that cannot forbid it
 //! ([`Shaders::exact`](crate::target::Shaders::exact)).
 //!
-//! Such a driver assumes real numbers: it contracts, reorders and distributes, folds `x - x` and `x * 0` to 0, and
-//! ignores the sign of zeros, infinities and NaN. For each simplification, it must see two operations, or an operation
-//! and a constant. The pass therefore makes operands opaque that are results of another operation or special constants.
-//! It combines their bits with a zero that is read from the argument buffer and is unknown before the launch.
+//! Such a driver assumes real numbers. It contracts, reorders and distributes operations, folds `x - x` and `x * 0` to
+//! 0, and ignores the sign of zeros, infinities and NaN. For each simplification, it must see two operations, or an
+//! operation and a constant. The pass therefore makes operands opaque that are results of another operation or special
+//! constants. The pass combines their bits with a zero that is read from the argument buffer and is unknown before the
+//! launch.
 //!
 //! ```text
 //!                              %5 = workitem.work_dim; %6 = and %5, -4
@@ -12,11 +13,13 @@
 //! %3 = fsub %2, %0             %7 = bitcast %2 : i32; %8 = xor %7, %6; %9 = bitcast %8 : f32
 //!                              %3 = fsub %9, %0
 //! ```
-//! If both operands are equal (`x - x`, `x / x`), the second one is combined with another such zero. Sign changes
+//! If both operands are equal (`x - x`, `x / x`), the second operand is combined with another such zero. Sign changes
 //! become bit operations, minimum and maximum become selects, and `x == x` becomes a comparison of bits.
 //!
-//! The results of comparisons become opaque as well. Otherwise compilers combine them as if there were no NaN: the
-//! complement of `a < b` to `a >= b`, `a < b || a > b` to `a != b`, `a < b && a < c` to `a < min(b, c)`.
+//! The results of comparisons become opaque as well. Otherwise compilers combine them as if there were no NaN:
+//! * the complement of `a < b` to `a >= b`
+//! * `a < b || a > b` to `a != b`
+//! * `a < b && a < c` to `a < min(b, c)`
 //!
 //! Constants without a portable literal are also created from bits: WGSL has neither infinities nor NaN, and Tint
 //! reads -0 as 0. Loads from buffers without stores are already opaque. `a * b + c` that may be contracted
@@ -126,7 +129,7 @@ const fn is_accurate(op: MathOp) -> bool {
     )
 }
 
-/// The results of loads from parameters that the function does not write to.
+/// Returns the results of loads from parameters that the function does not write to.
 fn read_only_loads(function: &Function, body: &Region) -> FxHashSet<Value> {
     let mut bases: FxHashMap<Value, Value> = function.params.iter().map(|&param| (param, param)).collect();
     let mut stored = FxHashSet::default();
@@ -161,7 +164,7 @@ struct Rewriter<'a> {
     opaque: Vec<bool>,
     /// Results of loads that are opaque.
     read_only: FxHashSet<Value>,
-    /// Lanes of constants; one entry if all lanes are equal.
+    /// Lanes of constants. There is only one entry if all lanes are equal.
     constants: FxHashMap<Value, Vec<u64>>,
     /// Opaque copies of values, by value and zero, that dominate the current instruction.
     hidden: FxHashMap<(Value, Zero), Value>,
@@ -217,7 +220,7 @@ impl Rewriter<'_> {
         self.opaque[result.index()] = true;
     }
 
-    /// Records properties of an instruction's result.
+    /// Records whether an instruction's result is opaque, and the lanes of a constant.
     fn note(&mut self, inst: &Inst) {
         let [result] = inst.results[..] else { return };
         if let Op::Const(constant) = &inst.op {
@@ -236,7 +239,7 @@ impl Rewriter<'_> {
             Op::Cast(CastOp::Bitcast, x) | Op::Splat(x) | Op::Extract(x, _) | Op::ExtractDyn(x, _) => opaque(x),
             Op::Construct(parts) => parts.iter().all(opaque),
             Op::Shuffle(a, b, _) => opaque(a) && opaque(b),
-            // These become bit operations.
+            // These operations become bit operations, so their results are opaque.
             Op::Un(UnOp::FNeg, _) | Op::Math(MathOp::FAbs, _) => true,
             Op::Bin(..) | Op::Un(..) | Op::WorkItem(_) => self.function.ty(result).scalar().is_some_and(Scalar::is_int),
             _ => false,
@@ -244,12 +247,12 @@ impl Rewriter<'_> {
         self.opaque[result.index()] = is_opaque;
     }
 
-    /// Whether a value is opaque to a driver. All values that this pass has created are.
+    /// Whether a value is opaque to a driver. All values that this pass has created are opaque.
     fn is_opaque(&self, value: Value) -> bool {
         self.opaque.get(value.index()).copied().unwrap_or(true)
     }
 
-    /// The operation with opaque operands.
+    /// Returns the operation with opaque operands.
     fn rewritten(&mut self, op: Op) -> Op {
         match op {
             Op::Un(UnOp::FNeg, a) => self.with_sign(a, BinOp::Xor),
@@ -280,7 +283,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// An opaque copy of the result of a comparison.
+    /// Emits an opaque copy of the result of a comparison, except the last operation, which it returns.
     fn opaque_condition(&mut self, holds: Value) -> Op {
         let ty = self.function.ty(holds).with_scalar(Scalar::I32);
         let (one, zero) = (self.bits(ty, 1), self.bits(ty, 0));
@@ -290,7 +293,8 @@ impl Rewriter<'_> {
         Op::Cmp(CmpOp::Ne, bit, zero)
     }
 
-    /// Opaque copies of both operands. `cancels`: the operation has a constant result if both operands are equal.
+    /// Returns opaque copies of both operands. `cancels` means that the operation has a constant result if both
+    /// operands are equal. `constants` has the same meaning as for [`Self::hide`].
     fn hide_both(&mut self, a: Value, b: Value, cancels: bool, constants: bool) -> (Value, Value) {
         let left = self.hide(a, 0, constants);
         if !cancels || self.is_constant(a) || self.is_constant(b) || self.is_opaque(a) != self.is_opaque(b) {
@@ -303,8 +307,8 @@ impl Rewriter<'_> {
         self.constants.contains_key(&value)
     }
 
-    /// An opaque copy of a value, or the value itself if none is needed. `constants`: copies every constant, not only
-    /// special ones.
+    /// Returns an opaque copy of a value, or the value itself if no copy is needed. If `constants` is set, every
+    /// constant is copied, otherwise only special constants.
     fn hide(&mut self, value: Value, zero: Zero, constants: bool) -> Value {
         let stays = match self.constants.get(&value) {
             Some(lanes) => !constants && !lanes.iter().any(|&bits| is_special(self.function.ty(value), bits)),
@@ -332,7 +336,7 @@ impl Rewriter<'_> {
         self.cast(CastOp::Bitcast, value, integer)
     }
 
-    /// One of the zeros, in the type of `bits`.
+    /// Returns one of the two zeros, in the type of `bits`.
     fn zeros_for(&mut self, bits: Value, zero: Zero) -> Value {
         let ty = self.function.ty(bits);
         let mut made = self.zeros[zero];
@@ -342,7 +346,8 @@ impl Rewriter<'_> {
         if ty.lanes() == 1 { made } else { self.push(ty, Op::Splat(made)) }
     }
 
-    /// Inverts (`Xor`) or clears (`And`) the sign, with an opaque mask.
+    /// Inverts (`Xor`) or clears (`And`) the sign, with an opaque mask. Returns the last operation, and emits the other
+    /// operations.
     fn with_sign(&mut self, a: Value, op: BinOp) -> Op {
         let bits = self.emit_float_bits(a);
         let ty = self.function.ty(bits);
@@ -352,7 +357,8 @@ impl Rewriter<'_> {
         Op::Cast(CastOp::Bitcast, self.bin(op, bits, mask))
     }
 
-    /// The bits of a float without its sign, and the bits of infinity. The bits of a NaN are larger.
+    /// Emits the bits of a float without its sign, and the bits of infinity. Only the bits of a NaN are larger than
+    /// those of infinity.
     fn magnitude(&mut self, a: Value) -> (Value, Value) {
         let bits = self.emit_float_bits(a);
         let ty = self.function.ty(bits);
@@ -361,7 +367,7 @@ impl Rewriter<'_> {
         (magnitude, self.bits(ty, infinity(self.function.ty(a))))
     }
 
-    /// The minimum or maximum. If one operand is a NaN, the result is the other one.
+    /// Lowers a minimum or maximum. If one operand is a NaN, the result is the other operand.
     fn min_or_max(&mut self, maximum: bool, a: Value, b: Value) -> Op {
         let (x, y) = self.hide_both(a, b, true, false);
         let better = self.cmp(if maximum { CmpOp::FGt } else { CmpOp::FLt }, y, x);
@@ -372,7 +378,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// The bits of infinity.
+/// Returns the bits of infinity in the float type `ty`.
 fn infinity(ty: Type) -> u64 {
     if ty.scalar() == Some(Scalar::F64) { 0x7ff0_0000_0000_0000 } else { 0x7f80_0000 }
 }

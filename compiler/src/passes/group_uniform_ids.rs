@@ -1,5 +1,5 @@
-//! Rewrites values that are uniform in a work-group, but computed from a global id: the pass computes them from the
-//! group id. The uniformity analysis of browsers only accepts group ids
+//! Rewrites values that are uniform in a work-group, but computed from a global id. The pass computes them from the
+//! group id, because the uniformity analysis of browsers only accepts group ids
 //! ([`Shaders::uniform_barriers`](crate::target::Shaders::uniform_barriers)).
 //!
 //! ```text
@@ -9,9 +9,9 @@
 //! %5 = ult %4, 64               =>    %6 = urem %3, 4; %5 = ult %6, 2
 //! ```
 //! A global id is the group id times the group size, plus a remainder smaller than the group size. A value that only
-//! depends on the first term can be computed from the group id. This also holds for signed operations if the numbers
-//! are known to be non-negative. The maximum number of groups of a dispatch
-//! ([`Limits::groups`](crate::target::Limits::groups)) bounds the numbers.
+//! depends on the product can be computed from the group id. This also holds for signed operations if the operands are
+//! known to be non-negative. The maximum number of groups of a dispatch
+//! ([`Limits::groups`](crate::target::Limits::groups)) limits the global ids.
 
 use super::pass::{Cx, Pass};
 use crate::analysis::definitions::Definitions;
@@ -30,7 +30,7 @@ struct Number {
     dimension: u8,
     size: u32,
     modulus: Option<u32>,
-    /// Exclusive upper bound.
+    /// Exclusive upper bound of the value.
     limit: u64,
 }
 
@@ -77,7 +77,7 @@ fn find(function: &Function, cx: &Cx<'_>) -> UniformValues {
     found
 }
 
-/// The comparison with swapped operands; `None` for equality and comparisons of floats.
+/// Returns the comparison with swapped operands, or `None` for equality and comparisons of floats.
 const fn swapped(kind: CmpOp) -> Option<CmpOp> {
     Some(match kind {
         CmpOp::ULt => CmpOp::UGt,
@@ -98,7 +98,7 @@ struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// The form of a value that is a global id, possibly modulo a constant. `None` for other values.
+    /// Returns the form of a value that is a global id, possibly modulo a constant. Returns `None` for other values.
     fn of(&self, value: Value) -> Option<Number> {
         match *self.definitions.get(value)? {
             Op::WorkItem(WorkItem::GlobalId(dimension)) => {
@@ -127,15 +127,16 @@ impl Numbers<'_> {
         }
     }
 
-    /// The result of a division, shift or mask as a function of the group id. `None` if it also depends on `rest`, or
-    /// if the operation is not supported.
+    /// Returns the result of a division, shift or mask as a function of the group id. Returns `None` if the result also
+    /// depends on `rest`, or if the operation is not supported.
     fn of_group(&self, op: BinOp, number: Value, by: Value) -> Option<(Number, Whole)> {
         let by = self.definitions.scalar(by)?;
         let number = self.of(number)?;
         let whole = match op {
             BinOp::UDiv => Whole::Quotient(number.groups(by)?),
             BinOp::SDiv if number.is_non_negative() && by < SIGN => Whole::Quotient(number.groups(by)?),
-            // Shift amounts are modulo the width, which may be 32 or 64. Below 32, both have the same result.
+            // Shift amounts are taken modulo the width, which may be 32 or 64. Amounts below 32 give the same result
+            // for both widths.
             BinOp::LShr if by < 32 => Whole::Quotient(number.groups(1 << by)?),
             BinOp::AShr if by < 32 && number.is_non_negative() => Whole::Quotient(number.groups(1 << by)?),
             // The mask is a multiple of the group size, so that `rest` has no effect.
@@ -145,8 +146,8 @@ impl Numbers<'_> {
         Some((number, whole))
     }
 
-    /// A comparison with a constant as a function of the group id. `None` if the result also depends on `rest`, or if
-    /// the comparison is not supported.
+    /// Returns a comparison with a constant as a function of the group id. Returns `None` if the result also depends on
+    /// `rest`, or if the comparison is not supported.
     fn below(&self, kind: CmpOp, number: Value, bound: Value) -> Option<(Number, Whole)> {
         let (bound, number) = (self.definitions.scalar(bound)?, self.of(number)?);
         let signed = matches!(kind, CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe);
@@ -169,7 +170,8 @@ impl Number {
         self.limit <= SIGN
     }
 
-    /// The number of groups with `items` work-items in total. `None` if it is zero or not an integer.
+    /// Returns the number of groups with `items` work-items in total. Returns `None` if this number is zero or not an
+    /// integer.
     fn groups(&self, items: u64) -> Option<u32> {
         let size = u64::from(self.size);
         u32::try_from(items / size).ok().filter(|&groups| groups > 0 && items.is_multiple_of(size))
@@ -192,7 +194,7 @@ fn rewrite(function: &mut Function, region: &mut Region, found: &UniformValues) 
     region.insts = out;
 }
 
-/// Emits the function of the group id, except its last operation, which it returns.
+/// Emits the function of the group id except the last operation, and returns the last operation.
 fn emit(at: &mut Cursor<'_>, ty: Type, number: Number, whole: Whole) -> Op {
     let mut group = at.push(Type::I32, Op::WorkItem(WorkItem::GroupId(number.dimension)));
     if let Some(modulus) = number.modulus {

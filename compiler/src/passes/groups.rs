@@ -8,13 +8,15 @@
 //! ```
 //! * **Reductions** of work-groups take one step per doubling of the group size, in one array. **Scans** (Hillis and
 //!   Steele) keep the prefix sum in a register and alternate between two arrays, which saves a barrier per step. Each
-//!   operation ends with a barrier, so that the next one may write at once. The group size need not be a power of
-//!   two.
+//!   operation ends with a barrier, so that the next operation may immediately write to the arrays. The group size need
+//!   not be a power of two.
 //! * **Reductions and scans of subgroups** are scans with shuffles. They are exact for every type, and correct if the
-//!   last subgroup is not full. Sums, minima, maxima and prefix sums of `i32` stay, because every device has them.
+//!   last subgroup is not full. Sums, minima, maxima and prefix sums of `i32` stay subgroup operations, because every
+//!   device has instructions for them.
 //! * **Reductions and scans of the active work-items**, with or without clusters, get the active set from a ballot and
-//!   use pointer jumping. Each work-item adds the value of the previous active one, and then links to the work-item to
-//!   which that one links. This takes as many steps as for a full subgroup.
+//!   use pointer jumping. First, each work-item links to the previous active work-item. In each step, a work-item adds
+//!   the value of the work-item to which it links, and then takes over the link of that work-item. The number of steps
+//!   is the same as for a full subgroup.
 //! * **Shuffles** of types other than `i32` become shuffles of `i32`.
 //!
 //! The pass runs at launch, when the group size is known. It does not run for the CPU device, which has its own
@@ -47,7 +49,7 @@ struct GroupSlots {
     vote: Option<Global>,
 }
 
-/// Expands the operations in every function of a module for this work-group size. `lanes`: maximum subgroup size.
+/// Expands the operations in every function of a module for this work-group size. `lanes` is the maximum subgroup size.
 pub(crate) fn run(module: &mut Module, local_size: [u32; 3], lanes: u32) {
     let items = local_size.iter().fold(1_u32, |product, &size| product.saturating_mul(size.max(1)));
     let mut memory = GroupSlots::default();
@@ -173,7 +175,7 @@ impl Expander<'_> {
         Global(number)
     }
 
-    /// The array of slots of `size` bytes (4 or 8), with at least `count` slots.
+    /// Returns the array of slots of `size` bytes (4 or 8). Ensures that the array has at least `count` slots.
     fn slots(&mut self, size: u32, count: u32) -> Value {
         let index = usize::from(size == 8);
         let global = match self.memory.slots[index] {
@@ -234,7 +236,7 @@ impl Expander<'_> {
 
     // Work-groups
 
-    /// Emits the result of an operation of the work-group. `None` if the operation stays.
+    /// Emits the result of an operation of the work-group. Returns `None` if the operation stays.
     fn work_group(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         if self.items == 1 {
@@ -304,7 +306,8 @@ impl Expander<'_> {
         let mut sum = value;
         let mut left = self.items;
         while left > 1 {
-            // Adds the upper half to the lower half. If the number of elements is odd, the middle one does not change.
+            // Adds the upper half to the lower half. If the number of elements is odd, the middle element does not
+            // change.
             let half = left.div_ceil(2);
             let (pairs, half_value) = (self.word(left - half), self.word(half));
             let takes = self.cmp(CmpOp::ULt, index, pairs);
@@ -337,7 +340,7 @@ impl Expander<'_> {
         let array = self.slots(slot_ty.scalar().map_or(4, Scalar::size), self.items.saturating_mul(2));
         let own = self.local_index();
         let items = self.word(self.items);
-        // The slots of this work-item in the two arrays.
+        // `indices` are the slots of this work-item in the first and in the second array.
         let upper = self.bin(BinOp::Add, own, items);
         let indices = [own, upper];
         let mut current = 0;
@@ -387,7 +390,7 @@ impl Expander<'_> {
         sum
     }
 
-    /// The identity element of an operation on the type of `like`.
+    /// Returns the identity element of an operation on the type of `like`.
     fn identity(&mut self, op: BinOp, like: Value) -> Value {
         let ty = self.function.ty(like);
         self.bits(ty, op.identity(ty.scalar().unwrap_or(Scalar::I32)))
@@ -399,7 +402,7 @@ impl Expander<'_> {
         self.push(ty, Op::Group { sub: true, op, args })
     }
 
-    /// Emits the result of a subgroup operation. `None` if the operation stays.
+    /// Emits the result of a subgroup operation. Returns `None` if the operation stays.
     fn subgroup(&mut self, op: GroupOp, args: &[Value]) -> Option<Value> {
         let value = *args.first()?;
         let ty = self.function.ty(value);
@@ -442,7 +445,7 @@ impl Expander<'_> {
         self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupLocalId))
     }
 
-    /// The index of the last lane of this subgroup, which may not be full.
+    /// Returns the index of the last lane of this subgroup, which may not be full.
     fn last_lane(&mut self) -> Value {
         let size = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupSize));
         let index = self.push(Type::I32, Op::WorkItem(WorkItem::SubgroupId));
@@ -453,7 +456,7 @@ impl Expander<'_> {
         self.bin(BinOp::Sub, here, one)
     }
 
-    /// A shuffle of any type, as one or two shuffles of `i32`.
+    /// Emits a shuffle of any type as one or two shuffles of `i32`.
     fn shuffle(&mut self, op: GroupOp, value: Value, index: Option<Value>) -> Value {
         let ty = self.function.ty(value);
         let slot = self.pack_slot(value);
@@ -476,7 +479,7 @@ impl Expander<'_> {
         self.unpack_slot(moved, ty)
     }
 
-    /// A reduction or scan of the active work-items of each cluster.
+    /// Emits a reduction or scan of the active work-items of each cluster.
     fn active(&mut self, op: GroupOp, combine: BinOp, value: Value, cluster: Value) -> Value {
         let ty = self.function.ty(value);
         let known = self.constants.bits(cluster).and_then(|size| u32::try_from(size).ok());
@@ -523,7 +526,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The index of the highest set bit of a ballot within [first, end), or -1.
+    /// Returns the index of the highest set bit of a ballot within [first, end), or -1.
     fn highest(&mut self, ballot: Value, first: Value, end: Value) -> Value {
         let mut found = self.word(u32::MAX);
         for number in 0..self.lanes.div_ceil(32) {
@@ -542,7 +545,7 @@ impl Expander<'_> {
         found
     }
 
-    /// The mask of the lanes below `index`, for the ballot word that starts at lane `base`.
+    /// Returns the mask of the lanes below `index`, for the ballot word that starts at lane `base`.
     fn below(&mut self, index: Value, base: u32) -> Value {
         let (base, zero, one, width, ones) = (self.word(base), self.word(0), self.word(1), self.word(32), self.word(u32::MAX));
         let count = self.bin(BinOp::Sub, index, base);
@@ -569,8 +572,8 @@ impl Expander<'_> {
     }
 }
 
-/// The operation of the device for all active work-items. `None` if the device has none: for types other than `i32`,
-/// and for scans other than sums and products.
+/// Returns the device's operation for all active work-items. Returns `None` if the device has no such operation: for
+/// types other than `i32`, and for scans other than sums and products.
 fn native(op: GroupOp, combine: BinOp, ty: Type) -> Option<GroupOp> {
     let words = ty == Type::I32;
     match (op, combine) {

@@ -1,4 +1,4 @@
-//! Sets the alignment of every load and store to the largest one that follows from its base object and offset.
+//! Sets the alignment of every load and store to the largest alignment that follows from its base object and offset.
 //!
 //! ```text
 //! %o = shl %i, 2                                  %o = shl %i, 2
@@ -7,10 +7,11 @@
 //! `vload4` only guarantees the alignment of one element. Buffers start at multiples of 16 bytes, so the trailing zero
 //! bits of an offset may imply a larger alignment. A word or vector can then be accessed at once.
 //!
-//! The alignment of an access may also be too large, if a program casts a pointer to a type of larger alignment. The
-//! alignment of a private variable is then raised. Other objects cannot move, so the alignment of the access is
-//! lowered. After this pass, the verifier checks that no access assumes a larger alignment than that of its base
-//! object. Expects the form that `resolve_pointers` and `shrink_int64` produce.
+//! A program may also cast a pointer to a type of larger alignment. Then the alignment of an access may be larger than
+//! that of its base object. If the object is a private variable, the pass raises the alignment of the variable. Other
+//! objects cannot move, so the pass lowers the alignment of the access. After this pass, the verifier checks that no
+//! access assumes a larger alignment than that of its base object. Expects the form that `resolve_pointers` and
+//! `shrink_int64` produce.
 
 use super::pass::Pass;
 use crate::analysis::alignment::{BUFFER, zeros};

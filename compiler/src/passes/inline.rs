@@ -34,44 +34,46 @@ pub const PASS: Pass = Pass::function("inline", |function, cx| {
     Ok(true)
 });
 
-/// Functions with more instructions that are called more than once are only inlined if they must be.
+/// Functions with more instructions are only inlined if they must be, or if they are called only once.
 const SMALL: usize = 150;
 
-/// Limit for the instructions of a function after inlining. Calls that need not be inlined stay beyond this size.
+/// Maximum number of instructions of a function after inlining. A call that would exceed this maximum stays, unless it
+/// must be inlined.
 const MAX_SIZE: usize = 300_000;
 
-/// Approximate number of instructions that pass memory by value to a function, and back.
+/// Approximate number of instructions that pass memory by value to a function and back.
 const PASSING_COST: usize = 60;
 
 /// Factor for [`Inlining::max_copied_instructions`] for functions with pointer parameters in machine code. Inlining is
 /// better for these, because contiguous accesses become gathers in a callee.
 const ADDRESS_FACTOR: u64 = 4;
 
-/// Like [`ADDRESS_FACTOR`], for shaders. Bound buffers are faster than addresses, so functions are inlined up to two
-/// thirds of [`MAX_SIZE`].
+/// Like [`ADDRESS_FACTOR`], for shaders. Bound buffers are faster than addresses, so with this factor the copies may
+/// have up to two thirds of [`MAX_SIZE`] instructions.
 const BUFFER_ADDRESS_FACTOR: u64 = 10;
 
 /// Which functions of a module are inlined.
 #[derive(Clone, Debug, Default)]
 pub struct Policy {
-    /// Per function: whether calls of it are inlined.
+    /// For each function, whether calls of the function are inlined.
     pub inline: Vec<bool>,
-    /// Per function: whether a call of it is not inlined if the caller would be too large or nested too deeply.
+    /// For each function, whether a call of the function stays if the caller would become too large or nested too
+    /// deeply.
     optional: Vec<bool>,
-    /// Per function: whether it, or a function that it calls, is called with addresses.
+    /// For each function, whether the function or one of its callees is called with addresses.
     uses_addresses: Vec<bool>,
-    /// Per function: its number of instructions.
+    /// For each function, its number of instructions.
     pub size: Vec<usize>,
-    /// Per function: how deep its regions nest.
+    /// For each function, the nesting depth of its regions.
     pub depth: Vec<usize>,
-    /// Per function: the number of calls of it in the module.
+    /// For each function, the number of calls of the function in the module.
     pub calls: Vec<usize>,
-    /// Per function: the number of call chains from kernels to it.
+    /// For each function, the number of call chains from kernels to the function.
     chains: Vec<u64>,
 }
 
 impl Policy {
-    /// Counts the calls in a module. `order`: the functions that kernels call and the kernels, callees first.
+    /// Counts the calls in a module. `order` contains the kernels and the functions that they call, callees first.
     pub fn new(module: &Module, order: &[Func]) -> Self {
         let count = module.functions.len();
         let mut calls = vec![0; count];
@@ -153,9 +155,9 @@ pub(super) fn is_of_kernel(op: &Op, module: &Module) -> bool {
     }
 }
 
-/// Whether machine code can call a function. It cannot call functions with barriers, group functions, or `printf`
-/// formats that are not constant. It also cannot call functions with accesses to images, whose formats are properties
-/// of kernel arguments.
+/// Whether machine code can call a function. Machine code cannot call functions with barriers, collective operations,
+/// or `printf` formats that are not constant. It also cannot call functions with accesses to images, whose formats are
+/// properties of kernel arguments.
 fn is_callable(function: &Function) -> bool {
     let mut callable = function.kernel.is_none();
     function.body.walk(&mut |inst| {
@@ -176,7 +178,7 @@ fn must_inline(function: &Function, module: &Module) -> bool {
     function.body.walk(&mut |inst| {
         must |= match &inst.op {
             op if is_of_kernel(op, module) => true,
-            // The object of these pointers is known.
+            // These operations return pointers into a known object.
             Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => false,
             _ => inst.results.iter().any(|&result| matches!(function.ty(result), Type::Ptr(_))),
         };
@@ -273,7 +275,8 @@ impl Inliner<'_> {
         Ok(false)
     }
 
-    /// Copies the callee's body. Returns false if it ends without `return`: the region then already has a terminator.
+    /// Copies the callee's body. Returns false if the callee ends without `return`. The region then already has a
+    /// terminator.
     fn expand(&mut self, callee: Func, args: &[Value], call: &Inst, out: &mut Vec<Inst>) -> bool {
         let module = self.module;
         let Some(target) = module.functions.get(callee.index()) else { return true };

@@ -25,7 +25,7 @@
 //!   result of the release, which no compiler knows. The result is 1, or 0 in lanes without a work-item: lavapipe
 //!   executes no atomic operation for these lanes, but the loop waits for them.
 //! * The fences order the accesses to the two words, which are atomic. The target language needs a fence that is not a
-//!   barrier: SPIR-V, GLSL and HLSL have one; WGSL, and MSL as naga writes it, do not.
+//!   barrier. SPIR-V, GLSL and HLSL have such a fence. WGSL, and MSL as naga writes it, do not.
 //! * The owner of a lock must make progress independently of other work-items, which no language guarantees. Without
 //!   progress, the launch fails after [`MAX_TRIES`] iterations instead of hanging.
 //! * Launches that share written memory never overlap on these devices, so an address only needs the same lock within
@@ -50,11 +50,11 @@ pub(crate) const PASS: Pass = Pass::module("locks", run);
 /// The name of the table's variable. It is not an identifier, so that no source can declare it.
 pub(crate) const TABLE: &str = "(locks)";
 
-/// Size in bytes of the table before the first lock. The first word reports a failure ([`GAVE_UP`]), the second one
-/// is zero (`emit::loop_watchdog` uses these words too).
+/// Size in bytes of the table before the first lock. The first word reports a failure ([`GAVE_UP`]), and the second
+/// word is zero. `emit::loop_watchdog` uses these words too.
 const HEADER: u32 = 16;
 
-/// Number of locks for global memory, and of the locks for local memory that follow. A power of two.
+/// Number of locks for global memory, a power of two. The same number of locks for local memory follows.
 const LOCKS: u32 = 1024;
 
 /// Size of the table in bytes.
@@ -66,8 +66,9 @@ pub const GAVE_UP: u32 = 2;
 /// The value of `%given` if the lock was not acquired. The words of locks are 0 or 1.
 const NOT_ACQUIRED: u32 = 2;
 
-/// Iterations after which a work-item gives up. They take a second or more. On a CPU, the operating system may suspend
-/// the thread that owns the lock, and the work-item must not give up before the thread continues.
+/// Number of iterations after which a work-item gives up. These iterations take a second or more. On a CPU, the
+/// operating system may suspend the thread that owns the lock, and the work-item must not give up before the thread
+/// continues.
 const MAX_TRIES: u64 = 1 << 26;
 
 /// Whether a variable is the table.
@@ -123,7 +124,7 @@ fn run(module: &mut Module, cx: &Cx<'_>) -> Result<bool, PassError> {
     Ok(true)
 }
 
-/// The pointer operand of a 64-bit atomic operation; `None` for other instructions.
+/// Returns the pointer operand of a 64-bit atomic operation, or `None` for other instructions.
 fn atomic64_pointer(inst: &Inst) -> Option<Value> {
     match inst.op {
         Op::Atomic { ptr, ty: Scalar::I64 | Scalar::F64, .. } | Op::CmpXchg { ptr, ty: Scalar::I64 | Scalar::F64, .. } => Some(ptr),
@@ -137,7 +138,7 @@ fn has_atomic64(body: &Region) -> bool {
     found
 }
 
-/// The addresses of the 64-bit atomic operations of a function, by pointer operand.
+/// Returns the addresses of the 64-bit atomic operations of a function, by pointer operand.
 fn locations(function: &Function, module: &Module) -> Result<FxHashMap<Value, Location>, PassError> {
     let definitions = Definitions::of(function);
     let mut pointers = Vec::new();
@@ -184,8 +185,8 @@ fn method(module: &Module, locations: &[FxHashMap<Value, Location>], memory: Mem
             sums &= is_sum && inst.results.iter().all(|&result| uses.count(result) == 0);
         });
     }
-    // An offset can select the lock only if each address has one offset. This may not hold for several buffers without
-    // `distinct`, for example merged and split bindings. A device address has no offset.
+    // An offset can select the lock only if each address has one offset. Several buffers without `distinct`, for
+    // example merged and split bindings, may share an address at different offsets. A device address has no offset.
     let several = roots.len() > 1 && memory == Memory::Global && !distinct || roots.iter().any(|root| matches!(root, Root::Address(_)));
     match (sums, several) {
         (true, _) => Method::LockFree,
@@ -230,7 +231,7 @@ impl Locks<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Rewrites one operation. Its result stays the same value.
+    /// Rewrites one operation. The new code defines the same result value.
     fn operation(&mut self, inst: Inst, location: Location) {
         let method = match location.memory {
             Memory::Private => return self.private_operation(inst, location),
@@ -326,7 +327,7 @@ impl Locks<'_> {
         self.define_result(&inst, Op::Loop { init: vec![first], params: vec![tries], body, unroll: Some(1) });
     }
 
-    /// The offset of the lock in the table, in bytes. Addresses of 64-bit atomics are multiples of 8 bytes.
+    /// Returns the offset of the lock in the table, in bytes. Addresses of 64-bit atomics are multiples of 8 bytes.
     fn lock_offset(&mut self, location: Location, method: Method) -> Value {
         let start = HEADER + if location.memory == Memory::Local { LOCKS * 4 } else { 0 };
         match (method, location.offset) {
@@ -340,7 +341,7 @@ impl Locks<'_> {
         }
     }
 
-    /// The pointer to the word `further` bytes after the address.
+    /// Returns the pointer to the word `further` bytes after the address.
     fn word_at(&mut self, location: Location, further: u32) -> Value {
         match location.offset {
             Some(offset) => {
@@ -373,7 +374,7 @@ impl Locks<'_> {
         (low, self.cast(CastOp::Trunc, high, Scalar::I32))
     }
 
-    /// Emits the value that an operation stores, given the old value. `None` if the operation does not store.
+    /// Emits the value that an operation stores, given the old value. Returns `None` if the operation does not store.
     fn stored_value(&mut self, op: &Op, old: Value) -> Option<Value> {
         match *op {
             Op::CmpXchg { expected, desired, .. } => {

@@ -1,7 +1,6 @@
-//! Utilities for unrolling: copies of iterations, and a combined test for several iterations of a loop with a run-time
-//! bound.
+//! Utilities for unrolling: copies of iterations, and one test for several iterations of a loop with a run-time bound.
 //!
-//! Example: for `i < n` with step 1, four iterations can be executed while `i < usub_sat(n, 3)`.
+//! Example: for `i < n` with step 1, four iterations can be executed at once while `i < usub_sat(n, 3)`.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -36,12 +35,13 @@ enum Step {
 }
 
 impl LoopBound {
-    /// Recognises a loop. `constants` are the constants of the function. `None` for loops of another form.
+    /// Recognises a loop. `constants` are the constants of the function. Returns `None` for loops of another form.
     pub(super) fn of(function: &Function, constants: &Constants, latch_loop: &SingleLatchLoop<'_>) -> Option<Self> {
         let Counted { test, counter, ty, compare, bound, step: (BinOp::Add, added), .. } = Counted::of(function, latch_loop)? else {
             return None;
         };
-        // With `<=`, a saturated limit would still accept the smallest number.
+        // `<=` is not supported: if `n - 3` saturates to the smallest number, `i <= usub_sat(n, 3)` still accepts this
+        // number.
         if !matches!(compare, CmpOp::SLt | CmpOp::ULt) || !matches!(ty, Type::I32 | Type::I64) {
             return None;
         }
@@ -56,7 +56,7 @@ impl LoopBound {
     }
 
     /// Emits a bound for several iterations at once. While the [test](Self::test) of a counter against this bound
-    /// holds, `iterations` iterations can be executed: their counters are all below the loop's own bound and do not
+    /// holds, `iterations` iterations can be executed. Their counters are all below the loop's own bound and do not
     /// overflow. If the step is negative, or so large that a counter might overflow, no counter is below the returned
     /// bound.
     pub(super) fn limit(&self, at: &mut impl Build, iterations: u64) -> Value {

@@ -43,7 +43,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     let addresses = Addresses::of(function, &function.body);
     let mut fields = vec![Fields::new(); function.vars.len()];
     find_fields(function, &addresses, ptr_size, &mut fields);
-    // Several rounds propagate the fields along chains of temporaries.
+    // Each repetition propagates the fields over one more copy, for chains of temporaries.
     for _ in 0..4 {
         let mut changed = false;
         for &(dst, src, size) in &operations {
@@ -82,7 +82,7 @@ fn find_fields(function: &Function, addresses: &Addresses, ptr_size: u32, fields
     });
 }
 
-/// Adds a field, unless it overlaps another one. Returns whether it was added.
+/// Adds a field, unless it overlaps another field. Returns whether it was added.
 fn add_field(fields: &mut Fields, offset: u32, ty: Type, ptr_size: u32) -> bool {
     let size = ty.access_size(ptr_size);
     if size == 0 || fields.get(&offset) == Some(&ty) {
@@ -98,7 +98,7 @@ fn add_field(fields: &mut Fields, offset: u32, ty: Type, ptr_size: u32) -> bool 
     true
 }
 
-/// Adds the fields of the copied part of `from` to `to`. Returns whether there are new ones.
+/// Adds the fields of the copied part of `from` to `to`. Returns whether any field was new.
 fn propagate_fields(fields: &mut [Fields], to: (Var, i64), from: (Var, i64), size: u32, ptr_size: u32) -> bool {
     let mut changed = false;
     let found: Vec<(i64, Type)> = fields[from.0.index()].iter().map(|(&at, &ty)| (i64::from(at) - from.1, ty)).collect();
@@ -157,7 +157,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// The type of the load and store at byte offset `at`, if `left` bytes remain.
+    /// Returns the type of the load and store at byte offset `at`, if `left` bytes remain.
     fn access_type(&self, dst: Value, src: Option<Value>, at: u32, left: u32, align: u32) -> Type {
         let mut most = left;
         for pointer in src.into_iter().chain([dst]) {
@@ -235,8 +235,8 @@ impl Lowering<'_> {
     }
 }
 
-/// The largest integer type that is aligned at offset `at` and has at most `left` bytes. It is not larger than a
-/// pointer, so that an aligned pointer is copied as one integer.
+/// Returns the largest integer type that is aligned at offset `at` and has at most `left` bytes. The type is not larger
+/// than a pointer, so that an aligned pointer is copied as one integer.
 const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     let align = align_at(align, at);
     let scalar = if align >= 8 && left >= 8 && ptr_size == 8 {
@@ -251,7 +251,7 @@ const fn integer(at: u32, left: u32, align: u32, ptr_size: u32) -> Type {
     Type::Scalar(scalar)
 }
 
-/// The alignment of an address that is `at` bytes after an address with alignment `align`.
+/// Returns the alignment of an address that is `at` bytes after an address with alignment `align`.
 const fn align_at(align: u32, at: u32) -> u32 {
     if at == 0 {
         return align;

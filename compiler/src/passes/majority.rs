@@ -1,8 +1,8 @@
 //! Rewrites the bitwise majority of three numbers as `x & y | x & z | y & z`.
 //!
-//! Common hash functions compute it in every round, usually as `x & y | z & (x ^ y)`, which has one operation less.
-//! GPUs have an instruction for bitwise functions of three operands (`LOP3`). NVIDIA's Vulkan driver (580.159) uses a
-//! single `LOP3` for the majority only if the majority is written as a disjunction of conjunctions.
+//! Common hash functions compute the majority in every round, usually as `x & y | z & (x ^ y)`. This form has one
+//! operation less than the disjunction of three conjunctions. GPUs have an instruction for bitwise functions of three
+//! operands (`LOP3`). NVIDIA's Vulkan driver (580.159) uses a single `LOP3` only for the disjunction of conjunctions.
 
 use rustc_hash::FxHashMap;
 
@@ -57,8 +57,8 @@ impl Writer<'_> {
         self.function.emit(out, span, ty, op)
     }
 
-    /// The values `[x, y, z, x & y]` of `x & y | z & (x ^ y)`. Also accepts `|` instead of `^`, and `^` or `+` instead
-    /// of the outer `|` if the result is the same. `None` for other operations.
+    /// Returns the values `[x, y, z, x & y]` of `x & y | z & (x ^ y)`. Also accepts `|` instead of `^`, and `^` or `+`
+    /// instead of the outer `|` if the result is the same. Returns `None` for other operations.
     fn majority(&self, kind: BinOp, a: Value, b: Value) -> Option<[Value; 4]> {
         if kind == BinOp::And {
             return None;

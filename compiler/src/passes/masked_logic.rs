@@ -26,14 +26,14 @@ pub(crate) const PASS: Pass = Pass::function("masked_logic", |function, _| Ok(ru
 /// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
 const ZERO_SHIFT: u64 = 16;
 
-/// Limit for the operations of a bitwise function. A larger one has too many operands for the instruction.
+/// Maximum number of operations of a bitwise function. A larger function has too many operands for the instruction.
 const MAX_OPERATIONS: usize = 16;
 
-/// Limit for the values of nested merges that are examined together.
+/// Maximum number of values of nested merges that are examined together.
 const MAX_MERGED: usize = 16;
 
-/// Finds the bitwise functions that are merged with one of their own operands, and replaces this operand in them.
-/// Returns whether anything changed.
+/// Finds the bitwise functions that are merged with one of their own operands, and replaces this operand in the
+/// functions. Returns whether anything changed.
 fn run(function: &mut Function) -> bool {
     let mut body = std::mem::take(&mut function.body);
     let mut merges = Merges::default();
@@ -70,7 +70,7 @@ struct Merges {
 }
 
 impl Merges {
-    /// Finds the merges of a region.
+    /// Finds the merges in a region.
     fn region(&mut self, function: &Function, region: &Region) {
         for inst in &region.insts {
             for nested in inst.op.regions() {
@@ -105,7 +105,7 @@ impl Merges {
 
     fn note(&mut self, function: &Function, inst: &Inst) {
         let [result] = inst.results[..] else { return };
-        // Vectors of `bool` are masks.
+        // Values of type `bool` are masks, to which the defect does not apply.
         if function.ty(result).scalar() == Some(Scalar::Bool) {
             return;
         }
@@ -122,7 +122,7 @@ impl Merges {
         self.logic.insert(result, Logic(operands));
     }
 
-    /// The operand of a chain of bitcasts, or the value itself.
+    /// Returns the operand of a chain of bitcasts, or the value itself.
     fn origin(&self, mut value: Value) -> Value {
         while let Some(&from) = self.casts.get(&value) {
             value = from;
@@ -184,7 +184,7 @@ impl Merges {
     }
 }
 
-/// The operands of a region's `yield`; `None` if it has another terminator.
+/// Returns the operands of a region's `yield`, or `None` if the region has another terminator.
 fn yielded(region: &Region) -> Option<&[Value]> {
     match region.terminator() {
         Some(Op::Yield(values)) => Some(values),

@@ -23,7 +23,7 @@ pub const LOW: u64 = 0xff;
 
 pub const PASS: Pass = Pass::function("merge_bindings", |function, cx| run(function, cx.key));
 
-/// Replaces all merged parameters by addresses relative to the first one, which is the common buffer.
+/// Replaces all merged parameters by addresses relative to the first merged parameter, which is the common buffer.
 ///
 /// # Errors
 ///

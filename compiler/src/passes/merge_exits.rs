@@ -6,7 +6,7 @@
 //! %b = ... pure, cheap                       =>     %c = and %a, %b
 //! if %b { yield } else { break %n }                 if %c { yield } else { break %n }
 //! ```
-//! If the loop leaves through the first exit, it executes the operations unnecessarily, once. A second exit costs a
+//! If the loop leaves through the first exit, it executes the operations once without need. A second exit costs a
 //! branch per iteration, and on GPUs also an update of the mask of active lanes.
 
 use super::pass::Pass;
@@ -19,7 +19,7 @@ pub(crate) const PASS: Pass = Pass::function("merge_exits", |function, _| {
     Ok(true)
 });
 
-/// Limit for the operations between two exits.
+/// Maximum number of operations between two exits.
 const MAX_BETWEEN: usize = 8;
 
 /// Merges the exits of every loop of a function.
@@ -70,14 +70,15 @@ fn region(function: &mut Function, body: &mut Region) {
 
 /// An `if` with one branch that leaves the loop, and an empty other branch.
 struct Exit {
-    /// The position in the region.
+    /// The position of the `if` in the region.
     at: usize,
     cond: Value,
     /// The value of the condition for which the `if` leaves the loop.
     leaves_if: bool,
 }
 
-/// The condition of an exit, and the value for which it leaves the loop. `None` for other instructions.
+/// Returns the condition of an exit, and the value for which the exit leaves the loop. Returns `None` for other
+/// instructions.
 fn exit(inst: &Inst) -> Option<(Value, bool)> {
     let Op::If { cond, then, els } = &inst.op else { return None };
     let continues = |region: &Region| matches!(&region.insts[..], [Inst { op: Op::Yield(values), .. }] if values.is_empty());
@@ -91,7 +92,7 @@ fn exit(inst: &Inst) -> Option<(Value, bool)> {
     }
 }
 
-/// The operands of the exit's `break`.
+/// Returns the operands of the exit's `break`.
 fn break_values(inst: &Inst) -> Option<&[Value]> {
     inst.op.regions().into_iter().find_map(|region| match &region.insts[..] {
         [Inst { op: Op::Break(values), .. }] => Some(values.as_slice()),
@@ -99,7 +100,8 @@ fn break_values(inst: &Inst) -> Option<&[Value]> {
     })
 }
 
-/// Emits the condition of the merged exit, for which `leaves_if` is that of the second exit.
+/// Emits the condition of the merged exit. The merged exit leaves the loop if this condition equals `leaves_if` of the
+/// second exit.
 fn merged_condition(function: &mut Function, added: &mut Vec<Inst>, span: Span, first: &Exit, second: &Exit) -> Value {
     let mut other = first.cond;
     if first.leaves_if != second.leaves_if {

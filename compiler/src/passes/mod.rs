@@ -4,7 +4,7 @@
 //!   depend on a launch.
 //! * [`SPECIALISE`] runs on a copy of one kernel and its callees, for one [`LaunchKey`](crate::launch::LaunchKey).
 //!   Its result is the input of all code generators. It does not change how pointers are represented.
-//! * [`SHADER`] converts the IR to the form that emission reads: the root of every access is explicit, and accesses
+//! * [`SHADER`] converts the IR to the form that emission reads. The root of every access is explicit, and accesses
 //!   have the width that is best for the device.
 //! * [`LEGALIZE`] replaces operations that naga or the device lacks.
 //! * [`NATIVE`] prepares the IR for the vectoriser, instead of [`SHADER`] and [`LEGALIZE`].
@@ -15,21 +15,23 @@
 //! # Benefits of the optional passes
 //!
 //! Each of these passes is for some devices only. The measurements are from November 2026, on an H100 with NVIDIA's
-//! Vulkan driver 580.159. docs/internals/performance-log.md contains most of them.
+//! Vulkan driver 580.159. They compare the same program with and without the pass. docs/internals/performance-log.md
+//! contains most of the measurements.
 //! * `subgroup_coalesce`: copies of `float8` are 1.35 times as fast, stores of `float8` are 2 times as fast.
 //! * `coarsen`: copies of bytes are 3.5 times as fast.
-//! * `runtime_unroll`: `reduction` takes 107 us instead of 211 us.
-//! * `vectorize_memory`: `md5` is 1.1 times as fast.
+//! * `runtime_unroll`: the benchmark `reduction` takes 107 us instead of 211 us.
+//! * `vectorize_memory`: the benchmark `md5` is 1.1 times as fast.
 //! * `majority`: a chain of majorities is 1.5 times as fast, hashcat's SHA-1 1.08 times, SHA-256 1.05 times.
 //! * `funnel_shifts`: hashcat's kernel for md5crypt takes 0.87 of the time.
 //! * `argument_promotion`: hashcat's m22000 has 46,000 instructions instead of 302,000, and compilation takes 0.7 s
 //!   instead of 5.6 s.
-//! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL; with integer
-//!   rounding, at 0.79 times.
-//! * `unify_latches`, `unsigned`, `offsets`: for CPUs only; see the documentation of each pass.
+//! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL. With rounding in
+//!   integer arithmetic instead of the pass, it runs at 0.79 times that speed.
+//! * `unify_latches`, `unsigned`, `offsets`: for CPUs only. The documentation of each pass describes its benefit.
 //! * `merge_bindings`, `split_bindings`: needed by kernels that otherwise exceed the limits for bindings.
-//! * `pairs`, `locks`, `fp_barriers`, `group_uniform_ids`, `coarse_sines`: needed by devices without 64-bit integers,
-//!   64-bit atomics, exact float arithmetic, non-uniform barriers, or accurate sines.
+//! * `pairs`, `locks`, `fp_barriers` and `coarse_sines`: needed by devices without 64-bit integers, 64-bit atomics,
+//!   exact float arithmetic, or accurate sines.
+//! * `group_uniform_ids`: needed by browsers, which reject a barrier unless a group id shows that it is uniform.
 
 mod alias;
 mod argument_promotion;
@@ -133,7 +135,7 @@ pub const OPTIMISE: &[Step] = &[
     Step::Pass(&renumber::PASS),
 ];
 
-/// For each function when a program is built. The callees of the function are built first.
+/// Runs on each function when a program is built. The callees of the function are built first.
 pub const BUILD: &[Step] = &[
     Step::Pass(&inline::PASS),
     Step::Pass(&constant_arrays::PASS),
@@ -142,17 +144,17 @@ pub const BUILD: &[Step] = &[
     Steps(OPTIMISE),
 ];
 
-/// [`BUILD`] for a function with callers.
+/// Like [`BUILD`], for a function that other functions call.
 pub const BUILD_CALLED: &[Step] = &[Step::Pass(&unify_returns::PASS), Steps(BUILD)];
 
-/// For a function with callees that must be inlined, because memory cannot be passed to them by value.
+/// Runs on a function with callees that must be inlined, because memory cannot be passed to them by value.
 pub const EXPAND: &[Step] = &[Step::Pass(&inline::PASS), Steps(OPTIMISE)];
 
-/// For a library function that is compiled for one use, and for its callees.
+/// Runs on a library function that is compiled for one use, and on its callees.
 pub const BUILD_ALONE: &[Step] =
     &[Step::Pass(&unify_returns::PASS), Step::Pass(&inline::PASS), Step::Pass(&lower_memory::PASS), Steps(OPTIMISE)];
 
-/// For a kernel and its callees at a launch. Values of the launch key become constants, collective functions are
+/// Runs on a kernel and its callees at a launch. Values of the launch key become constants, collective functions are
 /// expanded for shaders, and loops are unrolled.
 pub const SPECIALISE: &[Step] = &[
     Step::Pass(&zeroed::PASS),
@@ -162,7 +164,7 @@ pub const SPECIALISE: &[Step] = &[
         If(|target| target.shaders.defects.returns_in_loops, &[Step::Pass(&unify_returns::IN_LOOPS)]),
         Steps(OPTIMISE),
         IfChanged(&[Step::Pass(&test_last::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
-        // Each repetition can unroll the loops around loops that the previous one unrolled.
+        // Each repetition can unroll the loops around the loops that the previous repetition unrolled.
         Repeat(3, &[Step::Pass(&unroll::PASS)], OPTIMISE),
     ]),
 ];
@@ -201,7 +203,8 @@ pub const NATIVE: &[Step] = &[EachFunction(&[
     IfChanged(&[Step::Pass(&vectorize_memory::DEINTERLEAVED)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
 ])];
 
-/// A shorter [`NATIVE`] for instrumented accesses. In particular, it does not merge contiguous accesses.
+/// Runs instead of [`NATIVE`] if accesses are instrumented. In particular, this list does not merge contiguous
+/// accesses.
 pub const NATIVE_INSTRUMENTED: &[Step] = &[EachFunction(&[Steps(SHORT_OFFSETS), Steps(FEW_EXITS)])];
 
 /// Narrows integers to the width of offsets within an object.
@@ -260,6 +263,25 @@ pub fn find(name: &str) -> Option<&'static Pass> {
     LISTS.iter().find_map(|(_, steps)| search(steps, name))
 }
 
+/// Returns the names of all passes of the lists. A name occurs once for each use of the pass.
+pub fn names() -> Vec<&'static str> {
+    fn collect(steps: &'static [Step], names: &mut Vec<&'static str>) {
+        for step in steps {
+            match *step {
+                Step::Pass(pass) => names.push(pass.name),
+                Steps(steps) | If(_, steps) | KernelOnly(steps) | EachFunction(steps) => collect(steps, names),
+                IfChanged(first, then) | Repeat(_, first, then) => {
+                    collect(first, names);
+                    collect(then, names);
+                }
+            }
+        }
+    }
+    let mut names = Vec::new();
+    LISTS.iter().for_each(|(_, steps)| collect(steps, &mut names));
+    names
+}
+
 /// Converts a program from the front end to SSA form. Inlines calls ([`inline::Policy`] decides) and removes functions
 /// that no kernel calls.
 ///
@@ -280,7 +302,7 @@ pub fn build_watched(module: &mut ir::Module, target: &Target, watch: Option<&Wa
     let order = call_order(module, functions(module).filter(|func| module.functions[func.index()].kernel.is_some()))?;
     let mut driver = Driver::new(target, &launch::NONE, watch);
     driver.policy = inline::Policy::new(module, &order);
-    // Functions without callers are kernels, and nothing depends on them.
+    // Functions without callers are kernels. No other function depends on them, so they can be built in parallel.
     let (called, uncalled): (Vec<Func>, Vec<Func>) = order.into_iter().partition(|func| driver.policy.calls[func.index()] > 0);
     for func in called {
         driver.on_function(module, func, BUILD_CALLED)?;

@@ -31,12 +31,12 @@ pub enum Run {
 }
 
 impl Pass {
-    /// A pass that transforms one function.
+    /// Creates a pass that transforms one function.
     pub const fn function(name: &'static str, run: fn(&mut Function, &Cx<'_>) -> PassResult) -> Self {
         Self { name, run: Run::Function(run) }
     }
 
-    /// A pass that transforms a module.
+    /// Creates a pass that transforms a module.
     pub const fn module(name: &'static str, run: fn(&mut Module, &Cx<'_>) -> PassResult) -> Self {
         Self { name, run: Run::Module(run) }
     }
@@ -48,18 +48,19 @@ pub struct Cx<'a> {
     pub target: &'a Target,
     /// The launch key. Passes of a build do not use it.
     pub key: &'a LaunchKey,
-    /// Which functions have no side effects, so that calls with unused results can be removed.
+    /// The functions without side effects. A call of such a function can be removed if its result is unused.
     pub purity: &'a Purity,
-    /// Which calls are inlined.
+    /// The functions whose calls are inlined.
     pub policy: &'a Policy,
-    /// The module of the function; an empty function replaces the function itself. Unspecified for module passes.
+    /// The module of the function. It contains an empty function in place of the function itself. Unspecified for
+    /// module passes.
     pub module: &'a Module,
     /// The function's number in the module. Unspecified for module passes.
     pub func: Func,
 }
 
 impl Cx<'_> {
-    /// Size of a pointer in bytes.
+    /// Returns the size of a pointer in bytes.
     pub const fn pointer_size(&self) -> u32 {
         self.target.pointer_size()
     }
@@ -75,10 +76,10 @@ pub enum Step {
     If(fn(&Target) -> bool, &'static [Step]),
     /// Runs a list on the kernel, but not on its callees.
     KernelOnly(&'static [Step]),
-    /// Runs the whole list on one function, then on the next.
+    /// Runs the whole list on one function, then on the next function.
     EachFunction(&'static [Step]),
-    /// Runs the first list, and the second one if the first one changed the IR.
+    /// Runs the first list. Runs the second list if the first list changed the IR.
     IfChanged(&'static [Step], &'static [Step]),
-    /// Runs the first list and then the second one, at most N times. Stops when the first list changes nothing.
+    /// Runs the first list and then the second list, at most N times. Stops when the first list changes nothing.
     Repeat(u32, &'static [Step], &'static [Step]),
 }

@@ -1,5 +1,5 @@
-//! Unrolls counted loops with a run-time trip count, with one test for several iterations, so that their loads are
-//! independent.
+//! Unrolls counted loops with a run-time trip count. One test covers several iterations, so that the loads of these
+//! iterations do not depend on each other.
 //!
 //! ```text
 //!                                                   %limit = ssub_sat %n, 3
@@ -30,19 +30,19 @@ use crate::ir::{Cursor, Function, Inst, Op, Region, Space, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("runtime_unroll", |function, cx| Ok(run(function, cx.key.binding.distinct, cx.purity)));
 
-/// Iterations per test.
+/// Number of iterations per test.
 const COPIES: u64 = 4;
-/// Limit for the instructions of a loop before unrolling.
+/// Maximum number of instructions of a loop before unrolling.
 const MAX_LOOP_SIZE: usize = 48;
-/// Limit for the instructions that unrolling adds to a function.
+/// Maximum number of instructions that unrolling adds to a function.
 const MAX_GROWTH: usize = 4096;
 
 /// Unrolls innermost loops. Returns whether any loop was unrolled.
-/// [`BindingKey::distinct`](crate::launch::BindingKey::distinct) explains `distinct`.
+/// [`BindingKey::distinct`](crate::launch::BindingKey::distinct) documents `distinct`.
 pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> bool {
     let constants = Constants::of(&function.body);
     let mut body = std::mem::take(&mut function.body);
-    let mut pass = Batch { function, constants, growth: 0, made: FxHashSet::default() };
+    let mut pass = RuntimeUnroll { function, constants, growth: 0, made: FxHashSet::default() };
     pass.region(&mut body);
     let (changed, made) = (pass.growth > 0, pass.made);
     if changed {
@@ -56,7 +56,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity) -> b
     changed
 }
 
-struct Batch<'a> {
+struct RuntimeUnroll<'a> {
     function: &'a mut Function,
     constants: Constants,
     growth: usize,
@@ -64,7 +64,7 @@ struct Batch<'a> {
     made: FxHashSet<Value>,
 }
 
-impl Batch<'_> {
+impl RuntimeUnroll<'_> {
     fn region(&mut self, region: &mut Region) {
         let mut out = Vec::with_capacity(region.insts.len());
         for mut inst in std::mem::take(&mut region.insts) {
@@ -81,7 +81,7 @@ impl Batch<'_> {
         region.insts = out;
     }
 
-    /// Emits an unrolled loop to be executed before the original one. Returns the new initial values of the original
+    /// Emits an unrolled loop to be executed before the original loop. Returns the new initial values of the original
     /// loop's parameters, or `None` if the loop cannot be unrolled.
     fn unrolled_loop(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Option<Vec<Value>> {
         if matches!(inst.op, Op::Loop { unroll: Some(1), .. }) {

@@ -6,15 +6,16 @@ use rustc_hash::FxHashSet;
 
 use crate::ir::{Inst, Op, Region, Value};
 
-/// The values that are defined in regions.
+/// Returns the values that are defined in regions.
 pub(super) fn defined_in<'a>(regions: impl IntoIterator<Item = &'a Region>) -> FxHashSet<Value> {
     let mut inner = FxHashSet::default();
     regions.into_iter().for_each(|region| region.walk(&mut |inst| inner.extend(inst.results.iter().copied())));
     inner
 }
 
-/// If identical instructions define two values in two regions, returns the first instruction. Its operands must be
-/// defined outside of both regions; `inner` is the set of the values that are defined in them. Otherwise, `None`.
+/// Returns the first of two instructions if they are identical and define the given values in the two regions. Their
+/// operands must be defined outside of both regions. `inner` is the set of the values that are defined in the regions.
+/// Returns `None` otherwise.
 pub(super) fn common_definition<'a>([a, b]: [(&'a Region, Value); 2], inner: &FxHashSet<Value>) -> Option<&'a Inst> {
     let definition = |(region, value): (&'a Region, Value)| region.insts.iter().find(|inst| inst.results == [value]);
     let (a, b) = (definition(a)?, definition(b)?);

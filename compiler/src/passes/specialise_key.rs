@@ -46,8 +46,8 @@ pub(crate) fn run(function: &mut Function, key: &KernelKey) {
     });
 }
 
-/// Adds an offset, which the host passes, to the pointer parameters that the key lists. These do not point to the first
-/// byte of their binding.
+/// Adds an offset, which the host passes, to the pointer parameters that the key lists. These parameters do not point
+/// to the first byte of their binding.
 pub(crate) fn start_parameters(function: &mut Function, key: &LaunchKey) {
     for &index in key.binding.started_args.iter() {
         add_start_offset(function, index);

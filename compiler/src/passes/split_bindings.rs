@@ -9,10 +9,11 @@
 //!                                                  %4 = load f32 %3; yield %4
 //!                                       }
 //! ```
-//! Bindings overlap, so that no access is split. With a size S and an overlap V, binding `k` starts at `k * (S - V)`.
-//! S is a power of two, and all overlaps together are less than S. Byte `o` belongs to binding `q = o / S`, or to the
-//! next one if `o >= (q + 1) * (S - V)`, that is, if `o + V * (q + 1)` is in the next multiple of S. The number is
-//! therefore `(o + V * (o / S) + V) / S`, computed with shifts.
+//! Bindings overlap, so that no access is split. With a size S and an overlap V, binding `k` starts at `k * (S - V)`. S
+//! is a power of two, and all overlaps together are less than S. Let `q = o / S` for byte `o`. The byte belongs to the
+//! next binding `q + 1` if `o >= (q + 1) * (S - V)`, and otherwise to binding `q`. The first condition holds if `o + V
+//! * (q + 1)` is in the next multiple of S. The number of the binding is therefore `(o + V * (o / S) + V) / S`,
+//! computed with shifts.
 //!
 //! In [`SHADER`](super::SHADER), only `subgroup_coalesce` runs after this pass. The other passes of this list do not
 //! see the `switch`es, so that merged accesses stay merged.
@@ -43,7 +44,7 @@ pub fn run(function: &mut Function, split: &SplitBindings) {
         if let Some(KernelParam::Buffer { restrict, .. }) =
             function.kernel.as_mut().and_then(|kernel| kernel.params.get_mut(index as usize))
         {
-            // The bindings overlap.
+            // The bindings overlap, so the parameters of the buffer are not `restrict`.
             *restrict = false;
         }
         let mut list = vec![first];
@@ -67,9 +68,9 @@ pub fn run(function: &mut Function, split: &SplitBindings) {
 struct Chooser<'a> {
     function: &'a mut Function,
     split: &'a SplitBindings,
-    /// For each buffer: the parameters of its bindings.
+    /// For each buffer, the parameters of its bindings.
     buffers: Vec<Vec<Value>>,
-    /// For each pointer into a buffer: the index of the buffer, and the offset.
+    /// For each pointer into a buffer, the index of the buffer, and the offset.
     pointers: FxHashMap<Value, (usize, Value)>,
     constants: Constants,
     /// The binding numbers of offsets that dominate the current instruction.
@@ -100,7 +101,7 @@ impl Chooser<'_> {
         let span = inst.span;
         let last = self.buffers[buffer].len() - 1;
         if let Some(bits) = self.constants.bits(offset) {
-            // Offsets after the last binding are out of bounds.
+            // An offset after the last binding is out of bounds and selects the last binding.
             let binding = ((bits & u64::from(u32::MAX)) / u64::from(self.split.step())).min(last as u64) as usize;
             self.set_pointer(&mut inst.op, buffer, binding, offset, span, out);
             out.push(inst);
@@ -158,7 +159,7 @@ impl Chooser<'_> {
     }
 }
 
-/// The pointer of an access; `None` for other operations.
+/// Returns the pointer of an access, or `None` for other operations.
 fn pointer(op: &mut Op) -> Option<&mut Value> {
     match op {
         Op::Load { ptr, .. } | Op::Store { ptr, .. } | Op::Atomic { ptr, .. } | Op::CmpXchg { ptr, .. } => Some(ptr),

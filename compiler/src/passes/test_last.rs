@@ -41,7 +41,8 @@ fn run_in_region(region: &mut Region) -> bool {
     changed
 }
 
-/// Moves the continuing region after the `if` at the end of a body, if the other region breaks. Returns whether it did.
+/// Moves the continuing region after the `if` at the end of a body, if the other region breaks. Returns whether the
+/// region was moved.
 fn continue_last(body: &mut Region) -> bool {
     let [.., Inst { op: Op::If { then, els, .. }, .. }, Inst { op: Op::Unreachable, .. }] = &mut body.insts[..] else { return false };
     let continues = match (then.terminator(), els.terminator()) {

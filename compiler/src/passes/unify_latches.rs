@@ -20,7 +20,7 @@ use crate::ir::{Function, Inst, Op, Region, Value};
 
 pub(crate) const PASS: Pass = Pass::function("unify_latches", |function, _| Ok(run(function)));
 
-/// Limit for the paths of a loop that are merged.
+/// Maximum number of paths of a loop that are merged.
 const MAX_PATHS: usize = 16;
 
 /// Merges the latches of all loops of a function, where this does not duplicate code. Returns whether anything changed.
@@ -48,7 +48,7 @@ fn ends_in_continue(region: &Region) -> bool {
     matches!(region.terminator(), Some(Op::Continue(_)))
 }
 
-/// Whether an instruction is an `if` with one region that continues the loop and one that yields.
+/// Whether an instruction is an `if` with one region that continues the loop and one region that yields.
 fn is_early_continue(inst: &Inst) -> bool {
     match &inst.op {
         Op::If { then, els, .. } => ends_in_continue(then) && els.yields() || then.yields() && ends_in_continue(els),

@@ -1,4 +1,4 @@
-//! Merges the `return`s of a function into one at its end, so that its body can be inlined.
+//! Merges the `return`s of a function into one `return` at its end, so that its body can be inlined.
 //!
 //! ```text
 //! if %c {                      if %c {
@@ -39,7 +39,7 @@ pub(crate) const IN_LOOPS: Pass = Pass::function("returns_in_loops", |function, 
     Ok(found)
 });
 
-/// Limit for the nesting depth that moving code may add.
+/// Maximum nesting depth that moving code may add.
 const MAX_MOVES: usize = 24;
 
 /// Merges the `return`s of a function. `ptr_size` is the size of a pointer in bytes.
@@ -66,7 +66,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) {
     function.body = Region { insts };
 }
 
-/// The type of a returned value in memory: a `bool` is a byte.
+/// Returns the type of a returned value in memory. A `bool` is stored as a byte.
 const fn memory_type(ty: Type) -> Type {
     match ty {
         Type::Scalar(Scalar::Bool) | Type::Vector(Scalar::Bool, _) => ty.with_scalar(Scalar::I8),
@@ -74,14 +74,14 @@ const fn memory_type(ty: Type) -> Type {
     }
 }
 
-/// Natural alignment of a slot of `size` bytes.
+/// Returns the natural alignment of a slot of `size` bytes.
 const fn align_of(size: u32) -> u32 {
     if size == 0 { 1 } else { size.next_power_of_two() }
 }
 
 struct Structuring<'a> {
     function: &'a mut Function,
-    /// The variable for the returned value; `None` for functions without result.
+    /// The variable for the returned value, or `None` for functions without result.
     slot: Option<Var>,
 }
 
@@ -274,7 +274,7 @@ impl Structuring<'_> {
         types.iter().map(|&ty| self.function.emit(out, span, ty, Op::Const(Const::Undef))).collect()
     }
 
-    /// Emits a load of the returned value. `None` for functions without result.
+    /// Emits a load of the returned value. Returns `None` for functions without result.
     fn load_result(&mut self, out: &mut Vec<Inst>, span: Span) -> Option<Value> {
         let slot = self.slot?;
         let (memory, ret) = (memory_type(self.function.returned()), self.function.returned());
@@ -289,7 +289,7 @@ impl Structuring<'_> {
     }
 }
 
-/// A region that only yields.
+/// Returns a region that only yields.
 fn fall_through(span: Span) -> Region {
     Region { insts: vec![Inst::effect(Op::Yield(Vec::new()), span)] }
 }

@@ -12,9 +12,9 @@
 //!   `opencl_unroll_hint` raises the limit or forbids unrolling. With a factor, the loop gets that many copies of its
 //!   body instead, or as many as the limit allows.
 //! * Some drivers stop loops after a number of iterations
-//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these, a loop with a small
-//!   body is partially unrolled if it has many iterations or an unknown number. Each copy has its own test. If the trip
-//!   count is a known multiple of the number of copies, one test covers all copies:
+//!   ([`Defects::max_loop_iterations`](crate::target::Defects::max_loop_iterations)). For these drivers, a loop with a
+//!   small body is partially unrolled if it has many iterations or an unknown number. Each copy has its own test. If
+//!   the trip count is a known multiple of the number of copies, one test covers all copies:
 //!
 //! ```text
 //! loop (%p = %a) {              loop (%p = %a) {
@@ -24,10 +24,11 @@
 //!                                 continue g(%q)
 //!                               }
 //! ```
-//! This raises the limit of the driver, but does not remove it.
+//! Partial unrolling raises the number of iterations after which the driver stops the loop, but does not remove this
+//! limit.
 //!
 //! Only innermost loops with a single latch at the end of their body are unrolled. After full unrolling of a loop, the
-//! enclosing loop may be an innermost one.
+//! enclosing loop may become an innermost loop.
 
 use super::loop_copies::{copy, copy_iteration};
 use super::pass::Pass;
@@ -38,43 +39,43 @@ use crate::analysis::loops::{Counted, SingleLatchLoop};
 use crate::ir::{Function, Inst, Module, Op, Region, Scalar, Space, Type, Value, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Limit for the instructions of a fully unrolled loop.
+/// Maximum number of instructions of a fully unrolled loop.
 const MAX_SIZE: usize = 2048;
 
-/// The same limit for loops that index a private array, and for loops with an unroll hint unless
+/// Like [`MAX_SIZE`], for loops that index a private array. Also applies to loops with an unroll hint, unless
 /// `Costs::per_word_accesses` is set.
 const MAX_PREFERRED_SIZE: usize = 8192;
 
-/// Limit for the instructions that all unrolling adds to a function.
+/// Maximum number of instructions that all unrolling adds to a function.
 const MAX_GROWTH: usize = 16_384;
 
-/// Limit for the trip count of a fully unrolled loop: each iteration has at least one instruction.
+/// Maximum trip count of a fully unrolled loop. Each iteration has at least one instruction.
 const MAX_ITERATIONS: u64 = MAX_PREFERRED_SIZE as u64;
 
-/// The largest trip count that partial unrolling computes. A loop with a larger one is not unrolled by its hint, and
-/// otherwise gets a test for each copy.
+/// The largest trip count that partial unrolling computes. A loop with a larger trip count is not unrolled by its hint.
+/// If such a loop is unrolled for another reason, each copy has its own test.
 const MAX_COUNTED: u64 = 1 << 16;
 
-/// Limit for the copies of a partially unrolled body.
+/// Maximum number of copies of a partially unrolled body.
 const MAX_COPIES: usize = 8;
 
-/// Approximate limit for the instructions of all copies of a body.
+/// Approximate maximum number of instructions of all copies of a body.
 const MAX_COPIES_SIZE: usize = 192;
 
-/// The weight of an access to private memory: lavapipe emits one access per work-item of its vector.
+/// The weight of an access to private memory, in instructions. lavapipe emits one access per work-item of its vector.
 const PRIVATE_ACCESS: usize = 24;
 
-/// The weight of an operation on emulated doubles (`crate::doubles`), which are expanded later.
+/// The weight of an operation on emulated doubles (`crate::doubles`), in instructions. It is expanded later.
 const SOFT_DOUBLE: usize = 64;
 
-/// The weight of an atomic operation on a `half`, which becomes a loop.
+/// The weight of an atomic operation on a `half`, in instructions. It becomes a loop.
 const HALF_ATOMIC: usize = 64;
 
 /// Loops with at most this many iterations are not partially unrolled. After the exit, the driver executes the rest of
 /// the copies without active lanes, which would cost as much as unrolling saves.
 const FEW_ITERATIONS: u64 = 16;
 
-/// The same limit for the iterations of a loop multiplied by those of the enclosing loops.
+/// Like [`FEW_ITERATIONS`], for the product of the iterations of a loop and of the enclosing loops.
 const FEW_ITERATIONS_IN_ALL: u64 = 4096;
 
 /// The pass for full unrolling.
@@ -86,7 +87,7 @@ pub(crate) const PASS: Pass = Pass::function("unroll", |function, cx| {
 pub(crate) const LAST: Pass =
     Pass::function("unroll_last", |function, cx| Ok(partially_unroll_all(function, cx.target.emulates_doubles().then_some(cx.module))));
 
-/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulation`: the module, if it contains
+/// Partially unrolls innermost loops. Returns whether any loop was unrolled. `emulation` is the module, if it contains
 /// functions that emulate doubles.
 fn partially_unroll_all(function: &mut Function, emulation: Option<&Module>) -> bool {
     let constants = Constants::of(&function.body);
@@ -100,7 +101,7 @@ fn partially_unroll_all(function: &mut Function, emulation: Option<&Module>) -> 
 }
 
 /// Unrolls innermost loops that satisfy the limits: fully, or by the factor of their hint. Returns whether any loop was
-/// unrolled. `emulates_doubles`: whether doubles will be emulated. `per_word`: see `Costs::per_word_accesses`.
+/// unrolled. `emulates_doubles` tells whether doubles will be emulated. `per_word` is `Costs::per_word_accesses`.
 fn fully_unroll(function: &mut Function, emulates_doubles: bool, per_word: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
@@ -190,7 +191,8 @@ impl FullUnroll<'_> {
         if unroll.is_some_and(|factor| factor != 0 && (factor as usize) < iterations) && !indexes_private {
             return false;
         }
-        // A hint does not make code cheaper for a driver that emits each word of an access.
+        // For a driver that emits each word of an access, a hint does not make code cheaper, so it does not raise the
+        // limit.
         let has_reason = indexes_private || unroll.is_some() && !self.per_word;
         let size = if has_reason { latch_loop.body.size().max(1) } else { self.weight(latch_loop.body) };
         let once_more = usize::from(counted.test * 2 > latch_loop.body.insts.len());
@@ -204,7 +206,7 @@ impl FullUnroll<'_> {
         for _ in 0..iterations {
             current = copy_iteration(self.function, &latch_loop, current, Some(counted.test), out);
         }
-        // The code before the test executes once more than the rest.
+        // The code before the test executes once more than the code after the test.
         let mut map: FxHashMap<Value, Value> = latch_loop.params.iter().copied().zip(current).collect();
         for inst in &latch_loop.body.insts[..counted.test] {
             let copy = copy(self.function, inst, &mut map);
@@ -226,7 +228,8 @@ impl FullUnroll<'_> {
             .map_or(0, |(_, iterations)| iterations);
         let mut synchronises = false;
         body.walk(&mut |inst| synchronises |= matches!(inst.op, Op::Barrier(_) | Op::Group { .. }));
-        // If no suitable number of copies divides the trip count, each copy has its own test. Barriers forbid this.
+        // If no suitable number of copies divides the trip count, each copy has its own test. This is not possible with
+        // barriers.
         let divides = divisor_near(iterations, copies).is_some();
         if copies < 2 || iterations == 0 || synchronises && !divides || !partially_unroll(self.function, &self.constants, inst, copies) {
             return;
@@ -237,7 +240,7 @@ impl FullUnroll<'_> {
         }
     }
 
-    /// The number of instructions of a body after the later expansion of its accesses and doubles.
+    /// Returns the number of instructions of a body after the later expansion of its accesses and doubles.
     fn weight(&self, body: &Region) -> usize {
         let mut size = body.size().max(1);
         body.walk(&mut |inst| {
@@ -376,7 +379,7 @@ struct PartialUnroll<'a> {
 }
 
 impl PartialUnroll<'_> {
-    /// `times`: an upper bound for the number of times that the region executes, if known.
+    /// Visits a region. `times` is an upper bound for the number of times that the region executes, if it is known.
     fn region(&mut self, region: &mut Region, times: Option<u64>) {
         for inst in &mut region.insts {
             let Op::Loop { params, body, .. } = &mut inst.op else {
@@ -404,7 +407,7 @@ impl PartialUnroll<'_> {
             size += match &inst.op {
                 Op::Load { ptr, .. } | Op::Store { ptr, .. } if self.function.ty(*ptr) == Type::Ptr(Space::Private) => PRIVATE_ACCESS,
                 op if is_half_atomic(op) => HALF_ATOMIC,
-                // Drivers inline calls.
+                // Drivers inline calls, so the size of the callee counts.
                 Op::Call(callee, _) => {
                     self.emulation.and_then(|module| module.functions.get(callee.index())).map_or(1, |callee| callee.body.size())
                 }
@@ -423,13 +426,13 @@ const fn is_half_atomic(op: &Op) -> bool {
     matches!(op, Op::Atomic { ty: Scalar::I16 | Scalar::F16, .. } | Op::CmpXchg { ty: Scalar::I16 | Scalar::F16, .. })
 }
 
-/// The largest divisor of a trip count that is greater than half of `copies` and at most `copies`.
+/// Returns the largest divisor of a trip count that is greater than half of `copies` and at most `copies`.
 fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
     (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
 }
 
 /// Unrolls a loop with a single latch `copies` times. If a number from `copies` down to more than half of `copies`
-/// divides the trip count, unrolls that many times. Then one test covers all copies. Returns false for other loops.
+/// divides the trip count, unrolls that many times, and one test covers all copies. Returns false for other loops.
 fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(latch_loop) = SingleLatchLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &latch_loop, constants, MAX_COUNTED)
@@ -494,7 +497,7 @@ mod tests {
         !stays
     }
 
-    /// The number of stores after unrolling a loop with a hint, and whether the loop stays.
+    /// Returns the number of stores after unrolling a loop with a hint, and whether the loop stays.
     fn with_hint(iterations: u32, hint: u32, per_word: bool, between: &str) -> (usize, bool) {
         let text = format!(
             "kernel @f0 \"k\" (%0: ptr.global buffer, %1: ptr.global buffer) {{
@@ -529,8 +532,8 @@ mod tests {
     #[test]
     fn hints_with_factors_are_applied() {
         for per_word in [false, true] {
-            // The factor is less than the trip count: it divides it, a smaller number divides it, or each copy has a
-            // test.
+            // The factors 8 and 5 divide their trip counts. For the factor 9, the smaller number 8 divides the trip
+            // count. For the factor 3, each copy has a test.
             assert_eq!(with_hint(256, 8, per_word, ""), (8, true));
             assert_eq!(with_hint(256, 9, per_word, ""), (8, true));
             assert_eq!(with_hint(7, 3, per_word, ""), (3, true));

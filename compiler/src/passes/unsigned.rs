@@ -1,12 +1,13 @@
-//! Replaces signed operations on non-negative values by unsigned ones. If the divisor is a power of two, these become
-//! shifts and masks.
+//! Replaces signed operations on non-negative values by unsigned operations. If the divisor is a power of two, these
+//! become shifts and masks.
 //!
 //! ```text
 //! %2 = workitem.local_id 0
 //! %3 = srem %2, 16                =>    %3 = urem %2, 16
 //! ```
 //! Kernels index tiles with `id / 16` and `id % 16`, where `id` is an `int`. The 16 work-items of a vector then have
-//! one row index and consecutive column indices, so that accesses are contiguous (`sgemm_registers` on a CPU).
+//! one row index and consecutive column indices, so that accesses are contiguous. An example is the benchmark
+//! `sgemm_registers` on a CPU.
 
 use super::pass::Pass;
 use crate::ir::{BinOp, Const, Function, Inst, Op, Region, Type, Value, WorkItem};
@@ -19,7 +20,7 @@ pub(crate) const PASS: Pass = Pass::function("unsigned", |function, cx| {
     Ok(changed)
 });
 
-/// Rewrites a region. `upper_bounds`: an upper bound for each 32-bit integer that is known to be non-negative when
+/// Rewrites a region. `upper_bounds` has an upper bound for each 32-bit integer that is known to be non-negative when
 /// interpreted as signed.
 fn region(function: &Function, body: &mut Region, local_size: [u32; 3], upper_bounds: &mut [Option<u32>]) -> bool {
     let mut changed = false;
@@ -51,7 +52,7 @@ fn make_unsigned(op: &mut Op, upper_bounds: &[Option<u32>]) -> bool {
     true
 }
 
-/// An upper bound for the result of an instruction; `None` if it is not known.
+/// Returns an upper bound for the result of an instruction, or `None` if it is not known.
 fn upper_bound(inst: &Inst, local_size: [u32; 3], upper_bounds: &[Option<u32>]) -> Option<u32> {
     let of = |value: Value| upper_bounds[value.index()];
     match inst.op {

@@ -8,10 +8,11 @@
 //! ```
 //! If a work-item accesses the fields of a structure or the words of an array one by one, the accesses of neighbouring
 //! work-items have gaps. A device can access 16 bytes per lane with one instruction. Only accesses in the same region
-//! are merged: loads move to the first one, stores move to the last one. No instruction in between may jump,
-//! synchronise, or alias. The width is limited by the alignment and by 16 bytes, or more if lanes exchange parts
-//! ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and accesses need no alignment ([`DEINTERLEAVED`]).
-//! For shaders, expects the form that `resolve_pointers` and `shrink_int64` produce.
+//! are merged. Merged loads move to the position of the first load, and merged stores move to the position of the last
+//! store. No instruction in between may jump, synchronise, or alias. The width is limited by the alignment and by 16
+//! bytes, or more if lanes exchange parts ([`super::subgroup_coalesce`]). For CPUs, the limit is 64 bytes, and accesses
+//! need no alignment ([`DEINTERLEAVED`]). For shaders, expects the form that `resolve_pointers` and `shrink_int64`
+//! produce.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -34,7 +35,7 @@ pub(crate) const DEINTERLEAVED: Pass = Pass::function("vectorize_memory_deinterl
     Ok(run(function, cx.key.binding.distinct, cx.purity, Widest { bytes: MAX_DEINTERLEAVED, unaligned: true }))
 });
 
-/// Limit in bytes for a merged access if vectors are deinterleaved.
+/// Maximum size in bytes of a merged access if vectors are deinterleaved.
 const MAX_DEINTERLEAVED: u32 = 64;
 
 /// Limits for merged accesses.
@@ -48,7 +49,7 @@ pub(crate) struct Widest {
 /// Size in bytes of a device's widest access.
 pub(crate) const WIDE: u32 = 16;
 
-/// Limit for the groups that are open at a time. Every store checks all of them.
+/// Maximum number of groups that are open at a time. Every store checks all open groups.
 const MAX_OPEN: usize = 64;
 
 /// The common properties of accesses that may be merged.
@@ -56,7 +57,7 @@ const MAX_OPEN: usize = 64;
 struct Key {
     /// The pointer that offsets are relative to.
     base: Value,
-    /// The object; `None` if it is not known.
+    /// The object, or `None` if it is not known.
     root: Option<Root>,
     /// The non-constant terms of the offset.
     terms: SmallVec<[(Value, u32); 4]>,
@@ -79,7 +80,7 @@ struct Merged {
     /// The original accesses, in address order.
     members: Vec<Member>,
     align: u32,
-    /// The type of each original access in the merged one: their own type, or words.
+    /// The type that the merged access has in place of each original access: the original type, or words.
     part: Type,
 }
 
@@ -108,7 +109,7 @@ pub(crate) fn run(function: &mut Function, distinct: bool, purity: &Purity, wide
     true
 }
 
-/// The merged accesses of a kernel; `None` for other functions.
+/// Returns the merged accesses of a kernel, or `None` for other functions.
 fn find(function: &Function, distinct: bool, purity: &Purity, widest: Widest) -> Option<Vec<Merged>> {
     let definitions = Definitions::of(function);
     let zeros = alignment::zeros(function, &function.body, 1)?;
@@ -188,9 +189,9 @@ impl Finder<'_> {
         self.close(&mut stores, |_, _| true);
     }
 
-    /// The size in bytes of an access that may be merged. `None` if it may not be merged: if it has three lanes, or if
-    /// its lanes are smaller than a word. For deinterleaved vectors, the size of the whole access counts instead of the
-    /// lane size.
+    /// Returns the size in bytes of an access that may be merged. Returns `None` for an access that may not be merged,
+    /// because it has three lanes, or lanes smaller than a word. For deinterleaved vectors, the whole access must not
+    /// be smaller than a word, and the lane size does not matter.
     fn bytes(&self, ty: Type) -> Option<u32> {
         let size = ty.scalar()?.size();
         let whole = size * u32::from(ty.lanes());
@@ -198,7 +199,8 @@ impl Finder<'_> {
         (ty.lanes() != 3 && least >= 4).then_some(whole)
     }
 
-    /// The common properties of an access, and the constant part of its offset. `None` if it may not be merged.
+    /// Returns the common properties of an access, and the constant part of its offset. Returns `None` if it may not be
+    /// merged.
     fn key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         self.bytes(ty)?;
         if self.widest.unaligned {
@@ -212,7 +214,7 @@ impl Finder<'_> {
         Some((Key { base, root: Some(root), terms, ty }, constant))
     }
 
-    /// Like `key`, but also for pointers with an unknown object and pointers to local memory.
+    /// Like [`Self::key`], but also for pointers with an unknown object and pointers to local memory.
     fn deinterleaved_key(&self, ptr: Value, ty: Type) -> Option<(Key, u32)> {
         if self.function.ty(ptr) == Type::Ptr(Space::Private) {
             return None;
@@ -232,16 +234,16 @@ impl Finder<'_> {
     /// Closes the groups for whose root `may_alias` is true, and merges their accesses.
     fn close(&mut self, open: &mut Open, may_alias: impl Fn(&MemoryUse<'_>, Option<Root>) -> bool) {
         let mut closed: Vec<(Key, Vec<Member>)> = open.extract_if(|key, _| may_alias(&self.memory, key.root)).collect();
-        // Sort the groups, because the order of the map is not deterministic.
+        // Sorts the groups, because the order of the map is not deterministic.
         closed.sort_unstable_by_key(|(_, members)| members.first().map(|member| member.index));
         for (key, members) in closed {
             self.join(&key, members);
         }
     }
 
-    /// The stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider than this
-    /// stride: wider ones would overlap, and contiguous loads are faster. `u32::MAX` if the stride is unknown or 0, or
-    /// for GPUs.
+    /// Returns the stride in bytes between the accesses of neighbouring work-items. Merged accesses must not be wider
+    /// than this stride. Wider accesses would overlap, and contiguous loads are faster. Returns `u32::MAX` if the
+    /// stride is unknown or 0, or for GPUs.
     fn stride(&self, terms: &[(Value, u32)]) -> u32 {
         let is_id = |value: Value| match self.definitions.get(value) {
             Some(Op::Cast(_, inner)) => self.is_id(*inner),
@@ -282,12 +284,12 @@ impl Finder<'_> {
     }
 }
 
-/// The type with `bytes` bytes that consists of words.
+/// Returns the type with `bytes` bytes that consists of words.
 fn words(bytes: u32) -> Type {
     if bytes == 4 { Type::I32 } else { Type::Vector(Scalar::I32, (bytes / 4) as u8) }
 }
 
-/// Whether accesses to two objects may alias; `None` is an unknown object.
+/// Whether accesses to two objects may alias. An object is `None` if it is unknown.
 fn may_alias(memory: &MemoryUse<'_>, one: Option<Root>, other: Option<Root>) -> bool {
     one.zip(other).is_none_or(|(one, other)| !memory.is_disjoint(one, other))
 }
@@ -312,7 +314,7 @@ struct Writer<'f> {
     index: usize,
     /// The results of the wide loads that are already emitted.
     vectors: Vec<Option<Value>>,
-    /// For each merged store: the positions and values of its members.
+    /// For each merged store, the positions and values of its members.
     values: Vec<Vec<(usize, Value)>>,
 }
 

@@ -21,7 +21,7 @@ use crate::target::Zeroed;
 /// The pass for launches: clears local memory.
 pub(crate) const PASS: Pass = Pass::module("zeroed", |module, cx| Ok(clear_local(module, &cx.key.kernel.local_args)));
 
-/// The step for builds: clears private variables, and marks the kernels that must clear local memory.
+/// Transforms a module at a build: clears private variables, and marks the kernels that must clear local memory.
 pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     if zeroed.private {
         module.functions.iter_mut().for_each(clear_variables);
@@ -41,7 +41,7 @@ pub(super) fn at_build(module: &mut Module, zeroed: Zeroed) {
     }
 }
 
-/// The local variables (address space `local`) that functions use.
+/// Returns the local variables (address space `local`) that functions use.
 fn locals_of<'f>(globals: &[GlobalVar], functions: impl Iterator<Item = &'f Function>) -> Vec<Global> {
     let mut found = Vec::new();
     for function in functions {

@@ -71,7 +71,7 @@ impl Preprocessor<'_> {
     }
 }
 
-/// Returns the precedence of a binary operator, or `None` for other punctuators. Higher binds tighter.
+/// Returns the precedence of a binary operator, or `None` for other punctuators. A higher precedence binds tighter.
 const fn precedence(punct: Punct) -> Option<u8> {
     Some(match punct {
         Punct::Star | Punct::Slash | Punct::Percent => 10,
@@ -197,7 +197,7 @@ impl Evaluator<'_, '_> {
     }
 
     fn unary(&mut self, live: bool) -> Result<Value, Failed> {
-        // A stack instead of recursion, because the number of operators is not limited.
+        // Uses a stack instead of recursion, because the number of operators is not limited.
         let mut operators = Vec::new();
         while let Some(token) = self.peek() {
             match token.kind {

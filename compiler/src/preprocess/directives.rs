@@ -19,7 +19,7 @@ const DIRECTIVES: &[&str] =
 pub(super) struct Conditional {
     /// Location of the `#if`.
     pub span: Span,
-    /// Whether the condition of one of the groups was true.
+    /// Whether the condition of one of the groups was true, so that all later groups are skipped.
     pub taken: bool,
     pub has_else: bool,
 }
@@ -183,7 +183,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Skips groups up to the next group whose condition is true, or to the `#endif`. Also reads the directive there.
+    /// Skips groups up to the next group whose condition is true, or to the `#endif`. Also reads the directive that
+    /// ends the skipped groups.
     fn skip_group(&mut self) {
         let mut nested = 0_usize;
         loop {
@@ -217,7 +218,8 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Executes the `#else` or `#elif` after a skipped group. Returns true if the group after it must be read.
+    /// Executes the `#else` or `#elif` after a skipped group. Returns true if the group after the directive must be
+    /// read.
     fn enters_group(&mut self, directive: &str, at: Span) -> bool {
         let Some(open) = self.files.last_mut().and_then(|file| file.conditionals.last_mut()) else { return true };
         let (taken, after_else) = (open.taken, open.has_else);

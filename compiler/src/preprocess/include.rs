@@ -1,5 +1,5 @@
-//! `#include`. The search starts with the headers that were given with the source. For `"..."`, the directory of the
-//! including file is next. The directories of `-I` follow and, for `"..."`, the current directory.
+//! Executes `#include`. The search starts with the headers that were given with the source. For `"..."`, the directory
+//! of the including file is next. The directories of `-I` follow. For `"..."`, the current directory is last.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::{File, MAX_INCLUDE_DEPTH, Preprocessor};
 
 /// A header that was found.
 struct ResolvedInclude {
-    /// The name in diagnostics. `#pragma once` also identifies the file by it.
+    /// The name in diagnostics. `#pragma once` also identifies the file by this name.
     name: String,
     text: SourceText,
     path: Option<PathBuf>,
@@ -84,12 +84,12 @@ impl Preprocessor<'_> {
         }
         let beside = self.files.last().and_then(|file| file.path.as_deref()).and_then(Path::parent).filter(|_| !angled);
         let directories = beside.into_iter().chain(self.options.include_dirs.iter().map(PathBuf::as_path));
-        // For `"..."`, search the current directory last.
+        // For `"..."`, the current directory is searched last.
         let here = (!angled).then_some(Path::new(""));
         let paths: Vec<PathBuf> = directories.chain(here).map(|directory| directory.join(name)).collect();
         paths.into_iter().find_map(|path| {
             let bytes = path.is_file().then(|| std::fs::read(&path).ok()).flatten();
-            self.map.note_sought(path.clone(), bytes.clone());
+            self.map.note_searched_file(path.clone(), bytes.clone());
             let text = String::from_utf8_lossy(&bytes?).into_owned();
             Some(ResolvedInclude { name: path.display().to_string(), text: text.into(), path: Some(path) })
         })

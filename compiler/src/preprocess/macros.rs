@@ -60,7 +60,7 @@ pub(super) enum MacroSlot {
 /// Arguments of an invocation: one token list per parameter.
 pub(super) type Arguments = Vec<Vec<RawToken>>;
 
-/// Returns tokens that replace one token. The first one has a leading space if `replaced` has one.
+/// Returns tokens that replace one token. The first token has a leading space if `replaced` has a leading space.
 fn spaced_as(mut tokens: Vec<RawToken>, replaced: RawToken) -> Vec<RawToken> {
     if let Some(first) = tokens.first_mut() {
         first.flags = first.flags & !RawToken::SPACE | replaced.flags & RawToken::SPACE;

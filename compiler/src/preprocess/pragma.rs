@@ -85,7 +85,7 @@ impl Preprocessor<'_> {
                 self.warn(span, text);
                 return None;
             }
-            // Pragmas without effect, without a warning.
+            // These pragmas have no effect, and there is no warning about them.
             [] | ["region" | "endregion" | "ivdep" | "STDC", ..] | ["GCC" | "clang", "diagnostic" | "system_header", ..] => return None,
             _ => {
                 self.warn(span, "unknown pragma ignored");
@@ -124,7 +124,7 @@ impl Preprocessor<'_> {
         match u32::try_from(value) {
             Ok(value) if value > 0 => Some(PragmaKind::Unroll(Some(value))),
             _ => {
-                self.diags.error(span, format!("invalid value '{}'; must be positive", value.cast_signed()));
+                self.diags.error(span, "the factor of '#pragma unroll' must be between 1 and 4294967295");
                 None
             }
         }

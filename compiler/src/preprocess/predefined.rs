@@ -85,7 +85,7 @@ pub(crate) fn needed_feature(name: &str) -> Option<&'static str> {
     }
 }
 
-/// The names in [`PREDEFINED`].
+/// Returns the names in [`PREDEFINED`].
 pub(crate) fn predefined_names() -> impl Iterator<Item = &'static str> {
     PREDEFINED.iter().map(|(name, ..)| *name)
 }
@@ -371,6 +371,6 @@ const PREDEFINED: &[(&str, &str, Availability)] = &[
     ("__FAST_RELAXED_MATH__", "1", Availability::FastRelaxedMath),
     ("FP_FAST_FMAF", "1", Availability::FusedFma),
     ("FP_FAST_FMA", "1", Availability::FusedDouble),
-    // Only for the built-in library.
+    // Only the built-in library uses this macro.
     ("__WGCL_ACCURATE_EXP2__", "1", Availability::AccurateExp2),
 ];

@@ -16,7 +16,7 @@ struct Run {
 }
 
 impl Run {
-    /// The spellings of the tokens, separated by spaces.
+    /// Returns the spellings of the tokens, separated by spaces.
     fn text(&self) -> String {
         let shown = self.tokens.iter().filter(|token| token.kind != TokenKind::Eof).map(|token| token.kind.to_string());
         shown.collect::<Vec<_>>().join(" ")

@@ -28,7 +28,7 @@ pub(crate) fn format_is_argument(kernel: &Function) -> bool {
 }
 
 /// Adds the results of operations on pointers in `derived`. One call visits each instruction once. The caller must
-/// repeat it until the set does not change.
+/// repeat the call until the set does not change.
 fn add_derived(region: &Region, derived: &mut FxHashSet<Value>) {
     for inst in &region.insts {
         inst.op.regions().into_iter().for_each(|nested| add_derived(nested, derived));

@@ -71,7 +71,7 @@ pub(crate) enum FormatError {
     /// `*` is not part of OpenCL C.
     #[error("'*' is not supported as a field width or precision in OpenCL C")]
     Star,
-    /// The modifier is not valid for the conversion. clang's wording and spelling.
+    /// The length modifier is not valid for the conversion. The message has clang's wording and spelling.
     #[error("length modifier '{0}' results in undefined behavior or no effect with '{conversion}' conversion specifier", conversion = char::from(*.1))]
     Length(&'static str, u8),
     /// Vectors have 2, 3, 4, 8 or 16 elements.

@@ -2,9 +2,9 @@
 //!
 //! # The buffer
 //! The buffer is an array of 32-bit words. Word 0 is the number of words that records requested. It is zero before a
-//! launch. A record consists of the number of its [`Site`], from 1, and the arguments. The elements of an argument are
-//! contiguous and little-endian. Each argument starts at a new word. A record that does not fit is dropped, and all
-//! records after it. The site number 0 then marks the end of the records.
+//! launch. A record consists of the number of its [`Site`], counted from 1, and the arguments. The elements of an
+//! argument are contiguous and little-endian. Each argument starts at a new word. A record that does not fit is
+//! dropped, and so are all later records. The site number 0 then marks the end of the records.
 //!
 //! The formatter implements C99 exactly and does not depend on the host. [`number`] describes the conversion of floats.
 

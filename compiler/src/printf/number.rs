@@ -143,11 +143,12 @@ fn parts(value: f64) -> (u64, i32) {
     }
 }
 
-/// The text of a number before padding: a sign and base prefix, and the digits. Zeros are inserted between them.
+/// The text of a number before padding: a sign and base prefix, and the digits. Padding zeros are inserted between
+/// prefix and digits.
 struct Text {
     prefix: String,
     body: String,
-    /// Whether the flag `0` applies.
+    /// Whether the flag `0` applies to this number.
     zeros: bool,
 }
 

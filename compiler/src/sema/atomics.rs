@@ -1,8 +1,9 @@
 //! Memory orders and scopes of atomic functions (OpenCL C 6.15.12).
 //!
-//! In OpenCL C 3.0 some memory orders and scopes are optional features. A program that uses an order or scope that
-//! the device lacks is rejected, because the device could only execute a weaker one. OpenCL C 2.0 requires all of
-//! them. There they are accepted, and mapped to the strongest order or scope that the device has.
+//! In OpenCL C 3.0 some memory orders and scopes are optional features. A program that uses an order or scope that the
+//! device lacks is rejected, because the device could only execute a weaker order or scope. OpenCL C 2.0 requires all
+//! orders and scopes. In programs of OpenCL C 2.0, they are accepted, and mapped to the strongest order or scope that
+//! the device has.
 
 use super::Sema;
 use crate::ast::Name;
@@ -61,8 +62,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Reports an error if a fence or barrier may order memory for a scope wider than a work-group, and the device
-    /// cannot do that. Fences and barriers of work-group scope are mandatory. Barriers have no order argument.
+    /// Reports an error if a fence or barrier may order memory for a scope wider than a work-group, and the device does
+    /// not support this. Fences and barriers of work-group scope are mandatory. Barriers have no order argument.
     pub(super) fn check_fence(&mut self, orders: &[&Expr], scopes: &[&Expr], span: Span) {
         let may_leave_work_group = scopes.iter().any(|scope| !matches!(self.integer_constant(scope), Some(0 | 1 | 4)));
         let may_order = orders.is_empty() || orders.iter().any(|order| self.may_acquire_or_release(order));

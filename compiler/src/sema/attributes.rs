@@ -11,7 +11,7 @@ pub(super) struct KernelAttributes {
     pub(super) reqd_work_group_size: Option<[u32; 3]>,
     pub(super) work_group_size_hint: Option<[u32; 3]>,
     pub(super) reqd_subgroup_size: Option<u32>,
-    /// CL_KERNEL_ATTRIBUTES.
+    /// The value of `CL_KERNEL_ATTRIBUTES` (clGetKernelInfo).
     pub(super) text: String,
 }
 
@@ -29,7 +29,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Applies `ext_vector_type(n)` to a scalar type.
+    /// Applies the attribute `ext_vector_type(n)` to the scalar type `ty`. Returns `ty` if `attributes` does not
+    /// contain it.
     pub(super) fn vector_attribute(&mut self, ty: DeclTy, attributes: &[&Attribute]) -> DeclTy {
         let Some(attribute) = attributes.iter().find(|a| &*a.name.name == "ext_vector_type") else { return ty };
         let lanes = match attribute.args.first() {

@@ -2,9 +2,9 @@
 //!
 //! A block is a function whose last parameters are its captures ([`super::blocks`]). The kernel of the block loads the
 //! captures from memory and calls this function. The parameters of the kernel are the offset of the captures, the
-//! pointers to local memory, and the captured images and samplers. Images and samplers cannot be in memory. The offset
-//! is in words, from the start of [`crate::enqueue::PARAMETERS`]. Each kernel has a number ([`kernel_name`]), which
-//! identifies it in the records of the device-side queue.
+//! pointers to local memory, and the captured images and samplers. Images and samplers are parameters because they
+//! cannot be in memory. The offset is in 32-bit words, from the start of [`crate::enqueue::PARAMETERS`]. Each kernel
+//! has a number ([`kernel_name`]), which identifies the kernel in the records of the device-side queue.
 
 use std::hash::{Hash, Hasher};
 
@@ -20,7 +20,7 @@ use crate::enqueue::{MAX_CAPTURED, kernel_name};
 use crate::ir::Space;
 use crate::thir::{CastKind, Expr, ExprKind, FuncId, Function, Linkage, LocalId, Lvalue, LvalueKind, QualTy, Stmt, StmtKind, Ty, TyKind};
 
-/// Maximum alignment in bytes of captured values. The captures start at an even 32-bit word.
+/// Maximum alignment in bytes of a captured value. The captures of a block start at a multiple of this alignment.
 const MAX_CAPTURE_ALIGN: u32 = 8;
 
 /// The location of a captured value in a block's kernel.
@@ -84,8 +84,8 @@ impl Sema<'_> {
                 return None;
             }
         }
-        // The number is equal in every build of the source. It differs from the numbers of the other blocks, also of
-        // those in units that may be linked with this one.
+        // Every build of the source computes the same number. All other blocks have other numbers, including blocks in
+        // units that may be linked with this unit.
         let mut hasher = FxHasher::default();
         let around = self.f.as_ref().map(|f| self.decls[f.id.index()].name.clone());
         format!("{around:?} {} {span:?} {:?}", block.func.0, self.functions[block.func.index()]).hash(&mut hasher);
@@ -105,16 +105,16 @@ impl Sema<'_> {
                     captured.push(*handles.next()?);
                     continue;
                 };
-                let index = sema.local_read(at, span);
+                let index = sema.local_value(at, span);
                 let base = sema.call_library("__wgcl_captured", vec![index], span)?;
                 let lvalue = sema.captured_lvalue(base, ty, offset, span);
                 let value = sema.rvalue(Operand::Lvalue(lvalue));
                 captured.push(sema.hidden_local(&mut stmts, value, span)?);
             }
-            let values = parameters.iter().map(|&local| sema.local_read(local, span)).collect();
+            let values = parameters.iter().map(|&local| sema.local_value(local, span)).collect();
             let mut call = sema.call_function(func, values, &[], span, span);
             if let ExprKind::Call { args, .. } = &mut call.kind {
-                args.extend(captured.into_iter().map(|local| sema.local_read(local, span)));
+                args.extend(captured.into_iter().map(|local| sema.local_value(local, span)));
             }
             stmts.push(Stmt { kind: StmtKind::Expr(call), span: sema.span(span) });
             Some(stmts)
@@ -123,8 +123,9 @@ impl Sema<'_> {
         Some(number)
     }
 
-    /// Creates the kernel with this number. Its parameters are the offset of its captures, followed by parameters of
-    /// `types`. `body` receives these parameters and returns the statements. Returns `None` if `body` fails.
+    /// Creates the kernel with the number `number`. Its parameters are the offset of its captures, followed by
+    /// parameters of `types`. `body` receives these parameters and returns the statements. Returns `None` if `body`
+    /// fails.
     pub(super) fn kernel_of<F>(&mut self, number: u64, types: &[Ty], span: Span, body: F) -> Option<FuncId>
     where
         F: FnOnce(&mut Self, LocalId, &[LocalId]) -> Option<Vec<Stmt>>,

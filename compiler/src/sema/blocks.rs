@@ -23,7 +23,7 @@ pub(crate) struct BlockRef {
     pub(super) func: FuncId,
     /// The type, a [`TyKind::Block`].
     pub(super) ty: Ty,
-    /// The variables with the captured values at the point of use, in order.
+    /// The variables that contain the captured values at the point of use, in the order of the capture parameters.
     pub(super) captures: Vec<LocalId>,
 }
 
@@ -57,7 +57,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Returns the block type of a declarator `^` of the function type `function`.
+    /// Returns the type of a block with the function type `function`, for a declarator with `^`.
     pub(super) fn block_part(&mut self, function: DeclTy, span: Span) -> DeclTy {
         if !self.has_blocks(span) {
             return self.error_decl();
@@ -200,8 +200,8 @@ impl Sema<'_> {
         Some(id)
     }
 
-    /// Returns the copy of `outer` in the function at nesting level `level`. `outer` is a variable that the next outer
-    /// function declares or has captured. Creates the copy on first use.
+    /// Returns the copy of `outer` in the function at nesting level `level`. The function at `level - 1` declares
+    /// `outer` or has captured it. Creates the copy on first use.
     fn capture(&mut self, level: usize, outer: LocalId) -> Option<LocalId> {
         let inner = self.enclosing.get(level).or(self.f.as_ref())?;
         if let Some((_, copy)) = inner.captures.iter().find(|(known, _)| *known == outer) {
@@ -212,7 +212,7 @@ impl Sema<'_> {
         let Local { name, ty, span: declared, .. } = source.locals.get(outer.index())?;
         let (name, mut ty, declared) = (name.clone(), *ty, *declared);
         // "Block capture semantics follows regular C argument passing convention, i.e. arrays are captured by reference
-        // (decayed to pointers)".
+        // (decayed to pointers)". The copy of an array is therefore a pointer.
         if let TyKind::Array { element, .. } = *self.kind(ty.ty) {
             ty = QualTy::plain(self.pointer(element, Space::Private));
         }
@@ -225,8 +225,8 @@ impl Sema<'_> {
         Some(copy)
     }
 
-    /// Declares a block variable. Returns the statement that copies its captures to unnamed variables, or `None` if
-    /// there are no captures or after an error.
+    /// Declares a block variable. Returns the statement that copies the captures of the block to unnamed variables.
+    /// Returns `None` if there are no captures, and after an error.
     pub(super) fn declare_block(
         &mut self,
         name: &Ident,

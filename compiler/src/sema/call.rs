@@ -96,7 +96,8 @@ impl Sema<'_> {
             return self.call_function(id, values, args, name_span, span);
         }
         let best = best_candidate(&viable);
-        // The user's overloads and the built-in overloads of a name are both candidates.
+        // A built-in overload is called if no user overload is best, or if its parameter types are exactly the argument
+        // types.
         if !self.in_library && self.is_builtin(&name) && (best.is_none() || self.fits_table_exactly(&name, &values)) {
             return self.builtin_call_values(&name, values, args, name_span, span);
         }
@@ -128,10 +129,10 @@ impl Sema<'_> {
         self.err(span, text);
     }
 
-    /// Returns the rank of an implicit conversion by C++'s overload rules, which `overloadable` uses. Returns `None` if
-    /// there is no conversion. The ranks are:
+    /// Returns the rank of an implicit conversion. The attribute `overloadable` uses the overload rules of C++. Returns
+    /// `None` if there is no conversion. The ranks are:
     /// - 0: exact match
-    /// - 1: adds qualifiers only, or converts to the generic address space
+    /// - 1: only adds qualifiers, or converts to the generic address space
     /// - 2: promotion
     /// - 3: other conversion
     /// - 4 and 5: conversion that C permits and C++ does not
@@ -211,8 +212,8 @@ impl Sema<'_> {
             let caller = f.id;
             self.calls.push((caller, callee, span));
         }
-        // Outside of functions, no call is recorded: initialisers at program scope must be constant, so a call in one
-        // is an error.
+        // Outside of functions, no call is recorded. Initialisers at program scope must be constant, so a call in an
+        // initialiser is an error.
         self.require_library(callee);
     }
 

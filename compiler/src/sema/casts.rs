@@ -96,7 +96,7 @@ impl Sema<'_> {
             (TyKind::Scalar(_), TyKind::ClkEvent) if self.integer_constant(&value) == Some(0) => {
                 self.expr(ExprKind::Constant(Constant::Int(0)), to, span)
             }
-            // The library uses integers for these types.
+            // The library converts between integers and these types.
             (TyKind::Queue | TyKind::ClkEvent, TyKind::Scalar(_)) | (TyKind::Scalar(_), TyKind::Queue | TyKind::ClkEvent)
                 if self.in_library =>
             {
@@ -192,7 +192,7 @@ impl Sema<'_> {
         self.fold(ExprKind::VectorLit(parts), to, span)
     }
 
-    /// Creates an expression, or the constant that is its value.
+    /// Creates an expression. If it is constant, returns the constant instead.
     pub(super) fn fold(&mut self, kind: ExprKind, ty: Ty, span: Span) -> Expr {
         let expr = self.expr(kind, ty, span);
         match self.evaluate(&expr) {
@@ -201,8 +201,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks `as_T(expr)` or `__builtin_astype`. The sizes must be equal; a vector of three lanes has the size of four
-    /// (6.4.4.2).
+    /// Checks `as_T(expr)` or `__builtin_astype`. The sizes must be equal. A vector of three lanes has the size of a
+    /// vector of four lanes (6.4.4.2).
     pub(super) fn as_type(&mut self, value: Expr, to: Ty, span: Span) -> Expr {
         if self.is_error(value.ty) || self.is_error(to) {
             return self.error_expr(span);

@@ -1,8 +1,9 @@
 //! Evaluation of constant expressions (C99 6.6; OpenCL C 6.7.3) on the typed tree.
 //!
 //! An integer value is a bit pattern, zero-extended from the width of its type. A floating-point value is a `double`
-//! that its type represents exactly. A double-precision sum, difference, product or quotient, rounded to single or half
-//! precision, is the correctly rounded result.
+//! that its type represents exactly. Operations on all floating-point types use double precision. To round the
+//! double-precision sum, difference, product or quotient to single or half precision gives the correctly rounded
+//! result.
 
 use half::f16;
 
@@ -270,7 +271,7 @@ impl Sema<'_> {
     }
 
     /// Reads an initialised variable in constant address space or, with `fold_const`, a `const` variable. C99 does not
-    /// require this; other compilers support it.
+    /// require such reads to be constant, but other compilers support them.
     fn load_constant(&self, lvalue: &Lvalue, ty: Ty) -> Option<Value> {
         if let LvalueKind::Local(local) = lvalue.kind {
             let constant = self.f.as_ref().and_then(|f| f.constants.get(&local));

@@ -127,7 +127,7 @@ impl Sema<'_> {
     }
 
     /// Widens a scalar to a vector type (6.4.1). Reports an error and returns `None` if the scalar has a greater rank
-    /// than the lanes. A constant may have a greater rank, except for a float and integer lanes.
+    /// than the lanes. A constant may have a greater rank, except a floating-point constant for integer lanes.
     pub(super) fn widen(&mut self, scalar: Expr, kind: ScalarKind, vector: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let fits = match (is_float(kind), is_float(lane)) {
             (false, true) => true,
@@ -135,7 +135,7 @@ impl Sema<'_> {
             _ => scalar_size(kind) <= scalar_size(lane),
         };
         let constant_fits = is_float(kind) == is_float(lane) && self.evaluate(&scalar).is_some();
-        // A constant of greater rank is converted. `warn_of_lost_bits` warns about integers.
+        // A constant of greater rank is converted. `warn_of_lost_bits` warns if an integer constant loses bits.
         if !fits && !constant_fits {
             let (a, b) = (self.show(scalar.ty), self.show(vector));
             self.err(span, format!("scalar operand type has greater rank than the type of the vector element. ('{b}' and '{a}')"));
@@ -247,8 +247,8 @@ impl Sema<'_> {
                 self.err(span, text);
                 self.error_expr(span)
             }
-            // The constant 0 can initialise an event or a queue, and any constant a sampler or flag. Any integer can
-            // initialise an atomic type.
+            // The constant 0 can initialise an event or a queue, and any constant can initialise a sampler or an
+            // `atomic_flag`. Any integer can initialise an atomic type.
             (TyKind::Scalar(_), TyKind::Event | TyKind::Queue | TyKind::Sampler | TyKind::AtomicFlag | TyKind::Atomic(_))
                 if self.is_integer_scalar(value.ty) =>
             {
@@ -331,7 +331,7 @@ impl Sema<'_> {
                 return self.error_expr(span);
             }
             PointerFit::OtherPointee => {
-                // Address spaces of nested pointers must not change either.
+                // A conversion must not change the address space of a nested pointer.
                 if self.nested_spaces_differ(value.ty, ty) {
                     let text = match purpose {
                         Purpose::Initialize => {
@@ -390,7 +390,7 @@ pub(super) const fn promoted(kind: ScalarKind) -> ScalarKind {
     }
 }
 
-/// Returns the common type of two scalar types (C99 6.3.1.8). `half` is a distinct type (OpenCL C 6.3.1.1).
+/// Returns the common type of two scalar types (C99 6.3.1.8). `half` is not promoted to `float` (OpenCL C 6.3.1.1).
 pub(super) fn usual_kind(a: ScalarKind, b: ScalarKind) -> ScalarKind {
     if is_float(a) || is_float(b) {
         for kind in [ScalarKind::Double, ScalarKind::Float] {

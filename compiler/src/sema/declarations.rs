@@ -20,8 +20,8 @@ impl Sema<'_> {
             self.check_attributes(&specs.attributes);
             return statements;
         }
-        // Struct and enum definitions in the specifiers are processed once, for all declarators other than functions.
-        // `declare_function` processes the specifiers itself.
+        // Process the specifiers only once, because they may define structs and enums. `declare_function` processes
+        // those of a single function declarator.
         let is_function = |d: &InitDeclarator| matches!(d.declarator.parts.first(), Some(DeclaratorPart::Function { .. }));
         let is_typedef = matches!(specs.storage, Some((StorageClass::Typedef, _)));
         if let [only] = declaration.declarators.as_slice()
@@ -85,7 +85,7 @@ impl Sema<'_> {
         if matches!(self.kind(ty.qt.ty), TyKind::Function { .. }) {
             self.declare_typed_function(specs, name, ty.qt.ty, &attributes);
         } else {
-            // A pointer to a function or an array of functions. The error was reported.
+            // The type is a pointer to a function or an array of functions, for which an error was already reported.
             self.declare(&name.name, Symbol::Error, name.span);
         }
     }

@@ -39,7 +39,7 @@ const QUERIES: &[(&str, bool, &str)] = &[
     ("get_kernel_sub_group_count_for_ndrange", true, "__wgcl_range_subgroups"),
 ];
 
-/// Whether a name is that of a built-in function of this module.
+/// Whether `name` is a built-in function that this module checks.
 pub(super) fn is_known(name: &str) -> bool {
     matches!(name, "enqueue_kernel" | "enqueue_marker" | "capture_event_profiling_info" | "ndrange_1D" | "ndrange_2D" | "ndrange_3D")
         || LIBRARY_FUNCTIONS.iter().any(|(known, _)| *known == name)
@@ -71,8 +71,8 @@ impl Sema<'_> {
         let field = |name: &str, ty, offset| Field { name: Some(name.into()), ty: QualTy::plain(ty), offset };
         let fields = vec![
             field("__dimensions", uint, 0),
-            // A member, because the library writes members only. The sanitizer would report the read of uninitialised
-            // padding when a range is copied.
+            // The padding is a member, because the library writes only members. Otherwise, copying a range would read
+            // uninitialised padding, which the sanitizer reports.
             field("__padding", uint, 4),
             field("__offset", three, 8),
             field("__global_size", three, 8 + 3 * bytes),
@@ -292,13 +292,9 @@ impl Sema<'_> {
         Some(local)
     }
 
-    pub(super) fn local_read(&mut self, local: LocalId, span: Span) -> Expr {
-        let lvalue = self.local_lvalue(local, span);
-        self.rvalue(Operand::Lvalue(lvalue))
-    }
-
-    /// Creates the expression that enqueues the record of a block. If that succeeds at run time, the expression stores
-    /// the captures and the kernel arguments to the record. `locals` are the sizes of the local memory arguments.
+    /// Creates the expression that enqueues the record of a block. If the enqueue succeeds at run time, the expression
+    /// stores the captures and the kernel arguments to the record. `locals` are the sizes of the local memory
+    /// arguments.
     fn enqueue_statements(
         &mut self,
         (mut stmts, locals): (Vec<Stmt>, Vec<LocalId>),
@@ -309,10 +305,10 @@ impl Sema<'_> {
     ) -> Option<Expr> {
         let (slots, words) = self.capture_slots(block.func);
         let int = self.int();
-        // The error code for a local memory size of 0 is CLK_INVALID_ARG_SIZE.
+        // A local memory size of 0 causes the error CLK_INVALID_ARG_SIZE.
         let mut has_empty = self.int_const(0, ScalarKind::Int, span);
         for &size in &locals {
-            let size = self.local_read(size, span);
+            let size = self.local_value(size, span);
             let zero = self.int_const(0, ScalarKind::UInt, span);
             let is_empty =
                 self.expr(ExprKind::Binary { op: BinaryOp::Eq, lhs: Box::new(size), rhs: Box::new(zero), contract: false }, int, span);
@@ -333,27 +329,27 @@ impl Sema<'_> {
         let mut stores = Vec::new();
         for (index, &local) in (0i64..).zip(locals.iter().chain(&handles)) {
             let word = self.parameter_word(local, span);
-            let values = vec![self.local_read(at, span), self.int_const(index, ScalarKind::UInt, span), word];
+            let values = vec![self.local_value(at, span), self.int_const(index, ScalarKind::UInt, span), word];
             let store = self.call_library("__wgcl_enqueue_parameter", values, span)?;
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
         for (&captured, (ty, slot)) in block.captures.iter().zip(slots) {
             let CaptureSlot::Memory(offset) = slot else { continue };
-            let record = self.local_read(at, span);
+            let record = self.local_value(at, span);
             let base = self.call_library("__wgcl_captures", vec![record], span)?;
             let lvalue = self.captured_lvalue(base, ty, offset, span);
-            let value = self.local_read(captured, span);
+            let value = self.local_value(captured, span);
             let store = self.expr(ExprKind::Assign { lvalue: Box::new(lvalue), value: Box::new(value) }, ty, span);
             stores.push(Stmt { kind: StmtKind::Expr(store), span: self.span(span) });
         }
         if !stores.is_empty() {
-            let (record, zero) = (self.local_read(at, span), self.int_const(0, ScalarKind::Int, span));
+            let (record, zero) = (self.local_value(at, span), self.int_const(0, ScalarKind::Int, span));
             let cond =
                 self.expr(ExprKind::Binary { op: BinaryOp::Ge, lhs: Box::new(record), rhs: Box::new(zero), contract: false }, int, span);
             let then = Box::new(Stmt { kind: StmtKind::Block(stores), span: self.span(span) });
             stmts.push(Stmt { kind: StmtKind::If { cond, then, els: None }, span: self.span(span) });
         }
-        let record = self.local_read(at, span);
+        let record = self.local_value(at, span);
         let value = self.enqueued(record, span)?;
         Some(self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, int, span))
     }
@@ -361,7 +357,7 @@ impl Sema<'_> {
     /// Creates the 32-bit word for a kernel argument in a record: the size of local memory in bytes, the value of a
     /// sampler, or the index of an image among the parameters of the enqueuing kernel.
     fn parameter_word(&mut self, local: LocalId, span: Span) -> Expr {
-        let (value, uint) = (self.local_read(local, span), self.scalar(ScalarKind::UInt));
+        let (value, uint) = (self.local_value(local, span), self.scalar(ScalarKind::UInt));
         match self.kind(value.ty) {
             TyKind::Image(..) => self.intrinsic(Intrinsic::GetImage(ImageQuery::Parameter), vec![value], uint, span),
             TyKind::Sampler => self.cast(CastKind::AsType, value, uint),
@@ -371,8 +367,7 @@ impl Sema<'_> {
 
     /// Creates the result of an enqueue function. `record` is a record index, or negative after an error.
     fn enqueued(&mut self, record: Expr, span: Span) -> Option<Expr> {
-        // "If the -g compile option is specified ... the following errors may be returned instead of
-        // CLK_ENQUEUE_FAILURE".
+        // With the compile option `-g`, the function may return a more specific error than CLK_ENQUEUE_FAILURE.
         let detailed = self.int_const(i64::from(self.options.debug_info), ScalarKind::Int, span);
         self.call_library("__wgcl_enqueued", vec![record, detailed], span)
     }
@@ -398,7 +393,7 @@ impl Sema<'_> {
         let value = self.cast(CastKind::Pointer, value, times);
         if !self.kernels.iter().any(|(_, info)| info.name == kernel_name(CAPTURE_TIMES)) {
             self.kernel_of(CAPTURE_TIMES, &[], span, |sema, at, _| {
-                let index = sema.local_read(at, span);
+                let index = sema.local_value(at, span);
                 let call = sema.call_library("__wgcl_captured_times", vec![index], span)?;
                 Some(vec![Stmt { kind: StmtKind::Expr(call), span: sema.span(span) }])
             })?;
@@ -469,7 +464,7 @@ impl Sema<'_> {
         let pointer = self.hidden_local(stmts, value, span)?;
         let mut list = Vec::new();
         for index in 0..i64::try_from(dimensions).unwrap_or(3) {
-            let pointer = Box::new(self.local_read(pointer, span));
+            let pointer = Box::new(self.local_value(pointer, span));
             let index = Box::new(self.int_const(index, ScalarKind::UInt, span));
             let element = self.expr(ExprKind::PointerAdd { pointer, index, stride, negate: false }, ty, span);
             let lvalue = self.deref_lvalue(element, span);

@@ -5,8 +5,8 @@ use super::{DeclTy, Sema};
 use crate::ast::{EnumSpec, Expr, Ident, Name, ScalarKind};
 use crate::thir::{Ty, TyKind};
 
-/// Returns the narrowest integer type that can represent all values. It has at least 32 bits unless `packed`. A type of
-/// at most 32 bits is unsigned if there are no negative values.
+/// Returns the narrowest integer type that can represent all values. The type has at least 32 bits unless `packed`. A
+/// type of at most 32 bits is unsigned if there are no negative values.
 fn representation(values: &[i64], packed: bool) -> ScalarKind {
     let fits = |low: i64, high: i64| values.iter().all(|value| (low..=high).contains(value));
     match () {

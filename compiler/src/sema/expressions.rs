@@ -101,7 +101,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an operand of `sizeof` or a similar operator. Its calls are not recorded, because it is not evaluated.
+    /// Checks an operand of `sizeof` or a similar operator. Calls in the operand are not recorded, because it is not
+    /// evaluated.
     pub(super) fn unevaluated(&mut self, expr: &ast::Expr) -> Operand {
         let calls = self.calls.len();
         let operand = self.operand(expr);
@@ -280,7 +281,7 @@ impl Sema<'_> {
             return self.error_expr(span);
         }
         let value = match (self.types.layout(ty.ty), self.kind(ty.ty)) {
-            // `sizeof` returns the size of a handle.
+            // Images and samplers are handles with the size of a pointer.
             (_, TyKind::Image(..) | TyKind::Sampler) => Some(u64::from(self.target.pointer_size())),
             (Some((_, own)), _) if align => Some(u64::from(match operand {
                 Operand::Lvalue(lvalue) => lvalue.align.max(1),

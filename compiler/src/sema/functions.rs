@@ -27,7 +27,7 @@ pub(super) struct FuncDecl {
     pub(super) name: Name,
     pub(super) params: Vec<Param>,
     pub(super) ret: Ty,
-    /// For a block: whether `return` statements determine the result type.
+    /// Whether `return` statements determine the result type, which is possible only for a block.
     pub(super) infers_result: bool,
     pub(super) overloadable: bool,
     pub(super) is_kernel: bool,
@@ -47,8 +47,8 @@ impl Sema<'_> {
         self.declare_function_of(specs, base, declarator, defined)
     }
 
-    /// As [`Self::declare_function`], for specifiers that are already analysed. To analyse them again would define
-    /// their structures again.
+    /// Does the same as [`Self::declare_function`], for specifiers that are already analysed. To analyse them again
+    /// would define their structures again.
     pub(super) fn declare_function_of(
         &mut self,
         specs: &DeclSpecs,
@@ -82,7 +82,7 @@ impl Sema<'_> {
             TyKind::Scalar(ScalarKind::Half) if !self.target.language.fp16 => {
                 self.err(specs.span, "declaring function return value of type 'half' is not allowed without cl_khr_fp16");
             }
-            // A prototype may have incomplete types (C99 6.7.5.3), a definition may not.
+            // A prototype may have incomplete types (C99 6.7.5.3). A definition may not.
             _ if defined && self.is_incomplete(ret) => {
                 let shown = self.show(ret);
                 self.err(specs.span, format!("incomplete result type '{shown}' in function definition"));
@@ -552,7 +552,7 @@ fn is_kernel_attribute(name: &str) -> bool {
     matches!(name, "reqd_work_group_size" | "work_group_size_hint" | "vec_type_hint" | "intel_reqd_sub_group_size")
 }
 
-/// Whether control may reach the end of a list of statements. Also false if that is unknown.
+/// Whether control may reach the end of a list of statements. Returns false if this is unknown.
 fn may_reach_end(statements: &[Stmt]) -> bool {
     match statements.iter().rev().find(|s| !matches!(s.kind, StmtKind::Empty)) {
         None => true,

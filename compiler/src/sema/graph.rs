@@ -20,8 +20,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Sets the linkage of all functions, and the parameters of functions that are only declared. Linking compares them
-    /// with the definitions.
+    /// Sets the linkage of all functions, and the parameters of functions that are only declared. Linking compares
+    /// these parameters with those of the definitions.
     pub(super) fn describe_declared(&mut self) {
         for (function, decl) in self.functions.iter_mut().zip(&self.decls) {
             function.linkage = decl.linkage;

@@ -48,7 +48,7 @@ impl<'b> Cursor<'b> {
 /// Maximum difference between the last and the first index of a range designator.
 const MAX_RANGE: u64 = 1 << 20;
 
-/// Exclusive limit of the indices in designators, also in arrays of unknown length.
+/// Exclusive limit of the indices in designators. It also applies to arrays of unknown length.
 const MAX_ELEMENTS: u64 = 1 << 26;
 
 impl Sema<'_> {
@@ -378,7 +378,7 @@ impl Sema<'_> {
                 let at = offset + u64::from(found.offset);
                 cursor.follow();
                 self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
-                // The next item without a designator initialises the member after this one.
+                // The next item without a designator initialises the member after the designated member.
                 index = fields
                     .iter()
                     .position(|(name, field, at)| {
@@ -395,7 +395,7 @@ impl Sema<'_> {
             }
             let Some((_, field, at)) = fields.get(index) else { return };
             if matches!(self.kind(field.ty), TyKind::Array { len: None, .. }) {
-                self.err(ast_span(cursor), "initialization of flexible array member is not allowed");
+                self.err(next_span(cursor), "initialization of flexible array member is not allowed");
                 parts.failed = true;
                 return;
             }
@@ -543,7 +543,7 @@ impl Sema<'_> {
                 Some(())
             }
             None => {
-                // The value is a constant aggregate. Copy its bytes.
+                // If the value is a constant aggregate, copy its bytes.
                 if let ExprKind::Load(source) = &value.kind
                     && let Some((global, from)) = self.address(source)
                     && self.globals[global.index()].space == Space::Constant
@@ -583,7 +583,7 @@ impl Sema<'_> {
 }
 
 /// Returns the span of the next item.
-fn ast_span(cursor: &Cursor<'_>) -> Span {
+fn next_span(cursor: &Cursor<'_>) -> Span {
     match cursor.peek() {
         Some((_, Initializer::Expr(expr))) => expr.span,
         Some((_, Initializer::List(list))) => list.span,

@@ -149,8 +149,8 @@ fn last_name(item: &[Token]) -> Option<Name> {
 }
 
 impl Sema<'_> {
-    /// Looks up a name in the library's scope. Declares its items on first use. Returns `None` if the library does not
-    /// contain the name.
+    /// Looks up a name in the library's scope. The first lookup of a name declares the library items of this name.
+    /// Returns `None` if the library does not contain the name.
     pub(super) fn library_symbol(&mut self, name: &Name) -> Option<Symbol> {
         if !self.library.declared.contains_key(name) {
             self.library.declared.insert(name.clone(), ());

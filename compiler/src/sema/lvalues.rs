@@ -25,7 +25,7 @@ impl Sema<'_> {
         Lvalue { kind: LvalueKind::Global(global), ty: variable.ty, space: variable.space, align: variable.align, span }
     }
 
-    /// Creates the lvalue that a pointer points to. The caller must ensure that it points to an object type.
+    /// Creates the lvalue that `pointer` points to. The caller must ensure that the pointee is an object type.
     pub(super) fn deref_lvalue(&mut self, pointer: Expr, span: Span) -> Lvalue {
         let (pointee, space) = match *self.kind(pointer.ty) {
             TyKind::Pointer { pointee, space, .. } => (pointee, space),
@@ -79,8 +79,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Checks an expression and converts it to a value. Converts 128-bit integers to 64 bits; [`Self::any_rvalue`] does
-    /// not.
+    /// Checks an expression and converts it to a value. Converts 128-bit integers to 64 bits, unlike
+    /// [`Self::any_rvalue`].
     pub(super) fn rvalue_expr(&mut self, expr: &crate::ast::Expr) -> Expr {
         let value = self.any_rvalue(expr);
         self.narrowed(value)
@@ -144,7 +144,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Returns the lvalue of an operand. Reports an error and returns `None` if it is not modifiable.
+    /// Returns the lvalue of an operand. Reports an error and returns `None` if the operand is not modifiable.
     pub(super) fn modifiable(&mut self, operand: Operand, span: Span) -> Option<Lvalue> {
         let lvalue = match operand {
             Operand::Lvalue(lvalue) => lvalue,
@@ -234,7 +234,7 @@ impl Sema<'_> {
     }
 }
 
-/// Whether an lvalue is a temporary value, or a member, element or lane of one.
+/// Whether an lvalue is a temporary value, or a member, element or lane of a temporary value.
 fn is_in_temporary(lvalue: &Lvalue) -> bool {
     let mut lvalue = lvalue;
     loop {

@@ -79,7 +79,8 @@ impl Sema<'_> {
         Operand::Lvalue(self.field_lvalue(base, found.offset, found.ty, span))
     }
 
-    /// Looks up a member by name, also in anonymous structs and unions. Returns `None` if there is no such member.
+    /// Looks up a member by name, including the members of anonymous structs and unions. Returns `None` if there is no
+    /// such member.
     pub(super) fn find_field(&self, id: RecordId, name: &str) -> Option<FoundField> {
         for field in &self.types.record(id).fields {
             match &field.name {
@@ -142,10 +143,11 @@ impl Sema<'_> {
         let qt = QualTy { ty, ..lvalue.ty };
         let align = scalar_size(kind).min(lvalue.align);
         let space = lvalue.space;
-        // Lanes of selected lanes are lanes of the underlying vector.
+        // A swizzle of a swizzle selects lanes of the underlying vector.
         let kind = match lvalue.kind {
             LvalueKind::Lanes { base, lanes } => {
-                // The fourth of three selected lanes does not exist in the underlying vector.
+                // The fourth lane of a swizzle with three lanes does not exist in the underlying vector. Its index is
+                // `u8::MAX`.
                 let lanes = picked.iter().map(|lane| lanes.get(usize::from(*lane)).copied().unwrap_or(u8::MAX)).collect();
                 LvalueKind::Lanes { base, lanes }
             }
@@ -229,7 +231,7 @@ impl Sema<'_> {
         }
         let lvalue = match operand {
             Operand::Lvalue(Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align }) => {
-                // A run-time index into selected lanes. Load the lanes first.
+                // To index the result of a swizzle at run time, load its lanes first.
                 let lvalue = Lvalue { kind: LvalueKind::Lanes { base, lanes }, ty, span, space, align };
                 let value = self.rvalue(Operand::Lvalue(lvalue));
                 self.temporary(value)

@@ -135,7 +135,8 @@ struct FnContext {
     switches: Vec<Switch>,
     /// Number of enclosing loops and switches.
     breakable: u32,
-    /// `loops` and `breakable` at the start of the innermost statement expression. `None` outside of them.
+    /// The values of `loops` and `breakable` at the start of the innermost statement expression. `None` outside of
+    /// statement expressions.
     outside_counts: Option<(u32, u32)>,
     /// The value of [`Function::expression_jumps`].
     expression_jumps: bool,
@@ -153,9 +154,9 @@ struct FnContext {
     local_memory: u32,
     /// Values of `const` integers with constant initialisers. Array sizes may use them.
     constants: FxHashMap<LocalId, thir::Constant>,
-    /// For a block: the captured variables of the enclosing function, and the block's copies.
+    /// The captured variables of the enclosing function, and the block's copies. Empty if the function is not a block.
     captures: Vec<(LocalId, LocalId)>,
-    /// For a block without an explicit result type: whether a `return` has determined it.
+    /// Whether a `return` has determined the result type of a block without an explicit result type.
     has_returned: bool,
 }
 
@@ -338,7 +339,8 @@ impl<'a> Sema<'a> {
         }
     }
 
-    /// Changes the location of a diagnostic about the whole current binary expression or assignment to its operator.
+    /// If a diagnostic is about the whole current binary expression or assignment, changes its location to that of the
+    /// operator.
     fn at_operator(&self, diagnostic: Diagnostic) -> Diagnostic {
         match self.operator {
             Some((whole, operator)) if whole == diagnostic.span => Diagnostic { span: operator, around: Some(whole), ..diagnostic },

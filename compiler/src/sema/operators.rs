@@ -9,7 +9,7 @@ use crate::ir::Space;
 use crate::thir::types::scalar_size;
 use crate::thir::{BinaryOp, CastKind, Constant, Expr, ExprKind, Init, Lvalue, QualTy, Stmt, StmtKind, Ty, TyKind, UnaryOp};
 
-/// The beginnings of the messages about operands that do not have one pointer type.
+/// The beginnings of the messages about operands that do not have a common pointer type.
 struct PointerMessages {
     /// For two pointers.
     pointers: &'static str,
@@ -212,8 +212,8 @@ impl Sema<'_> {
 
     // Binary operators.
 
-    /// Checks a binary expression. A chain of operators is nested in the left operands; a loop processes it without
-    /// recursion.
+    /// Checks a binary expression. A chain of operators is nested in the left operands. A loop processes the chain
+    /// without recursion.
     pub(super) fn binary_chain(&mut self, expr: &ast::Expr) -> Expr {
         let mut chain = Vec::new();
         let mut node = expr;
@@ -575,7 +575,9 @@ impl Sema<'_> {
         }
         let scalars = self.scalar_kind(then.ty).zip(self.scalar_kind(els.ty));
         let (then, els) = if let Some((a, b)) = scalars {
-            // Two scalars are widened to vectors with the lane count of the condition.
+            // Two scalars are widened to vectors with the lane count of the condition. The lane type is their common
+            // type. If the size of the common type differs from that of the condition's lanes, two scalars of one type
+            // keep their type.
             let common = usual_kind(a, b);
             let fitting = match (scalar_size(common) == scalar_size(kind), a == b) {
                 (true, _) => common,
@@ -690,8 +692,8 @@ impl Sema<'_> {
     }
 }
 
-/// Returns the operator of the typed tree. `&&` and `||` become the vector operators; the typed tree has separate
-/// expressions for scalars.
+/// Returns the operator of the typed tree. `&&` and `||` become the operators for vectors. For scalars, the typed tree
+/// has separate expressions.
 pub(super) const fn thir_op(op: ast::BinaryOp) -> BinaryOp {
     use ast::BinaryOp as B;
     match op {

@@ -1,8 +1,8 @@
 //! Overload resolution for the built-in functions of the table, and their calls (OpenCL C 6.15).
 //!
 //! The cost of an argument is 0 if it has the type of the parameter, and greater for a conversion. The call uses the
-//! signature with the smallest sum of costs. If several signatures have this sum, it uses the first one, where clang
-//! reports some calls as ambiguous.
+//! signature with the smallest sum of costs. If several signatures have this sum, the call uses the first of them.
+//! Clang reports some of these calls as ambiguous.
 
 use std::ops::RangeInclusive;
 
@@ -53,7 +53,7 @@ struct Mismatch {
     index: usize,
 }
 
-/// Returns the type in `class` to which a scalar argument converts, or `None` if there is none.
+/// Returns the type in `class` to which a scalar argument of type `kind` converts, or `None` if there is no such type.
 fn nearest_in_class(class: Class, kind: ScalarKind) -> Option<ScalarKind> {
     let has = |kind: &ScalarKind| class.contains(kind);
     let candidates = match kind {
@@ -428,7 +428,8 @@ impl Sema<'_> {
         }
         let ty = match slot.ty {
             Type::Image(..) => return value,
-            // A scalar argument beside vectors is splatted, so that all generic arguments have the same lane count.
+            // If other arguments are vectors, a scalar is splatted, so that all generic arguments have the same lane
+            // count.
             Type::Value(Element::Generic, Lanes::Fixed(1)) => self.lanes(bound.kind, bound.lanes),
             ty => self.bound_type(ty, bound),
         };

@@ -290,7 +290,8 @@ impl Sema<'_> {
 
     /// Creates `read_pipe` or `write_pipe` without a reservation: reserves one packet, copies it, and commits the
     /// reservation.
-    /// The value is 0, or -1 if the pipe is empty (for a read) or full (for a write).
+    ///
+    /// The value of the expression is 0 on success, or -1 if the pipe is empty (for a read) or full (for a write).
     fn move_reserving(&mut self, name: &Name, (access, packet): (Access, Ty), pipe: Expr, pointer: Expr, span: Span) -> Expr {
         let Some(pointer) = self.packet_pointer(name, (access, packet), pointer) else { return self.error_expr(span) };
         let verb = if access == Access::WriteOnly { "write" } else { "read" };

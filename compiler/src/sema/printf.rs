@@ -81,7 +81,7 @@ impl Sema<'_> {
         is_text && !is_argument
     }
 
-    /// Appends the strings that a format is known to refer to: the variable and the offset in bytes.
+    /// Appends the known strings that `format` may refer to. Each is a variable and an offset in bytes.
     fn known_formats(&self, format: &Expr, known: &mut Vec<(GlobalId, i64)>) {
         match (self.evaluate(format), &format.kind) {
             (Some(Value::Address(id, offset)), _) => {
@@ -148,7 +148,8 @@ impl Sema<'_> {
         }
     }
 
-    /// Whether a vector lane has exactly the type of the specification, except for its sign. Vectors are not promoted.
+    /// Whether a vector lane of type `kind` has the type that `spec` requires. The signs may differ. Vectors are not
+    /// promoted, so the sizes must be equal.
     fn lane_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         let size = match spec.length {
             Length::Char => 1,
@@ -161,7 +162,7 @@ impl Sema<'_> {
         is_float(kind) == spec.is_float() && scalar_size(kind) == size
     }
 
-    /// Whether a scalar, after promotion, has the type of the specification, except for its sign.
+    /// Whether a scalar of type `kind`, after promotion, has the type that `spec` requires. The signs may differ.
     fn scalar_fits(&self, spec: &Spec, kind: ScalarKind) -> bool {
         if spec.is_float() {
             return is_float(kind);

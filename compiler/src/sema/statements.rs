@@ -440,7 +440,8 @@ impl Sema<'_> {
         id
     }
 
-    /// Checks `({ ... })`. Its value is that of the last statement if this is an expression.
+    /// Checks a statement expression, `({ ... })`. Its value is that of the last statement, if this statement is an
+    /// expression.
     pub(super) fn statement_expression(&mut self, body: &ast::Compound, span: Span) -> Expr {
         if self.f.is_none() {
             self.err(span, "statement expression not allowed at file scope");

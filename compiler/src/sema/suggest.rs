@@ -40,7 +40,7 @@ impl Sema<'_> {
         if let found @ Some(_) = nearest(name, names) {
             return question(found);
         }
-        // The type in the name is misspelt, as in `convert_flaot4`.
+        // The type in the name may be misspelt, as in `convert_flaot4`.
         for prefix in ["convert_", "as_", "vload", "vstore"] {
             if !name.starts_with(prefix) {
                 continue;

@@ -1,6 +1,6 @@
 //! Warnings about valid code that is probably a mistake. The conditions and the texts are those of clang's default
-//! warnings. The tree has no line breaks. An empty body is therefore recognised by its distance from the condition or,
-//! in a `for`, from the last expression in parentheses.
+//! warnings. The syntax tree does not record line breaks. An empty body is therefore recognised by its distance from
+//! the condition or, in a `for`, from the last expression in parentheses.
 
 use super::Sema;
 use super::consteval::{int_bits, int_value, range};
@@ -95,7 +95,7 @@ impl Sema<'_> {
             match node.op {
                 BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor if is_comparison(inner_op) => {
                     let other = if std::ptr::eq(operand, node.lhs) { node.rhs } else { node.lhs };
-                    // `a == b & c == d` combines two truth values.
+                    // `a == b & c == d` combines two truth values, so it causes no warning.
                     if matches!(other.kind, ast::ExprKind::Binary(op, ..) if is_comparison(op)) {
                         continue;
                     }
@@ -116,7 +116,7 @@ impl Sema<'_> {
         }
     }
 
-    /// Warns about `i == i`. A comparison of floats with themselves finds NaNs.
+    /// Warns about `i == i`. Does not warn about floats, because `x == x` is false for NaN.
     fn warn_of_self_comparison(&mut self, node: &BinaryNode<'_>, lhs: &Expr) {
         let (ast::ExprKind::Ident(a), ast::ExprKind::Ident(b)) = (&node.lhs.kind, &node.rhs.kind) else { return };
         let is_volatile = matches!(&lhs.kind, ExprKind::Load(lvalue) if lvalue.ty.is_volatile);
@@ -142,7 +142,7 @@ impl Sema<'_> {
         let is_boolean = is_truth(tree) || other_kind == ScalarKind::Bool;
         let (low, high) = if is_boolean { (0, 1) } else { range(other_kind) };
         if low < range(common).0 {
-            // The conversion to the common type changes negative values.
+            // The conversion to the common type changes negative values, so the result may not be constant.
             return;
         }
         let value = int_value(common, int_bits(common, int_value(kind, constant.1)));
@@ -159,8 +159,8 @@ impl Sema<'_> {
         self.warn_at_operator(node, format!("result of comparison of constant {value} with {shown} is always {answer}"));
     }
 
-    /// Warns about an implicit conversion that changes the value of a constant. As in clang, `-1` may become an
-    /// unsigned number.
+    /// Warns about an implicit conversion that changes the value of a constant. As in clang, a negative constant such
+    /// as `-1` causes no warning if it fits in the width of an unsigned type.
     pub(super) fn warn_of_changed_value(&mut self, value: &Expr, ty: Ty) {
         let (Some(from), Some(to)) = (self.scalar_kind(value.ty), self.scalar_kind(ty)) else { return };
         if to == ScalarKind::Bool || is_float(to) {
@@ -217,7 +217,7 @@ const fn constant_of(value: &Expr) -> Option<u64> {
     }
 }
 
-/// Returns the number of significant bits of an integer, with the sign bit for a negative one.
+/// Returns the number of significant bits of an integer, including the sign bit of a negative integer.
 const fn width(value: i128) -> u32 {
     if value < 0 { i128::BITS - value.leading_ones() + 1 } else { i128::BITS - value.leading_zeros() }
 }

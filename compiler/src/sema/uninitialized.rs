@@ -1,9 +1,9 @@
 //! Warnings about variables that are read before any assignment, clang's `-Wuninitialized`.
 //!
 //! The analysis follows a function in evaluation order. Its state is the set of variables that may have a value: at
-//! least one path assigns to them, or their address was taken. A read of another variable is always wrong. Before a
-//! loop, the variables that it assigns are added, because an earlier iteration may have assigned them. Functions with
-//! labels are not analysed.
+//! least one path assigns to them, or their address was taken. A read of a variable outside of this set is always
+//! wrong. Before a loop, the variables that the loop assigns are added, because an earlier iteration may have assigned
+//! them. Functions with labels are not analysed.
 
 use super::Sema;
 use crate::diag::{Diagnostic, Span};
@@ -34,7 +34,7 @@ impl Locals {
     }
 }
 
-/// A step of the analysis. The steps are on a stack, because trees may be very deep.
+/// A pending action of the analysis. A stack of actions replaces recursion, because trees may be very deep.
 enum Step<'a> {
     Expr(&'a Expr),
     Stmt(&'a Stmt),
@@ -44,9 +44,9 @@ enum Step<'a> {
     Declare(LocalId),
     /// Saves the state before two branches.
     Save,
-    /// Exchanges the state after the first branch with the saved one.
+    /// Exchanges the current state, after the first branch, with the saved state before the branches.
     Exchange,
-    /// Adds the state after the first branch.
+    /// Adds the saved state, after the first branch, to the current state, after the second branch.
     Join,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Analysis<'a> {
     fn expr(&mut self, expr: &'a Expr) {
         let mut operands = Vec::new();
         match &expr.kind {
-            // A cast to void only silences warnings.
+            // `(void)x` only silences warnings, so it does not count as a read.
             ExprKind::Cast(CastKind::ToVoid, inner) if matches!(inner.kind, ExprKind::Load(_)) => {}
             ExprKind::Load(lvalue) => {
                 lvalue_children(lvalue, &mut operands);

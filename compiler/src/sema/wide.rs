@@ -6,13 +6,13 @@
 //! ways:
 //!
 //! * A conversion to 64 bits or less needs only the lower 64 bits of the expression. These depend only on the lower
-//!   bits of its operands ([`Sema::low_bits`]).
+//!   64 bits of its operands ([`Sema::low_bits`]).
 //! * Comparisons, quotients, right shifts and conversions to floats need all bits. The operand types determine a
 //!   range of values ([`Sema::wide_range`]). Often it fits in 64 bits, or it determines the result of a comparison.
 //! * Otherwise the compiler reports an error, because there is no 128-bit arithmetic at run time.
 //!
-//! All other operations reject the type, because it is not a scalar type for [`Sema::scalar_kind`].
-//! [`Sema::rvalue_expr`] converts to 64 bits.
+//! All other operations reject the type, because [`Sema::scalar_kind`] does not treat it as a scalar type.
+//! [`Sema::rvalue_expr`] converts values of this type to 64 bits.
 
 use super::consteval::{Value, int_bits, int_value, range, wide_to};
 use super::operators::thir_op;
@@ -238,15 +238,16 @@ impl Sema<'_> {
         let bit = self.int_const(64, ScalarKind::ULong, span);
         let is_64_or_more = self.binary_node(BinaryOp::BitAnd, amount, bit, ulong, span);
         // A shift by 64 or more leaves sign bits in a right shift of a signed number, and zeros otherwise.
-        let gone = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
+        let all_shifted_out = if op == BinaryOp::Shr && self.scalar_kind(ty) == Some(ScalarKind::Long) {
             let all = self.int_const(63, ScalarKind::ULong, span);
             self.binary_node(op, value_again, all, ty, span)
         } else {
             self.int_const(0, ScalarKind::ULong, span)
         };
-        let gone = Expr { ty, ..gone };
-        let near = self.binary_node(op, value, amount_again, ty, span);
-        let value = self.expr(ExprKind::Cond { cond: Box::new(is_64_or_more), then: Box::new(gone), els: Box::new(near) }, ty, span);
+        let all_shifted_out = Expr { ty, ..all_shifted_out };
+        let shifted_less = self.binary_node(op, value, amount_again, ty, span);
+        let (then, els) = (Box::new(all_shifted_out), Box::new(shifted_less));
+        let value = self.expr(ExprKind::Cond { cond: Box::new(is_64_or_more), then, els }, ty, span);
         let stmts: Vec<Stmt> = [kept_value, kept_amount].into_iter().flatten().collect();
         self.expr(ExprKind::StmtExpr { stmts, value: Some(Box::new(value)) }, ty, span)
     }
@@ -313,9 +314,9 @@ impl Sema<'_> {
         }
     }
 
-    /// Converts a 128-bit operand of a binary operation to the lane type of the other operand, a float or a vector.
-    /// The operand of an integer lane must be a constant that a signed or unsigned integer of that size can represent.
-    /// Otherwise, reports an error and returns `None`.
+    /// Converts a 128-bit operand of a binary operation to the lane type of the other operand, which is a float or a
+    /// vector. For an integer lane type, the operand must be a constant that a signed or unsigned integer of the lane's
+    /// size can represent. Otherwise, reports an error and returns `None`.
     pub(super) fn wide_lane(&mut self, value: Expr, other: Ty, lane: ScalarKind, span: Span) -> Option<Expr> {
         let ty = self.scalar(lane);
         let fits = match value.kind {

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
 use crate::lower::builder::float_bits;
 
-/// The IR operation of a binary instruction. `None` for other instructions.
+/// Returns the IR operation of a binary instruction, or `None` for other instructions.
 const fn binary(op: Opcode) -> Option<BinOp> {
     Some(match op {
         Opcode::IAdd => BinOp::Add,
@@ -29,8 +29,8 @@ const fn binary(op: Opcode) -> Option<BinOp> {
     })
 }
 
-/// The IR comparison of an instruction. If the flag is set, the result must be negated: an unordered comparison of
-/// floats is the negation of the opposite ordered comparison. `None` for other instructions.
+/// Returns the IR comparison of an instruction, or `None` for other instructions. If the flag is set, the result must
+/// be negated: an unordered comparison of floats is the negation of the opposite ordered comparison.
 const fn comparison(op: Opcode) -> Option<(CmpOp, bool)> {
     Some(match op {
         Opcode::IEqual | Opcode::LogicalEqual => (CmpOp::Eq, false),
@@ -135,14 +135,14 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// Lowers `OpReadClockKHR`. The result is two words or one integer.
+    /// Lowers `OpReadClockKHR`. The result is a vector of two 32-bit words or a 64-bit integer.
     fn clock(&mut self) -> Checked<Value> {
         let sub = Scope::from_u32(self.constant_operand(0)?) == Some(Scope::Subgroup);
         let words = self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2));
         Ok(if self.result_type()? == Type::I64 { self.b.cast(CastOp::Bitcast, words, Type::I64) } else { words })
     }
 
-    /// Operands 0 and 1, which must have the same type: floats if `float`, otherwise integers or bools.
+    /// Returns operands 0 and 1. They must have the same type: floats if `float`, otherwise integers or bools.
     fn same_type_operands(&mut self, float: bool) -> Checked<(Value, Value)> {
         let (a, b) = (self.number(0)?, self.number(1)?);
         self.same_shape(a, b, Some(float))?;
@@ -178,7 +178,8 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Shifts by the second operand modulo the width of the first one. The width of the shift amount does not matter.
+    /// Shifts by the second operand modulo the width of the first operand. The width of the shift amount does not
+    /// matter.
     fn shift(&mut self, op: BinOp) -> Checked<Value> {
         let (value, amount) = (self.integer(0)?, self.integer(1)?);
         let ty = self.b.ty(value);
@@ -345,7 +346,7 @@ impl Lowering<'_, '_, '_> {
             (a, b) = (self.b.bitcast(a, bytes), self.b.bitcast(b, bytes));
         }
         self.same_shape(a, b, Some(false))?;
-        // The sum has 64 bits. A sum of 16 products of 16-bit integers fits. A sum of products of wider integers wraps.
+        // The sum has 64 bits, enough for 16 products of 16-bit integers. A sum of products of wider integers may wrap.
         let lanes = self.b.ty(a).lanes();
         let wide = Type::I64;
         let mut sum = self.b.bits(wide, 0);

@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// The OpenCL C memory order of memory semantics.
+/// Returns the OpenCL C memory order of SPIR-V memory semantics.
 fn order(semantics: u32) -> &'static str {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     if has(MemorySemantics::SEQUENTIALLY_CONSISTENT) {
@@ -24,7 +24,7 @@ fn order(semantics: u32) -> &'static str {
     }
 }
 
-/// The IR fence of memory semantics.
+/// Returns the IR fence for SPIR-V memory semantics.
 fn fence(semantics: u32) -> Fence {
     let has = |bits: MemorySemantics| semantics & bits.bits() != 0;
     Fence {
@@ -34,8 +34,8 @@ fn fence(semantics: u32) -> Fence {
     }
 }
 
-/// The NAME of the OpenCL C function `atomic_NAME_explicit` for a read-modify-write instruction, and the signedness of
-/// its integers. `None` for other instructions.
+/// Returns the NAME of the OpenCL C function `atomic_NAME_explicit` for a read-modify-write instruction, and the
+/// signedness of its integers. Returns `None` for other instructions.
 const fn fetch(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::AtomicExchange => ("exchange", Signedness::Signed),
@@ -92,7 +92,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// The value of a constant operand of at most 32 bits.
+    /// Returns the value of a constant operand of at most 32 bits.
     pub(super) fn constant_operand(&self, index: usize) -> Checked<u32> {
         let id: Id = self.current.operand(index)?;
         match self.module.constants.get(id) {
@@ -108,7 +108,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The OpenCL C type of a pointer to an atomic object.
+    /// Returns the OpenCL C type of a pointer to an atomic object of type `ty`, with the address space of operand 0.
     fn atomic_pointer(&mut self, ty: Type, sign: Signedness) -> Checked<String> {
         let pointer = self.pointer(0)?;
         Ok(format!("volatile {}atomic_{} *", self.space_text(pointer), c_type(ty, sign)?))
@@ -135,7 +135,7 @@ impl Lowering<'_, '_, '_> {
         let want = self.atomic_type(self.result_type()?)?;
         let pointer = self.pointer(0)?;
         let success = order(self.constant_operand(2)?);
-        // If the comparison fails, the operation is only a load.
+        // If the comparison fails, the operation is only a load, so its order cannot include a release.
         let failure = match order(self.constant_operand(3)?) {
             "memory_order_acq_rel" => "memory_order_acquire",
             "memory_order_release" => "memory_order_relaxed",
@@ -189,7 +189,7 @@ impl Lowering<'_, '_, '_> {
                 self.library_effect(&[], &[], &format!("sub_group_barrier({flags});"));
                 Ok(())
             }
-            // The scope has only one work-item.
+            // The scope has only one work-item, so there is nothing to wait for.
             Some(Scope::Invocation) => Ok(()),
             _ => Err(unsupported!("a barrier with scope {scope}, which is not Workgroup (2), Subgroup (3) or Invocation (4),")),
         }

@@ -6,7 +6,7 @@
 //! float spirv_0(float a0, __generic float *a1) { return fract(a0, a1); }
 //! ```
 //! The functions that a module needs form one OpenCL C source. It is compiled after the functions of the module are
-//! lowered. Its functions are inlined like others.
+//! lowered. Its functions are inlined like all other functions.
 
 use std::hash::{Hash, Hasher};
 
@@ -34,7 +34,7 @@ pub(super) struct Bridge {
     /// Hash of the module, which makes names unique in a program.
     module: u64,
     /// Functions of the module that OpenCL C functions call, by their OpenCL C names.
-    outer: FxHashMap<String, ir::Func>,
+    module_functions: FxHashMap<String, ir::Func>,
     /// The OpenCL C source of the functions.
     pub(super) text: String,
 }
@@ -55,7 +55,7 @@ impl Bridge {
         u32::try_from(self.numbers.len()).unwrap_or(u32::MAX)
     }
 
-    /// Adds a declaration for later functions, unless it exists.
+    /// Appends a declaration to the source, for the functions that follow, unless the source already contains it.
     pub(super) fn declare(&mut self, declaration: &str) {
         if !self.text.contains(declaration) {
             self.text.push_str(declaration);
@@ -63,15 +63,15 @@ impl Bridge {
     }
 
     /// Returns an OpenCL C name for a function of the module.
-    pub(super) fn outer(&mut self, id: u32, function: ir::Func) -> String {
+    pub(super) fn add_module_function(&mut self, id: u32, function: ir::Func) -> String {
         let name = format!("module_{:016x}_{id}", self.module);
-        self.outer.insert(name.clone(), function);
+        self.module_functions.insert(name.clone(), function);
         name
     }
 
     /// Returns the function of the module with this OpenCL C name.
-    pub(super) fn outer_function(&self, name: &str) -> Option<ir::Func> {
-        self.outer.get(name).copied()
+    pub(super) fn module_function(&self, name: &str) -> Option<ir::Func> {
+        self.module_functions.get(name).copied()
     }
 
     /// Returns the provisional number of a function with these parameters and body. The first call adds the function.
@@ -86,7 +86,7 @@ impl Bridge {
     }
 }
 
-/// The OpenCL C name of a type. A pointer is a pointer to `void`.
+/// Returns the OpenCL C name of a type. Every pointer becomes a pointer to `void`.
 pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     let scalar = |scalar: Scalar| {
         Ok(match (scalar, sign) {
@@ -112,7 +112,7 @@ pub(super) fn c_type(ty: Type, sign: Signedness) -> Checked<String> {
     })
 }
 
-/// The OpenCL C qualifier of an address space.
+/// Returns the OpenCL C qualifier of an address space, followed by a space.
 pub(super) const fn c_space(space: Space) -> &'static str {
     match space {
         Space::Private => "__private ",
@@ -131,7 +131,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.emit(Op::Call(function, args.to_vec()), want))
     }
 
-    /// Like [`Self::library_text`], for a function without a result.
+    /// Does the same as [`Self::library_text`], for a function without a result.
     pub(super) fn library_effect(&mut self, params: &[String], args: &[Value], body: &str) {
         let listed = params.iter().enumerate().map(|(index, ty)| format!("{ty} a{index}")).collect::<Vec<_>>().join(", ");
         let function = self.shared.bridge.function("void", &listed, body);

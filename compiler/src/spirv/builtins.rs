@@ -8,7 +8,7 @@ use super::function::Lowering;
 use super::words::Id;
 use crate::ir::{CmpOp, Op, Scalar, Type, Value, WorkItem};
 
-/// The work-item query for a built-in vector variable.
+/// Returns the work-item query for a built-in vector variable, or `None` for other variables.
 const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     Some(match builtin {
         BuiltIn::NumWorkgroups => WorkItem::NumGroups,
@@ -23,7 +23,7 @@ const fn by_dimension(builtin: BuiltIn) -> Option<fn(u8) -> WorkItem> {
     })
 }
 
-/// The OpenCL C function that returns the value of a scalar built-in variable.
+/// Returns the OpenCL C function for a scalar built-in variable, or `None` for other variables.
 const fn function(builtin: BuiltIn) -> Option<&'static str> {
     Some(match builtin {
         BuiltIn::WorkDim => "get_work_dim",
@@ -76,7 +76,8 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.resize(value, false, want))
     }
 
-    /// Selects a component of a query by a variable index. Indices above 2 give the default of the OpenCL C function.
+    /// Selects a component of a query by a variable index. For an index above 2, the result is 1 for a size or count
+    /// and 0 otherwise, as in OpenCL C.
     pub(super) fn component_of_query(&mut self, vector: Value, dimension: Value) -> Value {
         let (lanes, builtin) = self.queries.get(&vector).cloned().unwrap_or((Vec::new(), BuiltIn::WorkDim));
         let is_size =

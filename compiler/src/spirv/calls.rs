@@ -1,6 +1,6 @@
 //! Calls of the module's functions (SPIR-V 3.52.9).
 
-use super::errors::{Checked, invalid};
+use super::errors::{Checked, Shown, invalid};
 use super::function::{Lowering, Val};
 use crate::ir::{CastOp, Op, Space, Type};
 
@@ -31,7 +31,7 @@ impl Lowering<'_, '_, '_> {
                 _ => return Err(invalid!("argument {index} does not have the type of its parameter")),
             };
             if self.b.ty(value) != want {
-                return Err(invalid!("argument {index} has type {}, expected {want}", self.b.ty(value)));
+                return Err(invalid!("argument {index} has type {}, expected {}", Shown(self.b.ty(value)), Shown(want)));
             }
             args.push(value);
         }

@@ -213,8 +213,8 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// Lowers `OpSelect` of structures or arrays (SPIR-V 1.4): copies the second one, and replaces the copy by the
-    /// first one if the condition is true. Returns `None` for other types.
+    /// Lowers `OpSelect` of structures or arrays (SPIR-V 1.4). Copies the second object, and replaces the copy by the
+    /// first object if the condition is true. Returns `None` for other types.
     pub(super) fn aggregate_choice(&mut self) -> Checked<Option<Val>> {
         let ty = self.current.ty()?;
         if !self.module.types.get(ty)?.is_aggregate() {

@@ -175,7 +175,7 @@ impl Constants {
     }
 }
 
-/// The literal number of a constant instruction.
+/// Returns the literal number of a constant instruction.
 fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
     let Type::Scalar(scalar) = types.numbers(inst.ty()?)? else { return Err(invalid!("the result type is not a scalar")) };
     let low = u64::from(inst.word(0)?);
@@ -183,7 +183,7 @@ fn literal(inst: &Inst<'_>, types: &Types) -> Checked<u64> {
     Ok((high << 32 | low) & scalar.mask())
 }
 
-/// The null constant of a type.
+/// Returns the null constant of a type.
 pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     Ok(match types.get(ty)?.kind {
         Kind::Numbers(Type::Vector(_, lanes)) => Constant::Lanes(vec![0; lanes.into()]),
@@ -193,8 +193,8 @@ pub(super) fn null(types: &Types, ty: Id) -> Checked<Constant> {
     })
 }
 
-/// The OpenCL C value of a sampler: bit 0 for normalised coordinates, bits 1 to 3 for the addressing mode. The filter
-/// is 0x10 (nearest) or 0x20 (linear).
+/// Returns the OpenCL C value of a sampler. Bit 0 is set for normalised coordinates, and bits 1 to 3 are the addressing
+/// mode. The filter is 0x10 (nearest) or 0x20 (linear).
 fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     let (addressing, normalised, filter) = (inst.word(0)?, inst.word(1)?, inst.word(2)?);
     if addressing > 4 || normalised > 1 || filter > 1 {
@@ -203,8 +203,8 @@ fn sampler(inst: &Inst<'_>) -> Checked<u32> {
     Ok(addressing << 1 | normalised | (0x10 << filter))
 }
 
-/// Lists the specialisation constants of a module: `SpecId` and size in bytes of each. Empty if the instructions of the
-/// module cannot be decoded.
+/// Returns the `SpecId` and the size in bytes of each specialisation constant of a module. The list is empty if the
+/// instructions of the module cannot be decoded.
 pub fn specialisation_constants(words: &[u32]) -> Vec<(u32, usize)> {
     let Ok(list) = super::words::instructions(words) else { return Vec::new() };
     let (mut numbers, mut widths, mut found) = (FxHashMap::default(), FxHashMap::default(), Vec::new());

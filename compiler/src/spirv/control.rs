@@ -3,7 +3,7 @@
 use rspirv::spirv::Op as Opcode;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::errors::{Checked, ErrorKind, invalid};
+use super::errors::{Checked, ErrorKind, Shown, invalid};
 use super::function::{Lowering, Val};
 use super::module::FunctionDef;
 use super::words::{Id, Inst};
@@ -110,7 +110,7 @@ impl Blocks for Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// Assigns the values of a jump to the phis of its target. All values are read before the first one is written.
+    /// Assigns the values of a jump to the phis of its target. All values are read before the first phi is written.
     fn assign_phis(&mut self, from: Node, into: Node) -> Checked<()> {
         let label = self.def.blocks[from].label;
         let mut pending = Vec::new();
@@ -161,7 +161,7 @@ impl Blocks for Lowering<'_, '_, '_> {
 
 impl Lowering<'_, '_, '_> {
     /// Converts a switch to a 32-bit selector and its case values. A 64-bit selector is replaced by the index of the
-    /// matching case.
+    /// matching case, or by -1.
     fn select_case(&mut self, selector: Value, cases: Vec<Vec<u64>>) -> (Value, Vec<Vec<u64>>) {
         let scalar = self.b.ty(selector).scalar().unwrap_or(Scalar::I32);
         if scalar.bits() <= 32 {
@@ -196,7 +196,8 @@ impl Lowering<'_, '_, '_> {
                     _ => value,
                 };
                 if self.b.ty(value) != want {
-                    return Err(invalid!("return type mismatch: the value has type {}, expected {want}", self.b.ty(value)));
+                    let (have, want) = (Shown(self.b.ty(value)), Shown(want));
+                    return Err(invalid!("return type mismatch: the value has type {have}, expected {want}"));
                 }
                 vec![value]
             }

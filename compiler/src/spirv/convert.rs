@@ -4,7 +4,7 @@ use rspirv::spirv::{Decoration, Op as Opcode, StorageClass};
 
 use super::bridge::{Signedness, c_type};
 use super::decorations::rounding_suffix;
-use super::errors::{Checked, Shown, invalid, unsupported};
+use super::errors::{Checked, Shown, invalid, storage_class_name, unsupported};
 use super::function::Lowering;
 use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
 
@@ -163,7 +163,7 @@ impl Lowering<'_, '_, '_> {
             Some(StorageClass::Function) => Space::Private,
             Some(StorageClass::Workgroup) => Space::Local,
             Some(StorageClass::CrossWorkgroup) => Space::Global,
-            _ => return Err(invalid!("a pointer cannot be cast to storage class {class}")),
+            _ => return Err(invalid!("a pointer cannot be cast to storage class {}", storage_class_name(class))),
         };
         let want = Type::Ptr(space);
         Ok(match self.b.ty(pointer) {

@@ -33,7 +33,7 @@ pub(super) struct Decorations {
     links: FxHashMap<Id, Link>,
 }
 
-/// The suffix of OpenCL C's conversion functions for a rounding mode.
+/// Returns the suffix of OpenCL C's conversion functions for a SPIR-V rounding mode.
 pub(super) fn rounding_suffix(mode: u32) -> &'static str {
     match FPRoundingMode::from_u32(mode) {
         Some(FPRoundingMode::RTE) => "_rte",
@@ -78,7 +78,7 @@ impl Decorations {
         self.find(id, decoration).is_some()
     }
 
-    /// The first operand of a decoration. `None` if the id does not have the decoration.
+    /// Returns the first operand of a decoration, or `None` if the id does not have the decoration.
     pub(super) fn value(&self, id: Id, decoration: Decoration) -> Option<u32> {
         self.find(id, decoration)?.operands.first().copied()
     }
@@ -91,7 +91,7 @@ impl Decorations {
             .is_some_and(|list| list.iter().any(|known| (known.decoration, known.operands.first().copied().unwrap_or(u32::MAX)) == wanted))
     }
 
-    /// The linkage of an id. `None` if it has none.
+    /// Returns the linkage of an id, or `None` if the id has no linkage decoration.
     pub(super) fn link(&self, id: Id) -> Option<&Link> {
         self.links.get(&id)
     }

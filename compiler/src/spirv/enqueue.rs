@@ -1,13 +1,13 @@
 //! Device-side enqueue (SPIR-V 3.52.22, "Device-Side Enqueue Instructions"), implemented with OpenCL C functions.
 //!
-//! A block is a function and memory with its captures, whose address is the function's first parameter. In OpenCL C
-//! that memory is a structure of N bytes. The enqueued block captures it by value, and passes the address of its copy
-//! to the module's function.
+//! A block consists of a function and of memory with its captures. The address of this memory is the function's first
+//! parameter. In OpenCL C, the captures are a structure of N bytes. The enqueued block captures the structure by value,
+//! and passes the address of its copy to the module's function.
 //!
 //! ```text
 //! %r = OpEnqueueKernel %int %queue %flags %range %n %waits %event %invoke %param %28 %8 %bytes
 //! ```
-//! is `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { captured_28 own = param;
+//! becomes `enqueue_kernel(queue, flags, range, n, waits, event, ^(local void *p0) { captured_28 own = param;
 //! invoke(&own, p0); }, bytes)`. So both languages create the kernels of blocks in one place. Images and samplers have
 //! no bytes, so a load of a captured image or sampler is rejected (`memory`).
 
@@ -44,7 +44,8 @@ enum Operand {
 
 use Operand::{Event, Events, Integer, Memory, Queue};
 
-/// An instruction that is a call of an OpenCL C function: result type, name of the function, and operands.
+/// Returns the result type, the name and the operands of the OpenCL C function for an instruction that becomes one
+/// call. Returns `None` for other instructions.
 const fn simple_call(op: Opcode) -> Option<(&'static str, &'static str, &'static [Operand])> {
     Some(match op {
         Opcode::EnqueueMarker => ("int", "enqueue_marker", &[Queue, Integer, Events, Events]),
@@ -78,8 +79,8 @@ macro_rules! of_sizes {
     };
 }
 
-/// The OpenCL C statements of a query about a block, and the operand before the block. The result does not depend on
-/// the block, so an empty block replaces it.
+/// Returns the OpenCL C statements of a query about a block, and the operand before the block. The result does not
+/// depend on the block, so an empty block replaces it. Returns `None` for other instructions.
 const fn block_query_code(op: Opcode) -> Option<(LeadingOperand, &'static str)> {
     Some(match op {
         Opcode::GetKernelWorkGroupSize => (LeadingOperand::Nothing, "return get_kernel_work_group_size(^{});"),
@@ -88,14 +89,14 @@ const fn block_query_code(op: Opcode) -> Option<(LeadingOperand, &'static str)> 
         }
         Opcode::GetKernelNDrangeSubGroupCount => (LeadingOperand::Range, "return get_kernel_sub_group_count_for_ndrange(range, ^{});"),
         Opcode::GetKernelNDrangeMaxSubGroupSize => (LeadingOperand::Range, "return get_kernel_max_sub_group_size_for_ndrange(range, ^{});"),
-        // OpenCL C has no functions for these two. The subgroup size is the preferred multiple.
+        // OpenCL C has no functions for the following two queries. The subgroup size is the preferred multiple.
         Opcode::GetKernelMaxNumSubgroups => (LeadingOperand::Nothing, of_sizes!("(items + size - 1) / size")),
         Opcode::GetKernelLocalSizeForSubgroupCount => (LeadingOperand::Count, of_sizes!("a0 <= items / size ? a0 * size : 0")),
         _ => return None,
     })
 }
 
-/// The function that an instruction calls or enqueues. `None` for other instructions.
+/// Returns the function that an instruction calls or enqueues, or `None` for other instructions.
 pub(super) fn called_function(inst: &Inst<'_>) -> Option<Id> {
     match inst.op {
         Opcode::FunctionCall => inst.operand(0).ok(),
@@ -104,8 +105,8 @@ pub(super) fn called_function(inst: &Inst<'_>) -> Option<Id> {
     }
 }
 
-/// The address space of the captures and the number of pointers to local memory, if a function can be a block.
-/// Otherwise `None`.
+/// Returns the address space of the captures and the number of pointers to local memory, if a function can be a block.
+/// Returns `None` for other functions.
 fn signature(module: &Module<'_>, def: &FunctionDef<'_>) -> Option<(Space, usize)> {
     let space = |param: &Inst<'_>| module.types.pointee(param.ty().ok()?).ok().map(|(_, space)| space);
     let returns = module.types.ir(def.inst.ty().ok()?).ok()?;
@@ -274,7 +275,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The sizes of a range, in a scalar or in an array of two or three.
+    /// Returns the sizes of a range from operand `index`, which is a scalar or an array of two or three elements.
     fn range_sizes(&mut self, index: usize) -> Checked<Vec<Value>> {
         let id = self.current.operand(index)?;
         let ty = self.type_id(id)?;
@@ -390,7 +391,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// A size of local memory in bytes. Translators pass it by value or by pointer.
+    /// Returns a size of local memory in bytes. Translators pass it by value or by pointer.
     fn local_bytes(&mut self, index: usize) -> Checked<Value> {
         let ty = self.type_id(self.current.operand(index)?)?;
         let value = match self.module.types.pointee(ty) {
@@ -417,11 +418,11 @@ impl Lowering<'_, '_, '_> {
         let function = *self.shared.helpers.get(&id).ok_or_else(|| invalid!("{id} is not a function"))?;
         let list = |text: fn(usize) -> String| (0..locals).map(text).collect::<String>();
         let space = c_space(space);
-        let invoke = self.shared.bridge.outer(id.0, function);
+        let invoke = self.shared.bridge.add_module_function(id.0, function);
         let bridge = &mut *self.shared.bridge;
         bridge.declare(&format!("void {invoke}({space}uchar *{});\n", list(|_| ", __local void *".to_owned())));
-        // The kernel numbers of blocks derive from function names. So the names must differ from those of other modules
-        // in the program.
+        // The kernel numbers of blocks derive from function names. So the names must be unique in the program: `invoke`
+        // contains the hash of the module.
         let wrapper = format!("{invoke}_{size}");
         let fixed = "queue_t queue, int flags, ndrange_t range, uint count, __generic clk_event_t *waits, __generic clk_event_t *event";
         let sizes = list(|index| format!(", uint size{index}"));

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use rspirv::spirv::StorageClass;
+
 use super::lines::Line;
 use crate::ir::{Scalar, Type};
 
@@ -55,6 +57,11 @@ impl fmt::Display for OperandIndex {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "operand {} (counted from 0, without result type and result id)", self.0)
     }
+}
+
+/// Returns the name of a storage class, or its number if the number is unknown.
+pub(super) fn storage_class_name(class: u32) -> String {
+    StorageClass::from_u32(class).map_or_else(|| class.to_string(), |class| format!("{class:?}"))
 }
 
 /// The result of processing one instruction.

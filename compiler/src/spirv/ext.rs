@@ -12,11 +12,11 @@ use super::types::Kind;
 use super::words::Id;
 use crate::ir::{CastOp, Global, GlobalVar, Op, Scalar, Space, Type, Value};
 
-/// The operand that is the first argument. The operands before it are the instruction set and the number of the
-/// instruction.
+/// Index of the operand that is the first argument. The operands before it are the instruction set and the number of
+/// the instruction.
 const FIRST_ARGUMENT: usize = 2;
 
-/// The OpenCL C function of an instruction whose operands are numbers, and the signedness of its integers.
+/// Returns the OpenCL C function of an instruction whose operands are numbers, and the signedness of its integers.
 fn numeric_function(op: Ext) -> Option<(String, Signedness)> {
     let renamed = match op {
         Ext::fclamp => Some("clamp"),
@@ -45,7 +45,7 @@ impl Lowering<'_, '_, '_> {
     pub(super) fn extended(&mut self) -> Checked<()> {
         let (set, number) = (self.current.operand(0)?, self.current.word(1)?);
         if !self.module.opencl.contains(&set) {
-            // Debug information needs no code.
+            // All other instruction sets contain debug information, which needs no code.
             return Ok(());
         }
         let op = Ext::from_u32(number).ok_or_else(|| invalid!("OpenCL.std has no instruction {number}"))?;
@@ -84,8 +84,8 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// Lowers a function whose last argument points to a second result. That result has the shape of the first one;
-    /// `scalar` is its scalar type, if it differs.
+    /// Lowers a function whose last argument points to memory for a second result. This result has the lane count of
+    /// the first result. `scalar` is its scalar type, or `None` for that of the first result.
     fn with_pointer(&mut self, op: Ext, scalar: Option<Scalar>) -> Checked<()> {
         let want = self.result_type()?;
         let last = self.current.operands.len() - 1;
@@ -259,6 +259,7 @@ impl Lowering<'_, '_, '_> {
         let init = if rest.is_empty() { vec![0] } else { rest.to_vec() };
         let size = u32::try_from(init.len()).unwrap_or(u32::MAX);
         let name = "format".to_owned();
-        Ok(self.shared.globals.table(GlobalVar { name, space: Space::Constant, size, align: 1, init: Some(init), relocs: Vec::new() }))
+        let data = GlobalVar { name, space: Space::Constant, size, align: 1, init: Some(init), relocs: Vec::new() };
+        Ok(self.shared.globals.unnamed_constant(data))
     }
 }

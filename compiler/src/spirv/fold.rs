@@ -52,7 +52,7 @@ impl Fold<'_> {
         Ok(matches!(self.types.get(self.ty)?.kind, Kind::Pointer { .. }))
     }
 
-    /// The bits of each component of an operand, and their scalar type.
+    /// Returns the bits of each component of an operand, and their scalar type.
     fn lanes(&self, index: usize) -> Checked<(Vec<u64>, Scalar)> {
         let id = self.operand(index)?;
         let (ty, constant) = self.constants.known(id)?;
@@ -79,7 +79,8 @@ impl Fold<'_> {
         }
     }
 
-    /// Evaluates an access chain. `element`: the first index selects an element of the base pointer's array.
+    /// Evaluates an access chain. If `element`, the first index selects an element of the array that the base points
+    /// into.
     fn chain(&self, element: bool) -> Checked<Constant> {
         let base = self.operand(0)?;
         let (pointer, constant) = self.constants.known(base)?;

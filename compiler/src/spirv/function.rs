@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::bridge::Bridge;
 use super::constants::Constant;
 use super::control::{self, CaseValues};
-use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, invalid, unsupported};
+use super::errors::{Checked, ErrorKind, InvalidModule, OperandIndex, Shown, invalid, unsupported};
 use super::globals::Globals;
 use super::module::{FunctionDef, Module};
 use super::types::Kind;
@@ -72,7 +72,8 @@ pub(super) struct Lowering<'m, 'w, 's> {
     pub(super) current: Inst<'w>,
 }
 
-/// Lowers a function as a kernel or a helper. `name` becomes the name of the IR function. Launches find kernels by it.
+/// Lowers a function as a kernel or a helper. `name` becomes the name of the IR function. Launches find kernels by this
+/// name.
 pub(super) fn lower<'m, 'w>(
     shared: &mut Shared<'m, 'w>,
     def: &'m FunctionDef<'w>,
@@ -83,7 +84,7 @@ pub(super) fn lower<'m, 'w>(
     let reject = |problem| def.inst.reject(problem);
     let mut data = ir::Function::new(name, Type::Void);
     let dont_inline = def.inst.word(0).map_err(reject)? & FunctionControl::DONT_INLINE.bits() != 0;
-    // Functions of one block may be inlined: without optimisation, clang sets DontInline on all functions.
+    // Ignore DontInline for a function with one block: without optimisation, clang sets it on all functions.
     data.no_inline = dont_inline && def.blocks.len() > 1 && kernel.is_none();
     let selector = |id: Id| scalar_of(module, id);
     if def.blocks.is_empty() {
@@ -113,7 +114,7 @@ pub(super) fn lower<'m, 'w>(
     b.finish().map_err(|error| def.inst.reject(ErrorKind::Invalid(error.message)))
 }
 
-/// The scalar type of a switch selector, which must be an integer.
+/// Returns the scalar type of a switch selector, which must be an integer.
 fn scalar_of(module: &Module<'_>, id: Id) -> Checked<Scalar> {
     let ty = match module.constants.get(id) {
         Some((ty, _)) => ty,
@@ -212,8 +213,8 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         param.result_id().is_some_and(|id| self.module.decorations.has_attribute(id, FunctionParameterAttribute::ByVal))
     }
 
-    /// Whether the memory that a parameter points to is only loaded or copied from, through addresses derived from the
-    /// parameter.
+    /// Whether the function only loads or copies from the memory that a parameter points to, through addresses that
+    /// derive from the parameter.
     fn is_only_read(&self, param: Id) -> bool {
         let mut addresses = FxHashSet::from_iter([param]);
         let mut changed = true;
@@ -328,7 +329,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         Ok(var)
     }
 
-    /// The id of the type of a value.
+    /// Returns the id of the type of a value.
     pub(super) fn type_id(&self, id: Id) -> Checked<Id> {
         match (self.module.constants.get(id), self.module.definitions.get(&id)) {
             (Some((ty, _)), _) => Ok(ty),
@@ -425,7 +426,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             return Ok(Val::Memory(dst));
         }
         let data = GlobalVar { name: "initialiser".to_owned(), space: Space::Constant, size, align, init, relocs };
-        let table = self.shared.globals.table(data);
+        let table = self.shared.globals.unnamed_constant(data);
         Ok(Val::Memory(self.b.global_addr(table, Space::Constant)))
     }
 
@@ -455,7 +456,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         if matches!(self.b.ty(value), Type::Ptr(_)) { Ok(value) } else { Err(invalid!("{} is not a pointer", OperandIndex(index))) }
     }
 
-    /// The IR type of the current instruction's result.
+    /// Returns the IR type of the current instruction's result.
     pub(super) fn result_type(&self) -> Checked<Type> {
         self.module.types.ir(self.current.ty()?)
     }
@@ -465,7 +466,7 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
         let (have, want) = (self.b.ty(value), self.result_type()?);
         let pointers = matches!((have, want), (Type::Ptr(_), Type::Ptr(_)));
         if have != want && !pointers {
-            return Err(invalid!("result type mismatch: have {have}, expected {want}"));
+            return Err(invalid!("result type mismatch: have {}, expected {}", Shown(have), Shown(want)));
         }
         self.define(Val::One(value))
     }
@@ -519,10 +520,11 @@ impl<'m, 'w> Lowering<'m, 'w, '_> {
             Val::One(value) if !info.is_aggregate() => {
                 let (have, want) = (self.b.ty(value), info.ir()?);
                 if have != want {
+                    let (have, want) = (Shown(have), Shown(want));
                     return Err(invalid!("type mismatch: the stored value has type {have}, expected {want}"));
                 }
                 let bytes = have.with_scalar(Scalar::I8);
-                // The fourth lane in memory remains unchanged.
+                // A vector that was widened from three to four lanes is stored with three lanes.
                 let value = self.widened.get(&value).copied().unwrap_or(value);
                 let value = if have.scalar() == Some(Scalar::Bool) { self.b.cast(CastOp::ZExt, value, bytes) } else { value };
                 self.b.store(address, value, align, volatile);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::{Constant, Constants};
 use super::decorations::Decorations;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, invalid, storage_class_name, unsupported};
 use super::types::Types;
 use super::words::{Id, Inst};
 use crate::ir::{Global, GlobalVar, Space};
@@ -24,7 +24,7 @@ pub(super) struct Variable {
 pub(super) struct Globals {
     pub(super) list: Vec<Variable>,
     /// Constants without a name, numbered after the variables.
-    tables: Vec<GlobalVar>,
+    unnamed_constants: Vec<GlobalVar>,
     table_numbers: FxHashMap<Vec<u8>, usize>,
 }
 
@@ -39,7 +39,8 @@ impl Globals {
         names: &FxHashMap<Id, String>,
     ) -> Checked<()> {
         let (id, pointer, class) = (inst.result()?, inst.ty()?, inst.word(0)?);
-        // Translators of old LLVM versions declare built-in variables as variables in constant memory.
+        // Translators of old LLVM versions put built-in variables in constant memory, so only the decoration identifies
+        // them.
         if let Some(builtin) = decorations.value(id, Decoration::BuiltIn) {
             constants.insert(id, pointer, Constant::BuiltIn(builtin));
             return Ok(());
@@ -48,10 +49,10 @@ impl Globals {
             return Err(invalid!("a variable in storage class Input has no BuiltIn decoration"));
         }
         let (ty, space) = types.pointee(pointer)?;
-        // Private variables that are never written become constants that each use copies. Stores to them are rejected.
+        // A private variable with an initialiser becomes a constant that each use copies. Stores to it are rejected.
         let is_copied = space == Space::Private && inst.operands.len() > 1;
         if matches!(space, Space::Private | Space::Generic) && !is_copied {
-            return Err(unsupported!("a module-scope variable in storage class {class}"));
+            return Err(unsupported!("a module-scope variable in storage class {}", storage_class_name(class)));
         }
         let space = if is_copied { Space::Constant } else { space };
         let size = types.size(ty)?;
@@ -82,17 +83,17 @@ impl Globals {
         self.list
             .get(global.index())
             .map(|variable| &variable.data)
-            .or_else(|| self.tables.get(global.index().checked_sub(self.list.len())?))
+            .or_else(|| self.unnamed_constants.get(global.index().checked_sub(self.list.len())?))
     }
 
     /// Returns a constant with these contents. Equal constants without relocations are shared.
-    pub(super) fn table(&mut self, mut data: GlobalVar) -> Global {
+    pub(super) fn unnamed_constant(&mut self, mut data: GlobalVar) -> Global {
         let key = data.init.as_ref().filter(|_| data.relocs.is_empty()).cloned();
         let known = key.as_ref().and_then(|key| self.table_numbers.get(key)).copied();
         let index = known.unwrap_or_else(|| {
             data.align = data.align.max(16);
-            self.tables.push(data);
-            self.tables.len() - 1
+            self.unnamed_constants.push(data);
+            self.unnamed_constants.len() - 1
         });
         if let Some(key) = key {
             self.table_numbers.insert(key, index);
@@ -100,8 +101,8 @@ impl Globals {
         Global(crate::ir::number(self.list.len() + index))
     }
 
-    /// All variables and unnamed constants, in the order of their numbers.
+    /// Returns all variables and unnamed constants, in the order of their numbers.
     pub(super) fn into_data(self) -> Vec<GlobalVar> {
-        self.list.into_iter().map(|variable| variable.data).chain(self.tables).collect()
+        self.list.into_iter().map(|variable| variable.data).chain(self.unnamed_constants).collect()
     }
 }

@@ -7,7 +7,8 @@ use super::errors::{Checked, OperandIndex, invalid, unsupported};
 use super::function::{Lowering, Val};
 use crate::ir::{CmpOp, Fence, Op, Scalar, Type, Value};
 
-/// The name of the operation of a reduction, and the signedness of its integers.
+/// Returns the name of the operation of a reduction, and the signedness of its integers, or `None` for other
+/// instructions.
 const fn reduction_operation(op: Opcode) -> Option<(&'static str, Signedness)> {
     Some(match op {
         Opcode::GroupIAdd | Opcode::GroupFAdd | Opcode::GroupNonUniformIAdd | Opcode::GroupNonUniformFAdd => ("add", Signedness::Signed),
@@ -43,7 +44,8 @@ const fn is_uniform_khr(op: Opcode) -> bool {
     )
 }
 
-/// The OpenCL C function of a subgroup instruction whose operands, except the scope, are all numeric values.
+/// Returns the OpenCL C function of a subgroup instruction whose operands, except the scope, are all numeric values.
+/// Returns `None` for other instructions.
 const fn subgroup_function(op: Opcode) -> Option<&'static str> {
     Some(match op {
         Opcode::GroupNonUniformElect => "sub_group_elect",
@@ -122,7 +124,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// Returns an operand and its OpenCL C type. A `bool` is converted to `int`. An index is a `uint`.
+    /// Returns an operand and its OpenCL C type. A `bool` is converted to `int`. If `is_index`, an integer is unsigned.
     fn group_operand(&mut self, index: usize, sign: Signedness, is_index: bool) -> Checked<(Value, String)> {
         let value = self.number(index)?;
         let ty = self.b.ty(value);
@@ -191,7 +193,8 @@ impl Lowering<'_, '_, '_> {
             let size = self.constant_operand(3)?;
             return self.set_collective_result(&format!("{prefix}_{kind}_{name}(a0, {size}u)"), &[text], &[value], sign);
         }
-        // SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions give the same result.
+        // Instructions of SPV_KHR_uniform_group_instructions: for subgroups, the non-uniform functions give the same
+        // result.
         let of_group = is_uniform_khr(self.current.op) && prefix == "work_group";
         if !is_core_group_op && !of_group {
             self.subgroup_scope()?;

@@ -22,7 +22,8 @@ const ARRAY_SIZE: u8 = 3;
 const READ_WRITE: u32 = AccessQualifier::ReadWrite as u32;
 
 impl ImageType {
-    /// The OpenCL C name of the type, with an access qualifier. `write`: for a write access.
+    /// Returns the OpenCL C name of the type, with the access qualifier of the type or of the access (a write if
+    /// `write`).
     fn c_name(self, write: bool) -> String {
         let access = match (self.access, write) {
             (READ_WRITE, _) => "read_write ",
@@ -32,7 +33,7 @@ impl ImageType {
         format!("{access}{}", self.c_type_name())
     }
 
-    /// The OpenCL C name of the type, without an access qualifier.
+    /// Returns the OpenCL C name of the type, without an access qualifier.
     pub(super) fn c_type_name(self) -> String {
         let dim = match self.dim {
             Dim::Dim1D => "1d",
@@ -45,7 +46,7 @@ impl ImageType {
         format!("image{dim}{array}{}{}_t", part(self.multisampled, "_msaa"), part(self.depth, "_depth"))
     }
 
-    /// Number of lanes of the gradients in OpenCL C.
+    /// Returns the number of lanes of the gradients in OpenCL C.
     const fn gradients(self) -> u8 {
         match self.dim {
             Dim::Dim1D | Dim::DimBuffer => 1,
@@ -54,7 +55,7 @@ impl ImageType {
         }
     }
 
-    /// Number of lanes of the coordinates in OpenCL C.
+    /// Returns the number of lanes of the coordinates in OpenCL C.
     const fn coordinates(self) -> u8 {
         match (self.dim, self.arrayed) {
             (Dim::Dim1D | Dim::DimBuffer, false) => 1,
@@ -118,7 +119,7 @@ impl Lowering<'_, '_, '_> {
         Ok(true)
     }
 
-    /// The image type of the image `id`.
+    /// Returns the image type of the image `id`.
     fn image_type(&self, id: Id) -> Checked<ImageType> {
         match self.module.types.get(self.type_id(id)?)?.kind {
             Kind::Image(image) => Ok(image),
@@ -126,7 +127,7 @@ impl Lowering<'_, '_, '_> {
         }
     }
 
-    /// The image type of the sampled image `id`.
+    /// Returns the image type of the sampled image `id`.
     fn sampled_type(&self, id: Id) -> Checked<ImageType> {
         let mut id = id;
         for _ in 0..8 {
@@ -144,7 +145,7 @@ impl Lowering<'_, '_, '_> {
         Err(unsupported!("a sampled image without an OpSampledImage in the same function"))
     }
 
-    /// Returns the image in operand 0, and its OpenCL C type. `write`: for a write access.
+    /// Returns the image in operand 0, and its OpenCL C type. `write` is true if the instruction writes the image.
     pub(super) fn image_argument(&mut self, write: bool) -> Checked<(Value, String)> {
         let (image, ty) = (self.arg(0)?, self.image_type(self.current.operand(0)?)?);
         Ok((image, ty.c_name(write)))
@@ -175,7 +176,8 @@ impl Lowering<'_, '_, '_> {
         Ok(if self.b.ty(cut).lanes() < want { self.b.widen(cut, want) } else { cut })
     }
 
-    /// The signedness of integer texels. `None` if the image operands do not specify it. They start at operand `index`.
+    /// Returns the signedness of integer texels, or `None` if the image operands, which start at `index`, do not
+    /// specify it.
     fn texel_sign(&self, index: usize) -> Option<Signedness> {
         let operands = self.current.operands.get(index).copied().unwrap_or_default();
         if operands & ImageOperands::SIGN_EXTEND.bits() != 0 {
@@ -184,15 +186,16 @@ impl Lowering<'_, '_, '_> {
         (operands & ImageOperands::ZERO_EXTEND.bits() != 0).then_some(Signedness::Unsigned)
     }
 
-    /// The level in an operand. `None` for level 0, which many modules specify for images without mipmaps.
+    /// Returns the level in an operand. Returns `None` for level 0, which many modules specify for images without
+    /// mipmaps.
     fn lod(&mut self, index: usize) -> Checked<Option<Value>> {
         let constant = self.module.constants.get(self.current.operand(index)?);
         let first = matches!(constant, Some((_, Constant::Bits(0) | Constant::Null)));
         if first { Ok(None) } else { self.number(index).map(Some) }
     }
 
-    /// The arguments that select a level of a mipmapped image: none, a level, or two gradients. The image operands
-    /// start at operand `index`.
+    /// Returns the arguments that select a level of a mipmapped image: none, a level, or two gradients. The image
+    /// operands start at operand `index`.
     fn level(&mut self, index: usize, image: ImageType) -> Checked<Vec<Value>> {
         let operands = ImageOperands::from_bits_truncate(self.current.operands.get(index).copied().unwrap_or_default());
         if operands.contains(ImageOperands::BIAS) {
@@ -238,7 +241,8 @@ impl Lowering<'_, '_, '_> {
             Some(Scalar::I32) => match self.texel_sign(first_operand) {
                 Some(Signedness::Signed) => format!("return {read}i({names});"),
                 Some(Signedness::Unsigned) => format!("return as_int4({read}ui({names}));"),
-                // The format is unknown until the kernel is launched.
+                // The format is unknown until the kernel is launched, so the code checks at run time whether it is
+                // signed.
                 None => format!(
                     "int t = get_image_channel_data_type(a0); if (t >= CLK_SIGNED_INT8 && t <= CLK_SIGNED_INT32) return {read}i({names}); \
                      return as_int4({read}ui({names}));"

@@ -3,11 +3,12 @@
 use rspirv::spirv::Op as Opcode;
 
 use super::bridge::{Signedness, c_type};
-use super::errors::{Checked, OperandIndex, invalid, unsupported};
+use super::errors::{Checked, OperandIndex, Shown, invalid, unsupported};
 use super::function::Lowering;
 use crate::ir::{Scalar, Space, Type, Value};
 
-/// The OpenCL C function of a shuffle, and the number of values that it shuffles.
+/// Returns the OpenCL C function of a shuffle, and the number of values that it shuffles, or `None` for other
+/// instructions.
 const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     Some(match op {
         Opcode::SubgroupShuffleINTEL => ("shuffle", 1),
@@ -18,14 +19,14 @@ const fn shuffle(op: Opcode) -> Option<(&'static str, usize)> {
     })
 }
 
-/// The suffix of the names of `block_read` and `block_write` for a block type, and the element type.
+/// Returns the suffix of the names of `block_read` and `block_write` for a block type, and the element type.
 fn block(ty: Type) -> Checked<(String, &'static str)> {
     let (letters, element) = match ty.scalar().map(Scalar::size) {
         Some(1) => ("uc", "uchar"),
         Some(2) => ("us", "ushort"),
         Some(4) => ("ui", "uint"),
         Some(8) => ("ul", "ulong"),
-        _ => return Err(invalid!("block type {ty} is not valid")),
+        _ => return Err(invalid!("block type {} is not valid", Shown(ty))),
     };
     let lanes = if ty.lanes() == 1 { String::new() } else { ty.lanes().to_string() };
     Ok((format!("{letters}{lanes}"), element))
@@ -68,7 +69,8 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// The address of a block: the arguments, the types of their parameters, and the argument expressions of the call.
+    /// Returns the address of a block: the arguments, the types of their parameters, and the argument expressions of
+    /// the call.
     fn block_place(&mut self, image: bool, write: bool, element: &str) -> Checked<(Vec<Value>, Vec<String>, String)> {
         if image {
             let (image, name) = self.image_argument(write)?;

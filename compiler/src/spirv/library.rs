@@ -65,7 +65,7 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
     made.ok_or_else(|| UnitError::Library(front.messages()))
 }
 
-/// Replaces provisional function numbers with the final ones.
+/// Replaces provisional function numbers with the final numbers.
 fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), UnitError> {
     let mut missing = false;
     for function in &mut module.functions {
@@ -87,7 +87,7 @@ fn resolve(module: &mut ir::Module, names: &FxHashMap<&str, u32>) -> Result<(), 
 fn append(module: &mut ir::Module, bridge: &Bridge, library: ir::Module) {
     let (functions, globals) = (ir::number(module.functions.len()), ir::number(module.globals.len()));
     let numbers: Vec<u32> =
-        (functions..).zip(&library.functions).map(|(own, f)| bridge.outer_function(&f.name).map_or(own, |outer| outer.0)).collect();
+        (functions..).zip(&library.functions).map(|(own, f)| bridge.module_function(&f.name).map_or(own, |outer| outer.0)).collect();
     module.functions.extend(library.functions.into_iter().map(|mut function| {
         function.body.walk_mut(&mut |inst| {
             inst.span = crate::diag::Span::NONE;

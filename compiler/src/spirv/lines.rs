@@ -17,7 +17,7 @@ const DEBUG_SOURCE: u32 = 35;
 const DEBUG_LINE: u32 = 103;
 const DEBUG_NO_LINE: u32 = 104;
 
-/// Locations with this column or a larger one are ignored as implausible.
+/// Locations whose column is not below this limit are ignored as implausible.
 const COLUMN_LIMIT: u32 = 4096;
 
 /// A source location.
@@ -56,7 +56,7 @@ impl Lines {
                 self.sets.extend(inst.result_id().map(|id| id.0));
             }
             (Op::ExtInst, &[set, number, ref operands @ ..]) if self.sets.contains(&set) => self.debug(inst, number, operands),
-            // A location applies up to the end of its block at most, so a new block has none.
+            // A location applies at most up to the end of its block, so a new block starts without a location.
             (Op::Label, _) => self.current = None,
             _ => {}
         }
@@ -110,14 +110,14 @@ impl SourceLocations {
         (Self { spans }, Some(Arc::new(map)))
     }
 
-    /// The span of an instruction.
+    /// Returns the span of an instruction.
     pub(super) fn span(&self, inst: &Inst<'_>) -> Span {
         inst.line().and_then(|line| self.spans.get(&line)).copied().unwrap_or(Span::NONE)
     }
 }
 
-/// The error message for an invalid module, with the source location of the instruction if the module has one. The name
-/// from `OpName` follows each id.
+/// Returns the error message for an invalid module, with the source location of the instruction if the module has one.
+/// The name from `OpName` follows each id.
 pub(super) fn message(error: &InvalidModule, words: &[u32]) -> Message {
     let (mut names, mut strings) = (FxHashMap::default(), FxHashMap::default());
     // If the instructions cannot be decoded, there are no names.
@@ -143,7 +143,7 @@ pub(super) fn message(error: &InvalidModule, words: &[u32]) -> Message {
     }
 }
 
-/// Adds its name after each id in a message.
+/// Inserts the name of each id after the id in a message.
 fn named(message: &str, names: &FxHashMap<u32, String>) -> String {
     let mut pieces = message.split('%');
     let mut text = pieces.next().unwrap_or_default().to_owned();

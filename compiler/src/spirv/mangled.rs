@@ -149,7 +149,7 @@ impl<'a> Reader<'a> {
 }
 
 impl Lowering<'_, '_, '_> {
-    /// Lowers a call of an imported OpenCL C built-in function. Returns false if `callee` is not one.
+    /// Lowers a call of an imported OpenCL C built-in function. Returns false if `callee` is not such a function.
     pub(super) fn call_import(&mut self, callee: &FunctionDef<'_>) -> Checked<bool> {
         let module = self.module;
         let name = module.decorations.link(callee.id).map_or("", |link| link.name.as_str());

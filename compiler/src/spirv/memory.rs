@@ -52,12 +52,12 @@ impl Lowering<'_, '_, '_> {
         Ok(access)
     }
 
-    /// The type of a pointer operand.
+    /// Returns the type of a pointer operand.
     fn pointer_type(&self, index: usize) -> Checked<Id> {
         self.type_id(self.current.operand(index)?)
     }
 
-    /// The type that a pointer operand points to.
+    /// Returns the type that a pointer operand points to.
     fn pointee(&self, index: usize) -> Checked<Id> {
         Ok(self.module.types.pointee(self.pointer_type(index)?)?.0)
     }
@@ -79,7 +79,7 @@ impl Lowering<'_, '_, '_> {
     }
 
     /// Rejects loads of images and other objects without bytes from generic or global memory, such as the captures of a
-    /// block. Such an object is only valid in the kernel with the parameter.
+    /// block. Such an object is valid only in the kernel that has it as a parameter.
     fn reject_captured(&self, address: Value, ty: Id) -> Checked<()> {
         let is_shared = matches!(self.b.ty(address), Type::Ptr(Space::Generic | Space::Global));
         let what = match self.module.types.get(ty)?.kind {
@@ -142,7 +142,7 @@ impl Lowering<'_, '_, '_> {
         Ok(())
     }
 
-    /// The OpenCL C qualifier of a pointer's address space.
+    /// Returns the OpenCL C qualifier of a pointer's address space.
     pub(super) fn space_text(&self, pointer: Value) -> &'static str {
         match self.b.ty(pointer) {
             Type::Ptr(space) => c_space(space),
@@ -205,7 +205,7 @@ impl Lowering<'_, '_, '_> {
         Ok(self.b.ptr_add(address, bytes))
     }
 
-    /// Returns two pointers. If their address spaces differ, both are converted to generic.
+    /// Returns operands 0 and 1, which must be pointers. If their address spaces differ, both are converted to generic.
     fn two_pointers(&mut self) -> Checked<(Value, Value)> {
         let (a, b) = (self.pointer(0)?, self.pointer(1)?);
         if self.b.ty(a) == self.b.ty(b) {
@@ -230,7 +230,7 @@ impl Lowering<'_, '_, '_> {
         self.set_result(value)
     }
 
-    /// The OpenCL C parameter type of a pointer to numbers.
+    /// Returns the OpenCL C parameter type of a pointer to numbers.
     pub(super) fn pointer_text(&self, pointer: Value, to: Type, sign: Signedness) -> Checked<String> {
         Ok(format!("{}{} *", self.space_text(pointer), c_type(to, sign)?))
     }

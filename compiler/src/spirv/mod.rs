@@ -72,7 +72,7 @@ pub fn build(source: Source<'_>, options: &BuildOptions, target: &Target) -> Bui
     build_watched(source, options, target, None)
 }
 
-/// Like [`build`], but calls `watch` with the IR after each pass.
+/// Does the same as [`build`], and calls `watch` with the IR after each pass.
 pub fn build_watched(source: Source<'_>, options: &BuildOptions, target: &Target, watch: Option<&Watch<'_>>) -> BuildResult {
     let built = on_thread(|| match stage("spirv", || unit::lower(source, options, target, unit::Roots::Kernels)) {
         Ok(Lowered { unit, sources }) => {

@@ -266,7 +266,7 @@ impl<'w> Module<'w> {
         }
     }
 
-    /// The name of an id from `OpName`. Empty if it has none.
+    /// Returns the name of an id from `OpName`, or an empty string.
     pub(super) fn name(&self, id: Id) -> &str {
         self.names.get(&id).map_or("", String::as_str)
     }

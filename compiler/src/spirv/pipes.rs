@@ -12,7 +12,7 @@ use crate::ir::{CmpOp, Type, Value};
 /// Maximum size of a packet in bytes.
 const MAX_PACKET: u32 = 1 << 16;
 
-/// An instruction that is a call of an OpenCL C function.
+/// The OpenCL C function for an instruction that becomes one call, and the positions of its operands.
 struct PipeCall {
     name: &'static str,
     /// The index of the pipe operand.
@@ -53,8 +53,8 @@ impl Lowering<'_, '_, '_> {
         if matches!(self.current.op, Opcode::ConvertUToPtr | Opcode::GenericCastToPtr)
             && self.module.types.get(self.current.ty()?)?.kind == Kind::ReserveId
         {
-            // clang's translation of CLK_NULL_RESERVE_ID. At -O0 it is passed through a generic pointer. The result 0
-            // is not a valid reservation.
+            // clang translates CLK_NULL_RESERVE_ID to such a cast. At -O0, the operand is a generic pointer. The result
+            // 0 is not a valid reservation.
             let none = self.b.bits(Type::I32, 0);
             return self.set_result(none).map(|()| true);
         }

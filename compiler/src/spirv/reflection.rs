@@ -15,8 +15,8 @@ use crate::options::BuildOptions;
 use crate::reflection::{AccessQualifier, ArgInfo, KernelInfo};
 use crate::target::Target;
 
-/// The function with the code of a kernel: the entry point, or the function to which the entry point only forwards its
-/// arguments. Translators emit such entry points.
+/// Returns the function with the code of a kernel: the entry point, or the function to which the entry point only
+/// forwards its arguments. Translators emit such entry points.
 pub(super) fn kernel_body<'m, 'w>(module: &'m Module<'w>, entry: &Entry) -> Option<&'m FunctionDef<'w>> {
     let def = &module.functions[*module.function_numbers.get(&entry.function)?];
     let [block] = def.blocks.as_slice() else { return Some(def) };
@@ -83,7 +83,8 @@ pub(super) fn kernel<'m, 'w>(
     Ok((def, info))
 }
 
-/// Entries of an `OpString` with parameter information, as translators emit it: `kernel_arg_type.NAME.int*,float4,`.
+/// Returns the entries of an `OpString` with parameter information. Translators emit such strings, for example
+/// `kernel_arg_type.NAME.int*,float4,`.
 fn listed<'m>(module: &'m Module<'_>, kernel: &str, what: &str) -> Vec<&'m str> {
     let list = module.strings.iter().find_map(|text| text.strip_prefix(what)?.strip_prefix('.')?.strip_prefix(kernel)?.strip_prefix('.'));
     let mut names: Vec<&str> = list.map(|list| list.split(',').collect()).unwrap_or_default();
@@ -173,7 +174,7 @@ fn argument(module: &Module<'_>, param: &Inst<'_>, inner: &Inst<'_>, listed_info
     Ok(arg)
 }
 
-/// The OpenCL C name of a type. Integers are named as unsigned, since SPIR-V has no signedness.
+/// Returns the OpenCL C name of a type. Integers are named as unsigned, since SPIR-V has no signedness.
 fn type_name(module: &Module<'_>, ty: Id) -> String {
     let Ok(TypeInfo { kind, .. }) = module.types.get(ty) else { return String::new() };
     match kind {
@@ -191,7 +192,7 @@ fn type_name(module: &Module<'_>, ty: Id) -> String {
     }
 }
 
-/// Size in bytes of the work-group variables that a function and its callees use.
+/// Returns the size in bytes of the work-group variables that a function and its callees use.
 fn local_memory(module: &Module<'_>, def: &FunctionDef<'_>, globals: &Globals) -> u32 {
     let (mut seen, mut queue, mut found) = (FxHashSet::default(), vec![def], FxHashSet::default());
     while let Some(def) = queue.pop() {
@@ -265,7 +266,8 @@ fn execution_mode(module: &Module<'_>, inst: &Inst<'_>, target: &Target, info: &
             info.reqd_subgroups = Some(count);
             return Ok(());
         }
-        // Other modes need no action. One is ContractionOff: the compiler does not contract operations of modules.
+        // Other modes need no action. For ContractionOff this holds because the operations of a module are never
+        // contracted.
         _ => return Ok(()),
     };
     if !info.attributes.is_empty() {

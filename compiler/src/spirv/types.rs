@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::constants::Constants;
 use super::decorations::Decorations;
-use super::errors::{Checked, invalid, unsupported};
+use super::errors::{Checked, invalid, storage_class_name, unsupported};
 use super::words::{Id, Inst};
 use crate::ir::{Scalar, Space, Type};
 
@@ -82,12 +82,12 @@ pub(super) struct TypeInfo {
 }
 
 impl TypeInfo {
-    /// Whether values of the type are in memory. They are represented by their addresses.
+    /// Whether values of the type are in memory. Such a value is represented by its address.
     pub(super) const fn is_aggregate(&self) -> bool {
         matches!(self.kind, Kind::Array { .. } | Kind::Struct { .. })
     }
 
-    /// The IR type of values. An aggregate has the type of its address.
+    /// Returns the IR type of values. An aggregate has the type of its address.
     pub(super) fn ir(&self) -> Checked<Type> {
         match &self.kind {
             Kind::Void => Ok(Type::Void),
@@ -136,7 +136,7 @@ impl Types {
         }
     }
 
-    /// The integer type of a pointer's size.
+    /// Returns the integer type with the size of a pointer.
     pub(super) const fn pointer_int(&self) -> Type {
         if self.pointer_size == 8 { Type::I64 } else { Type::I32 }
     }
@@ -150,7 +150,7 @@ impl Types {
             .ok_or_else(|| unsupported!("an object of {size} bytes (the limit is {MAX_OBJECT_SIZE})"))
     }
 
-    /// The alignment of a type in bytes.
+    /// Returns the alignment of a type in bytes.
     pub(super) fn align(&self, id: Id) -> Checked<u32> {
         Ok(self.get(id)?.align)
     }
@@ -234,7 +234,7 @@ impl Types {
         Ok(TypeInfo { kind: Kind::Struct { members }, size: size.next_multiple_of(u64::from(align)), align, depth: nested_depth(depth)? })
     }
 
-    /// Returns the type with this id. Fails if objects cannot have it.
+    /// Returns the type with this id. Fails if it cannot be the type of an object.
     fn object(&self, id: Id) -> Checked<&TypeInfo> {
         let info = self.get(id)?;
         match info.kind {
@@ -251,7 +251,7 @@ impl Types {
             Some(StorageClass::CrossWorkgroup) => Space::Global,
             Some(StorageClass::UniformConstant) => Space::Constant,
             Some(StorageClass::Generic) => Space::Generic,
-            _ => return Err(unsupported!("storage class {class}")),
+            _ => return Err(unsupported!("storage class {}", storage_class_name(class))),
         };
         let builtin = class == StorageClass::Input as u32;
         Ok(type_info(Kind::Pointer { space, builtin, pointee }, self.pointer_size.into(), self.pointer_size))

@@ -28,7 +28,7 @@ use crate::thir::Linkage;
 pub(super) enum Roots {
     /// Kernels and the functions that they call. The module is not linked with others.
     Kernels,
-    /// Also exported functions, which other units may call.
+    /// Kernels, exported functions, and the functions that they call. Other units may call exported functions.
     Exports,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum UnitError {
 }
 
 impl UnitError {
-    /// The error messages for the build log.
+    /// Returns the error messages for the build log.
     pub(super) fn into_messages(self, words: &[u32]) -> Vec<Message> {
         match self {
             Self::InvalidModule(error) => vec![super::lines::message(&error, words)],
@@ -111,7 +111,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     }
     let mut variables = variable_symbols(&module, &globals, roots);
     let mut lowered = ir::Module { functions, globals: globals.into_data() };
-    // The unnamed constants follow.
+    // The symbols of the unnamed constants follow those of the variables.
     variables.extend(
         lowered
             .globals
@@ -132,7 +132,7 @@ pub(super) fn lower(source: Source<'_>, options: &BuildOptions, target: &Target,
     Ok(Lowered { unit: CompiledUnit::lowered(lowered, kernels, non_uniform, symbols, variables), sources })
 }
 
-/// The symbols of a module's variables.
+/// Returns the symbols of a module's variables.
 fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec<Symbol> {
     let symbol = |variable: &Variable| {
         let link = module.decorations.link(variable.id);
@@ -144,7 +144,7 @@ fn variable_symbols(module: &Module<'_>, globals: &Globals, roots: Roots) -> Vec
     globals.list.iter().map(symbol).collect()
 }
 
-/// The functions to lower in addition to the kernels, in the order of the module.
+/// Returns the functions to lower in addition to the kernels, in the order of the module.
 fn helpers<'m, 'w>(module: &'m Module<'w>, roots: Roots) -> Vec<&'m FunctionDef<'w>> {
     let mut wanted: FxHashSet<Id> = FxHashSet::default();
     let mut queue: Vec<&FunctionDef<'w>> = module.entries.iter().filter_map(|entry| kernel_body(module, entry)).collect();

@@ -86,22 +86,22 @@ pub(super) struct Inst<'w> {
 }
 
 impl<'w> Inst<'w> {
-    /// The result id. Fails if the instruction has none.
+    /// Returns the result id. Fails if the instruction has none.
     pub(super) fn result(&self) -> Checked<Id> {
         self.id.ok_or_else(|| invalid!("the instruction has no result id"))
     }
 
-    /// The result id. `None` if the instruction has none.
+    /// Returns the result id, or `None` if the instruction has none.
     pub(super) const fn result_id(&self) -> Option<Id> {
         self.id
     }
 
-    /// The source location. `None` if the module has none.
+    /// Returns the source location, or `None` if the module has none.
     pub(super) const fn line(&self) -> Option<Line> {
         self.line
     }
 
-    /// The result type. Fails if the instruction has none.
+    /// Returns the result type. Fails if the instruction has none.
     pub(super) fn ty(&self) -> Checked<Id> {
         self.ty.ok_or_else(|| invalid!("the instruction has no result type"))
     }
@@ -116,7 +116,7 @@ impl<'w> Inst<'w> {
         self.word(index).map(Id)
     }
 
-    /// All operands from `index` on, as ids.
+    /// Returns all operands from `index` on, as ids.
     pub(super) fn operands_from(&self, index: usize) -> impl Iterator<Item = Id> + use<'w> {
         self.operands.get(index..).unwrap_or_default().iter().copied().map(Id)
     }
@@ -154,7 +154,7 @@ static RESULTS: LazyLock<FxHashMap<u32, (bool, bool)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// All instructions of a module, in order.
+/// Decodes all instructions of a module, in order.
 ///
 /// # Errors
 /// Fails at an unknown opcode, and at a word count that is too small or exceeds the module. Also fails at a result type

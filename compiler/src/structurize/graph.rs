@@ -57,7 +57,7 @@ pub(crate) enum End {
 }
 
 impl End {
-    /// The jumps, in order.
+    /// Returns the jumps, in order.
     pub(crate) fn edges(&self) -> Vec<Edge> {
         match self {
             Self::Leave => Vec::new(),
@@ -109,7 +109,8 @@ impl Graph {
         Self::build(ends, None)
     }
 
-    /// Like [`Self::new`], but code follows the graph. It is executed after the block `exit`, which has no jumps.
+    /// Does the same as [`Self::new`], for a graph that other code follows. This code is executed after the block
+    /// `exit`, which has no jumps.
     pub(crate) fn with_exit(ends: Vec<End>, exit: Node) -> Result<Self, TooDeep> {
         Self::build(ends, Some(exit))
     }
@@ -122,12 +123,12 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The loop whose header is a node. `None` if the node is not a header.
+    /// Returns the loop whose header is a node, or `None` if the node is not a header.
     pub(crate) fn loop_headed_by(&self, node: Node) -> Option<Loop> {
         self.loop_of[node].filter(|of| self.loops[of.0].header == node)
     }
 
-    /// The innermost loop of a node. For a header, the loop around the one that it starts.
+    /// Returns the innermost loop that contains a node. For a header, returns the loop around the loop that it starts.
     pub(crate) fn outer_loop(&self, node: Node) -> Option<Loop> {
         match self.loop_headed_by(node) {
             Some(own) => self.loops[own.0].parent,
@@ -135,7 +136,7 @@ impl Graph {
         }
     }
 
-    /// Whether a node is in a loop or in one of its inner loops.
+    /// Whether a node is in a loop, directly or in an inner loop.
     pub(crate) fn is_in(&self, node: Node, of: Loop) -> bool {
         std::iter::successors(self.loop_of[node], |inner| self.loops[inner.0].parent).any(|inner| inner == of)
     }
@@ -230,8 +231,8 @@ impl Graph {
         node
     }
 
-    /// The strongly connected components of some nodes, except single nodes without a jump to themselves (Tarjan's
-    /// algorithm).
+    /// Returns the strongly connected components of some nodes, except single nodes without a jump to themselves
+    /// (Tarjan's algorithm).
     fn components(&self, nodes: &[Node]) -> Vec<Vec<Node>> {
         #[derive(Clone, Copy, Default)]
         struct Mark {

@@ -18,7 +18,7 @@ use super::TooDeep;
 use super::graph::{Edge, End, Graph, Loop, Node};
 use crate::ir::MAX_NESTING;
 
-/// The nesting to which a node is moved if it is nested deeper than preferred.
+/// A node that is nested deeper than preferred is moved to this nesting.
 const SHALLOW: u32 = 8;
 
 /// A piece of a function. The pieces of a list are executed in order.
@@ -54,7 +54,7 @@ pub(crate) enum Piece {
         node: Node,
         body: Vec<Self>,
     },
-    /// The last follow node of its part. Its pieces are the rest of the list.
+    /// The last follow node of its part ([`parts`]). Its pieces are the rest of the list.
     Rest(Node),
     /// A jump to a node that is not inlined here.
     Jump {
@@ -66,7 +66,7 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    /// The follow node that starts with this piece. `None` for other pieces.
+    /// Returns the follow node that starts with this piece, or `None` for other pieces.
     pub(crate) const fn follow(&self) -> Option<Frame> {
         match self {
             Self::Follow { node, .. } | Self::Rest(node) => Some(Frame::Follow(*node)),
@@ -119,9 +119,9 @@ impl Structure {
         let mut builder = Builder::place(graph, preferred);
         let pieces = builder.node_pieces(0, false, 0)?;
         let mut structure = Self { pieces, scope: builder.scope, ..Self::default() };
-        let mut routes = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
-        routes.list(&structure.pieces, &mut Vec::new());
-        let JumpAnalysis { bypassed, exits, .. } = routes;
+        let mut analysis = JumpAnalysis { graph, bypassed: FxHashSet::default(), exits: FxHashMap::default() };
+        analysis.list(&structure.pieces, &mut Vec::new());
+        let JumpAnalysis { bypassed, exits, .. } = analysis;
         structure.flags = bypassed.iter().map(|node| (*node, true)).collect();
         for (of, targets) in exits {
             let mut continued: Vec<Node> = targets.iter().filter(|(_, continues)| **continues).map(|(node, _)| *node).collect();
@@ -234,7 +234,7 @@ impl<'g> Builder<'g> {
         this
     }
 
-    /// Places a node. `sources` are the nodes that jump to it. They must be placed.
+    /// Places a node. `sources` are the nodes that jump to it. They must already be placed.
     fn place_node(&mut self, node: Node, sources: &[Node]) {
         let graph = self.graph;
         if graph.exit == Some(node) {
@@ -284,7 +284,8 @@ impl<'g> Builder<'g> {
         source == header || graph.ends[source].edges().iter().any(|edge| edge.to == header)
     }
 
-    /// Places a node in the scope of another one: at the only jump to it, or after the other node.
+    /// Places a node in the scope of `above`: inlined at the only jump to the node if `inline`, otherwise after
+    /// `above`.
     fn place_under(&mut self, node: Node, above: Node, inline: bool, depth: u32) {
         self.inline[node] = inline;
         self.scope[node] = Some(above);
@@ -295,7 +296,7 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The innermost node whose scope contains both nodes.
+    /// Returns the innermost node whose scope contains both nodes.
     fn common_scope(&self, mut a: Node, mut b: Node) -> Node {
         while a != b {
             let up = if self.level[a] >= self.level[b] { &mut a } else { &mut b };
@@ -307,7 +308,8 @@ impl<'g> Builder<'g> {
         a
     }
 
-    /// The header of the loop that contains a node and whose parent is `outer`. Returns the node if there is none.
+    /// Returns the header of the loop that contains a node and whose parent is `outer`. Returns the node if there is
+    /// none.
     fn header_below(&self, node: Node, outer: Option<Loop>) -> Node {
         let chain = std::iter::successors(self.graph.loop_of[node], |inner| self.graph.loops[inner.0].parent);
         let mut found = node;
@@ -320,7 +322,8 @@ impl<'g> Builder<'g> {
         found
     }
 
-    /// Returns the pieces of a node and of the nodes in its scope. `entered`: its loop has been opened.
+    /// Returns the pieces of a node and of the nodes in its scope. `entered` means that the loop of the node is already
+    /// open.
     fn node_pieces(&mut self, node: Node, entered: bool, depth: usize) -> Result<Vec<Piece>, TooDeep> {
         if depth > 4 * MAX_NESTING {
             return Err(TooDeep);
@@ -392,8 +395,8 @@ impl<'g> Builder<'g> {
         Ok(None)
     }
 
-    /// Whether a node is inlined at a jump. Then it is the only jump to the node, except for jumps that repeat its
-    /// loop.
+    /// Whether a node is inlined at a jump. Such a jump is the only jump to the node, except for jumps that repeat the
+    /// loop of the node.
     fn is_inline(&self, from: Node, to: Node) -> bool {
         self.inline[to] && !self.graph.loop_headed_by(to).is_some_and(|of| self.graph.is_in(from, of))
     }
@@ -421,7 +424,8 @@ impl<'g> Builder<'g> {
 struct JumpAnalysis<'g> {
     graph: &'g Graph,
     bypassed: FxHashSet<Node>,
-    /// For each loop, the targets of jumps out of it, and whether they need another `break` or `continue` after it.
+    /// For each loop, the targets of jumps out of the loop. The value is true if the jumps need another `break` or
+    /// `continue` after the loop.
     exits: FxHashMap<Loop, FxHashMap<Node, bool>>,
 }
 

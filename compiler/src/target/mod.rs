@@ -15,8 +15,8 @@ pub use shaders::{Costs, Defects, FloatControls, Limits, Shaders};
 
 /// Maximum size in bytes of one variable in global space (CL_DEVICE_MAX_GLOBAL_VARIABLE_SIZE).
 pub const MAX_GLOBAL_VARIABLE: u64 = 64 << 20;
-/// Maximum total size in bytes of these variables. They share one storage binding. This is the smallest limit of a
-/// binding that WebGPU guarantees.
+/// Maximum total size in bytes of all variables in global space. They share one storage binding. WebGPU guarantees that
+/// a binding may have this size.
 pub const MAX_GLOBAL_VARIABLES: u64 = 128 << 20;
 
 /// The properties of a device on which compilation depends.
@@ -52,7 +52,8 @@ pub struct Zeroed {
 pub struct Inlining {
     /// Maximum number of instructions of all copies of one function, over all call chains from kernels.
     pub max_copied_instructions: u64,
-    /// A function with fewer instructions is always inlined: a call that passes its memory would cost as much.
+    /// A function with fewer instructions is always inlined. A call that passes its memory would cost as much as the
+    /// function.
     pub min_call_instructions: usize,
     /// Whether functions may have pointer parameters and results, access all memory, and query the work-item. True for
     /// machine code and the interpreter. Otherwise private memory is passed by value, and functions with other pointers
@@ -64,8 +65,9 @@ pub struct Inlining {
 }
 
 impl Default for Inlining {
-    /// If everything is inlined, hashcat's kernels with many rounds have 1.6 million instructions (m01800) and 300,000
-    /// (m22000). With these limits they have 54,000 and 46,000. Functions with few copies are still inlined.
+    /// If everything is inlined, hashcat's kernels m01800 and m22000, which have many rounds, have 1.6 million and
+    /// 300,000 instructions. With these limits they have 54,000 and 46,000. Functions with few copies are still
+    /// inlined.
     fn default() -> Self {
         Self { max_copied_instructions: 20_000, min_call_instructions: 300, takes_addresses: false, takes_buffer_addresses: true }
     }
@@ -76,7 +78,7 @@ impl Inlining {
     pub const NONE: Self =
         Self { max_copied_instructions: 0, min_call_instructions: 0, takes_addresses: false, takes_buffer_addresses: false };
 
-    /// The same limits, but inlines only the functions that cannot be called.
+    /// Returns the same limits, except that only the functions that cannot be called are inlined.
     #[must_use]
     pub const fn keeping_all(self) -> Self {
         Self { max_copied_instructions: 0, min_call_instructions: 0, ..self }
@@ -166,7 +168,7 @@ pub enum AtomicOrder {
 }
 
 impl Target {
-    /// Size in bytes of a pointer and of `size_t`.
+    /// Returns the size in bytes of a pointer and of `size_t`.
     pub const fn pointer_size(&self) -> u32 {
         if self.language.int64 { 8 } else { 4 }
     }
@@ -182,8 +184,8 @@ impl Target {
         self.language.fp64 && (self.language.fused_fma || self.emulates_doubles())
     }
 
-    /// The same device with some features emulated. If 64-bit integers are emulated, native doubles and native 64-bit
-    /// atomics are removed. They are emulated only if `what` requests it.
+    /// Returns the same device with some features emulated. If 64-bit integers are emulated, native doubles and native
+    /// 64-bit atomics are removed. They are emulated only if `what` requests it.
     #[must_use]
     pub fn emulating(self, what: Emulated) -> Self {
         self.changed(|target| {
@@ -209,7 +211,7 @@ impl Target {
         self.language.features.iter().any(|known| known == name)
     }
 
-    /// The target with other changes of the reported extensions, see [`Language::extension_changes`].
+    /// Returns the target with other changes of the reported extensions, see [`Language::extension_changes`].
     #[must_use]
     pub fn with_extension_changes(self, changes: Vec<String>) -> Self {
         self.changed(|target| target.language.extension_changes = changes)
@@ -222,8 +224,8 @@ impl Target {
         self.with_extensions()
     }
 
-    /// The same device with the restrictions of wgpu's portable interface, as for OpenGL ES, Metal, DX12 and WebGPU.
-    /// The naga module must pass full validation, and only barriers order atomics.
+    /// Returns the same device with the restrictions of wgpu's portable interface, as for OpenGL ES, Metal, DX12 and
+    /// WebGPU. The naga module must pass full validation, and only barriers order atomics.
     #[must_use]
     pub fn without_spirv(mut self) -> Self {
         self.shaders.spirv = false;
@@ -235,27 +237,28 @@ impl Target {
         self.language.device_clock = false;
         self.language.subgroup_clock = false;
         self.language.device_enqueue = false;
-        // It is unknown whether the compiler of the target language fuses `fma`.
+        // It is unknown whether the compiler of the target language fuses `fma`, so assume that it does not.
         self.language.fused_fma = false;
         self.language.rounds_to_half = false;
         self.with_extensions()
     }
 
-    /// The limits for inlining that are effective on this device.
+    /// Returns the limits for inlining that are effective on this device.
     pub const fn effective_inlining(&self) -> Inlining {
         let takes_buffer_addresses = self.inlining.takes_buffer_addresses && self.shaders.addresses;
         Inlining { takes_buffer_addresses, ..self.inlining }
     }
 
-    /// The same device without fused `fma`. The library then uses equally accurate functions that do not need it.
+    /// Returns the same device without fused `fma`. The library then uses equally accurate functions that do not need
+    /// it.
     #[must_use]
     pub const fn without_fused_fma(mut self) -> Self {
         self.language.fused_fma = false;
         self
     }
 
-    /// The same device with the subgroup size `items`, a power of two. Kernels may also require the sizes in the bit
-    /// set `sizes`.
+    /// Returns the same device with the subgroup size `items`, a power of two. Kernels may also require the sizes in
+    /// the bit set `sizes`.
     #[must_use]
     pub const fn with_subgroups_of(mut self, items: u32, sizes: u32) -> Self {
         self.language.subgroup_size = items;
@@ -263,7 +266,7 @@ impl Target {
         self
     }
 
-    /// The same target with updated extensions and features, see [`Language::with_extensions`].
+    /// Returns the same target with updated extensions and features, see [`Language::with_extensions`].
     #[must_use]
     pub fn with_extensions(self) -> Self {
         Self { language: self.language.with_extensions(), ..self }
@@ -283,7 +286,7 @@ impl Language {
         self.atomic_order == AtomicOrder::Total
     }
 
-    /// Whether the device has `atomic_double`, which 64-bit integer atomics implement.
+    /// Whether the device has `atomic_double`. The compiler implements it with 64-bit integer atomics.
     pub const fn has_double_atomics(&self) -> bool {
         self.fp64 && self.int64_atomics
     }
@@ -293,13 +296,14 @@ impl Language {
         self.fp16 && self.half_atomics
     }
 
-    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups may be missing.
+    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Of these features, only subgroups may be
+    /// missing.
     pub const fn supports_opencl_c_31(&self) -> bool {
         self.subgroups
     }
 
     /// Whether the device has every feature of OpenCL C 2.0 that 3.0 made optional (OpenCL API, appendix "OpenCL 3.0
-    /// Backwards Compatibility"). Then it accepts `-cl-std=CL2.0`.
+    /// Backwards Compatibility"). Such a device accepts `-cl-std=CL2.0`.
     pub fn supports_opencl_c_20(&self) -> bool {
         let has = |name: &str| self.features.iter().any(|known| known == name);
         self.int64
@@ -368,7 +372,7 @@ impl Language {
             "cl_khr_integer_dot_product",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
-            // Implemented with local memory, like the other collective functions.
+            // Implemented with local memory, like the other collective functions of work-groups.
             "cl_khr_work_group_uniform_arithmetic",
         ];
         if self.int64_atomics {
@@ -453,10 +457,11 @@ impl Language {
         features.push("__opencl_c_work_group_collective_functions");
         if self.subgroups {
             // This feature does not require the independent forward progress of subgroups that cl_khr_subgroups
-            // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee it.
+            // requires (CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS). Vulkan, Metal and DX12 do not guarantee this
+            // progress.
             features.push("__opencl_c_subgroups");
         }
-        // Every atomic operation is atomic for the whole device, also if the device only has the relaxed order. Without
+        // Every atomic operation is atomic for the whole device, even if the device has only the relaxed order. Without
         // atomics in shared virtual memory, the scope "all devices" is this device (OpenCL API,
         // CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES).
         features.extend(["__opencl_c_atomic_scope_device", "__opencl_c_atomic_scope_all_devices"]);

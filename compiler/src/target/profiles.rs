@@ -13,10 +13,10 @@ pub const FUNCTION_MEMORY: u32 = 8 * 1024;
 /// m01800), lavapipe uses 2.6 GiB after one minute, and does not finish within four minutes.
 pub const EXPANDED_INSTRUCTIONS: u64 = 2_000_000;
 
-/// lavapipe's stack has 80 entries for conditions. lavapipe uses two of them.
+/// lavapipe has a stack with 80 entries for conditions. It needs two of the entries itself.
 const LAVAPIPE_CONDITIONS: u32 = 78;
 
-/// WGSL limits the nesting of braces to 127 (WebGPU Shading Language 2.4). A loop with its condition needs two.
+/// WGSL limits the nesting of braces to 127 (WebGPU Shading Language 2.4). A loop with its condition needs two levels.
 const WGSL_CONDITIONS: u32 = 60;
 
 /// FXC's limit for nested control flow.
@@ -43,12 +43,12 @@ pub const PROFILES: &[Profile] = &[
 ];
 
 impl Target {
-    /// The profile with this name. `None` if there is none.
+    /// Returns the profile with this name, or `None` if there is no such profile.
     pub fn profile(name: &str) -> Option<Self> {
         PROFILES.iter().find(|(known, _)| *known == name).map(|(_, make)| make())
     }
 
-    /// A device with every feature and no special costs: the default of `wgclc`.
+    /// Returns the profile of a device with every feature and no special costs, which is the default of `wgclc`.
     pub fn full() -> Self {
         let language = Language {
             int64: true,
@@ -104,7 +104,8 @@ impl Target {
             .with_extensions()
     }
 
-    /// The host's CPU with wgcl's code generator. Pointers are addresses, and atomics and fences have one total order.
+    /// Returns the profile of the host's CPU with wgcl's code generator. Pointers are addresses, and atomics and fences
+    /// have one total order.
     pub fn cpu() -> Self {
         let full = Self::full();
         let language = Language {
@@ -121,7 +122,8 @@ impl Target {
         Self { language, inlining, native: true, ..full }.with_extensions()
     }
 
-    /// NVIDIA's GPUs with their Vulkan driver (580.159, an H100). It flushes single-precision denormals.
+    /// Returns the profile of NVIDIA's GPUs with their Vulkan driver (measured with 580.159 on an H100). The driver
+    /// flushes single-precision denormals.
     pub fn nvidia() -> Self {
         let full = Self::full();
         let language = Language {
@@ -144,7 +146,7 @@ impl Target {
         Self { language, shaders, ..full }.with_extensions()
     }
 
-    /// lavapipe, Mesa's Vulkan driver for CPUs (22.3), on a CPU with 256-bit vectors.
+    /// Returns the profile of lavapipe, Mesa's Vulkan driver for CPUs (22.3), on a CPU with 256-bit vectors.
     pub fn lavapipe() -> Self {
         let full = Self::full();
         let language = Language {
@@ -164,14 +166,15 @@ impl Target {
         Self { language, shaders, ..full }.with_extensions()
     }
 
-    /// A device with every type that OpenCL has, which wgpu accesses through its portable interface (OpenGL ES, Metal,
-    /// DX12, WebGPU). The naga module must pass full validation, and only barriers order atomics.
+    /// Returns the profile of a device with every type that OpenCL has, which wgpu accesses through its portable
+    /// interface (OpenGL ES, Metal, DX12, WebGPU). The naga module must pass full validation, and only barriers order
+    /// atomics.
     pub fn portable() -> Self {
         Self::full().without_spirv()
     }
 
-    /// OpenGL ES 3.1 with the features of most drivers. It has no subgroups, no `double` and no `half`. 64-bit and
-    /// 16-bit integers are emulated with 32-bit words.
+    /// Returns the profile of OpenGL ES 3.1 with the features of most drivers. It has no subgroups, no `double` and no
+    /// `half`. 64-bit and 16-bit integers are emulated with 32-bit words.
     pub fn gles() -> Self {
         Self::full()
             .changed(|target| {
@@ -190,7 +193,8 @@ impl Target {
             .without_spirv()
     }
 
-    /// Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. There are 31 buffers; wgpu reserves two.
+    /// Returns the profile of Apple's GPUs: no `double`, no 64-bit atomics, subgroups of 32. A stage has 31 buffers, of
+    /// which wgpu reserves two.
     pub fn metal() -> Self {
         Self::full()
             .changed(|target| {
@@ -209,9 +213,10 @@ impl Target {
             .without_spirv()
     }
 
-    /// Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16 storage buffers, out of 64
-    /// unordered access views. There are 14 constant buffers. There are no subgroups, because the driver selects the
-    /// wave size. There is no `double`, because naga's HLSL back end cannot convert its bits.
+    /// Returns the profile of Direct3D 12 with shader model 6.2 and resource binding tier 2. A stage has at most 16
+    /// storage buffers, out of 64 unordered access views. There are 14 constant buffers. There are no subgroups,
+    /// because the driver selects the wave size. There is no `double`, because naga's HLSL back end cannot convert its
+    /// bits.
     pub fn dx12() -> Self {
         Self::full()
             .changed(|target| {
@@ -239,7 +244,8 @@ impl Target {
         })
     }
 
-    /// WebGPU with the features of every browser: no native 64-bit and 16-bit types, and no subgroups.
+    /// Returns the profile of WebGPU with the features of every browser: no native 64-bit and 16-bit types, and no
+    /// subgroups.
     pub fn webgpu() -> Self {
         Self::gles().changed(|target| {
             target.language.max_local_memory = 16384;
@@ -252,9 +258,9 @@ impl Target {
 }
 
 impl Costs {
-    /// NVIDIA's GPUs. If each of 32 work-items accesses 32 bytes or more, half of the bandwidth is lost. The compiler
-    /// of the Vulkan driver emits four shifts for a 64-bit rotation. It emits two instructions for some three-input bit
-    /// functions that need one.
+    /// Returns the costs of NVIDIA's GPUs. If each of 32 work-items accesses 32 bytes or more, half of the bandwidth is
+    /// lost. The compiler of the Vulkan driver emits four shifts for a 64-bit rotation. For some bit functions of three
+    /// inputs, it emits two instructions where one is enough.
     pub fn nvidia() -> Self {
         Self {
             subgroup_coalescing: true,
@@ -269,15 +275,16 @@ impl Costs {
         }
     }
 
-    /// Mesa's drivers for CPUs. Each word of an access is a separate load or store for each work-item. Some LLVM passes
-    /// need quadratic time in the number of these accesses.
+    /// Returns the costs of Mesa's drivers for CPUs. Each word of an access is a separate load or store for each
+    /// work-item. Some LLVM passes need quadratic time in the number of these accesses.
     pub fn llvmpipe() -> Self {
         Self { per_word_accesses: true, ..Self::default() }
     }
 }
 
 impl Defects {
-    /// lavapipe of Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes the defects that later versions do not have.
+    /// Returns the defects of lavapipe in Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes the defects that later
+    /// versions do not have.
     pub const fn lavapipe() -> Self {
         Self {
             max_loop_iterations: Some(LAVAPIPE_LOOP_ITERATIONS),
@@ -292,15 +299,17 @@ impl Defects {
         }
     }
 
-    /// NVIDIA's driver for Vulkan (580.159, an H100 and an H200). Reason for `late_indices`: one of 3,000 random
-    /// programs with private arrays had wrong results on an H200 (`WGCL_FUZZ_KIND=arrays WGCL_FUZZ_SEED=7711093
-    /// WGCL_FUZZ_ITEMS=16`). The cost of the workaround in kernels with private arrays has not been measured.
+    /// Returns the defects of NVIDIA's driver for Vulkan (580.159, an H100 and an H200). Reason for `late_indices`: one
+    /// of 3,000 random programs with private arrays had wrong results on an H200 (`WGCL_FUZZ_KIND=arrays
+    /// WGCL_FUZZ_SEED=7711093 WGCL_FUZZ_ITEMS=16`). The cost of the workaround in kernels with private arrays has not
+    /// been measured.
     pub fn nvidia() -> Self {
         Self { half_rounding: true, late_indices: true, signed_quotients: true, ..Self::default() }
     }
 
-    /// Every driver in Mesa 22.3. `mesa.rs` (see above) removes the defects that later versions do not have. In
-    /// comparisons of 64-bit integers, NIR drops the sign of the smallest 32-bit integer.
+    /// Returns the defects of every driver in Mesa 22.3. `backend-wgpu/src/adapter/mesa.rs` removes the defects that
+    /// later versions do not have. Reason for `long_comparisons`: in comparisons of 64-bit integers, NIR drops the sign
+    /// of the smallest 32-bit integer.
     pub const fn mesa() -> Self {
         Self {
             max_loop_iterations: None,

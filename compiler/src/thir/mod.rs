@@ -79,8 +79,8 @@ pub enum Linkage {
     Internal,
     /// Visible in every translation unit.
     External,
-    /// An `inline` function, or a hidden variable of device-side enqueue. Its unit uses it. Other units use it if there
-    /// is no definition with external linkage.
+    /// An `inline` function, or a hidden variable of device-side enqueue. The unit that contains the definition uses
+    /// it. Other units use it only if there is no definition with external linkage.
     Inline,
 }
 
@@ -213,7 +213,7 @@ pub enum Init {
 #[derive(Debug)]
 pub struct Expr {
     pub kind: ExprKind,
-    /// The type, without qualifiers. Not an array or function type.
+    /// The type, without qualifiers. It is not an array or function type.
     pub ty: Ty,
     pub span: Span,
 }
@@ -260,7 +260,7 @@ pub enum LvalueKind {
     },
     /// A value that is stored in memory, so that its members or lanes can be accessed: `f().x`.
     Temporary(Box<Expr>),
-    /// A compound literal: its variable, and the initialiser, which is evaluated when the lvalue is.
+    /// A compound literal: its variable, and the initialiser, which is evaluated together with the lvalue.
     Compound {
         local: LocalId,
         init: Box<Init>,
@@ -289,7 +289,7 @@ pub enum UnaryOp {
     LogNot,
 }
 
-/// Both operands have the same type. The operands of a shift only need the same lane count.
+/// Both operands have the same type. The operands of a shift must only have equal lane counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
     Add,
@@ -327,7 +327,7 @@ pub enum CastKind {
     },
     /// Copies a scalar of the lane type to all lanes.
     Splat,
-    /// Reinterpretation of the bits (`as_T`). The sizes are equal; three lanes count as four.
+    /// Reinterpretation of the bits (`as_T`). The sizes are equal, where three lanes count as four.
     AsType,
     /// Conversion between pointer types, also to and from the generic address space.
     Pointer,
@@ -418,7 +418,7 @@ pub enum ExprKind {
     Call {
         func: FuncId,
         args: Vec<Expr>,
-        /// For a library function that is called once per lane of a vector: the lane.
+        /// The lane, if the function is a library function that is called once per lane of a vector. Otherwise `None`.
         part: Option<u8>,
     },
     /// Calls of a scalar library function for each lane of its vector arguments. Every call has the same scalar
@@ -432,8 +432,8 @@ pub enum ExprKind {
         op: Intrinsic,
         args: Vec<Expr>,
     },
-    /// `printf`. The format is a constant variable with a string. If `format` is `None`, it is the first argument, a
-    /// pointer to constant memory.
+    /// `printf`. The format is a constant variable with a string. If `format` is `None`, the format is the first
+    /// argument, a pointer to constant memory.
     Printf {
         format: Option<GlobalId>,
         args: Vec<Expr>,

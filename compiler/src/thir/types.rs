@@ -49,7 +49,7 @@ pub enum TyKind {
         space: Space,
         is_restrict: bool,
     },
-    /// The number of elements, or `None` for an incomplete type.
+    /// `len` is the number of elements, or `None` for an incomplete type.
     Array {
         element: QualTy,
         len: Option<u64>,
@@ -227,7 +227,7 @@ impl Types {
                     Space::Constant => "__constant ",
                     Space::Generic => "__generic ",
                 };
-                // After each pointer follows the address space that contains it: `__global int *__private *`.
+                // The address space of the inner pointer itself follows the inner pointer: `__global int *__private *`.
                 if let TyKind::Pointer { .. } = self.kind(pointee.ty) {
                     let quals = match (pointee.is_const, pointee.is_volatile) {
                         (false, false) => "",

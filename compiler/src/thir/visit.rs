@@ -110,7 +110,7 @@ fn statements_in(mut stack: Vec<&Expr>) -> Vec<&Stmt> {
     found
 }
 
-/// Returns the labels of all `goto`s in a statement, also in statement expressions. Labels may repeat.
+/// Returns the labels of all `goto`s in a statement, including those in statement expressions. Labels may repeat.
 pub(crate) fn gotos(stmt: &Stmt) -> Vec<super::LabelId> {
     let mut found = Vec::new();
     let mut stack = vec![stmt];

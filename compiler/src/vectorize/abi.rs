@@ -144,7 +144,7 @@ pub enum ArgPlace {
 }
 
 impl ArgPlaces {
-    /// The layout for a kernel.
+    /// Creates the layout of the argument block for a kernel.
     pub fn of(function: &ir::Function) -> Self {
         let kinds = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
         let mut end = 0;
@@ -170,7 +170,7 @@ impl ArgPlaces {
     }
 }
 
-/// Size of an argument passed by value, a power of two.
+/// Returns the size of an argument passed by value, a power of two.
 fn value_size(ty: Type) -> u32 {
     let scalar = ty.scalar().map_or(8, Scalar::size).max(1);
     scalar * u32::from(ty.lanes()).next_power_of_two()

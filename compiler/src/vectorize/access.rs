@@ -30,7 +30,7 @@ pub(super) enum Address {
     ElementMajor(V, Option<Regs>),
 }
 
-/// The memory format of a scalar.
+/// Returns the memory format of a scalar.
 pub(super) const fn memory(of: Scalar) -> Mem {
     match of {
         Scalar::I8 | Scalar::Bool => Mem::I8,
@@ -40,7 +40,7 @@ pub(super) const fn memory(of: Scalar) -> Mem {
 }
 
 impl Vectorizer<'_> {
-    /// The address in a pointer.
+    /// Returns the address in a pointer.
     pub(super) fn address(&mut self, pointer: Value) -> Address {
         match self.val(pointer) {
             Val::Uniform(list) => Address::Uniform(list[0]),
@@ -51,7 +51,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The address plus `disp` bytes.
+    /// Computes the address plus `disp` bytes.
     fn displaced(&mut self, address: &Address, disp: u32) -> Address {
         if disp == 0 {
             return address.clone();
@@ -69,8 +69,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The addresses of an element of a variable in element-major layout: contiguous without `offsets`, otherwise one
-    /// offset for each lane.
+    /// Computes the addresses of an element of a variable in element-major layout. They are contiguous without
+    /// `offsets`. Otherwise, `offsets` contains one offset for each lane.
     fn element_major_address(&mut self, base: V, offsets: Option<&Regs>, size: u32) -> Address {
         let Some(offsets) = offsets else { return Address::Linear(base, i64::from(size)) };
         let scaled = self.bin_const(VBin::Shl, Scalar::I32, Mode::Varying, offsets, u64::from(self.shape.lanes.trailing_zeros()));
@@ -78,7 +78,7 @@ impl Vectorizer<'_> {
         Address::Based(base, self.bin_regs(VBin::Add, Scalar::I32, Mode::Varying, &scaled, &steps))
     }
 
-    /// The address of a variable.
+    /// Defines `result` as the address of a variable.
     pub(super) fn var_addr(&mut self, result: Value, var: Var) {
         let at = match self.frame.private.vars[var.index()] {
             Place::ItemMajor(at) => at,
@@ -102,7 +102,7 @@ impl Vectorizer<'_> {
         self.define(result, val);
     }
 
-    /// The address of a global of the module.
+    /// Computes the address of a global of the module.
     pub(super) fn global_addr(&mut self, global: Global) -> Lowered<V> {
         let object = self.module.globals.get(global.index()).ok_or_else(|| internal!("no object {global}"))?;
         let (base, at) = match object.space {
@@ -177,7 +177,7 @@ impl Vectorizer<'_> {
         Val::ElementMajor(base, Some(sum))
     }
 
-    /// An address plus a uniform IR value, or plus lane 0 of a linear one.
+    /// Computes an address plus a uniform IR value, or plus lane 0 of a linear IR value.
     fn add_offset(&mut self, base: V, offset: Value) -> V {
         if let Some(bits) = self.uniformity.definitions().scalar(offset) {
             let by = scalar(self.ir_ty(offset)).sign_extend(bits);
@@ -245,7 +245,7 @@ impl Vectorizer<'_> {
         if let Some(comps) = self.load_interleaved(address, of, count, align) {
             return comps;
         }
-        let word = words(size, total);
+        let word = word_type(size, total);
         if let Address::Linear(first, stride) = *address {
             if count == 1 && stride == i64::from(size) {
                 return smallvec![self.load_contiguous(first, of)];
@@ -276,7 +276,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// Loads one element for each lane, contiguous in memory.
+    /// Loads one element for each lane. The elements are contiguous in memory.
     pub(super) fn load_contiguous(&mut self, first: V, of: Scalar) -> Regs {
         let ty = self.shape.register(of, Mode::Varying);
         let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
@@ -292,7 +292,7 @@ impl Vectorizer<'_> {
         regs
     }
 
-    /// The base of an address, the index of each lane, and whether the indices have 64 bits.
+    /// Returns the base of an address, the index of each lane, and whether the indices have 64 bits.
     fn indices(&mut self, address: &Address) -> (Option<V>, Regs, bool) {
         match address {
             Address::Uniform(base) => (Some(*base), self.number(Scalar::I32, Mode::Varying, 0), false),
@@ -318,7 +318,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The base of an address, and the index vectors for each register of an access.
+    /// Returns the base of an address, and the index vectors for each register of an access.
     fn indices_for(&mut self, address: &Address, of: Scalar) -> (Option<V>, Vec<SmallVec<[V; 2]>>) {
         let (base, index, wide) = self.indices(address);
         let parts = (self.shape.lanes32() / self.shape.lanes64()) as usize;
@@ -356,7 +356,7 @@ impl Vectorizer<'_> {
         self.zero_extend(of, mode, &shifted)
     }
 
-    /// The addresses of all lanes in 64 bits.
+    /// Computes the 64-bit addresses of all lanes.
     pub(super) fn lane_addresses(&mut self, address: &Address) -> Regs {
         let ty = Type::Ptr(Space::Generic);
         let val = match address {
@@ -424,7 +424,7 @@ impl Vectorizer<'_> {
             return;
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
-        let word = words(size, total);
+        let word = word_type(size, total);
         if let Address::Linear(first, stride) = *address {
             if let [regs] = comps
                 && stride == i64::from(size)
@@ -467,7 +467,7 @@ impl Vectorizer<'_> {
         self.without_mask(|this| this.store_varying(place, of, std::slice::from_ref(&regs)));
     }
 
-    /// Stores one element for each lane, contiguous in memory.
+    /// Stores one element for each lane. The elements are contiguous in memory.
     pub(super) fn store_contiguous(&mut self, first: V, of: Scalar, regs: &[V]) {
         let masks = self.masks.exec.clone().map(|masks| self.masks_for(of, &masks));
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
@@ -568,7 +568,7 @@ impl Vectorizer<'_> {
         matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown)
     }
 
-    /// The address space of a pointer.
+    /// Returns the address space of a pointer.
     pub(super) fn space(&self, pointer: Value) -> Space {
         match self.ir_ty(pointer) {
             Type::Ptr(space) => space,
@@ -577,9 +577,9 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The word type for an access to components of `size` bytes, `total` bytes together. `None` if the components do not
-/// fill such words.
-pub(super) const fn words(size: u32, total: u32) -> Option<Scalar> {
+/// Returns the word type for an access to components of `size` bytes, `total` bytes together. Returns `None` if the
+/// components do not fill such words.
+pub(super) const fn word_type(size: u32, total: u32) -> Option<Scalar> {
     match total {
         8 if size < 8 => Some(Scalar::I64),
         _ if size < 4 && total.is_multiple_of(4) => Some(Scalar::I32),

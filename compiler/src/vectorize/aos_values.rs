@@ -26,7 +26,7 @@ pub(super) struct AosValue {
     /// As many lists as components, but each register contains several components. For `n` components, register `i` of
     /// list `p` is vector number `i * n + p` in memory.
     vectors: Comps,
-    /// The loop depth of its definition, and the block.
+    /// The loop depth and the block of the value's definition.
     def_site: (u32, Block),
 }
 
@@ -60,7 +60,8 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// Stores an AoS value. Returns false if the value is not one, memory has another order, or lanes are masked.
+    /// Stores an AoS value. Returns false if the value is not an AoS value, memory has another order, or lanes are
+    /// masked.
     pub(super) fn store_aos(&mut self, address: &Address, value: Value) -> bool {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
@@ -76,7 +77,7 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// The address of vector `number` in contiguous memory.
+    /// Returns the address of vector `number` in contiguous memory.
     fn vector_addr(&self, first: V, of: Scalar, number: u32) -> Addr {
         let bytes = u32::from(self.shape.register(of, Mode::Varying).lanes()) * of.size();
         Addr::offset(first, (number * bytes).cast_signed())
@@ -139,8 +140,8 @@ impl Vectorizer<'_> {
         Some(interleaved.into_iter().map(|vector| SmallVec::from_elem(vector, count)).collect())
     }
 
-    /// The registers of each component of an AoS value, computed at the definition of the value. `None` for other
-    /// values.
+    /// Computes the registers of each component of an AoS value, at the definition of the value. Returns `None` for
+    /// other values.
     pub(super) fn deinterleaved(&mut self, value: Value) -> Option<Comps> {
         let aos = self.forms.aos.get(&value)?;
         let (vectors, def_site) = (aos.vectors.clone(), aos.def_site);

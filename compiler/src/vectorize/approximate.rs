@@ -15,7 +15,7 @@ const F32: Scalar = Scalar::F32;
 const I32: Scalar = Scalar::I32;
 
 impl Vectorizer<'_> {
-    /// A `native_` function that uses polynomials.
+    /// Computes a `native_` function that uses polynomials.
     pub(super) fn native(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of != F32 {
             return Err(internal!("{op:?} of {of}"));
@@ -63,8 +63,8 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// `2^x`: a polynomial for the fraction, multiplied by the power of the nearest integer. The power is split into
-    /// two factors so that denormal results are correct.
+    /// Computes `2^x`: a polynomial for the fraction, multiplied by the power of the nearest integer. The power is
+    /// split into two factors so that denormal results are correct.
     fn exp2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let low = self.float(mode, -252.0);
         let high = self.float(mode, 254.0);
@@ -91,8 +91,8 @@ impl Vectorizer<'_> {
         value
     }
 
-    /// The logarithm to base 2: the exponent, plus a series in `(m - 1) / (m + 1)` for the mantissa `m`. The mantissa
-    /// is scaled to be between the square roots of 0.5 and 2.
+    /// Computes the logarithm to base 2: the exponent, plus a series in `(m - 1) / (m + 1)` for the mantissa `m`. The
+    /// mantissa is scaled to be between the square roots of 0.5 and 2.
     fn log2(&mut self, mode: Mode, x: &[V]) -> Regs {
         let least = self.float(mode, f32::MIN_POSITIVE);
         let is_small = self.compare_regs(VCmp::FLt, F32, mode, x, &least);
@@ -129,8 +129,8 @@ impl Vectorizer<'_> {
         self.select_regs(F32, mode, &is_negative, &nan, &value)
     }
 
-    /// The sine of an angle plus a number of quarter circles. Subtracts the nearest multiple of a quarter circle, and
-    /// selects one of two series and a sign.
+    /// Computes the sine of an angle plus a number of quarter circles. Subtracts the nearest multiple of a quarter
+    /// circle, and selects one of two series and a sign.
     fn sine(&mut self, mode: Mode, x: &[V], quarters: u64) -> Regs {
         let quarters_of_x = self.with_float(VBin::FMul, mode, x, std::f32::consts::FRAC_2_PI);
         let whole = self.un_regs(VUn::Round(Rounding::NearestEven), F32, mode, &quarters_of_x);

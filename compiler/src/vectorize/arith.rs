@@ -19,25 +19,25 @@ use crate::internal::internal;
 use crate::ir::{BinOp, CmpOp, MathOp, Scalar, Type, UnOp, Value};
 
 impl Vectorizer<'_> {
-    /// A binary operation on each pair of registers, in lanes of 32 or 64 bits. Does not extend narrow integers.
+    /// Emits a binary operation for each pair of registers, in lanes of 32 or 64 bits. Does not extend narrow integers.
     pub(super) fn bin_regs(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.zip(ty, a, b, |a, b| VOp::Bin(op, a, b))
     }
 
-    /// A unary operation on each register.
+    /// Emits a unary operation for each register.
     pub(super) fn un_regs(&mut self, op: VUn, of: Scalar, mode: Mode, a: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         self.map(ty, a, |a| VOp::Un(op, a))
     }
 
-    /// A constant in all registers of a component.
+    /// Creates all registers of a component that is a constant.
     pub(super) fn number(&mut self, of: Scalar, mode: Mode, bits: u64) -> Regs {
         let value = self.bits(self.shape.register(of, mode), bits);
         smallvec![value; self.shape.registers(of, mode)]
     }
 
-    /// A binary operation with a constant as the second operand.
+    /// Emits a binary operation with a constant as the second operand.
     pub(super) fn bin_const(&mut self, op: VBin, of: Scalar, mode: Mode, a: &[V], bits: u64) -> Regs {
         let b = self.number(of, mode, bits);
         self.bin_regs(op, of, mode, a, &b)
@@ -132,7 +132,7 @@ impl Vectorizer<'_> {
         self.compare_regs(op, of, mode, a, &b)
     }
 
-    /// The complement of a `bool`.
+    /// Computes the complement of a `bool`.
     pub(super) fn not(&mut self, mode: Mode, a: &[V]) -> Regs {
         match mode {
             Mode::Uniform => self.bin_const(VBin::Xor, Scalar::I32, mode, a, 1),
@@ -153,7 +153,7 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// [`UnOp`] on one component.
+    /// Applies a [`UnOp`] to one component.
     pub(super) fn unary(&mut self, op: UnOp, of: Scalar, mode: Mode, a: &[V]) -> Regs {
         match op {
             UnOp::Not if of == Scalar::Bool => self.not(mode, a),
@@ -163,7 +163,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// [`BinOp`] on one component.
+    /// Applies a [`BinOp`] to one component.
     pub(super) fn binary(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Lowered<Regs> {
         if of.is_float() {
             return self.float_binary(op, of, mode, a, b);
@@ -260,8 +260,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The high half of 64-bit products, from four products of 32-bit halves. For a signed product, each operand is
-    /// subtracted from the high half if the other operand is negative.
+    /// Computes the high half of 64-bit products, from four products of 32-bit halves. For a signed product, each
+    /// operand is subtracted from the high half if the other operand is negative.
     fn multiply_high_long(&mut self, signed: bool, a: &[V], b: &[V]) -> Regs {
         let (of, mode, half) = (Scalar::I64, Mode::Varying, u64::from(u32::MAX));
         let upper = |this: &mut Self, x: &[V]| match this.same_constant(x) {
@@ -346,7 +346,7 @@ impl Vectorizer<'_> {
         })
     }
 
-    /// [`CmpOp`] on one component.
+    /// Applies a [`CmpOp`] to one component.
     pub(super) fn compare(&mut self, op: CmpOp, ty: Type, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let of = scalar(ty);
         if of == Scalar::F16 {
@@ -362,7 +362,7 @@ impl Vectorizer<'_> {
         self.compare_regs(compared(op), of, mode, &a, &b)
     }
 
-    /// [`MathOp`] on one component.
+    /// Applies a [`MathOp`] to one component.
     pub(super) fn math(&mut self, op: MathOp, of: Scalar, mode: Mode, args: &[&[V]]) -> Lowered<Regs> {
         if of.is_float() { self.float_math(op, of, mode, args) } else { self.integer_math(op, of, mode, args[0]) }
     }
@@ -465,7 +465,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::FDiv, of, mode, &one, value)
     }
 
-    /// `a * b + c` with one rounding.
+    /// Computes `a * b + c` with one rounding.
     pub(super) fn fused(&mut self, of: Scalar, mode: Mode, a: &[V], b: &[V], c: &[V]) -> Regs {
         let ty = self.shape.register(of, mode);
         if of == Scalar::F64 && !self.shape.isa.caps().has_fma_f64 {
@@ -496,7 +496,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The comparison of the vector IR, for numbers of 32 or 64 bits.
+/// Returns the comparison of the vector IR, for numbers of 32 or 64 bits.
 const fn compared(op: CmpOp) -> VCmp {
     match op {
         CmpOp::Eq => VCmp::Eq,

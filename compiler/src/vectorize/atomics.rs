@@ -5,10 +5,11 @@
 //!   all lanes and executes one operation. The old value of a lane is the old value in memory, combined with the values
 //!   of the lanes before it.
 //! * Otherwise, the operation runs lane by lane. An atomic operation waits for exclusive access to its cache line, and
-//!   the next one starts after it. Therefore, the code first prefetches the cache lines of all lanes for writing.
+//!   the next operation starts only after it. Therefore, the code first prefetches the cache lines of all lanes for
+//!   writing.
 //! * Loads are ordinary loads. On processors with a weak memory order, stores are ordinary stores. Compare-and-exchange
-//!   is one operation of the vector IR. So are other stores, exchanges and integer sums if they have 32 or 64 bits. The
-//!   remaining operations are loops with compare-and-exchange.
+//!   is one operation of the vector IR. Other stores, exchanges and integer sums of 32 or 64 bits are also one
+//!   operation of the vector IR. The remaining operations are loops with compare-and-exchange.
 
 use smallvec::smallvec;
 use wgcl_codegen::vir::{
@@ -24,11 +25,12 @@ use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
 use crate::ir::{AtomicOp, BinOp, Scalar, Space, Value};
 
-/// Emits code for one lane. The parameters are the operands as scalars. Returns the result, or `None` if it has none.
+/// Emits code for one lane. The parameters are the operands as scalars. Returns the result, or `None` for code without
+/// a result.
 type ScalarLaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V]) -> Lowered<Option<V>> + 'f;
 
-/// The operation that combines the values of several lanes. `None` for float operations, and for operations that do not
-/// combine the old value and the operand.
+/// Returns the operation that combines the values of several lanes. Returns `None` for float operations, and for
+/// operations that do not combine the old value and the operand.
 fn combining_fold(op: AtomicOp, of: Scalar) -> Option<Fold> {
     let op = match op {
         AtomicOp::Sub => BinOp::Add,
@@ -38,7 +40,7 @@ fn combining_fold(op: AtomicOp, of: Scalar) -> Option<Fold> {
     Some(Fold { op, of })
 }
 
-/// The operation on the old value and the operand. `None` if the operation does not combine them.
+/// Returns the operation on the old value and the operand, or `None` if the atomic operation does not combine them.
 const fn operation(op: AtomicOp) -> Option<BinOp> {
     Some(match op {
         AtomicOp::Xchg | AtomicOp::Store | AtomicOp::Load => return None,
@@ -57,7 +59,7 @@ const fn operation(op: AtomicOp) -> Option<BinOp> {
     })
 }
 
-/// The memory format of a scalar's bits.
+/// Returns the memory format of a scalar's bits.
 const fn bits_in_memory(of: Scalar) -> Mem {
     match memory(of) {
         Mem::Elem(elem) => Mem::Elem(elem.int()),
@@ -171,7 +173,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The low 16 bits of a 2-byte number. Other numbers are returned unchanged.
+    /// Returns the low 16 bits of a 2-byte number. Returns other numbers unchanged.
     fn low_bits(&mut self, of: Scalar, value: V) -> V {
         if of.size() != 2 {
             return value;
@@ -180,7 +182,7 @@ impl<'a> Vectorizer<'a> {
         self.emit(Register::I32, VOp::Bin(VBin::And, value, mask))
     }
 
-    /// The bits of a float as an integer. Integers are returned unchanged.
+    /// Returns the bits of a float as an integer. Returns integers unchanged.
     fn int_scalar(&mut self, of: Scalar, value: V) -> V {
         if elem(of).is_float() { self.emit(Register::Scalar(elem(of).int()), VOp::Cast(VCast::Bitcast, value)) } else { value }
     }
@@ -227,7 +229,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// The new value in memory: `old` combined with `value`.
+    /// Computes the new value in memory: `old` combined with `value`.
     fn update(&mut self, op: AtomicOp, of: Scalar, old: V, value: V) -> Lowered<V> {
         let Some(bin) = operation(op) else { return Ok(if op == AtomicOp::Load { old } else { value }) };
         Ok(self.binary(bin, of, Mode::Uniform, &[old], &[value])?[0])

@@ -34,7 +34,7 @@ pub(super) struct CallFrame {
 const HEADER_BYTES: u32 = 64;
 
 impl CallFrame {
-    /// The frame of a function at an offset in the arena.
+    /// Creates the frame of a function at an offset in the arena.
     pub(super) fn of(function: &ir::Function, uniformity: &Uniformity<'_>, shape: &Shape, start: u32) -> Self {
         let mut end = start.next_multiple_of(64) + HEADER_BYTES;
         let mut place = |ty: Type| {
@@ -49,13 +49,13 @@ impl CallFrame {
     }
 }
 
-/// The mode of the registers that represent a value of a lane shape. Memory contains lane 0 of a linear value.
+/// Returns the mode of the registers that represent a value of a lane shape. Memory contains lane 0 of a linear value.
 const fn mode(lane_shape: LaneShape) -> Mode {
     if matches!(lane_shape, LaneShape::Varying) { Mode::Varying } else { Mode::Uniform }
 }
 
 impl Vectorizer<'_> {
-    /// The lane shape of results.
+    /// Returns the lane shape of the results of called functions.
     fn result_shape(&self) -> LaneShape {
         if self.shape.lanes == 1 { LaneShape::Uniform } else { LaneShape::Varying }
     }

@@ -46,8 +46,8 @@ pub(super) struct Fold {
 
 impl Vectorizer<'_> {
     pub(super) fn collective(&mut self, result: Option<Value>, sub: bool, op: GroupOp, args: &[Value]) -> Lowered<()> {
-        // A barrier has no result. The lanes run in lockstep, so it only orders accesses. See `Op::Barrier` in
-        // `checked_operation`.
+        // An operation without a result is a barrier. The lanes run in lockstep, so the barrier only orders accesses.
+        // See `Op::Barrier` in `checked_operation`.
         let Some(result) = result else {
             if !self.shape.isa.caps().has_strong_memory_order {
                 self.b.effect(VOp::Fence);
@@ -66,7 +66,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// A collective operation of a gang with one lane.
+    /// Computes a collective operation of a gang with one lane.
     fn collective_of_one(&mut self, op: GroupOp, value: Value) -> Val {
         let of = scalar(self.ir_ty(value));
         match op {
@@ -126,7 +126,7 @@ impl Vectorizer<'_> {
 
     // Active lanes
 
-    /// A bit mask of active lanes: those in which a `bool` is true, or with `not`, those in which it is false.
+    /// Computes a bit mask of active lanes: those in which a `bool` is true, or with `not`, those in which it is false.
     pub(super) fn active_lanes_where(&mut self, value: Value, not: bool) -> V {
         let masks = self.regs(value, Mode::Varying);
         let (value_bits, here) = (self.mask_bits(&masks), self.live_bits());
@@ -134,7 +134,7 @@ impl Vectorizer<'_> {
         self.op(Register::I32, VOp::Bin(op, here, value_bits))
     }
 
-    /// The index of the first active lane.
+    /// Computes the index of the first active lane.
     fn first_lane(&mut self) -> V {
         if self.masks.exec.is_none() {
             return self.i32(0);
@@ -148,12 +148,12 @@ impl Vectorizer<'_> {
         self.value_of_lane(value, lane)
     }
 
-    /// A value that the program guarantees to be equal in all active lanes, as a scalar.
+    /// Returns a value that the program guarantees to be equal in all active lanes, as a scalar.
     pub(super) fn equal_active_value(&mut self, value: Value) -> V {
         if self.is_uniform(value) { self.first(value) } else { self.first_active_value(value) }
     }
 
-    /// The registers of a value, with the neutral element in inactive lanes.
+    /// Returns the registers of a value, with the neutral element in inactive lanes.
     pub(super) fn active_or_neutral(&mut self, fold: Fold, value: Value) -> Regs {
         let regs = self.regs(value, Mode::Varying);
         match self.masks.exec.clone() {
@@ -167,7 +167,8 @@ impl Vectorizer<'_> {
 
     // Values of other lanes
 
-    /// The value in lane `lane`. An index out of range selects any lane, or continues the sequence of a linear value.
+    /// Returns the value in lane `lane`. An index out of range selects any lane, or continues the sequence of a linear
+    /// value.
     fn value_of_lane(&mut self, value: Value, lane: V) -> V {
         let (of, last) = (scalar(self.ir_ty(value)), self.shape.lanes - 1);
         if let Val::Linear(first, stride) = self.val(value) {
@@ -192,14 +193,14 @@ impl Vectorizer<'_> {
         made
     }
 
-    /// The value in a lane with a constant index.
+    /// Returns the value in a lane with a constant index.
     pub(super) fn value_of_constant_lane(&mut self, of: Scalar, regs: &[V], lane: u32) -> V {
         let each = u32::from(self.b.ty(regs[0]).lanes());
         let ty = self.shape.register(of, Mode::Uniform);
         self.op(ty, VOp::Extract(regs[(lane / each) as usize], (lane % each) as u8))
     }
 
-    /// `shuffle`, `shuffle_xor`, `shuffle_up` and `shuffle_down`.
+    /// Lowers `shuffle`, `shuffle_xor`, `shuffle_up` and `shuffle_down`.
     fn shuffled(&mut self, op: GroupOp, value: Value, other: Value) -> Lowered<Regs> {
         let (of, lanes) = (scalar(self.ir_ty(value)), self.shape.lanes);
         let (regs, last) = (self.regs(value, Mode::Varying), lanes - 1);
@@ -265,7 +266,7 @@ impl Vectorizer<'_> {
         places.chunks(each as usize).map(|places| self.pick_lanes(&sources, ty, places)).collect()
     }
 
-    /// A register with lanes of one or two registers. Fails if the lanes come from more registers.
+    /// Creates a register with lanes of one or two registers. Fails if the lanes come from more registers.
     fn pick_lanes(&mut self, sources: &[V], ty: Register, places: &[u32]) -> Lowered<V> {
         let each = u32::from(ty.lanes());
         let mut used: SmallVec<[V; 2]> = SmallVec::new();
@@ -377,12 +378,12 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The lane `step` lanes before this one, or `None` if it is in another cluster.
+/// Returns the lane `step` lanes before `lane`, or `None` if that lane is in another cluster.
 const fn earlier(lane: u32, step: u32, size: u32) -> Option<u32> {
     if lane % size >= step { Some(lane - step) } else { None }
 }
 
-/// The source lane of a shuffle.
+/// Returns the source lane of a shuffle.
 const fn shuffle_source(op: GroupOp, lane: u32, by: u32) -> u32 {
     match op {
         GroupOp::ShuffleUp => lane.wrapping_sub(by),
@@ -391,8 +392,8 @@ const fn shuffle_source(op: GroupOp, lane: u32, by: u32) -> u32 {
     }
 }
 
-/// The lane shape of the result of a collective operation. `of` returns the lane shape of a value. `constant` returns
-/// the bits of a constant.
+/// Returns the lane shape of the result of a collective operation. `of` returns the lane shape of a value. `constant`
+/// returns the bits of a constant.
 pub(super) fn lane_shape(
     (sub, op, args): (bool, GroupOp, &[Value]),
     lanes: u32,

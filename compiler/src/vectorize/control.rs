@@ -113,7 +113,7 @@ impl<'a> Vectorizer<'a> {
                 _ => self.instruction(inst)?,
             }
             if self.b.is_ended() {
-                // A loop without an exit, or a construct whose regions all jump.
+                // The instruction is a loop without an exit, or a construct whose regions all jump.
                 return Ok(End::Left);
             }
             if let [Inst { op: Op::Unreachable, .. }] = insts[index + 1..]
@@ -151,7 +151,7 @@ impl<'a> Vectorizer<'a> {
     /// no lane is active.
     fn instructions_if_any(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
         let Some(masks) = self.masks.exec.clone() else { return self.instructions(insts, results, if_no_lane) };
-        // Only the end of the region follows, which can run with no active lane.
+        // If only the end of the region follows, no branch is needed: the end can run with no active lane.
         if let [Inst { op: Op::Yield(_), .. }] = insts {
             return self.instructions(insts, results, if_no_lane);
         }
@@ -222,12 +222,12 @@ impl<'a> Vectorizer<'a> {
         smallvec![none; self.shape.registers(Scalar::Bool, Mode::Varying)]
     }
 
-    /// The condition that any lane is set in the masks.
+    /// Returns the condition that any lane is set in the masks.
     pub(super) fn any(&mut self, masks: &[V]) -> Cond {
         Cond::Any(self.union(masks))
     }
 
-    /// The union of the masks.
+    /// Computes the union of the masks.
     pub(super) fn union(&mut self, masks: &[V]) -> V {
         let ty = self.b.ty(masks[0]);
         masks[1..].iter().fold(masks[0], |sum, &mask| self.op(ty, VOp::Bin(BinOp::Or, sum, mask)))
@@ -323,8 +323,8 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Merges the values that regions yield. A varying result is selected by the masks, with precedence for later
-    /// regions. If a result is not varying, either only one region yields it, or all regions yield the same value,
-    /// which is defined outside of them. A region that no lane takes yields undefined registers.
+    /// regions. If a result is not varying, either exactly one region yields it, or all regions yield the same value,
+    /// which is defined outside of the regions. A region that no lane takes yields undefined registers.
     fn merge(&mut self, results: &[(LaneShape, Type)], paths: &[SplitRegion<'a>]) -> Vec<V> {
         let given: Vec<(&SplitRegion<'a>, &'a [Value], &[V])> = paths
             .iter()
@@ -364,7 +364,7 @@ impl<'a> Vectorizer<'a> {
         made
     }
 
-    /// Vectorises a region without a branch. It must be cheap, because it also runs if no lane takes it.
+    /// Vectorises a region without a branch. The region must be cheap, because it also runs if no lane takes it.
     fn lower_predicated(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         self.masks.exec = Some(masks);
         Ok(match self.region(region, results)? {
@@ -557,7 +557,7 @@ fn region_may_exit(region: &Region) -> bool {
 pub(super) fn may_return(region: &Region) -> bool {
     let ends = |(index, inst): (usize, &Inst)| match inst.op {
         Op::Return(_) => true,
-        // After a construct whose regions all jump, the instruction itself is unreachable.
+        // After a construct whose regions all jump, the `Unreachable` instruction is never executed.
         Op::Unreachable => !index.checked_sub(1).and_then(|before| region.insts.get(before)).is_some_and(all_regions_jump),
         _ => inst.op.regions().into_iter().any(may_return),
     };

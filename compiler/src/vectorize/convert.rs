@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         self.select_regs(Scalar::I64, mode, &inside, regs, &null)
     }
 
-    /// A `bool` that is true for addresses in bytes `start..start + size` of the arena.
+    /// Computes a `bool` that is true for addresses in bytes `start..start + size` of the arena.
     fn is_within(&mut self, mode: Mode, regs: &[V], (start, size): (u32, u32)) -> Regs {
         let start = self.arena_at(start);
         let start = if mode == Mode::Uniform { smallvec![start] } else { self.splat(start, Scalar::I64) };
@@ -113,7 +113,8 @@ impl Vectorizer<'_> {
 
     fn integer_to_float(&mut self, signed: bool, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Regs {
         if to == Scalar::F16 {
-            // An integer that `float` cannot represent exactly is infinite as a `half`.
+            // An integer that `float` cannot represent exactly is infinite as a `half`. So the conversion by `float` is
+            // exact.
             let floats = self.integer_to_float(signed, from, Scalar::F32, mode, regs);
             return self.float_to_half(mode, &floats);
         }
@@ -167,8 +168,9 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. It has 13 more
-    /// significant bits than a `half`. Two more are sufficient for a correct second rounding.
+    /// Converts `double` to `half` as if with one rounding. The intermediate `float` is rounded to odd. With this
+    /// rounding, two more significant bits than in a `half` suffice for a correct second rounding. A `float` has 13
+    /// more.
     pub(super) fn double_to_half(&mut self, mode: Mode, regs: &[V]) -> Regs {
         let near = self.narrow(VCast::FToF, Scalar::F32, mode, regs);
         let back = self.widen(VCast::FToF, Scalar::F64, mode, &near);
@@ -188,13 +190,13 @@ impl Vectorizer<'_> {
         self.float_to_half(mode, &floats)
     }
 
-    /// Conjunction of `bool`s.
+    /// Computes the conjunction of `bool`s.
     pub(super) fn bool_and(&mut self, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let of = if mode == Mode::Uniform { Scalar::I32 } else { Scalar::Bool };
         self.bin_regs(VBin::And, of, mode, a, b)
     }
 
-    /// The bits of a number as an integer of the same size.
+    /// Returns the bits of a number as an integer of the same size.
     pub(super) fn as_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
             Scalar::F32 => self.cast_lanes(VCast::Bitcast, Scalar::I32, mode, regs),
@@ -203,7 +205,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The inverse of [`Self::as_integer`].
+    /// Returns the number whose bits are an integer of the same size. This is the inverse of [`Self::as_integer`].
     pub(super) fn reinterpret_integer(&mut self, of: Scalar, mode: Mode, regs: &[V]) -> Regs {
         match of {
             Scalar::F32 | Scalar::F64 => self.cast_lanes(VCast::Bitcast, of, mode, regs),
@@ -225,7 +227,7 @@ impl Vectorizer<'_> {
         made.iter().map(|regs| self.reinterpret_integer(to, mode, regs)).collect()
     }
 
-    /// Combines narrow integers to a wide integer. The first one has the lowest bits.
+    /// Combines narrow integers to a wide integer. The first narrow integer has the lowest bits.
     fn combine_words(&mut self, from: Scalar, to: Scalar, mode: Mode, parts: &[Regs]) -> Regs {
         let (from_bits, wide) = (from.bits(), to.bits() == 64);
         let of = if wide { Scalar::I64 } else { Scalar::I32 };
@@ -245,7 +247,7 @@ impl Vectorizer<'_> {
         sum
     }
 
-    /// Splits a wide integer into narrow integers. The first one has the lowest bits.
+    /// Splits a wide integer into narrow integers. The first narrow integer has the lowest bits.
     fn split_words(&mut self, from: Scalar, to: Scalar, mode: Mode, regs: &[V]) -> Comps {
         let (from_bits, to_bits) = (from.bits(), to.bits());
         let of = if from_bits == 64 { Scalar::I64 } else { Scalar::I32 };

@@ -17,8 +17,8 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 /// The assumed number of iterations of a loop.
 const LOOP_WEIGHT: u64 = 8;
 
-/// The shape with lanes along dimension 1 instead of 0. `None` if `shape` has fewer than four lanes or another vector
-/// dimension. Also `None` if the size of the group does not allow it, or the order of work-items is observable.
+/// Returns the shape with lanes along dimension 1 instead of 0. Returns `None` if `shape` has fewer than four lanes or
+/// another vector dimension, if the size of the group does not allow it, or if the order of work-items is observable.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })
@@ -26,7 +26,8 @@ pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
 
 /// Whether the accesses in the candidate's shape cost less than three quarters of those in the current shape.
 pub(super) fn is_cheaper(function: &Function, candidate: &Uniformity<'_>, current: &Uniformity<'_>) -> bool {
-    let cost = |uniformity: &Uniformity<'_>| Costs { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
+    let cost =
+        |uniformity: &Uniformity<'_>| AccessCosts { function, uniformity, lanes: uniformity.shape().lanes.into() }.region(&function.body);
     cost(candidate) * 4 < cost(current) * 3
 }
 
@@ -40,13 +41,13 @@ fn depends_on_order(function: &Function) -> bool {
 }
 
 /// Estimates the costs of a kernel's accesses.
-struct Costs<'a, 'f> {
+struct AccessCosts<'a, 'f> {
     function: &'a Function,
     uniformity: &'a Uniformity<'f>,
     lanes: u64,
 }
 
-impl Costs<'_, '_> {
+impl AccessCosts<'_, '_> {
     fn region(&self, region: &Region) -> u64 {
         region
             .insts
@@ -65,11 +66,11 @@ impl Costs<'_, '_> {
             .fold(0, u64::saturating_add)
     }
 
-    /// The cost of an access; `each` is the cost of one component of one lane.
+    /// Returns the cost of an access. `each` is the cost of one component of one lane, if the access is not contiguous.
     fn access(&self, pointer: Value, ty: Type, each: u64) -> u64 {
         let (size, components) = (i64::from(scalar(ty).size()), u64::from(ty.lanes()));
         match self.uniformity.lane_shape(pointer) {
-            // The layout of private memory is efficient in both shapes.
+            // The layout of private memory is efficient for either vector dimension.
             _ if self.function.ty(pointer) == Type::Ptr(Space::Private) => 0,
             LaneShape::Uniform | LaneShape::Unknown => 1,
             LaneShape::Linear(stride) if stride == size * i64::from(ty.lanes()) => components,

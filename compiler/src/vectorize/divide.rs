@@ -1,9 +1,9 @@
 //! Integer division. It never traps: the result of a division by zero is undefined.
 //!
 //! A division by a constant becomes a multiplication ([`Vectorizer::divide_by`]), as described by Granlund and
-//! Montgomery, "Division by Invariant Integers using Multiplication", 1994. So does a 32-bit vector division by a
-//! [uniform value](super::invariant_division). Other vector divisions of up to 32 bits use floating-point operations,
-//! whose truncated results are exact. Other 64-bit vector divisions are scalarised.
+//! Montgomery, "Division by Invariant Integers using Multiplication", 1994. A 32-bit vector division by a [uniform
+//! value](super::invariant_division) also becomes a multiplication. Other vector divisions of up to 32 bits use
+//! floating-point operations, whose truncated results are exact. Other 64-bit vector divisions are scalarised.
 
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, CmpOp as VCmp, Op as VOp, Type as Register, UnOp as VUn, Value as V};
 
@@ -13,7 +13,7 @@ use super::vectorizer::Vectorizer;
 use crate::ir::{BinOp, Scalar};
 
 impl Vectorizer<'_> {
-    /// An integer division or remainder.
+    /// Lowers an integer division or remainder.
     pub(super) fn divide(&mut self, op: BinOp, of: Scalar, mode: Mode, a: &[V], b: &[V]) -> Regs {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         if let Some(divisor) = self.same_constant(b).map(|bits| bits & of.mask()).filter(|&divisor| divisor != 0) {
@@ -33,7 +33,7 @@ impl Vectorizer<'_> {
         self.scalars(wide, mode, &[&a, &b], wide, &mut |this, of| this.divide_scalars(op, wide, of[0], of[1]))
     }
 
-    /// A scalar division. It replaces divisors that would trap: 0, and -1 if signed.
+    /// Emits a scalar division. Replaces divisors that would trap: 0, and -1 if signed.
     fn divide_scalars(&mut self, op: BinOp, of: Scalar, a: V, b: V) -> V {
         let ty = Register::Scalar(elem(of));
         let (one, zero, minus) = (self.bits(ty, 1), self.bits(ty, 0), self.bits(ty, of.mask()));
@@ -55,7 +55,8 @@ impl Vectorizer<'_> {
         self.emit(ty, VOp::Select(is_minus, other, made))
     }
 
-    /// Quotients of integers below 2^32 are exact in doubles after truncation. Those below 2^16 are exact in floats.
+    /// Divides with floating-point operations. After truncation, quotients of integers below 2^32 are exact in doubles,
+    /// and quotients of integers below 2^16 are exact in floats.
     fn divide_as_floats(&mut self, op: BinOp, signed: bool, of: Scalar, a: &[V], b: &[V]) -> Regs {
         let mode = Mode::Varying;
         let (a, b) = (self.extend(of, mode, a, signed), self.extend(of, mode, b, signed));
@@ -78,7 +79,7 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::Sub, Scalar::I32, mode, &a, &product)
     }
 
-    /// The bits of a constant that all registers contain, or `None` if they contain anything else.
+    /// Returns the bits of a constant that all registers contain, or `None` if they contain anything else.
     pub(super) fn same_constant(&self, regs: &[V]) -> Option<u64> {
         let (first, others) = regs.split_first()?;
         others.iter().all(|reg| reg == first).then(|| self.constant_bits(*first)).flatten()
@@ -133,7 +134,7 @@ impl Vectorizer<'_> {
         let sum = self.bin_regs(VBin::Add, of, mode, &half, &high);
         self.bin_const(VBin::LShr, of, mode, &sum, u64::from(shift - 1))
     }
-    /// The upper half of a product, shifted right.
+    /// Computes the upper half of a product, shifted right.
     fn scaled_product(&mut self, of: Scalar, mode: Mode, a: &[V], factor: u64, shift: u32) -> Regs {
         let factor = self.number(of, mode, factor);
         let high = self.multiply_high(false, of, mode, a, &factor);

@@ -31,11 +31,12 @@ pub(super) struct LocalMemory {
     pub size: u32,
 }
 
-/// Padding in bytes after a `__local` argument. Some programs access it, because other drivers allow that.
+/// Padding in bytes after a `__local` argument. Some programs access bytes after the argument, which other drivers
+/// allow.
 const ARG_PADDING: u32 = 128;
 
 impl LocalMemory {
-    /// The layout for a module and the sizes of its `__local` arguments.
+    /// Creates the layout for a module and the sizes of its `__local` arguments.
     pub(super) fn of(globals: &[GlobalVar], args: &[u32]) -> Self {
         let mut this = Self { program: ProgramLayout::of(globals), ..Self::default() };
         let mut end = 0_u32;
@@ -71,8 +72,8 @@ pub(super) struct ArenaLayout {
 }
 
 impl ArenaLayout {
-    /// The layout for function 0 and called functions. `copies` is the number of work-items for which the kernel has
-    /// private variables at a time.
+    /// Creates the layout for function 0 and called functions. `copies` is the number of work-items for which the
+    /// kernel has private variables at a time.
     pub(super) fn of(module: &Module, kernel: &Function, called: &[Func], args: &[u32], shape: Shape, copies: u32) -> Self {
         let local = LocalMemory::of(&module.globals, args);
         let count = module.functions.len();
@@ -97,8 +98,8 @@ impl ArenaLayout {
         (self.private[func.index()], self.variables[func.index()]) = (private, at);
     }
 
-    /// The frame of a function, with private variables for `items` work-items. `next` is the offset of the first free
-    /// byte.
+    /// Creates the frame of a function, with private variables for `items` work-items. `next` is the offset of the
+    /// first free byte.
     pub(super) fn frame(&self, func: Func, items: u32, next: u32) -> Frame {
         let (private, variables) = (self.private[func.index()].clone(), self.variables[func.index()]);
         let (element_major_at, _) = element_major_range(&private, variables, items);
@@ -118,7 +119,8 @@ impl ArenaLayout {
     }
 }
 
-/// The offset of the element-major variables, and of their end, which is also the end of all variables.
+/// Returns the offset of the element-major variables, and the offset of their end, which is also the end of all
+/// variables.
 fn element_major_range(private: &PrivateMemory, variables: u32, items: u32) -> (u32, u32) {
     let element_major = variables.saturating_add(private.stride.saturating_mul(items)).next_multiple_of(ARENA_ALIGN);
     (element_major, element_major.saturating_add(private.element_major_bytes.saturating_mul(items)).next_multiple_of(ARENA_ALIGN))
@@ -154,7 +156,7 @@ impl Frame {
         at
     }
 
-    /// The offset of the end of the allocated bytes, for [`Self::release`].
+    /// Returns the offset of the end of the allocated bytes, for [`Self::release`].
     pub(super) const fn mark(&self) -> u32 {
         self.next
     }
@@ -164,7 +166,7 @@ impl Frame {
         self.next = mark;
     }
 
-    /// The size of the arena in bytes.
+    /// Returns the size of the arena in bytes.
     pub(super) const fn size(&self) -> u32 {
         self.most
     }

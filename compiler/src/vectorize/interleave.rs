@@ -17,7 +17,7 @@ use crate::ir::{Function, Inst, Op, Region, Value};
 /// The maximum number of lanes. Each has a bit in a 32-bit word.
 const MAX_LANES: u32 = 32;
 
-/// The shape for a kernel with loops: the largest number of vectors for which interleaving is profitable.
+/// Returns the shape for a kernel with loops: the largest number of vectors for which interleaving is profitable.
 pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     let (shape, caps) = (uniformity.shape(), uniformity.caps());
     let fills_vectors = shape.lanes * 4 == caps.vector_bytes;
@@ -39,8 +39,8 @@ pub(super) fn interleave(function: &Function, uniformity: &Uniformity<'_>) -> Sh
 /// `docs/internals/aarch64.md` has the effect on several cores.
 const MAX_STRAIGHT_INSTS: usize = 128;
 
-/// The shape for a kernel without loops: the largest number of vectors whose values fit in registers, if the
-/// instruction set profits.
+/// Returns the shape for a kernel without loops: the largest number of vectors whose values fit in registers. Returns
+/// the shape with one vector if the instruction set does not profit.
 pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     let (shape, caps) = (uniformity.shape(), uniformity.caps());
     let mut insts = 0;
@@ -64,8 +64,8 @@ pub(super) fn interleave_straight_code(function: &Function, uniformity: &Uniform
 }
 
 /// Whether interleaving is profitable in a region: work-items leave its loops at nearly the same time, and its
-/// innermost loops need at most `registers` registers for one vector. False if the region contains calls outside of
-/// its innermost loops.
+/// innermost loops need at most `registers` registers for one vector. Returns false if the region contains calls
+/// outside of its innermost loops.
 fn is_profitable(function: &Function, region: &Region, uniformity: &Uniformity<'_>, registers: usize) -> bool {
     region.insts.iter().all(|inst| match &inst.op {
         Op::Call(..) => false,
@@ -112,7 +112,7 @@ fn fits_registers(params: &[Value], body: &Region, uniformity: &Uniformity<'_>, 
     most.unsigned_abs() <= registers
 }
 
-/// The number of registers that a value occupies for one vector of work-items.
+/// Returns the number of registers that a value occupies for one vector of work-items.
 fn size(value: Value, uniformity: &Uniformity<'_>) -> usize {
     if uniformity.lane_shape(value) != LaneShape::Varying {
         return 0;

@@ -29,9 +29,9 @@ struct Words {
     step: u32,
 }
 
-/// The words of `count` components for work-items that are `stride` bytes apart. `None` unless the stride is a power of
-/// two from 2 to [`MAX_WORDS`] words, and the components are whole words that fit in the stride.
-fn words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
+/// Returns the words of `count` components for work-items that are `stride` bytes apart. Returns `None` unless the
+/// stride is a power of two from 2 to [`MAX_WORDS`] words, and the components are whole words that fit in the stride.
+fn strided_words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };
     let step = u32::try_from(stride).ok()? / unit.size();
@@ -48,7 +48,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_some() {
             return None;
         }
-        let words = words(of, count, stride)?;
+        let words = strided_words(of, count, stride)?;
         if of.size() * count != words.step * words.of.size() && i64::from(align) < stride {
             return None;
         }
@@ -81,7 +81,7 @@ impl Vectorizer<'_> {
         if self.masks.exec.is_some() || is_contiguous {
             return false;
         }
-        let words = words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
+        let words = strided_words(of, count, stride).filter(|words| of.size() * count == words.step * words.of.size());
         let Some(words) = words else { return self.store_unrolled(first, stride, of, comps) };
         let comps: Comps = if of == words.of { comps.iter().cloned().collect() } else { self.bitcast(of, words.of, Mode::Varying, comps) };
         let ty = self.shape.register(words.of, Mode::Varying);
@@ -103,7 +103,7 @@ impl Vectorizer<'_> {
         self.unroll_stores(of, comps, &mut |_, lane| Addr::offset(first, stride * lane.cast_signed()))
     }
 
-    /// As [`Self::store_unrolled`], for addresses without a constant stride.
+    /// Does the same as [`Self::store_unrolled`], for addresses without a constant stride.
     fn store_unrolled_based(&mut self, address: &Address, of: Scalar, comps: &[Regs]) -> bool {
         let Address::Based(base, offsets) = address else { return false };
         if self.masks.exec.is_some() || !self.may_unroll_stores(comps) {
@@ -134,7 +134,7 @@ impl Vectorizer<'_> {
         }
         let (size, total) = (of.size(), of.size() * comps.len() as u32);
         if size < 4
-            && let Some(word) = super::access::words(size, total)
+            && let Some(word) = super::access::word_type(size, total)
         {
             let wide = self.bitcast(of, word, Mode::Varying, comps);
             return self.unroll_stores(word, &wide, place);
@@ -158,7 +158,8 @@ impl Vectorizer<'_> {
         true
     }
 
-    /// As [`Self::unroll_stores`], but interleaves the components first, so that 8 or 16 bytes are copied at a time.
+    /// Does the same as [`Self::unroll_stores`], but interleaves the components first, so that 8 or 16 bytes are copied
+    /// at a time.
     fn unroll_interleaved_stores(&mut self, of: Scalar, comps: &[Regs], place: &mut dyn FnMut(&mut Self, u32) -> Addr) {
         let (ty, total) = (self.shape.register(of, Mode::Varying), of.size() * comps.len() as u32);
         let bytes = u32::from(ty.lanes()) * of.size();
@@ -206,7 +207,7 @@ impl Vectorizer<'_> {
         (0..groups).flat_map(|first| self.deinterleave_within(ty, &group(first), lanes_per_128_bits)).collect()
     }
 
-    /// The inverse of [`Self::deinterleave`].
+    /// Interleaves `n` vectors. This is the inverse of [`Self::deinterleave`].
     pub(super) fn interleave(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         if self.shape.isa.caps().has_cheap_shuffles {
             return self.interleave_within(ty, list, ty.lanes());
@@ -235,7 +236,7 @@ impl Vectorizer<'_> {
         apart
     }
 
-    /// The inverse of [`Self::split_halves`].
+    /// Restores the order of the 128-bit halves before [`Self::split_halves`].
     fn join_halves(&mut self, ty: Register, list: &[V]) -> Vec<V> {
         let (lanes, half) = (ty.lanes(), ty.lanes() / 2);
         if lanes == lanes_per_128_bits(ty) {
@@ -287,7 +288,7 @@ impl Vectorizer<'_> {
     }
 }
 
-/// The number of lanes in sixteen bytes.
+/// Returns the number of lanes in 16 bytes.
 fn lanes_per_128_bits(ty: Register) -> u8 {
     ty.elem().map_or(4, |elem| (16 / elem.bytes()) as u8)
 }

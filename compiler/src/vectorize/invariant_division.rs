@@ -22,12 +22,12 @@ use crate::ir::{BinOp, Scalar};
 pub(super) struct Divisor {
     factor: V,
     shifts: [V; 2],
-    /// For signed divisions: all ones if the divisor is negative, otherwise 0.
+    /// All ones if the divisor is negative, otherwise 0. `None` for unsigned divisions.
     sign: Option<V>,
 }
 
 impl Vectorizer<'_> {
-    /// The scalar that all registers are splats of, or `None` if there is no such scalar.
+    /// Returns the scalar that all registers are splats of, or `None` if there is no such scalar.
     pub(super) fn same_scalar(&self, regs: &[V]) -> Option<V> {
         let (first, others) = regs.split_first()?;
         let alike = others.iter().all(|reg| reg == first);
@@ -75,8 +75,8 @@ impl Vectorizer<'_> {
         self.bin_regs(VBin::LShr, of, mode, &sum, &second)
     }
 
-    /// The multiplication that replaces a division. It is placed in the block that defines the divisor, so that all
-    /// users share it.
+    /// Returns the multiplication that replaces a division. It is placed in the block that defines the divisor, so that
+    /// all users share it.
     fn divisor(&mut self, number: V, signed: bool) -> Divisor {
         if let Some(&known) = self.cache.divisors.get(&(number, signed)) {
             return known;
@@ -99,7 +99,7 @@ impl Vectorizer<'_> {
             size = bin(self, narrow, VBin::Sub, flipped, divisor_sign);
             sign = Some(divisor_sign);
         }
-        // A scalar division by 0 would trap.
+        // Replace a divisor of 0 by 1, because a scalar division by 0 would trap.
         let is_zero = self.emit(narrow, VOp::Cmp(VCmp::Eq, size, zero));
         let size = self.emit(narrow, VOp::Select(is_zero, one, size));
         let less = bin(self, narrow, VBin::Sub, size, one);

@@ -92,7 +92,7 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
         frame: arena.frame(Func(0), copies, end),
     };
     let args = ArgPlaces::of(&kernel);
-    let (code, frame) = entered(begin, args.clone(), arena.variables[0], key, by_groups)?;
+    let (code, frame) = lower_kernel(begin, args.clone(), arena.variables[0], key, by_groups)?;
     let entry = made.functions.len();
     made.functions.push(code);
     Ok(VectorizedKernel {
@@ -108,8 +108,8 @@ pub(super) fn vectorize(module: &ir::Module, key: &KernelKey, fused: bool, style
     })
 }
 
-/// The uniformity of called functions. If a function has pointer parameters, each parameter has the lane shape that the
-/// arguments of all calls have in common. All parameters of other functions are varying.
+/// Computes the uniformity of called functions. If a function has pointer parameters, each parameter has the lane shape
+/// that the arguments of all calls have in common. All parameters of other functions are varying.
 fn called_uniformity<'m>(
     module: &'m ir::Module,
     called: &[Func],
@@ -160,7 +160,7 @@ fn lower_called(begin: VectorizerParams<'_>, call: &CallFrame, variables: u32, k
 }
 
 /// Vectorises the kernel, with the parameters `(launch, worker, first, end)`.
-fn entered(
+fn lower_kernel(
     begin: VectorizerParams<'_>,
     args: ArgPlaces,
     variables: u32,
@@ -185,7 +185,7 @@ fn entered(
 }
 
 impl<'a> Vectorizer<'a> {
-    /// The address of a byte of the arena.
+    /// Computes the address of a byte of the arena.
     pub(super) fn arena_at(&mut self, at: u32) -> V {
         let by = self.i64(u64::from(at));
         self.op(Register::I64, VOp::Bin(VBin::Add, self.frame.base, by))
@@ -214,7 +214,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.slots.extend(masks);
     }
 
-    /// The loop over a range of groups. Returns the block after it.
+    /// Emits the loop over a range of groups. Returns the block after the loop.
     fn groups(&mut self, first: V, end: V, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<vir::Block> {
         let count = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_count) + 4 * dimension));
         let base = [0, 1, 2].map(|dimension: usize| self.launch_word(offset_of!(LaunchContext, group_base) + 4 * dimension));
@@ -264,7 +264,7 @@ impl<'a> Vectorizer<'a> {
         Ok(done)
     }
 
-    /// A loop over the gangs of a group.
+    /// Emits a loop over the gangs of a group.
     pub(super) fn gang_loop(&mut self, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
         let latch = self.b.block();
         let zero = self.i32(0);
@@ -323,7 +323,7 @@ impl<'a> Vectorizer<'a> {
         self.region(body, &[]).map(drop)
     }
 
-    /// The address of the current gang's first element in an array with one element for each work-item.
+    /// Computes the address of the current gang's first element in an array with one element for each work-item.
     pub(super) fn item_addr(&mut self, at: u32, element: Elem) -> Addr {
         let linear = self.items.linear.unwrap_or_else(|| self.i32(0));
         let index = self.op(Register::I64, VOp::Cast(VCast::ZExt, linear));

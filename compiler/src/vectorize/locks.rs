@@ -5,9 +5,9 @@
 //! ...
 //! atomic_xchg(lock, 0);                           so the first lane that acquires it never releases it
 //! ```
-//! OpenCL guarantees no forward progress for such a kernel. But programs rely on it, and it works if each work-item
-//! runs to its end before the next one starts. A retry loop without a release after it (such as a float addition by
-//! compare-and-exchange) is not a lock: in each iteration, at least one lane succeeds.
+//! OpenCL guarantees no forward progress for such a kernel. But programs contain such loops, and they end if each
+//! work-item runs to its end before the next work-item starts. A retry loop without a release after it (such as a float
+//! addition by compare-and-exchange) is not a lock: in each iteration, at least one lane succeeds.
 
 use crate::analysis::calls::callees_first;
 use crate::ir::{AtomicOp, Func, Inst, Module, Op, Region};
@@ -15,20 +15,20 @@ use crate::ir::{AtomicOp, Func, Inst, Module, Op, Region};
 /// The kinds of atomic operations in a function or region, including its callees.
 #[derive(Clone, Copy, Debug, Default)]
 struct AtomicUses {
-    /// An operation that may acquire a lock.
+    /// Contains an operation that may acquire a lock.
     may_acquire: bool,
-    /// An operation that may release a lock.
+    /// Contains an operation that may release a lock.
     may_release: bool,
-    /// An operation outside of loops that may release a lock.
+    /// Contains an operation outside of loops that may release a lock.
     may_release_once: bool,
-    /// A loop that contains an operation that may acquire a lock.
+    /// Contains a loop with an operation that may acquire a lock.
     has_acquire_loop: bool,
-    /// A loop that may acquire a lock, followed by an operation outside of loops that may release it.
+    /// Contains a loop that may acquire a lock, followed by an operation outside of loops that may release it.
     is_lock: bool,
 }
 
-/// Whether function 0 of a module, or a callee, may use a lock: a loop has an atomic operation that may acquire it, and
-/// an atomic operation that may release it follows.
+/// Whether function 0 of a module, or a callee, may use a lock: a loop has an atomic operation that may acquire a lock,
+/// and an atomic operation that may release the lock follows.
 pub(super) fn has_lock(module: &Module) -> bool {
     let mut uses_of_functions = vec![AtomicUses::default(); module.functions.len()];
     for func in callees_first(module, [Func(0)]).unwrap_or_default() {

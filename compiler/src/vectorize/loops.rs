@@ -1,9 +1,9 @@
 //! Loops, `break` and `continue`.
 //!
-//! If all lanes leave a loop together, only its parameters are block parameters. The header of a loop that splits also
-//! has block parameters for slots: the mask of the lanes that have not left, and the results of the lanes that have
-//! left. A `return` in the body adds all slots that it changes. [`control`](super::control) describes masks and
-//! slots.
+//! If all lanes leave a loop together, the header has block parameters only for the parameters of the loop. The header
+//! of a loop that splits also has block parameters for slots: the mask of the lanes that have not left, and the results
+//! of the lanes that have left. If the body contains a `return`, all slots that the `return` changes are also block
+//! parameters. [`control`](super::control) describes masks and slots.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ pub(super) struct LoopState {
     /// Whether the only `continue` of the loop is at the end of its body. Then no inactive lane waits for the next
     /// iteration.
     single_continue: bool,
-    /// Whether its body may return. Otherwise, the slots of enclosing constructs do not change in the loop.
+    /// Whether the body of the loop may return. Otherwise, the slots of enclosing constructs do not change in the loop.
     returns: bool,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The arguments of a jump to the header of the innermost loop, which must split: parameters, masks, results of the
-    /// lanes that have left, and the slots that a `return` changes.
+    /// Returns the arguments of a jump to the header of the innermost loop, which must split: parameters, masks,
+    /// results of the lanes that have left, and the slots that a `return` changes.
     fn header_args(&mut self, params: SmallVec<[V; 4]>) -> Vec<V> {
         let mut args = params.to_vec();
         let Some(state) = self.masks.loops.last() else { return args };
@@ -84,7 +84,8 @@ impl<'a> Vectorizer<'a> {
         args
     }
 
-    /// The number of slots of enclosing constructs that change in the innermost loop: 0 unless its body may return.
+    /// Returns the number of slots of enclosing constructs that change in the innermost loop: 0 unless its body may
+    /// return.
     fn outer_slots(&self) -> usize {
         self.masks.loops.last().map_or(0, |state| if state.returns { state.alive.start } else { 0 })
     }
@@ -195,7 +196,7 @@ impl<'a> Vectorizer<'a> {
         }
         self.masks.split_depth -= 1;
         if !self.b.is_ended() {
-            // All lanes leave in the first iteration.
+            // If the body has not jumped, all lanes leave in the first iteration.
             let done = self.exit_args(out.clone());
             self.jump(exit, done);
         }
@@ -223,7 +224,7 @@ impl<'a> Vectorizer<'a> {
     }
 }
 
-/// The number of `continue` instructions of the loop with this body.
+/// Counts the `continue` instructions of the loop with this body.
 fn count_continues(region: &Region) -> u32 {
     region
         .insts

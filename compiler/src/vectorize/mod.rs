@@ -77,19 +77,19 @@ pub struct Style {
 }
 
 impl Style {
-    /// The default options.
+    /// Returns the default options.
     pub const fn of(isa: Isa) -> Self {
         Self { isa, checked: false }
     }
 }
 
-/// The subgroup size of kernels that do not require a size: the number of 32-bit lanes of a vector, or 1 in checked
-/// code.
+/// Returns the subgroup size of kernels that do not require a size: the number of 32-bit lanes of a vector, or 1 in
+/// checked code.
 pub const fn subgroup_size(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_size(style.isa) }
 }
 
-/// The subgroup sizes that a kernel may require, as a bit set: a size `n` is the bit with the value `n`.
+/// Returns the subgroup sizes that a kernel may require, as a bit set: a size `n` is the bit with the value `n`.
 pub const fn subgroup_sizes(style: Style) -> u32 {
     if style.checked { 1 } else { shape::subgroup_sizes(style.isa) }
 }
@@ -119,7 +119,7 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
     })
 }
 
-/// The vector IR of a kernel, for dumps and tests.
+/// Returns the vector IR of a kernel, for dumps and tests.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -149,7 +149,7 @@ fn vectorized(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targe
     Ok(made)
 }
 
-/// The machine code of a kernel as assembly. `sources` adds the lines of the source as comments.
+/// Returns the machine code of a kernel as assembly. `sources` adds the lines of the source as comments.
 ///
 /// # Errors
 /// See [`LaunchError`].
@@ -181,7 +181,7 @@ mod tests {
     use crate::target::Target;
     use wgcl_codegen::Isa;
 
-    /// The vector IR of a kernel `k` that accesses memory objects of more than 2 GiB.
+    /// Returns the vector IR of a kernel `k` that accesses memory objects of more than 2 GiB.
     fn large_offsets(body: &str, zero_offset: bool) -> String {
         let text = format!("kernel void k(global const double *x, global double *z, long n) {{ {body} }}");
         let (options, target) = (parse_options("").expect("no options"), Target::cpu());

@@ -118,7 +118,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// Lane 0 of an operation with a linear result.
+    /// Computes lane 0 of an operation with a linear result.
     fn linear_operation(&mut self, op: &Op, result: Value) -> Lowered<wgcl_codegen::vir::Value> {
         Ok(self.compute(op, result, Mode::Uniform)?[0][0])
     }
@@ -179,12 +179,12 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// [`BinOp`] on `bool`s.
+    /// Applies a [`BinOp`] to `bool`s.
     fn bool_binary(&mut self, op: BinOp, mode: Mode, a: &[wgcl_codegen::vir::Value], b: &[wgcl_codegen::vir::Value]) -> Lowered<Regs> {
         self.binary(op, Scalar::Bool, mode, a, b)
     }
 
-    /// A `bool` that is true in lanes whose index equals `component`.
+    /// Computes a `bool` that is true in lanes whose index equals `component`.
     fn is_index(&mut self, index: &Regs, component: usize, mode: Mode) -> Regs {
         let number = self.number(Scalar::I32, mode, component as u64);
         self.compare_regs(VCmp::Eq, Scalar::I32, mode, index, &number)
@@ -210,7 +210,7 @@ impl Vectorizer<'_> {
         Ok(made)
     }
 
-    /// The index as a 32-bit number.
+    /// Converts an index to a 32-bit number.
     fn index(&mut self, index: Value, mode: Mode) -> Regs {
         let regs = self.regs(index, mode);
         match scalar(self.ir_ty(index)) {
@@ -219,7 +219,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The parameters of a kernel, from the argument block and the key.
+    /// Defines the parameters of a kernel, from the argument block and the key.
     pub(super) fn kernel_params(&mut self, samplers: &[u32]) -> Lowered<()> {
         use super::abi::ArgPlace;
         use super::access::memory;

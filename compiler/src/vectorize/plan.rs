@@ -30,9 +30,9 @@ use crate::launch::KernelKey;
 pub enum ScalarReason {
     /// The accesses are checked.
     Sanitized,
-    /// The instruction set has no vectors that are used.
+    /// The instruction set has no vectors that the vectoriser uses.
     NoVectors,
-    /// A work-item may wait for another one.
+    /// A work-item may wait for another work-item.
     Lock,
     /// The loops mainly gather, which is slower with vectors.
     Gathers,
@@ -49,7 +49,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The plan of function 0 of a module.
+    /// Creates the plan of function 0 of a module.
     pub(super) fn of(module: &Module, key: &KernelKey, style: Style) -> Self {
         let kernel = &module.functions[0];
         let planner = Planner {
@@ -90,14 +90,14 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// The shape in which gangs are subgroups. Their size is the one that the kernel requires, otherwise the number of
-    /// 32-bit lanes of a vector.
+    /// Returns the shape in which gangs are subgroups. Their size is the size that the kernel requires, otherwise the
+    /// number of 32-bit lanes of a vector.
     fn subgroup_shape(&self) -> Shape {
         let usual = subgroup_size(self.isa);
         Shape::of_subgroups(self.isa, self.group, self.kernel.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual)))
     }
 
-    /// The reason for a shape with one lane, if it is not the cost of gathers.
+    /// Returns the reason for a shape with one lane, if it is not the cost of gathers.
     fn scalar_reason(&self, style: Style) -> ScalarReason {
         match () {
             () if style.checked => ScalarReason::Sanitized,
@@ -112,7 +112,7 @@ impl<'a> Planner<'a> {
         Uniformity::of(self.kernel, shape, PrivateMemory::of(self.kernel, shape.lanes), Entry::Kernel { may_have_returned: false })
     }
 
-    /// The best shape, or `None` if the kernel is gather-bound and therefore faster without vectors.
+    /// Returns the best shape, or `None` if the kernel is gather-bound and therefore faster without vectors.
     fn best_shape(&self) -> Option<Shape> {
         let shape = Shape::of(self.isa, self.group, if self.has_lock { 1 } else { u32::MAX });
         let alternative = dimension::alternative(self.kernel, shape);
@@ -150,7 +150,7 @@ mod tests {
     use crate::vectorize::Style;
     use wgcl_codegen::Isa;
 
-    /// The vector dimension of a kernel in groups of 16 by 16.
+    /// Returns the vector dimension of a kernel in groups of 16 by 16.
     fn dimension(body: &str) -> u8 {
         let text = format!(
             "kernel void k(global const float *a, global float *b, int n) {{ int x = get_global_id(0), y = get_global_id(1); {body} }}"

@@ -47,7 +47,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// The 32-bit words of an argument, in little-endian order.
+    /// Returns the 32-bit words of an argument, in little-endian order.
     fn words_of(&mut self, ty: Type, comps: &Comps) -> Vec<V> {
         let of = scalar(ty);
         let mut comps = comps.clone();

@@ -1,7 +1,7 @@
 //! The layout of private variables.
 //!
 //! In element-major layout, the elements with the same index are contiguous for all lanes of a gang. So an access with
-//! a uniform index is a vector access. A variable has this layout if its address is only used for accesses to elements
+//! a uniform index is a vector access. A variable has this layout if its address is used only for accesses to elements
 //! of one size. Other variables have item-major layout: the variables of a work-item are contiguous.
 
 use rustc_hash::FxHashMap;
@@ -30,7 +30,7 @@ pub(super) enum Place {
 }
 
 impl PrivateMemory {
-    /// The layout for a function whose gangs have `lanes` lanes.
+    /// Creates the layout for a function whose gangs have `lanes` lanes.
     pub(super) fn of(function: &Function, lanes: u32) -> Self {
         let elements = if lanes == 1 { FxHashMap::default() } else { elements(function) };
         let mut this = Self::default();
@@ -58,7 +58,7 @@ impl PrivateMemory {
     }
 }
 
-/// The variables that can have element-major layout, and the size of their elements in bytes.
+/// Returns the variables that can have element-major layout, and the size of their elements in bytes.
 fn elements(function: &Function) -> FxHashMap<Var, u32> {
     let mut search = Search { function, roots: FxHashMap::default(), sizes: FxHashMap::default() };
     search.region(&function.body);

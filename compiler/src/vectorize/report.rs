@@ -55,7 +55,7 @@ pub struct AccessReport {
     /// The number of loops of the specialised function that contain the access.
     pub loop_depth: u32,
     pub form: Form,
-    /// Whether only some work-items may execute the access.
+    /// Whether some work-items may skip the access.
     pub masked: bool,
     /// The distance in bytes between the addresses of neighbouring work-items. `None` if it is unknown or not constant.
     pub stride: Option<i64>,
@@ -69,7 +69,7 @@ pub struct Work {
     pub span: Span,
     pub float_operations: u32,
     pub integer_operations: u32,
-    /// Bytes of global and constant memory, without those that all work-items of a gang share.
+    /// Loaded bytes of global and constant memory, except those that all work-items of a gang share.
     pub loaded: u32,
     pub stored: u32,
 }
@@ -83,7 +83,7 @@ pub struct KernelReport {
     pub vectors: u32,
     /// The dimension along which neighbouring work-items are neighbouring lanes.
     pub dimension: u8,
-    /// Whether the lanes of a gang only differ in the id of one dimension.
+    /// Whether the lanes of a gang differ only in the id of one dimension.
     pub is_along_dimension: bool,
     /// The reason for scalar code.
     pub scalar: Option<ScalarReason>,
@@ -202,7 +202,7 @@ fn forms(module: &vir::Module, shape: Shape) -> VectorForms {
 }
 
 impl VectorForms {
-    /// The form of an access whose pointer has a lane shape, and whether it is masked.
+    /// Returns the form of an access whose pointer has a lane shape, and whether the access is masked.
     fn of(&self, span: Span, access: Access, lane_shape: LaneShape) -> (Form, bool) {
         let source = SourceLoc(span.lo);
         let Some(found) = self.forms.get(&(source, Direction::of(access))) else {
@@ -221,7 +221,7 @@ impl VectorForms {
     }
 }
 
-/// The accesses of function 0 and of the functions that it calls.
+/// Returns the accesses of function 0 and of the functions that it calls.
 fn accesses(module: &Module, shape: Shape, forms: &VectorForms) -> Vec<AccessReport> {
     let mut list = Vec::new();
     for func in callees_first(module, [Func(0)]).unwrap_or_default() {
@@ -284,7 +284,7 @@ impl Collector<'_> {
     }
 }
 
-/// The work of a kernel outside of loops, and in each of its loops.
+/// Returns the work of a kernel outside of loops, and in each of its loops.
 fn work(kernel: &Function, accesses: &[AccessReport]) -> Vec<Work> {
     let mut list = vec![Work::default()];
     add_work(kernel, &kernel.body, 0, accesses, &mut list);
@@ -322,7 +322,7 @@ fn add_work(kernel: &Function, region: &Region, place: usize, accesses: &[Access
     }
 }
 
-/// The numbers of floating-point and integer operations of an instruction, per work-item.
+/// Returns the numbers of floating-point and integer operations of an instruction, per work-item.
 fn operations(function: &Function, inst: &Inst) -> (u32, u32) {
     let Some(&result) = inst.results.first() else { return (0, 0) };
     let ty: Type = function.ty(result);

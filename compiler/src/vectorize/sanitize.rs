@@ -56,7 +56,7 @@ pub enum Access {
     Begin,
     /// A group ends.
     End,
-    /// An integer division or remainder; the address is the divisor.
+    /// An integer division or remainder. The address is the divisor.
     Divide,
     /// An operand of an operation that produced a NaN. The address is the operand as the bits of a `double`.
     /// [`Access::Nan`] follows.
@@ -107,7 +107,7 @@ pub struct AccessSite {
 }
 
 impl AccessSite {
-    /// A site that accesses no memory.
+    /// Creates a site that accesses no memory.
     const fn of(access: Access, span: Span) -> Self {
         Self { access, size: 0, align: 1, volatile: false, object: Object::Any, span }
     }
@@ -146,7 +146,7 @@ impl MemoryAccess {
     }
 }
 
-/// The accesses of an instruction to memory.
+/// Returns the memory accesses of an instruction.
 pub(super) fn accesses_of(function: &Function, inst: &Inst) -> SmallVec<[MemoryAccess; 2]> {
     let bytes = |value: Value| {
         let ty = function.ty(value);
@@ -304,15 +304,15 @@ impl Vectorizer<'_> {
         self.emit(Register::I64, VOp::CallHelper(function, args))
     }
 
-    /// `low + (high << 32)`, for a `low` below 2^32.
+    /// Computes `low + (high << 32)`, for a `low` below 2^32.
     fn pair(&mut self, low: V, high: V) -> V {
         let (high, by) = (self.op(Register::I64, VOp::Cast(VCast::ZExt, high)), self.i64(32));
         let high = self.op(Register::I64, VOp::Bin(VBin::Shl, high, by));
         self.op(Register::I64, VOp::Bin(VBin::Or, high, low))
     }
 
-    /// The object that a pointer points into, and its address. If the object is unknown, the address is that of the
-    /// arena.
+    /// Returns the object that a pointer points into, and the address of the object. If the object is unknown, the
+    /// address is that of the arena.
     fn object(&mut self, root: Option<Root>) -> Lowered<(Object, V)> {
         match root {
             Some(Root::Param(index)) => {

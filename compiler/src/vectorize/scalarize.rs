@@ -12,8 +12,8 @@ use super::value::Regs;
 use super::vectorizer::Vectorizer;
 use crate::ir::Scalar;
 
-/// Emits code for one lane. The parameters are its operands as scalars, and its index as an `i64`. Returns the result,
-/// or `None` if there is none.
+/// Emits code for one lane. The parameters are the lane's operands as scalars, and its index as an `i64`. Returns the
+/// result, or `None` for code without a result.
 pub(super) type LaneFn<'f, 'a> = dyn FnMut(&mut Vectorizer<'a>, &[V], V) -> Option<V> + 'f;
 
 impl<'a> Vectorizer<'a> {
@@ -35,7 +35,7 @@ impl<'a> Vectorizer<'a> {
         self.each_lane(&operands, Some(result), &mut |this, of, _| Some(f(this, of)))
     }
 
-    /// The active lanes as an `i32`: bit `n` is lane `n`.
+    /// Returns the active lanes as an `i32`: bit `n` is lane `n`.
     pub(super) fn live_bits(&mut self) -> V {
         let Some(masks) = self.masks.exec.clone() else {
             let lanes = self.shape.lanes;
@@ -44,7 +44,7 @@ impl<'a> Vectorizer<'a> {
         self.mask_bits(&masks)
     }
 
-    /// Masks as an `i32`: bit `n` is lane `n`.
+    /// Converts masks to an `i32`: bit `n` is lane `n`.
     pub(super) fn mask_bits(&mut self, masks: &[V]) -> V {
         let mut sum = None;
         for (index, &mask) in (0_u32..).zip(masks) {
@@ -86,7 +86,7 @@ impl<'a> Vectorizer<'a> {
             .collect()
     }
 
-    /// The address of byte `at` of the arena.
+    /// Returns the address of byte `at` of the arena.
     pub(super) fn frame_addr(&self, at: u32) -> Addr {
         Addr::offset(self.frame.base, at.cast_signed())
     }

@@ -21,13 +21,13 @@ pub(super) struct Shape {
     pub group: [u32; 3],
     /// The dimension along which consecutive lanes are neighbours.
     pub vector_dimension: u8,
-    /// Whether the lanes of each gang only differ in the id of `vector_dimension`.
+    /// Whether the lanes of each gang differ only in the id of `vector_dimension`.
     pub along_dimension: bool,
     /// Whether the global id of lane 0 of each gang is a multiple of `lanes`, along dimension 0.
     pub aligned: bool,
 }
 
-/// The subgroup size of a kernel that does not require a size: the number of 32-bit lanes of a vector.
+/// Returns the subgroup size of a kernel that does not require a size: the number of 32-bit lanes of a vector.
 pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     match isa.caps().vector_bytes / 4 {
         0 => 1,
@@ -35,8 +35,8 @@ pub(super) const fn subgroup_size(isa: Isa) -> u32 {
     }
 }
 
-/// The subgroup sizes that a kernel may require, from four work-items to two vectors. A size `n` is the bit with the
-/// value `n`.
+/// Returns the subgroup sizes that a kernel may require, from four work-items to two vectors. A size `n` is the bit
+/// with the value `n`.
 pub(super) const fn subgroup_sizes(isa: Isa) -> u32 {
     match subgroup_size(isa) {
         1 => 1,
@@ -53,7 +53,7 @@ pub(super) enum Mode {
 }
 
 impl Shape {
-    /// The best shape for groups of a size, with at most `widest` lanes per gang.
+    /// Returns the best shape for groups of a size, with at most `widest` lanes per gang.
     pub(super) fn of(isa: Isa, group: [u32; 3], widest: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
@@ -69,18 +69,18 @@ impl Shape {
         };
         let widths = || [16, 8, 4].into_iter().filter(|&lanes| lanes <= most);
         let whole = widths().find(|&lanes| row.is_multiple_of(lanes));
-        // The row is not a multiple of a vector, so gangs may cross rows, and the last gang may be partial.
+        // If the row is not a multiple of a vector, gangs may cross rows, and the last gang may be partial.
         let part = || widths().rev().find(|&lanes| lanes >= items).or_else(|| widths().next()).filter(|_| items > 2);
         let lanes = whole.or_else(part);
         lanes.map_or(Self { isa, lanes: 1, group, vector_dimension, along_dimension: true, aligned: false }, wide)
     }
 
-    /// The shape in which each work-item is its own gang and subgroup.
+    /// Returns the shape in which each work-item is its own gang and subgroup.
     pub(super) fn scalar(isa: Isa, group: [u32; 3]) -> Self {
         Self::of(isa, group, 1)
     }
 
-    /// The shape whose gangs are subgroups of a size. Only the last gang of a group may be smaller.
+    /// Returns the shape whose gangs are subgroups of a size. Only the last gang of a group may be smaller.
     pub(super) fn of_subgroups(isa: Isa, group: [u32; 3], lanes: u32) -> Self {
         let group = group.map(|size| size.max(1));
         let vector_dimension = (0_u8..3).find(|&dimension| group[usize::from(dimension)] > 1).unwrap_or(0);
@@ -88,14 +88,14 @@ impl Shape {
         Self { isa, lanes, group, vector_dimension, along_dimension: row == items(group) || row.is_multiple_of(lanes), aligned: false }
     }
 
-    /// The shape for launches without an offset. All groups except the last ones have `enqueued` work-items in
+    /// Returns the shape for launches without an offset. All groups except the last ones have `enqueued` work-items in
     /// dimension 0.
     pub(super) fn without_offset(self, enqueued: u32) -> Self {
         let aligned = self.vector_dimension == 0 && self.group[0].is_multiple_of(self.lanes) && enqueued.is_multiple_of(self.lanes);
         Self { aligned, ..self }
     }
 
-    /// The distance in the order of lanes between two work-items whose ids differ by one in a dimension.
+    /// Returns the distance in the order of lanes between two work-items whose ids differ by one in a dimension.
     /// `vector_dimension` counts fastest, then the other dimensions in order.
     pub(super) fn lane_distance(&self, dimension: u8) -> u32 {
         let comes_first = |other: u8| dimension != self.vector_dimension && (other == self.vector_dimension || other < dimension);
@@ -106,7 +106,7 @@ impl Shape {
         items(self.group)
     }
 
-    /// The number of gangs of a group.
+    /// Returns the number of gangs of a group.
     pub(super) fn gangs(&self) -> u32 {
         self.items().div_ceil(self.lanes)
     }
@@ -116,17 +116,17 @@ impl Shape {
         !self.items().is_multiple_of(self.lanes)
     }
 
-    /// The number of lanes of a register with 32-bit lanes.
+    /// Returns the number of lanes of a register with 32-bit lanes.
     pub(super) fn lanes32(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 4).max(1))
     }
 
-    /// The number of lanes of a register with 64-bit lanes.
+    /// Returns the number of lanes of a register with 64-bit lanes.
     pub(super) fn lanes64(&self) -> u32 {
         self.lanes.min((self.isa.caps().vector_bytes / 8).max(1))
     }
 
-    /// The number of registers of one component.
+    /// Returns the number of registers of one component.
     pub(super) fn registers(&self, scalar: Scalar, mode: Mode) -> usize {
         if mode == Mode::Uniform {
             return 1;
@@ -134,7 +134,7 @@ impl Shape {
         (self.lanes / if elem(scalar).bits() == 64 { self.lanes64() } else { self.lanes32() }) as usize
     }
 
-    /// The type of the registers of a scalar type. A uniform `bool` is an `i32`, a varying `bool` is a mask.
+    /// Returns the type of the registers of a scalar type. A uniform `bool` is an `i32`, a varying `bool` is a mask.
     pub(super) fn register(&self, scalar: Scalar, mode: Mode) -> Type {
         match mode {
             Mode::Uniform => Type::Scalar(elem(scalar)),
@@ -143,19 +143,19 @@ impl Shape {
         }
     }
 
-    /// The type of a vector register of an element.
+    /// Returns the type of a vector register of an element.
     pub(super) fn vector(&self, elem: Elem) -> Type {
         Type::Vector(elem, (if elem.bits() == 64 { self.lanes64() } else { self.lanes32() }) as u8)
     }
 
-    /// The type of masks for vectors of 64-bit lanes.
+    /// Returns the type of masks for vectors of 64-bit lanes.
     pub(super) fn mask64(&self) -> Type {
         Type::mask(self.lanes64() as u8, 64)
     }
 }
 
-/// The element that represents a scalar type in a register. Narrow integers and `half` are in 32 bits whose upper bits
-/// are undefined.
+/// Returns the element that represents a scalar type in a register. Narrow integers and `half` are in 32 bits whose
+/// upper bits are undefined.
 pub(super) const fn elem(scalar: Scalar) -> Elem {
     match scalar {
         Scalar::Bool | Scalar::I8 | Scalar::I16 | Scalar::F16 | Scalar::I32 => Elem::I32,

@@ -22,13 +22,14 @@ use crate::ir::{BinOp, CastOp, Op, Scalar, Value};
 const MAX_DEPTH: u32 = 12;
 
 impl Vectorizer<'_> {
-    /// Whether a pointer grows by `size` bytes from lane to lane, except where it is clamped or wraps around. False if
-    /// lanes are masked.
+    /// Whether a pointer grows by `size` bytes from lane to lane, except where it is clamped or wraps around. Returns
+    /// false if lanes are masked.
     pub(super) fn is_speculatively_contiguous(&self, pointer: Value, size: u32) -> bool {
         self.masks.exec.is_none() && self.speculative_stride(pointer, MAX_DEPTH) == Some(i64::from(size))
     }
 
-    /// The stride from lane to lane, except where the value is clamped or wraps around. `None` if it is not known.
+    /// Returns the stride from lane to lane, except where the value is clamped or wraps around. `None` if it is not
+    /// known.
     fn speculative_stride(&self, value: Value, depth: u32) -> Option<i64> {
         match self.uniformity.lane_shape(value) {
             LaneShape::Uniform | LaneShape::Unknown => return Some(0),
@@ -37,7 +38,7 @@ impl Vectorizer<'_> {
         }
         let (depth, definitions) = (depth.checked_sub(1)?, self.uniformity.definitions());
         let of = |value: Value| self.speculative_stride(value, depth);
-        // The operand with the stride 0 is the limit.
+        // If one operand has the stride 0, it is the limit of a clamp.
         let either = |a: Value, b: Value| match (of(a)?, of(b)?) {
             (0, stride) | (stride, 0) => Some(stride),
             (a, b) => (a == b).then_some(a),

@@ -28,19 +28,19 @@ pub(super) struct Packed {
     regs: Regs,
 }
 
-/// The size in bits of numbers that can be packed; `None` for other types.
+/// Returns the size in bits of numbers that can be packed, or `None` for other types.
 fn narrow(of: Scalar) -> Option<u32> {
     matches!(of, Scalar::I8 | Scalar::I16).then(|| of.bits())
 }
 
-/// The number of low bits of each value that its users need.
+/// Returns the number of low bits of each value that its users need.
 pub(super) fn demanded_bits(function: &Function) -> Vec<u32> {
     let mut wanted = vec![0; function.values.len()];
     demand_backward(function, &function.body, &mut wanted);
     wanted
 }
 
-/// Uses follow definitions, so one backward pass suffices.
+/// Computes the demanded bits of the values that a region uses. Uses follow definitions, so one backward pass suffices.
 fn demand_backward(function: &Function, region: &Region, wanted: &mut [u32]) {
     for inst in region.insts.iter().rev() {
         inst.op.regions().into_iter().for_each(|nested| demand_backward(function, nested, wanted));
@@ -75,8 +75,8 @@ pub(super) fn may_widen(function: &Function, shape: Shape) -> bool {
     shape.lanes >= 4 && shape.lanes == shape.isa.caps().vector_bytes / 4 && function.body.insts.len() <= MAX_INSTRUCTIONS
 }
 
-/// The shape for a kernel without loops. If it accesses contiguous narrow numbers, the shape has more lanes, so that
-/// the numbers fill vectors.
+/// Returns the shape for a kernel without loops. If the kernel accesses contiguous narrow numbers, the shape has more
+/// lanes, so that the numbers fill vectors.
 pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     let shape = uniformity.shape();
     let Some(size) = smallest_contiguous(function, uniformity).filter(|_| may_widen(function, shape)) else { return shape };
@@ -85,16 +85,16 @@ pub(super) fn widen(function: &Function, uniformity: &Uniformity<'_>) -> Shape {
     while lanes > shape.lanes && !line.is_multiple_of(lanes) {
         lanes /= 2;
     }
-    // Interleave two packed vectors of words. Bytes would need eight vectors where they are not packed.
+    // Interleave two packed vectors of 16-bit words. With bytes, values that are not packed would need eight vectors.
     if shape.isa.caps().interleaves_straight_code && lanes == 2 * shape.lanes && line.is_multiple_of(2 * lanes) {
         lanes *= 2;
     }
     if lanes > shape.lanes { Shape { lanes, along_dimension: true, ..shape } } else { shape }
 }
 
-/// The bytes per work-item of the narrowest contiguous access, 1 or 2. `None` if it has more bytes, or if there is no
-/// such access. Also `None` if the kernel has operations other than computations and accesses to contiguous and uniform
-/// memory.
+/// Returns the bytes per work-item of the narrowest contiguous access, 1 or 2. Returns `None` if it has more bytes, or
+/// if there is no such access. Also returns `None` if the kernel has operations other than computations and accesses to
+/// contiguous and uniform memory.
 fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Option<u32> {
     let mut smallest = None;
     for inst in &function.body.insts {
@@ -116,8 +116,8 @@ fn smallest_contiguous(function: &Function, uniformity: &Uniformity<'_>) -> Opti
 }
 
 impl Vectorizer<'_> {
-    /// The vectors of contiguous narrow numbers: address, bits of a number, type, and count. `None` if an access is
-    /// masked or not contiguous, if its numbers are not narrow, or if they do not fill vectors.
+    /// Returns the vectors of contiguous narrow numbers: address, bits of a number, type, and count. Returns `None` if
+    /// the access is masked or not contiguous, if its numbers are not narrow, or if they do not fill vectors.
     fn contiguous_words(&self, address: &Address, ty: Type) -> Option<(V, u32, Register, u32)> {
         let (Address::Linear(first, stride), None) = (address, &self.masks.exec) else { return None };
         let bits = narrow(scalar(ty))?;
@@ -139,7 +139,7 @@ impl Vectorizer<'_> {
         self.forms.packed.insert(result, Packed { bits, regs });
     }
 
-    /// Stores contiguous narrow numbers from their packed form. Returns false if they have none.
+    /// Stores contiguous narrow numbers from their packed form. Returns false if there is no packed form.
     pub(super) fn store_packed(&mut self, address: &Address, value: Value) -> bool {
         let Some((first, bits, ty, count)) = self.contiguous_words(address, self.ir_ty(value)) else { return false };
         let Some(packed) = self.forms.packed.get(&value).filter(|packed| packed.bits == bits && packed.regs.len() == count as usize) else {
@@ -172,8 +172,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A binary operation in packed form. `None` if the operation or an operand has no packed form, or if users need
-    /// more bits than a packed number has.
+    /// Computes a binary operation in packed form. Returns `None` if the operation or an operand has no packed form, or
+    /// if users need more bits than a packed number has.
     fn bin_packed(&mut self, op: BinOp, a: Value, b: Value, wanted: u32) -> Option<Packed> {
         let like = self.forms.packed.get(&a).or_else(|| self.forms.packed.get(&b)).filter(|packed| wanted <= packed.bits)?.clone();
         let bytes = like.bits == 8;
@@ -194,7 +194,7 @@ impl Vectorizer<'_> {
         Some(Packed { bits: like.bits, regs: self.zip(ty, &a, &b, |a, b| VOp::Bin(vop, a, b)) })
     }
 
-    /// An operand in the packed form of `like`. `None` if it is neither packed in the same way nor uniform.
+    /// Returns an operand in the packed form of `like`, or `None` if it is neither packed in the same way nor uniform.
     fn operand_packed(&mut self, value: Value, like: &Packed) -> Option<Regs> {
         if let Some(packed) = self.forms.packed.get(&value) {
             return (packed.bits == like.bits && packed.regs.len() == like.regs.len()).then(|| packed.regs.clone());
@@ -218,7 +218,8 @@ impl Vectorizer<'_> {
         Some(SmallVec::from_elem(made, like.regs.len()))
     }
 
-    /// A vector with a repeated pattern of constant narrow numbers. `None` if the pattern does not fit the vector.
+    /// Creates a vector with a repeated pattern of constant narrow numbers. `None` if the pattern does not fit the
+    /// vector.
     fn pattern(&mut self, ty: Register, bits: u32, numbers: &[u64]) -> Option<V> {
         let (each, count) = ((32 / bits) as usize, usize::from(ty.lanes()));
         if !(each * count).is_multiple_of(numbers.len()) {

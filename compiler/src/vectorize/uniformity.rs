@@ -42,7 +42,7 @@ impl LaneShape {
         }
     }
 
-    /// The stride, 0 for a uniform value; `None` for other lane shapes.
+    /// Returns the stride, which is 0 for a uniform value. Returns `None` for other lane shapes.
     const fn stride(self) -> Option<i64> {
         match self {
             Self::Uniform => Some(0),
@@ -90,16 +90,16 @@ pub(super) enum Entry<'a> {
 #[derive(Clone, Copy)]
 struct Around {
     /// Whether a construct between the innermost loop and the region splits.
-    in_loop: bool,
+    splits_in_loop: bool,
     /// Whether any enclosing construct splits.
-    anywhere: bool,
+    splits_anywhere: bool,
 }
 
 /// The jumps that leave a region before its end.
 #[derive(Clone, Copy, Default)]
 struct Exits {
-    /// Whether only some lanes may execute a `break`, `continue` or `return`.
-    parts: bool,
+    /// Whether a `break`, `continue` or `return` may execute in some lanes but not in others.
+    diverge: bool,
     returns: bool,
     continues: u32,
 }
@@ -127,9 +127,9 @@ impl<'f> Uniformity<'f> {
             );
         }
         // If some lanes may be inactive at the entry, returns diverge.
-        let anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { may_have_returned: false });
+        let splits_anywhere = shape.lanes > 1 && !matches!(entry, Entry::Kernel { may_have_returned: false });
         while std::mem::take(&mut this.changed) {
-            this.region(&function.body, Targets::NONE, Around { in_loop: false, anywhere });
+            this.region(&function.body, Targets::NONE, Around { splits_in_loop: false, splits_anywhere });
         }
         this
     }
@@ -153,12 +153,12 @@ impl<'f> Uniformity<'f> {
         self.shape
     }
 
-    /// The capabilities of the instruction set.
+    /// Returns the capabilities of the instruction set.
     pub(super) const fn caps(&self) -> IsaCaps {
         self.shape.isa.caps()
     }
 
-    /// The lane shape of a value.
+    /// Returns the lane shape of a value.
     pub(super) fn lane_shape(&self, value: Value) -> LaneShape {
         match self.lane_shapes[value.index()] {
             LaneShape::Unknown => LaneShape::Uniform,
@@ -180,7 +180,7 @@ impl<'f> Uniformity<'f> {
         }
     }
 
-    /// The definitions of values.
+    /// Returns the definitions of values.
     pub(super) const fn definitions(&self) -> &Definitions<'f> {
         &self.definitions
     }
@@ -211,7 +211,7 @@ impl<'f> Uniformity<'f> {
                         self.mark_split(inst);
                     }
                     let inner = self.if_or_switch(inst, targets, around);
-                    exits.parts |= inner.parts;
+                    exits.diverge |= inner.diverge;
                     exits.returns |= inner.returns;
                     exits.continues += inner.continues;
                 }
@@ -219,8 +219,9 @@ impl<'f> Uniformity<'f> {
                     self.propagate(init, params);
                     let inside = Targets::in_loop(params, &inst.results);
                     let splits = self.splits(inst);
-                    let inner = self.region(body, inside, Around { in_loop: false, anywhere: around.anywhere || splits });
-                    if inner.parts || (inner.returns && around.anywhere) {
+                    let around_body = Around { splits_in_loop: false, splits_anywhere: around.splits_anywhere || splits };
+                    let inner = self.region(body, inside, around_body);
+                    if inner.diverge || (inner.returns && around.splits_anywhere) {
                         self.mark_split(inst);
                     }
                     if self.splits(inst) {
@@ -235,7 +236,7 @@ impl<'f> Uniformity<'f> {
                     if let Some((from, to)) = targets.of(op) {
                         self.propagate(from, to);
                     }
-                    exits.parts |= around.in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
+                    exits.diverge |= around.splits_in_loop && matches!(op, Op::Break(_) | Op::Continue(_) | Op::Return(_));
                     exits.continues += u32::from(matches!(op, Op::Continue(_)));
                     exits.returns |= matches!(op, Op::Return(_));
                     for &result in &inst.results {
@@ -250,11 +251,11 @@ impl<'f> Uniformity<'f> {
 
     fn if_or_switch(&mut self, inst: &'f Inst, targets: Targets<'_>, around: Around) -> Exits {
         let splits = self.splits(inst);
-        let inside = Around { in_loop: around.in_loop || splits, anywhere: around.anywhere || splits };
+        let inside = Around { splits_in_loop: around.splits_in_loop || splits, splits_anywhere: around.splits_anywhere || splits };
         let mut exits = Exits::default();
         for region in inst.op.regions() {
             let inner = self.region(region, targets.in_branch(&inst.results), inside);
-            exits.parts |= inner.parts;
+            exits.diverge |= inner.diverge;
             exits.returns |= inner.returns;
             exits.continues += inner.continues;
         }
@@ -271,7 +272,7 @@ impl<'f> Uniformity<'f> {
         exits
     }
 
-    /// The lane shape of the result of an operation without regions.
+    /// Returns the lane shape of the result of an operation without regions.
     fn operation(&self, op: &Op, ty: Type) -> LaneShape {
         let of = |value: Value| self.lane_shapes[value.index()];
         match *op {
@@ -302,7 +303,7 @@ impl<'f> Uniformity<'f> {
         }
     }
 
-    /// The lane shape of an operation whose operands are uniform or linear. `None` if the result is varying.
+    /// Returns the lane shape of an operation whose operands are uniform or linear, or `None` if the result is varying.
     fn linear(&self, op: &Op, ty: Type) -> Option<LaneShape> {
         let of = |value: Value| self.lane_shapes[value.index()].stride();
         let counts = matches!(ty, Type::I32 | Type::I64);
@@ -314,11 +315,11 @@ impl<'f> Uniformity<'f> {
             }
             Op::Cast(CastOp::ZExt, a) if ty == Type::I64 && self.is_id(a) => of(a)?,
             Op::Cast(CastOp::SExt, a) if ty == Type::I64 && self.is_local_id(a) => of(a)?,
-            // If lanes only differ in low bits, the value does not wrap around between lanes.
+            // If lanes differ only in low bits, the value does not wrap around between lanes.
             Op::Cast(CastOp::ZExt | CastOp::SExt, a) if ty == Type::I64 && self.function.ty(a) == Type::I32 => {
                 self.range(a).filter(|range| range.fits_in(range.zeros.min(31))).map(|range| range.stride)?
             }
-            // Other casts may return null in some lanes.
+            // A cast that does not keep the pointer may return null in some lanes.
             Op::Cast(CastOp::SpaceCast, a) if keeps_pointer(self.function.ty(a), ty) => of(a)?,
             Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, a) => of(a)?,
             _ => stride(self.function, &self.definitions, op, ty, |value| of(value).map(i64::cast_unsigned))?.cast_signed(),
@@ -326,9 +327,9 @@ impl<'f> Uniformity<'f> {
         Some(LaneShape::of_stride(stride))
     }
 
-    /// The stride of the low or high bits of a value, if the lanes only differ in the low bits. This holds if lane 0 is
-    /// a multiple of a power of two, and the last lane is below the next multiple. So `local_id % 16` is linear and
-    /// `local_id / 16` is uniform. Otherwise `None`.
+    /// Returns the stride of the low or high bits of a value, if the lanes differ only in the low bits. This holds if
+    /// lane 0 is a multiple of a power of two, and the last lane is below the next multiple. So `local_id % 16` is
+    /// linear and `local_id / 16` is uniform. Otherwise, returns `None`.
     fn masked(&self, value: Value, mask: i64) -> Option<i64> {
         let range = self.range(value)?;
         let (low, high) = ((mask + 1).cast_unsigned(), mask.wrapping_neg().cast_unsigned());
@@ -337,8 +338,8 @@ impl<'f> Uniformity<'f> {
         stays.then_some(if low.is_power_of_two() { range.stride } else { 0 })
     }
 
-    /// The range of the lanes of a uniform or linear value. `None` for other values, or if nothing is known about lane
-    /// 0.
+    /// Returns the range of the lanes of a uniform or linear value. Returns `None` for other values, or if nothing is
+    /// known about lane 0.
     fn range(&self, value: Value) -> Option<LaneRange> {
         let stride = self.lane_shapes[value.index()].stride()?;
         let reach = stride.checked_mul(i64::from(self.shape.lanes) - 1)?;
@@ -394,7 +395,7 @@ impl LaneRange {
     }
 }
 
-/// The number of trailing zero bits of each value in lane 0. Empty if the lanes are not along dimension 0.
+/// Returns the number of trailing zero bits of each value in lane 0. Empty if the lanes are not along dimension 0.
 fn zeros(function: &Function, shape: Shape) -> Vec<u8> {
     let along = shape.lanes > 1 && shape.along_dimension && shape.vector_dimension == 0;
     let ids = Ids { global: if shape.aligned { shape.lanes } else { 1 }, local: shape.lanes };
@@ -406,7 +407,7 @@ pub(super) fn keeps_pointer(from: Type, to: Type) -> bool {
     from == to || matches!(to, Type::Ptr(Space::Generic | Space::Constant))
 }
 
-/// The values that a region yields, or `None` if it does not end in `yield`.
+/// Returns the values that a region yields, or `None` if it does not end in `yield`.
 pub(super) fn yielded(region: &Region) -> Option<&[Value]> {
     match &region.insts.last()?.op {
         Op::Yield(values) => Some(values),

@@ -29,7 +29,7 @@ pub(super) enum Val {
     ElementMajor(V, Option<Regs>),
 }
 
-/// The scalar type of an IR value's components; pointers are 64-bit integers.
+/// Returns the scalar type of an IR value's components. Pointers are 64-bit integers.
 pub(super) const fn scalar(ty: Type) -> Scalar {
     match ty {
         Type::Scalar(scalar) | Type::Vector(scalar, _) => scalar,
@@ -42,7 +42,7 @@ impl Vectorizer<'_> {
         self.function.ty(value)
     }
 
-    /// The registers of an IR value. Creates the registers of a constant at its first use.
+    /// Returns the registers of an IR value. Creates the registers of a constant at its first use.
     pub(super) fn val(&mut self, value: Value) -> Val {
         if let Some(val) = &self.values[value.index()] {
             return val.clone();
@@ -64,7 +64,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A constant in all of its registers.
+    /// Creates all registers of a constant.
     fn constant(&mut self, constant: &ir::Const, ty: Type, mode: Mode) -> Comps {
         let scalar = scalar(ty);
         let (register, count) = (self.shape.register(scalar, mode), self.shape.registers(scalar, mode));
@@ -85,8 +85,8 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The registers of each component in a mode. The caller must request uniform registers only for uniform values.
-    /// For other values, they would contain lane 0.
+    /// Returns the registers of each component in a mode. The caller must request uniform registers only for uniform
+    /// values. For other values, uniform registers would contain only lane 0.
     pub(super) fn comps(&mut self, value: Value, mode: Mode) -> Comps {
         if self.values[value.index()].is_none()
             && let Some(ir::Op::Const(constant)) = self.uniformity.definitions().get(value)
@@ -98,7 +98,7 @@ impl Vectorizer<'_> {
         self.comps_of(&val, ty, mode)
     }
 
-    /// As [`Self::comps`], for a value without an IR value.
+    /// Does the same as [`Self::comps`], for registers that do not belong to an IR value.
     pub(super) fn comps_of(&mut self, val: &Val, ty: Type, mode: Mode) -> Comps {
         let scalar = scalar(ty);
         match (val, mode) {
@@ -123,17 +123,18 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The registers of a value with one component.
+    /// Returns the registers of a value with one component.
     pub(super) fn regs(&mut self, value: Value, mode: Mode) -> Regs {
         self.comps(value, mode).swap_remove(0)
     }
 
-    /// A uniform value with one component, or lane 0 of a linear one.
+    /// Returns a uniform value with one component, or lane 0 of a linear value.
     pub(super) fn first(&mut self, value: Value) -> V {
         self.regs(value, Mode::Uniform)[0]
     }
 
-    /// A scalar in all lanes. The splat is placed in the block that defines the scalar, so that all users share it.
+    /// Copies a scalar to all lanes. The splat is placed in the block that defines the scalar, so that all users share
+    /// it.
     pub(super) fn splat(&mut self, value: V, of: Scalar) -> Regs {
         let count = self.shape.registers(of, Mode::Varying);
         if self.shape.lanes == 1 {
@@ -155,7 +156,7 @@ impl Vectorizer<'_> {
         smallvec![made; count]
     }
 
-    /// The difference between each lane and lane 0 of a linear value.
+    /// Creates the difference between each lane and lane 0 of a linear value.
     pub(super) fn steps(&mut self, of: Scalar, stride: i64) -> Regs {
         let register = self.shape.register(of, Mode::Varying);
         let lanes = u32::from(register.lanes());
@@ -168,7 +169,7 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The registers of a value in a lane shape, for block parameters.
+    /// Returns the registers of a value in a lane shape, for block parameters.
     pub(super) fn coerce(&mut self, value: Value, lane_shape: LaneShape) -> SmallVec<[V; 4]> {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => self.comps(value, Mode::Uniform).into_iter().flatten().collect(),
@@ -177,7 +178,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The types of the registers of [`Self::coerce`].
+    /// Returns the types of the registers of [`Self::coerce`].
     pub(super) fn coerced_types(&self, lane_shape: LaneShape, ty: Type) -> SmallVec<[Register; 4]> {
         let scalar = scalar(ty);
         match lane_shape {
@@ -190,7 +191,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// The value that the registers of [`Self::coerce`] represent.
+    /// Creates the value that the registers of [`Self::coerce`] represent.
     pub(super) fn rebuild(&self, lane_shape: LaneShape, ty: Type, registers: &[V]) -> Val {
         match lane_shape {
             LaneShape::Uniform | LaneShape::Unknown => Val::Uniform(SmallVec::from_slice(registers)),

@@ -177,7 +177,7 @@ impl<'a> Vectorizer<'a> {
         self.placement.preheaders.len() as u32
     }
 
-    /// The loop depth and the block of the definition of a value.
+    /// Returns the loop depth and the block of the definition of a value.
     pub(super) fn def_site(&self, value: V) -> (u32, Block) {
         self.placement.def_sites.get(value.index()).copied().unwrap_or((0, Block(0)))
     }
@@ -209,7 +209,7 @@ impl<'a> Vectorizer<'a> {
         }
     }
 
-    /// The value that an operation can be folded or simplified to, or `None`.
+    /// Returns the value that an operation can be folded or simplified to, or `None`.
     fn simpler(&mut self, ty: Register, op: &Op) -> Option<V> {
         let known = |value: &V| self.cache.bits_of_constants.get(value).copied();
         match op {
@@ -278,12 +278,12 @@ impl<'a> Vectorizer<'a> {
         value
     }
 
-    /// The number of open loops.
+    /// Returns the number of open loops.
     pub(super) fn depth(&self) -> u32 {
         self.level()
     }
 
-    /// A constant scalar, or a vector with the same bits in all lanes.
+    /// Creates a constant scalar, or a vector with the same bits in all lanes.
     pub(super) fn bits(&mut self, ty: Register, bits: u64) -> V {
         if let Some(&value) = self.cache.constants.get(&(ty, Some(bits))) {
             return value;
@@ -294,12 +294,12 @@ impl<'a> Vectorizer<'a> {
         value
     }
 
-    /// The bits of a constant.
+    /// Returns the bits of a constant, or `None` for other values.
     pub(super) fn constant_bits(&self, value: V) -> Option<u64> {
         self.cache.bits_of_constants.get(&value).copied()
     }
 
-    /// An undefined value.
+    /// Creates an undefined value.
     pub(super) fn undef(&mut self, ty: Register) -> V {
         if let Some(&value) = self.cache.constants.get(&(ty, None)) {
             return value;
@@ -309,7 +309,7 @@ impl<'a> Vectorizer<'a> {
         value
     }
 
-    /// A constant vector.
+    /// Creates a constant vector.
     pub(super) fn lanes(&mut self, ty: Register, lanes: Box<[u64]>) -> V {
         let key = (ty, lanes);
         if let Some(&value) = self.cache.lane_constants.get(&key) {
@@ -345,7 +345,7 @@ impl<'a> Vectorizer<'a> {
         self.b.end(Terminator::Jump(Target::new(block, args)));
     }
 
-    /// The mask of the active lanes, which has all lanes set if there is no mask.
+    /// Returns the mask of the active lanes, which has all lanes set if there is no mask.
     pub(super) fn exec_mask_or_all(&mut self) -> Regs {
         if let Some(masks) = &self.masks.exec {
             return masks.clone();
@@ -355,12 +355,12 @@ impl<'a> Vectorizer<'a> {
         smallvec![all; self.shape.registers(ir::Scalar::Bool, super::shape::Mode::Varying)]
     }
 
-    /// One operation for each register.
+    /// Adds one operation for each register.
     pub(super) fn map(&mut self, ty: Register, regs: &[V], mut op: impl FnMut(V) -> Op) -> Regs {
         regs.iter().map(|&reg| self.op(ty, op(reg))).collect()
     }
 
-    /// One operation for each pair of registers.
+    /// Adds one operation for each pair of registers.
     pub(super) fn zip(&mut self, ty: Register, a: &[V], b: &[V], mut op: impl FnMut(V, V) -> Op) -> Regs {
         a.iter().zip(b).map(|(&a, &b)| self.op(ty, op(a, b))).collect()
     }

@@ -22,7 +22,7 @@ pub(super) struct Items {
     /// The ids of the current group.
     pub group: Option<[V; 3]>,
     /// The index of lane 0 in the order of [`Shape::lane_distance`](super::shape::Shape::lane_distance). If lanes are
-    /// along dimension 0, this is its linear local id.
+    /// along dimension 0, this is the linear local id of lane 0.
     pub linear: Option<V>,
 }
 
@@ -34,13 +34,13 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// A word of the launch context at a byte offset. It does not change, so it is loaded once.
+    /// Loads a word of the launch context at a byte offset. The word does not change, so it is loaded only once.
     pub(super) fn launch_word(&mut self, offset: usize) -> V {
         let launch = self.launch();
         self.load_invariant(launch, Register::I32, offset as i32)
     }
 
-    /// An address of the launch context at a byte offset.
+    /// Loads an address of the launch context at a byte offset. The address does not change, so it is loaded only once.
     pub(super) fn launch_address(&mut self, offset: usize) -> V {
         let launch = self.launch();
         self.load_invariant(launch, Register::I64, offset as i32)
@@ -59,7 +59,7 @@ impl Vectorizer<'_> {
         value
     }
 
-    /// The address of the argument block.
+    /// Loads the address of the argument block.
     pub(super) fn args(&mut self) -> V {
         self.launch_address(offset_of!(LaunchContext, args))
     }
@@ -68,7 +68,7 @@ impl Vectorizer<'_> {
         if dimension < 3 { self.launch_word(array + 4 * usize::from(dimension)) } else { self.i32(beyond) }
     }
 
-    /// The result of a work-item query.
+    /// Computes the result of a work-item query.
     pub(super) fn lower_query(&mut self, query: WorkItem) -> Val {
         let size = |sizes: [u32; 3], dimension: u8| sizes.get(usize::from(dimension)).copied().unwrap_or(1);
         let uniform = match query {
@@ -148,7 +148,7 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// `linear / below % size`
+    /// Computes `linear / below % size`.
     fn id_of(&mut self, linear: V, below: u32, size: u32) -> V {
         let ty = Register::I32;
         let mut id = linear;
@@ -173,7 +173,8 @@ impl Vectorizer<'_> {
         }
     }
 
-    /// As [`Self::id_of`], for all lanes. Ids are small, so `(n + 0.5) * (1 / d)` truncates to the exact quotient.
+    /// Does the same as [`Self::id_of`], for all lanes. Ids are small, so `(n + 0.5) * (1 / d)` truncates to the exact
+    /// quotient.
     fn ids_of(&mut self, linear: &[V], below: u32, size: u32) -> Regs {
         let mode = Mode::Varying;
         let divide = |this: &mut Self, value: &[V], by: u32| {

@@ -44,14 +44,14 @@ pub struct Case {
 pub type Part = [[u32; 3]; 2];
 
 impl Case {
-    /// One more than the largest linear id `id 0 + size 0 * (id 1 + size 1 * id 2)` of a work-item.
+    /// Returns one more than the largest linear id `id 0 + size 0 * (id 1 + size 1 * id 2)` of a work-item.
     pub fn span(&self) -> u32 {
         let ids: [u32; 3] = std::array::from_fn(|d| self.range.global_offset[d] + self.range.global_size[d] - 1);
         let [width, height, _] = self.range.global_size;
         1 + ids[0] + width * (ids[1] + height * ids[2])
     }
 
-    /// A description of the launch for messages.
+    /// Describes the launch for messages.
     pub fn describe(&self) -> String {
         let Self { profile, range, key, target, .. } = self;
         format!("for {profile} with subgroups of {}, {range:?}, {key:?}, {:?}", target.language.subgroup_size, self.args)
@@ -104,7 +104,7 @@ pub struct SpecialisedPart {
     pub part: Option<Part>,
 }
 
-/// The final contents of the memory objects. Runs the program with two values for undefined bytes.
+/// Returns the final contents of the memory objects. Runs the program with two values for undefined bytes.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn outcome(case: &Case, run: impl Fn(u8) -> Result<Vec<Vec<u8>>, Fault>) -> 
     if second == first { Ok(first) } else { Err(format!("the outcome depends on undefined values: {}", difference(case, &first, &second))) }
 }
 
-/// The first difference between contents of memory.
+/// Describes the first difference between contents of memory.
 pub fn difference(case: &Case, one: &[Vec<u8>], other: &[Vec<u8>]) -> String {
     for (object, (one, other)) in one.iter().zip(other).enumerate() {
         if let Some(byte) = one.iter().zip(other).position(|(one, other)| one != other) {
@@ -131,7 +131,7 @@ fn settings(case: &Case, stage: Stage, undefined: u8) -> Settings {
     Settings { fuel: FUEL * items, undefined, fused: false, lanes, ..Settings::new(stage, &case.target) }
 }
 
-/// A generator of object ids.
+/// Creates a generator of object ids.
 fn names() -> impl FnMut() -> Option<ObjectId> {
     let mut last = 0;
     move || {
@@ -194,7 +194,7 @@ pub fn run_parts(case: &Case, parts: &[SpecialisedPart], undefined: u8) -> Resul
     Ok(objects.into_iter().filter_map(|object| memory.remove(object)).collect())
 }
 
-/// The arguments of a part, and the start offset of each argument in its binding (0 without a start offset).
+/// Returns the arguments of a part, and the start offset of each argument in its binding (0 without a start offset).
 fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Option<ObjectId>) -> (Vec<Argument>, Vec<u32>) {
     let (mut arguments, mut starts) = (Vec::new(), vec![0; case.args.len()]);
     for (index, given) in (0_u32..).zip(&case.args) {
@@ -205,7 +205,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
             starts[index as usize] = std::mem::take(&mut place.offset) as u32;
         }
         if let Some(position) = made.key.binding.merged.iter().position(|&merged| merged == index) {
-            // Only the first merged argument is bound, to the common buffer.
+            // Only the first merged argument has a binding, which is the common buffer.
             given = Argument::Buffer(common.filter(|_| position == 0).map(|object| MemoryLocation { object, offset: 0 }));
         }
         arguments.push(given);
@@ -228,7 +228,7 @@ fn bound(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common: Opti
         };
         arguments.push(Argument::Buffer(place));
     }
-    // Modules before the passes that add parameters have fewer parameters.
+    // A module from before the passes that add parameters has fewer parameters. Drop the surplus arguments.
     arguments.truncate(params.len().max(case.args.len()));
     (arguments, starts)
 }
@@ -251,7 +251,7 @@ fn copy_merged(case: &Case, made: &SpecialisedPart, objects: &[ObjectId], common
     memory.insert(common, shared, false);
 }
 
-/// The bytes of a value whose lanes all have the given bits.
+/// Returns the bytes of a value whose lanes all have the given bits.
 pub fn bytes_of(ty: Type, bits: u64) -> Vec<u8> {
     let size = ty.scalar().map_or(8, Scalar::size) as usize;
     // Three lanes occupy the bytes of four.

@@ -1,10 +1,10 @@
-//! Kernels in IR, written by small programs. Used by the tests of emission here and by tests that run on a device.
+//! Writes kernels in the text form of the IR, for the tests of emission and for tests that run on a device.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::fmt::Write as _;
 
-/// The text of a function, value by value.
+/// The text of a function. Each value gets the next free number.
 pub struct Text {
     body: String,
     next: u32,
@@ -16,7 +16,7 @@ impl Text {
         Self { body: String::new(), next: params }
     }
 
-    /// Adds an instruction with a result; returns its name.
+    /// Adds an instruction with a result. Returns the name of the result.
     pub fn op(&mut self, ty: &str, rhs: impl AsRef<str>) -> String {
         let name = format!("%{}", self.next);
         self.next += 1;
@@ -29,7 +29,7 @@ impl Text {
         writeln!(self.body, "{}", text.as_ref()).expect("a string");
     }
 
-    /// A new value name, for parameters and results of instructions with regions.
+    /// Returns a new value name, for parameters and results of instructions with regions.
     pub fn fresh(&mut self) -> String {
         self.next += 1;
         format!("%{}", self.next - 1)
@@ -39,7 +39,7 @@ impl Text {
         self.op("i32", format!("const {value}"))
     }
 
-    /// The address of element `index` of `size` bytes.
+    /// Adds the address of element `index`, for elements of `size` bytes. Returns its name.
     pub fn element(&mut self, base: &str, space: &str, index: &str, size: u32) -> String {
         let size = self.int(u64::from(size));
         let offset = self.op("i32", format!("mul {index}, {size}"));
@@ -54,25 +54,25 @@ impl Text {
         self.line(format!("store {ptr}, {value} align {align}"));
     }
 
-    /// The text of a kernel. `head` is its name and signature.
+    /// Returns the text of a kernel. `head` is its name and signature.
     pub fn kernel(self, head: &str) -> String {
         format!("kernel @f0 {head} {{\n{}return\n}}\n", self.body)
     }
 
-    /// The text of the body, for functions and kernels with variables.
+    /// Returns the text of the body, for functions and kernels with variables.
     pub fn body(self) -> String {
         self.body
     }
 }
 
-/// The size of a type in memory, in bytes.
+/// Returns the size of a type in memory, in bytes.
 pub fn size_of(ty: &str) -> u32 {
     let (scalar, lanes) = ty.split_once('x').map_or((ty, 1), |(scalar, lanes)| (scalar, lanes.parse().expect("a number")));
     let bits: u32 = scalar[1..].parse().expect("a width");
     bits / 8 * lanes
 }
 
-/// A kernel `out[id * n + k] = op_k(a[id], b[id])`. Each operation has its own type. Each result
+/// Returns the text of a kernel `out[id * n + k] = op_k(a[id], b[id])`. Each operation has its own type. Each result
 /// starts at a multiple of 16 bytes.
 ///
 /// `ops` are result types and right-hand sides that refer to the operands as `A` and `B`. Steps before the last are

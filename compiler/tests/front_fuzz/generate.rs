@@ -46,7 +46,7 @@ struct Generator<'r> {
     in_loop: bool,
 }
 
-/// A program with kernels and other functions.
+/// Generates a program with kernels and other functions.
 pub fn program(random: &mut Random) -> String {
     let mut generator = Generator {
         random,
@@ -323,7 +323,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An expression of a type.
+    /// Generates an expression of a type.
     fn expr(&mut self, ty: &Type, depth: usize) -> String {
         let fitting: Vec<String> = self.variables.iter().filter(|(_, other, _)| other == ty).map(|(name, ..)| name.clone()).collect();
         if let Type::Record(number) = ty {

@@ -24,7 +24,7 @@ use wgcl_compiler::target::Target;
 pub struct Random(u64);
 
 impl Random {
-    /// A random number below `n`.
+    /// Returns a random number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
@@ -76,7 +76,7 @@ fn stages(text: &str) -> Result<bool, String> {
     Ok(true)
 }
 
-/// The sources of the tests and of the library.
+/// Returns the sources of the tests and of the library.
 fn corpus() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<PathBuf> = vec![root.join("library"), root.join("../tests/cl"), root.join("tests")];
@@ -147,7 +147,7 @@ fn damaged_programs() {
     });
 }
 
-/// Constant indices beyond the end of arrays, in an `if` whose condition is not known before run time.
+/// Tests constant indices beyond the end of arrays, in an `if` whose condition is not known before run time.
 #[test]
 fn constant_indices_out_of_range() {
     let text = "kernel void k(global int *o, local int *l, constant int *c, int n) {

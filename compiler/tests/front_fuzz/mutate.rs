@@ -154,7 +154,7 @@ fn split(text: &str) -> Vec<&str> {
     out
 }
 
-/// A damaged copy of `text`, which may contain tokens of `other`.
+/// Returns a damaged copy of `text`, which may contain tokens of `other`.
 pub fn mutate(random: &mut Random, text: &str, other: &str) -> String {
     if random.below(6) == 0 {
         return bytes(random, text);
@@ -194,7 +194,7 @@ pub fn mutate(random: &mut Random, text: &str, other: &str) -> String {
             }
             7 => tokens.truncate(at),
             _ => {
-                // Replace all occurrences of one token by another one.
+                // Replace all occurrences of one token by another token.
                 let (from, to) = (tokens[at], tokens[random.below(tokens.len())]);
                 tokens.iter_mut().filter(|token| **token == from).for_each(|token| *token = to);
             }

@@ -24,11 +24,11 @@ pub(crate) enum Kind {
 /// The order of a read or write relative to the other accesses of its thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Order {
-    /// A read that is ordered before all later accesses.
+    /// Whether this is a read that is ordered before all later accesses.
     pub(crate) acquire: bool,
     /// Whether an acquire read can be ordered before an earlier release write to another place (`ldapr`).
     pub(crate) processor_consistent: bool,
-    /// A write that is ordered after all earlier accesses.
+    /// Whether this is a write that is ordered after all earlier accesses.
     pub(crate) release: bool,
 }
 
@@ -79,7 +79,7 @@ impl Event {
 /// The events of a thread in program order.
 pub(crate) type Trace = Vec<Event>;
 
-/// The trace of the same code without barriers, and without acquire and release semantics.
+/// Returns the trace of the same code without barriers, and without acquire and release semantics.
 pub(crate) fn weakened(trace: &Trace) -> Trace {
     let kept: Vec<usize> = (0..trace.len()).filter(|&at| trace[at].is_access()).collect();
     let place = |at: usize| kept.iter().position(|&other| other == at);

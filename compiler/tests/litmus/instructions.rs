@@ -84,7 +84,7 @@ impl Machine<'_> {
         Some(Value::new(made, a.reads | b.reads))
     }
 
-    /// The value of an operand of `bytes` bytes: a register with its shift, or an immediate.
+    /// Returns the value of an operand of `bytes` bytes: a register with its shift, or an immediate.
     fn operand(&self, inst: &Instruction, at: usize, bytes: u64) -> Option<Value> {
         let value = match inst.op(at) {
             Operand::Reg { reg, shift, extend, .. } => {
@@ -107,7 +107,7 @@ impl Machine<'_> {
         Some(Value::new(value.bits & mask(bytes), value.reads))
     }
 
-    /// Sets the flags.
+    /// Sets the flags to the result of a comparison or test.
     fn compare(&mut self, inst: &Instruction, name: &str, bytes: u64) -> Option<()> {
         let (a, b) = (self.operand(inst, 0, bytes)?, self.operand(inst, 1, bytes)?);
         let sign = 8 * bytes as u32 - 1;
@@ -126,7 +126,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    /// Conditional selects. Since 2022, the architecture orders fewer accesses by their result than by other
+    /// Executes a conditional select. Since 2022, the architecture orders fewer accesses by its result than by other
     /// dependencies. The model therefore counts no dependency.
     fn conditional(&self, inst: &Instruction, name: &str) -> Option<Value> {
         let holds = self.flags.holds(inst.condition()?);
@@ -162,7 +162,7 @@ impl Machine<'_> {
                 };
                 splat(bytes, arr?.element_count(), value.bits, value.reads)
             }
-            // Into a lane, from a lane, and between registers.
+            // Moves into a lane, from a lane, and between registers.
             "mov" | "ins" | "umov" | "fmov" => {
                 let value = match element(1) {
                     Some((reg, bytes, lane)) => self.lane(reg, bytes, lane)?,
@@ -199,13 +199,13 @@ impl Machine<'_> {
         self.write(to, made)
     }
 
-    /// A lane of a vector.
+    /// Returns a lane of a vector.
     fn lane(&self, reg: fARM64::Register, bytes: u64, lane: u32) -> Option<Value> {
         let value = self.read(reg)?;
         Some(Value::new(value.bits >> (8 * bytes as u32 * lane) & mask(bytes), value.reads))
     }
 
-    /// The second operand of a vector instruction: a register, a number, or nothing.
+    /// Returns the second operand of a vector instruction: a register, a number, or nothing.
     fn vector_operand(&self, inst: &Instruction, at: usize) -> Option<Value> {
         match inst.op(at) {
             Operand::Reg { reg, .. } => self.read(reg),
@@ -224,7 +224,7 @@ fn splat(bytes: u64, count: u8, bits: u128, reads: EventSet) -> Value {
     Value::new(made, reads)
 }
 
-/// Operations on two vectors, lane by lane.
+/// Executes an operation on two vectors, lane by lane.
 fn vector_binary(name: &str, old: u128, (a, b): (u128, u128), bytes: u64, count: u8, reads: EventSet) -> Option<Value> {
     let bitwise = match name {
         "and" => Some(a & b),

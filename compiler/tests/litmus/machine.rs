@@ -15,7 +15,7 @@ use super::event::{Barrier, Event, EventSet, Kind, Order, Trace};
 pub(crate) const CODE: u64 = 0x100_0000;
 /// The address of the first shared buffer.
 pub(crate) const SHARED: u64 = 0x4000_0000;
-/// The distance of shared buffers.
+/// The distance in bytes between the first bytes of consecutive shared buffers.
 pub(crate) const STRIDE: u64 = 0x10_0000;
 const STACK: u64 = 0x3000_0000;
 /// The address at which the code returns.
@@ -36,7 +36,7 @@ impl Value {
     }
 }
 
-/// The values that reads return: a number for each read of a run.
+/// The choice of the value that each read of a run returns.
 #[derive(Default)]
 pub(crate) struct Choices {
     chosen: Vec<(usize, usize)>,
@@ -44,7 +44,7 @@ pub(crate) struct Choices {
 }
 
 impl Choices {
-    /// The choice among `count` values. It is 0 for the first time.
+    /// Returns the choice among `count` values. It is 0 when a run reaches the choice for the first time.
     fn choose(&mut self, count: usize) -> usize {
         if self.next == self.chosen.len() {
             self.chosen.push((0, count));
@@ -53,7 +53,7 @@ impl Choices {
         self.chosen[self.next - 1].0
     }
 
-    /// Advances to the next run. Returns false after the last one.
+    /// Advances to the next run. Returns false after the last run.
     pub(crate) fn advance(&mut self) -> bool {
         self.next = 0;
         while let Some((chosen, count)) = self.chosen.pop() {
@@ -204,7 +204,7 @@ impl<'a> Machine<'a> {
         Some(if zero != name.contains("nz") { Some(label(at)?) } else { None })
     }
 
-    /// The class and number of a register. Number 31 is the zero register, and 32 is the stack pointer.
+    /// Returns the class and number of a register. Number 31 is the zero register, and 32 is the stack pointer.
     pub(crate) fn number(register: Register) -> Option<(char, usize)> {
         let name = register.name();
         match name {
@@ -215,7 +215,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Bytes of a register.
+    /// Returns the size of a register in bytes.
     pub(crate) fn width(register: Register) -> Option<u64> {
         if register == Register::Sp {
             return Some(8);
@@ -259,7 +259,7 @@ impl<'a> Machine<'a> {
         Some(())
     }
 
-    /// The address of a memory operand. Updates the base register.
+    /// Computes the address of a memory operand. Updates the base register.
     fn address(&mut self, operand: Operand) -> Option<Value> {
         match operand {
             Operand::MemImm { base, imm, mode } => {
@@ -332,7 +332,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The atomic instructions of LSE.
+    /// Executes an atomic instruction of LSE.
     fn atomic_instruction(&mut self, inst: &Instruction, name: &str, last: Operand) -> Option<()> {
         let stem = ["ldadd", "swp", "cas"].into_iter().find(|stem| name.starts_with(stem))?;
         let suffix = &name[stem.len()..];
@@ -363,7 +363,7 @@ impl<'a> Machine<'a> {
         self.write(if stem == "cas" { first } else { second }, old)
     }
 
-    /// Loads of one element into one lane or all lanes, and stores of one lane.
+    /// Loads one element into one lane or all lanes, or stores one lane.
     fn lane_access(&mut self, inst: &Instruction, name: &str, last: Operand) -> Option<()> {
         let Operand::MultiReg { regs, count: 1, arr, lane } = inst.op(0) else { return None };
         let (at, bits) = (self.address(last)?, u64::from(arr?.element_bits()));
@@ -444,12 +444,12 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The bits of a number of `bytes` bytes.
+/// Returns a mask for the bits of a number of `bytes` bytes.
 pub(crate) const fn mask(bytes: u64) -> u128 {
     if bytes >= 16 { u128::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
-/// The 64-bit value of an extended register operand.
+/// Returns the 64-bit value of an extended register operand.
 pub(crate) const fn extended(bits: u128, extend: ExtendType) -> u128 {
     let bits = bits as u64;
     let made = match extend {

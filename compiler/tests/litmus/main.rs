@@ -12,7 +12,7 @@
 //! // groups: 2                              work-groups (default: 2)
 //! // group size: 1                          work-items of a group (default: 1)
 //! // cell: 4                                bytes of an element of all buffers (default: 4)
-//! // events: 24                             longer runs are ignored, in which loops repeat more often (default: 24)
+//! // events: 24                             runs with more events are ignored (default: 24)
 //! // case: -DORDER=memory_order_release     build options; the next lines belong to them
 //! // forbidden: out[0] = 1, out[1] = 0      final values that the OpenCL memory model forbids
 //! // allowed: out[0] = 0                    final values that the code must allow
@@ -71,7 +71,7 @@ fn run(program: &Program, kernel: &NativeKernel, group: usize, choices: &mut Cho
     machine.run(CODE + u64::from(kernel.entry), program.events)
 }
 
-/// The traces of each group. Reads return the values that any group can write.
+/// Returns the traces of each group. Reads return the values that any group can write.
 fn traces(program: &Program, kernel: &NativeKernel) -> Result<Vec<Vec<Trace>>, String> {
     let mut domains = Domains::new();
     loop {
@@ -91,7 +91,7 @@ fn traces(program: &Program, kernel: &NativeKernel) -> Result<Vec<Vec<Trace>>, S
         let mut more = domains.clone();
         for event in threads.iter().flatten().flatten().filter(|event| event.is_write()) {
             let domain = more.entry(event.cell).or_insert_with(|| BTreeSet::from([0]));
-            // Repeated additions have no largest value.
+            // Limit the values of a cell, because repeated additions have no largest value.
             if domain.len() < 4 {
                 domain.insert(event.value);
             }

@@ -54,14 +54,14 @@ impl Execution {
         self.threads[a].is_none() || self.threads[a] != self.threads[b]
     }
 
-    /// The writes that each read can read from: those with its cell and value.
+    /// Returns the writes that each read can read from: those with its cell and value.
     fn sources(&self) -> Vec<(usize, Vec<usize>)> {
         let matches = |read: &Event, write: &Event| write.is_write() && (write.cell, write.value) == (read.cell, read.value);
         let of = |read: &Event| (0..self.events.len()).filter(|&at| matches(read, &self.events[at])).collect();
         self.events.iter().enumerate().filter(|(_, event)| event.is_read()).map(|(at, read)| (at, of(read))).collect()
     }
 
-    /// The writes of each written cell. An initial write comes first.
+    /// Returns the writes of each written cell. An initial write comes first.
     fn writes(&self) -> Vec<Vec<usize>> {
         let mut cells: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         for (at, event) in self.events.iter().enumerate().filter(|(_, event)| event.is_write()) {
@@ -107,13 +107,13 @@ impl Execution {
         atomic && is_acyclic(internal) && is_acyclic(ordered)
     }
 
-    /// The read of the atomic operation to which a write belongs.
+    /// Returns the read of the atomic operation to which a write belongs.
     fn update_of(&self, write: usize) -> Option<usize> {
         Some(self.starts[self.threads[write]?] + self.events[write].updates?)
     }
 
-    /// A read from a write of its own thread comes after the reads on which the write depends. An acquire read from an
-    /// atomic operation comes after the write.
+    /// Adds the order of a read from a write of its own thread. The read comes after the reads on which the write
+    /// depends. An acquire read from an atomic operation comes after the write.
     fn order_by_internal_reads(&self, ordered: &mut Relation, from: &[(usize, usize)]) {
         for &(read, write) in from {
             let Some(thread) = self.threads[write].filter(|_| !self.is_external(write, read)) else { continue };
@@ -125,7 +125,8 @@ impl Execution {
         }
     }
 
-    /// Accesses before a release write also come before writes of the same thread that follow it in coherence order.
+    /// Adds the order of accesses before a release write. They also come before writes of the same thread that follow
+    /// the release write in coherence order.
     fn order_by_internal_coherence(&self, ordered: &mut Relation, orders: &[&Vec<usize>]) {
         for order in orders {
             for (place, &release) in order.iter().enumerate().filter(|(_, write)| self.events[**write].order.release) {
@@ -188,7 +189,7 @@ fn is_acyclic(mut relation: Relation) -> bool {
     relation.iter().enumerate().all(|(at, row)| row >> at & 1 == 0)
 }
 
-/// All orders of the elements after the first `fixed`.
+/// Returns all orders of the elements after the first `fixed`.
 fn permutations(elements: &[usize], fixed: usize) -> Vec<Vec<usize>> {
     if fixed >= elements.len() {
         return vec![elements.to_vec()];
@@ -241,8 +242,8 @@ fn add_states(traces: &[&Trace], states: &mut BTreeSet<State>) {
     });
 }
 
-/// The final states of all possible executions. `threads` has the traces of each thread: one for each choice of the
-/// values that it reads.
+/// Returns the final states of all possible executions. `threads` has the traces of each thread: one for each choice of
+/// the values that the thread reads.
 pub(crate) fn final_states(threads: &[Vec<Trace>]) -> BTreeSet<State> {
     let mut states = BTreeSet::new();
     each_choice(threads, &mut |traces| {

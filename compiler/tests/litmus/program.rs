@@ -30,7 +30,7 @@ pub(crate) struct Case {
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
-    /// The number of work-groups, and of work-items of each.
+    /// The number of work-groups. Each group has `group_size` work-items.
     pub(crate) groups: usize,
     pub(crate) group_size: u32,
     /// Bytes of a cell.
@@ -42,7 +42,7 @@ pub(crate) struct Program {
     pub(crate) cases: Vec<Case>,
 }
 
-/// All programs, in the order of their names.
+/// Returns all programs, in the order of their names.
 pub(crate) fn programs() -> Vec<Program> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/litmus/programs");
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -93,14 +93,14 @@ impl Program {
         self.cases.last_mut().unwrap_or_else(|| panic!("{}: an outcome before the first case", self.path.display()))
     }
 
-    /// The index of a cell: buffer and element.
+    /// Returns the index of a cell: buffer and element.
     pub(crate) fn place(&self, cell: &str) -> (usize, u64) {
         let (name, element) = cell.strip_suffix(']').and_then(|cell| cell.split_once('[')).unwrap_or((cell, "0"));
         let buffer = self.buffers.iter().position(|buffer| buffer == name);
         (buffer.unwrap_or_else(|| panic!("{}: no buffer `{name}`", self.path.display())), element.parse().unwrap())
     }
 
-    /// The machine code of the kernel with the options of a case.
+    /// Returns the machine code of the kernel with the options of a case.
     pub(crate) fn compile(&self, case: &Case, isa: Isa) -> NativeKernel {
         let options = parse_options(&format!("-cl-std=CL3.0 {}", case.options)).expect("build options");
         let target = Target::cpu();

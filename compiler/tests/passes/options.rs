@@ -6,27 +6,27 @@ use wgcl_compiler::ir::Function;
 use wgcl_compiler::launch::{LaunchKey, SplitBindings};
 use wgcl_compiler::target::{Inlining, Target};
 
-/// A launch of every kernel.
+/// The launch that the test runs for every kernel of the file (directive `; run:`).
 pub struct Run {
     pub global: [u32; 3],
     /// Size in bytes of each buffer.
     pub bytes: u32,
     /// Values of the value parameters, in order.
     pub values: Vec<u64>,
-    /// An upper bound (exclusive) for the words in buffers; 0 for no bound.
+    /// Exclusive upper bound for the initial words in buffers. 0 means that there is no bound.
     pub below: u32,
 }
 
-/// The passes, and the launch and device that they run for.
+/// The passes to run, and the target, launch key and launch for which they run.
 pub struct Options {
     pub passes: Vec<String>,
-    /// Whether each kernel of the file is a separate module.
+    /// Whether each kernel of the file becomes a separate module.
     pub alone: bool,
-    /// Whether only the results of kernels are compared, not the text.
+    /// Whether the test compares only the results of kernels, and not the printed IR.
     pub unprinted: bool,
     pub target: Target,
     local: [u32; 3],
-    /// Names and values of changed key fields.
+    /// Names and new values of the fields of the launch key that differ from the example key.
     key: Vec<(String, String)>,
     pub run: Option<Run>,
 }
@@ -71,7 +71,7 @@ impl Options {
         Ok(options)
     }
 
-    /// The key of a kernel's launch.
+    /// Returns the launch key of a kernel: [`LaunchKey::example`] with the changed fields.
     pub fn key(&self, kernel: &Function) -> Result<LaunchKey, String> {
         let mut key = LaunchKey::example(kernel, self.local);
         for (name, value) in &self.key {
@@ -106,8 +106,8 @@ fn read_run(text: &str) -> Result<Run, String> {
     Ok(run)
 }
 
-/// Parses `0:3,1:2/9`: parameters with their number of bindings, and the binary logarithm of the size of a binding in
-/// bytes.
+/// Parses split bindings. `0:3,1:2/9` means: parameter 0 has 3 bindings, parameter 1 has 2 bindings, and each binding
+/// has 2^9 bytes.
 fn split_bindings(text: &str) -> Result<SplitBindings, String> {
     let (params, shift) = text.split_once('/').ok_or("expected `PARAM:COUNT,.../LOG2_SIZE`")?;
     let param = |text: &str| {
@@ -126,7 +126,7 @@ fn list<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, String> {
     text.split(',').map(number).collect()
 }
 
-/// Parses `8x4`. Missing dimensions are 1.
+/// Parses sizes such as `8x4`. Missing dimensions are 1.
 fn sizes(text: &str) -> Result<[u32; 3], String> {
     let named: Vec<u32> = text.split('x').map(number).collect::<Result<_, _>>()?;
     Ok(std::array::from_fn(|d| named.get(d).copied().unwrap_or(1)))

@@ -8,7 +8,7 @@
 use crate::lines::Lines;
 use crate::random::Random;
 
-/// Element types, and their integer parts as suffixes of the element.
+/// Element types, and the suffixes that select an integer part of an element.
 const ELEMENTS: [(&str, &[&str]); 8] = [
     ("uint", &[""]),
     ("int", &[""]),
@@ -20,7 +20,7 @@ const ELEMENTS: [(&str, &[&str]); 8] = [
     ("Part", &[".a", ".b", ".d", ".c[0]", ".c[2]"]),
 ];
 
-/// Limit for the iterations of all loops of a program, because the interpreter executes them.
+/// Limit for the total number of iterations of all loops of a program. It bounds the time of the interpreter.
 const MAX_ITERATIONS: usize = 1500;
 
 /// An array of the program.
@@ -29,11 +29,11 @@ struct Array {
     name: String,
     ty: usize,
     length: usize,
-    /// The variable with the position in the array.
+    /// The name of the variable that contains the current position in the array.
     at: String,
 }
 
-/// A counter of an open loop, and its bound (exclusive).
+/// The counter of an enclosing loop, and the counter's exclusive upper bound.
 struct Counter {
     name: String,
     below: usize,
@@ -49,14 +49,14 @@ struct Writer {
     made: usize,
     /// The product of the iterations of the enclosing loops.
     around: usize,
-    /// The iterations of all generated loops.
+    /// The total number of iterations of all generated loops.
     iterations: usize,
     /// The number of calls of `draw` that may still be added. Each call is inlined.
     draws: usize,
 }
 
-/// A program with a kernel `k(global uint *a, global uint *b, int x, int y)`, which accesses 32 words of each buffer
-/// per work-item.
+/// Returns a random program with a kernel `k(global uint *a, global uint *b, int x, int y)`. Each work-item accesses 32
+/// words of each buffer.
 pub fn program(seed: u64) -> String {
     let mut w = Writer {
         random: Random::new(seed ^ 0x00a2_2a75),
@@ -105,7 +105,8 @@ impl Lines for Writer {
 }
 
 impl Writer {
-    /// Adds a buffer that `draw` reads consecutively and refills when it is empty. Returns the length of the buffer.
+    /// Adds the type `Stream`, which contains a buffer. Also adds the function `draw`, which reads the buffer
+    /// consecutively and refills it at its end. Returns the length of the buffer.
     fn draw(&mut self) -> usize {
         let length = [2, 3, 4, 8, 16, 40][self.random.below(6)];
         self.line(&format!(
@@ -127,7 +128,7 @@ impl Writer {
         length
     }
 
-    /// Declares and fills a new array.
+    /// Adds the declaration and initialisation of an array.
     fn declare(&mut self, number: usize) {
         let ty = self.random.below(ELEMENTS.len());
         let length = if self.random.below(3) == 0 { 2 + self.random.below(14) } else { 17 + self.random.below(54) };
@@ -148,13 +149,13 @@ impl Writer {
         self.arrays.push(array);
     }
 
-    /// A part of an element, as `uint`.
+    /// Returns an expression of type `uint` for a part of an element.
     fn read(&self, array: &Array, index: &str, part: &str) -> String {
         let conversion = if ELEMENTS[array.ty].0 == "float" { "(uint)(int)" } else { "(uint)" };
         format!("{conversion}{}[{index}]{part}", array.name)
     }
 
-    /// An assignment of a `uint` to a part of an element.
+    /// Returns a statement that assigns a `uint` to a part of an element.
     fn write(&self, array: &Array, index: &str, part: &str, value: &str) -> String {
         if ELEMENTS[array.ty].0 == "float" {
             format!("{}[{index}] = (int)(({value}) & 0xffff);", array.name)
@@ -167,7 +168,7 @@ impl Writer {
         self.arrays[self.random.below(self.arrays.len())].clone()
     }
 
-    /// An array, and a location in it that an integer can be assigned to: index and part.
+    /// Selects an array, an index, and an integer part of the element at the index.
     fn place(&mut self) -> (Array, String, &'static str) {
         let array = self.array();
         let index = self.index(&array);
@@ -176,7 +177,8 @@ impl Writer {
         (array, index, part)
     }
 
-    /// An index into an array: mostly a counter or the position, optionally with a constant.
+    /// Returns an index into an array: mostly a loop counter or the array's position variable, in some cases with an
+    /// added constant.
     fn index(&mut self, array: &Array) -> String {
         let fitting: Vec<(String, usize)> = self
             .counters
@@ -201,7 +203,7 @@ impl Writer {
         }
     }
 
-    /// An expression of type `uint`.
+    /// Returns an expression of type `uint`.
     fn value(&mut self, depth: usize) -> String {
         if depth > 2 {
             return self.pick(&["t0", "t1", "t2", "(uint)x", "(uint)own", "sum", "7u"]).to_owned();
@@ -240,7 +242,7 @@ impl Writer {
         }
     }
 
-    /// Advances the position in an array within its bounds.
+    /// Adds a statement that changes the position variable of an array. The position remains within the array.
     fn step(&mut self) {
         let Array { at, length, .. } = self.array();
         let (step, last) = (1 + self.random.below(3), length - 1);
@@ -257,7 +259,7 @@ impl Writer {
         self.line(&text);
     }
 
-    /// Moves elements of one array.
+    /// Adds statements that move elements within one array.
     fn moves(&mut self) {
         let array = self.array();
         let counter = self.counters.last().filter(|counter| counter.below < array.length).map(|counter| counter.name.clone());
@@ -337,7 +339,7 @@ impl Writer {
         }
     }
 
-    /// Copies one structure with an array to another one.
+    /// Adds a copy of a structure that contains an array.
     fn copied(&mut self) {
         let array = self.array();
         let (name, element, length) = (&array.name, ELEMENTS[array.ty].0, array.length);
@@ -354,7 +356,7 @@ impl Writer {
         self.close();
     }
 
-    /// A loop with a bounded number of iterations.
+    /// Adds a loop with a bounded number of iterations.
     fn counted(&mut self) {
         let length = self.array().length;
         let iterations = match self.random.below(6) {
@@ -373,7 +375,7 @@ impl Writer {
         let for_loop = "}".to_owned();
         let (first, then, end) = match self.random.below(6) {
             0 => (format!("for ({ty} {name} = {iterations}; {name}-- > 0;) {{"), String::new(), for_loop),
-            // The compiler does not know the value of `y`, an argument of the kernel.
+            // The trip count is unknown at compile time, because `y` is an argument of the kernel.
             1 => (format!("for ({ty} {name} = 0; {name} < (y & 1) + {}; {name}++) {{", iterations - 1), String::new(), for_loop),
             2 => {
                 (format!("{ty} {name}a = 0, {name}; do {{"), format!("{name} = {name}a++;"), format!("}} while ({name}a < {iterations});"))

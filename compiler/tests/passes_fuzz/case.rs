@@ -1,4 +1,5 @@
-//! Random launches on devices with profiles: sizes, arguments, and the launch key that a driver would use.
+//! Generates random launches for devices with a named profile: sizes, arguments, and the launch key that a driver would
+//! use.
 
 use crate::launches::{ArgValue, Case, bytes_of};
 use crate::random::Random;
@@ -9,24 +10,24 @@ use wgcl_compiler::passes;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::target::profiles::PROFILES;
 
-/// The requirements of a program for its launch.
+/// The properties of a launch that a program requires.
 #[derive(Clone, Copy, Debug)]
 pub struct Requirements {
-    /// Bytes of every buffer per linear work-item id (see [`Case::span`]).
+    /// Size of every buffer in bytes, divided by the span of the launch ([`Case::span`]).
     pub stride: u32,
-    /// Whether the program only supports one dimension.
+    /// Whether the program supports only one-dimensional launches.
     pub linear: bool,
-    /// Whether two arguments may be the same buffer: work-items then still access disjoint parts.
+    /// Whether two arguments may be the same buffer. If true, work-items access disjoint parts of the buffer even then.
     pub may_alias: bool,
-    /// The maximum of the first value argument, as a multiple of the span. The second value argument is the span.
+    /// The maximum of the first value argument, divided by the span. The second value argument is the span.
     pub times: u32,
     /// Size in bytes of each local argument.
     pub local: u32,
-    /// Limit for the work-items of a group.
+    /// Maximum work-group size.
     pub items: u32,
-    /// The index of a pointer that may be null.
+    /// The index of a pointer argument that may be null.
     pub nullable: Option<u32>,
-    /// The device that is used in most cases.
+    /// The name of the profile that most launches use. If it is `None`, all profiles are equally likely.
     pub device: Option<&'static str>,
 }
 
@@ -36,7 +37,8 @@ impl Default for Requirements {
     }
 }
 
-/// The device with this profile number. Its subgroups may be made smaller, so that small groups consist of several.
+/// Returns the name and the target of profile `number`. The subgroup size is reduced at random, so that small groups
+/// consist of several subgroups.
 fn target(number: usize, random: &mut Random) -> (&'static str, Target) {
     let (name, profile) = PROFILES[number % PROFILES.len()];
     let target = profile();
@@ -69,7 +71,7 @@ const LOCAL_SIZES: [[u32; 3]; 16] = [
 ];
 
 impl Case {
-    /// A launch of kernel 0 of a module that was built for the target.
+    /// Generates a launch of kernel 0 of a built module.
     pub fn random(module: &Module, requirements: Requirements, seed: u64) -> Self {
         let mut random = Random::new(seed ^ 0x00ca_5e00);
         let kernel = &module.functions[0];
@@ -78,7 +80,8 @@ impl Case {
         let (mut profile, mut target) = target(wanted.filter(|_| random.below(4) > 0).unwrap_or(any), &mut random);
         let by_address = kernel.kernel.as_ref().is_some_and(|kernel| kernel.requires_addresses);
         if !target.language.fp64 && has_doubles(module) || by_address && !target.shaders.addresses {
-            // A build for this device would have rejected the program, or inlined its functions.
+            // A build for this device would have rejected the program, or inlined its functions. Use the profile `full`
+            // instead.
             let lanes = target.language.subgroup_size;
             (profile, target) = ("full", Target::full().changed(|target| target.language.subgroup_size = lanes));
         }
@@ -92,7 +95,7 @@ impl Case {
         let groups: [u32; 3] = std::array::from_fn(|d| if local[d] == 1 { 1 } else { 1 + random.below(if d == 0 { 3 } else { 2 }) as u32 });
         let mut global: [u32; 3] = std::array::from_fn(|d| groups[d] * local[d]);
         if random.below(4) == 0 {
-            // Make the last groups smaller.
+            // Make the last group of each dimension smaller.
             global = std::array::from_fn(|d| global[d] - random.below(local[d] as usize) as u32);
         }
         let mut key = LaunchKey::example(kernel, local);
@@ -177,7 +180,7 @@ impl Case {
         }
     }
 
-    /// Merges some of the buffers into one.
+    /// Merges some of the buffers into one binding.
     fn merge_buffers(&mut self, buffers: &[u32], random: &mut Random) {
         let first = random.below(buffers.len() - 1);
         self.key.binding.merged = buffers[first..].to_vec().into();
@@ -211,7 +214,7 @@ impl Case {
         }
     }
 
-    /// The number of bytes that are bound for a buffer.
+    /// Returns the number of bytes that are bound for a buffer.
     fn bound(&self, index: u32) -> u32 {
         match self.args[index as usize] {
             ArgValue::Buffer(Some((object, _))) => self.memory[object].len() as u32,

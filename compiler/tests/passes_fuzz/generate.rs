@@ -1,5 +1,5 @@
-//! Generates random programs in memory form, like the front end: variables, nested control flow, pointers, helper
-//! functions.
+//! Generates random IR programs in memory form, as the front end does. They contain variables, nested control flow,
+//! pointers and helper functions.
 
 use crate::case::Requirements;
 use crate::random::Random;
@@ -13,7 +13,7 @@ use wgcl_compiler::ir::{
 pub const REQUIREMENTS: Requirements =
     Requirements { stride: 256, linear: false, may_alias: true, times: 1, local: 0, items: 16, nullable: None, device: None };
 
-/// A program: a kernel with two buffers and two `i32`s as parameters, and two other functions.
+/// Returns a random program: a kernel with two buffers and two `i32`s as parameters, and two other functions.
 pub fn module(seed: u64) -> Module {
     let mut random = Random::new(seed);
     let init = (0..64).map(|_| (random.next() & 0xff) as u8).collect();
@@ -123,7 +123,7 @@ impl<'a> Writer<'a> {
         self.effect(Op::Store { ptr, value, align: 4, volatile: false });
     }
 
-    /// An address `size * (index mod count)` bytes after another one.
+    /// Emits the address `base + size * (index mod count)`, with a random index. `count` is a power of two.
     fn element(&mut self, base: Value, count: u64, size: u64) -> Value {
         let index = if self.random.below(3) == 0 {
             self.int_value(0)
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
         self.emit(ty, Op::PtrAdd(base, offset))
     }
 
-    /// A pointer to at least 64 bytes of a buffer.
+    /// Emits a pointer to at least 64 bytes of a buffer.
     fn buffer(&mut self) -> Value {
         let buffers = self.buffers.clone();
         match self.random.below(5) {
@@ -365,7 +365,7 @@ impl<'a> Writer<'a> {
         false
     }
 
-    /// A statement that stores a value.
+    /// Emits a statement that stores a value.
     fn store_statement(&mut self, kind: usize) {
         match kind {
             0 | 1 => {
@@ -430,7 +430,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A pointer to at least 128 bytes: a parameter, or a parameter plus 16 bytes.
+    /// Returns a pointer to at least 128 bytes: a pointer parameter, or the parameter plus 16 bytes.
     fn buffer_root(&mut self, _value: Value) -> Value {
         let buffers = self.buffers.clone();
         let base = buffers[self.random.below(buffers.len())];
@@ -478,7 +478,7 @@ impl<'a> Writer<'a> {
         self.loops -= 1;
     }
 
-    /// `if (n == 0) x = ...; else { use x; x = ...; }` for a variable without other uses.
+    /// Emits `if (n == 0) x = ...; else { use x; x = ...; }` for a variable `x` without other uses.
     fn kept_in_branch(&mut self, counter: Value, ty: Type) {
         let var = self.function.new_var("x", 4, 4);
         let zero = self.emit(ty, Op::Const(Const::Bits(0)));
@@ -505,7 +505,8 @@ impl<'a> Writer<'a> {
     fn call(&mut self) {
         let value = self.int_value(1);
         let base = self.buffer_root(value);
-        // `first` may call `second`, and the kernel may call both.
+        // `first` is function 1, and `second` function 2. `first` may call `second`, and the kernel may call either
+        // function.
         let callee = if self.callable == 2 && self.random.below(2) == 0 { 1 } else { 2 };
         let mut args = vec![base, value];
         if callee == 1 {
@@ -537,7 +538,7 @@ impl<'a> Writer<'a> {
         if self.function.kernel.is_some() {
             self.own_parts();
         }
-        // Every variable is initialised.
+        // Initialise every variable.
         for var in self.ints.clone() {
             let bits = self.random.next();
             let value = self.int(bits);
@@ -575,7 +576,7 @@ impl<'a> Writer<'a> {
         if !ended {
             let value = if self.function.returns.is_empty() { Vec::new() } else { vec![self.int_value(0)] };
             if self.function.kernel.is_some() {
-                // Stores the variables, so that their values are compared.
+                // Store the final values of the variables, so that the test compares them.
                 for (index, var) in (0..).zip(self.ints.clone().into_iter().chain(self.longs.clone())) {
                     let ty = if index < 4 { Type::I32 } else { Type::I64 };
                     let address = self.address(var);

@@ -55,8 +55,9 @@ impl Program {
         Err(format!("seed {}, {what}: {message}\n{module}", self.seed))
     }
 
-    /// Runs the program unchanged, after the build, and specialised. Returns whether the unchanged program ended. With
-    /// `explain`, the error names the pass that causes a difference.
+    /// Runs the program before the build, after the build, and specialised for a launch. All results must be equal.
+    /// Returns whether the program before the build ran to its end. With `explain`, the error names the pass that
+    /// causes a difference.
     fn check(&self, changes: &mut Changes, explain: bool) -> Result<bool, String> {
         if let Err(errors) = verify(&self.module) {
             return self.fail("the program", errors.iter().map(|error| format!("{error}\n")).collect::<String>());
@@ -84,7 +85,7 @@ impl Program {
         }
         self.check_native(&case, &expected, changes, explain)?;
         let made = match pipeline::parts(&built, &case, changes) {
-            // Kernels that store pointers cannot use merged bindings.
+            // Kernels that store pointers cannot use merged bindings. The driver would reject such a launch as well.
             Err(LaunchError::Unsupported { what, .. }) if what.contains("more pointer arguments") => return Ok(true),
             Err(error) => return self.fail("launch", format!("{error}\n{}", case.describe())),
             Ok(made) => made,
@@ -96,8 +97,8 @@ impl Program {
         Ok(true)
     }
 
-    /// Builds and runs every third program for machine code as well. Skips launches whose last groups are smaller,
-    /// because these groups would need a separate module.
+    /// For every third program, also builds and runs the module for machine code. Skips launches whose last groups are
+    /// smaller, because these groups would need a separate module.
     fn check_native(&self, case: &Case, expected: &[Vec<u8>], changes: &mut Changes, explain: bool) -> Result<(), String> {
         let are_full = case.range.global_size.iter().zip(case.range.local_size).all(|(global, local)| global.is_multiple_of(local));
         if !are_full || !self.seed.is_multiple_of(3) {
@@ -129,7 +130,7 @@ impl Program {
     }
 }
 
-/// A source after lowering.
+/// Lowers an OpenCL C source to IR. The error is the build log.
 fn lowered(text: &str) -> Result<Module, String> {
     let (target, options) = (Target::full(), BuildOptions { std: CStd::Cl30, no_warnings: true, ..BuildOptions::default() });
     let source = Source { text: text.to_owned(), ..Source::default() };
@@ -143,7 +144,7 @@ fn check_text(text: &str, requirements: Requirements, seed: u64, changes: &mut C
     program.check(changes, explain).map_err(|error| format!("{error}\n{text}"))
 }
 
-/// Removes lines of a source as long as the rest fails in the same stage.
+/// Removes lines of a source while the remaining lines fail in the same stage.
 fn smaller(text: &str, requirements: Requirements, seed: u64) -> String {
     let stage = |text: &str| {
         let error = check_text(text, requirements, seed, &mut Changes::new(), false).err()?;
@@ -168,8 +169,9 @@ fn from_env(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// Checks programs with many seeds (`WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT`). All must be correct, `finished` per cent
-/// must end, and each pass in `passes` must change at least [`MIN_CHANGED`] programs.
+/// Checks programs with consecutive seeds. `WGCL_FUZZ_SEED` sets the first seed, and `WGCL_FUZZ_COUNT` the number of
+/// programs. No program may fail, and at least `finished` per cent must run to their end. Each pass in `passes` must
+/// change at least [`MIN_CHANGED`] programs.
 fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn(u64, &mut Changes, bool) -> Result<bool, String>) {
     let first = from_env("WGCL_FUZZ_SEED").unwrap_or(1);
     let (count, is_short) = from_env("WGCL_FUZZ_COUNT").map_or((count, false), |asked| (asked, asked < count));
@@ -181,7 +183,7 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
         }
     }
     println!("{ran} of {count} programs ran to their end; modules changed by each pass in specialisations: {changes:?}");
-    // The shortest one is the easiest to understand.
+    // Explain the failure with the shortest message, which is the easiest to understand.
     let explained = failures.iter().min().and_then(|&(_, seed)| check(seed, &mut Changes::new(), true).err()).unwrap_or_default();
     let first = failures.first().map(|(_, seed)| *seed);
     assert!(failures.is_empty(), "{} of {count} programs fail, the first is {first:?}; {explained}", failures.len());
@@ -192,11 +194,11 @@ fn check_many(count: u64, finished: u64, passes: &[&'static str], check: impl Fn
     }
 }
 
-/// The passes that change random programs in IR as well as random programs in OpenCL C.
+/// The passes that must change both random programs in IR and random programs in OpenCL C.
 const PASSES_OF_ALL: [&str; 7] =
     ["infer_alignment", "renumber", "extra_buffers", "legalize", "shrink_int64", "split_bindings", "resolve_pointers"];
 
-/// The number of programs that a pass must change, so that the test covers it.
+/// The minimum number of programs that each listed pass must change, so that the test covers the pass.
 const MIN_CHANGED: u64 = 10;
 
 #[test]

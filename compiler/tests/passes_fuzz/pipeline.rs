@@ -13,7 +13,7 @@ use wgcl_compiler::target::{Inlining, Target};
 /// The number of modules that each pass has changed.
 pub type Changes = BTreeMap<&'static str, u64>;
 
-/// The parts of a module that a pass may change.
+/// The parts of each function that a pass may change: the number of parameters, the number of variables, and the body.
 type Snapshot = Vec<(usize, usize, Region)>;
 
 fn snapshot(module: &Module) -> Snapshot {
@@ -38,19 +38,19 @@ fn counted<T>(module: &Module, changes: &mut Changes, make: impl FnOnce(&Watch<'
     Ok(made)
 }
 
-/// A kernel in the form that machine code is generated from.
+/// Specialises a kernel for machine code: one work-item per invocation, and no changed bindings ([`without_bindings`]).
 fn prepared(module: &Module, case: &Case, watch: &Watch<'_>) -> Result<Module, LaunchError> {
-    let key = neutral(&case.key).changed(|key| key.binding.coarsen = 1);
+    let key = without_bindings(&case.key).changed(|key| key.binding.coarsen = 1);
     specialise::prepared(module, &case.kernel, &key, &case.target, false, Some(watch))
 }
 
-/// The module that machine code would be generated from for a launch.
+/// Returns the module from which machine code would be generated for a launch. Counts the passes in `changes`.
 pub fn native(module: &Module, case: &Case, changes: &mut Changes) -> Result<Module, LaunchError> {
     counted(module, changes, |watch| prepared(module, case, watch))
 }
 
-/// The key of a launch without merged bindings, split bindings, start offsets and extra buffers.
-fn neutral(key: &LaunchKey) -> LaunchKey {
+/// Returns the key without merged bindings, split bindings, start offsets, and additional buffers (`extra_buffers`).
+fn without_bindings(key: &LaunchKey) -> LaunchKey {
     key.clone().changed(|key| {
         key.binding.merged.clear();
         key.binding.started_args.clear();
@@ -59,7 +59,7 @@ fn neutral(key: &LaunchKey) -> LaunchKey {
     })
 }
 
-/// The modules for all parts of a launch.
+/// Specialises a module for all parts of a launch ([`Case::parts`]).
 pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<SpecialisedPart>, LaunchError> {
     let mut count = case.key.binding.coarsen;
     loop {
@@ -77,13 +77,13 @@ pub fn parts(module: &Module, case: &Case, changes: &mut Changes) -> Result<Vec<
         if found == count {
             return Ok(made);
         }
-        // As in a driver, the key contains the limit for the work-items per invocation. The groups are divided for the
-        // actual number.
+        // The key contains only a maximum number of work-items per invocation, as in a driver. The pass `coarsen`
+        // selected another number, so divide the groups again for that number.
         count = found;
     }
 }
 
-/// The module after each pass, until one fails.
+/// Returns the names of the passes, each with the module after the pass. Stops at the first pass that fails.
 fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync)) -> Result<(), String>) -> Vec<(&'static str, Module)> {
     let list = Mutex::new(vec![("nothing", module.clone())]);
     let failed = run(&|left: &AfterPass<'_>| list.lock().expect("no other thread").push((left.pass, left.module())));
@@ -94,7 +94,8 @@ fn snapshots(module: &Module, run: impl FnOnce(&(dyn Fn(&AfterPass<'_>) + Sync))
     list
 }
 
-/// Describes the first pass after which `is_wrong` holds, with the module before and after it. `None` if there is none.
+/// Describes the first pass after which `is_wrong` holds, with the module before and after the pass. Returns `None` if
+/// `is_wrong` holds after no pass.
 fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> bool) -> Option<String> {
     let wrong = list.iter().enumerate().position(|(index, (_, module))| is_wrong(index, module))?;
     let (pass, after) = &list[wrong];
@@ -103,13 +104,13 @@ fn first(list: &[(&'static str, Module)], is_wrong: impl Fn(usize, &Module) -> b
     Some(format!("the result is wrong after {pass}:\n{before}{after}"))
 }
 
-/// Whether a module does not have the expected result.
+/// Whether the results of a module differ from the expected results.
 fn differs(case: &Case, module: &Module, stage: Stage, expected: &[Vec<u8>]) -> bool {
     outcome(case, |undefined| run_whole(case, module, stage, undefined)).as_deref() != Ok(expected)
 }
 
-/// The target for building a program. For half of the seeds, as few functions as possible are inlined, with or without
-/// buffer addresses.
+/// Returns the target for building a program. For half of the seeds, as few functions as possible are inlined, with or
+/// without buffer addresses.
 pub fn build_target(seed: u64) -> Target {
     Target::full().changed(|target| {
         target.inlining = match seed % 4 {
@@ -120,12 +121,12 @@ pub fn build_target(seed: u64) -> Target {
     })
 }
 
-/// Like [`build_target`], for machine code: functions may also have pointer parameters.
+/// Returns a target like [`build_target`] for machine code. Its functions may also have pointer parameters.
 pub fn native_build_target(seed: u64) -> Target {
     build_target(seed).changed(|target| target.inlining.takes_addresses = true)
 }
 
-/// The pass of a build that breaks the program.
+/// Describes the first pass of the build after which the results are wrong.
 pub fn first_of_build(module: &Module, target: &Target, case: &Case, expected: &[Vec<u8>]) -> String {
     let list =
         snapshots(module, |watch| passes::build_watched(&mut module.clone(), target, Some(watch)).map_err(|error| error.to_string()));
@@ -133,14 +134,14 @@ pub fn first_of_build(module: &Module, target: &Target, case: &Case, expected: &
         .unwrap_or_else(|| "no pass of the build changes the results".to_owned())
 }
 
-/// The pass for machine code that breaks the program.
+/// Describes the first pass for machine code after which the results are wrong.
 pub fn first_of_native(module: &Module, case: &Case, expected: &[Vec<u8>]) -> String {
     let list = snapshots(module, |watch| prepared(module, case, watch).map(drop).map_err(|error| error.to_string()));
     first(&list, |_, module| differs(case, module, Stage::Prepared, expected))
         .unwrap_or_else(|| "no pass for the CPU changes the results".to_owned())
 }
 
-/// The pass of a specialisation that breaks the program, in any part of the launch.
+/// Describes the first pass of a specialisation after which the results are wrong, in any part of the launch.
 pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], expected: &[Vec<u8>]) -> String {
     for (number, part) in made.iter().enumerate() {
         let list = snapshots(module, |watch| {
@@ -148,7 +149,7 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], e
         });
         let is_wrong = |index: usize, module_now: &Module| {
             let has_run = |pass: &str| list[..=index].iter().any(|(name, _)| *name == pass);
-            // Remove the properties of the launch that depend on passes that have not run yet.
+            // Remove the properties of the key that depend on passes that have not run yet.
             let mut key = part.key.clone();
             if !has_run("merge_bindings") {
                 key.binding.merged.clear();
@@ -162,13 +163,17 @@ pub fn first_of_launch(module: &Module, case: &Case, made: &[SpecialisedPart], e
             let is_coarse = |module: &Module| module.functions[0].kernel.as_ref().is_some_and(|kernel| kernel.coarsening_log2 > 0);
             let now = |made: &SpecialisedPart| SpecialisedPart { module: module_now.clone(), key: key.clone(), part: made.part };
             let parts: Vec<SpecialisedPart> = match (is_coarse(&part.module), is_coarse(module_now)) {
-                // All parts use this module. Before coarsening, it executes all groups.
+                // The pass `coarsen` changes the specialised module. After it, use the module for all parts. Before it,
+                // execute all groups as one part.
                 (true, true) => made.iter().map(now).collect(),
                 (true, false) => vec![SpecialisedPart { part: None, ..now(part) }],
-                // All other parts use the module of the build.
+                // The module is not coarsened. Use the module of the build for all other parts.
                 (false, _) => {
-                    let built =
-                        |made: &SpecialisedPart| SpecialisedPart { module: module.clone(), key: neutral(&made.key), part: made.part };
+                    let built = |made: &SpecialisedPart| SpecialisedPart {
+                        module: module.clone(),
+                        key: without_bindings(&made.key),
+                        part: made.part,
+                    };
                     made.iter().enumerate().map(|(other, made)| if other == number { now(made) } else { built(made) }).collect()
                 }
             };

@@ -8,14 +8,14 @@ use std::fmt::Write;
 use wgcl_compiler::ir::Module;
 use wgcl_compiler::ir::read::read_module;
 
-/// Bytes per work-item of a region of the buffers: the size of the widest access.
+/// Size in bytes of the widest access, for which each region of the buffers reserves space per work-item.
 const BYTES_PER_ITEM: u32 = 128;
 
 struct Writer {
     random: Random,
     body: String,
     next: u32,
-    /// The index of the work-item.
+    /// The SSA value of the work-item's index.
     item: String,
     /// The number of reserved regions of the buffers. A region has one element for each work-item.
     regions: u32,
@@ -30,8 +30,8 @@ enum Widths {
     All,
 }
 
-/// A kernel `k(in, out, counts, i32 x, i32 y)`, where `y` is the span of the launch (`Case::span`), and `x` at most
-/// `y`.
+/// Returns a kernel `k(in, out, counts, i32 x, i32 y)`. `y` is the span of the launch (`Case::span`), and `x` is at
+/// most `y`.
 pub fn module(seed: u64) -> Result<(Module, Requirements), String> {
     let mut random = Random::new(seed ^ 0x0f0f_7777);
     let widths = [Widths::Narrow, Widths::Wide, Widths::All][random.below(3)];
@@ -88,7 +88,8 @@ impl Writer {
         self.op("i32", &format!("const {value}"))
     }
 
-    /// `a * factor`; for powers of two, by a shift or a multiplication, at random.
+    /// Adds the computation of `a * factor`. If the factor is a power of two, uses a shift or a multiplication at
+    /// random.
     fn times(&mut self, a: &str, factor: u32) -> String {
         if factor.is_power_of_two() && self.random.below(2) == 0 {
             let amount = self.word(factor.trailing_zeros());
@@ -109,7 +110,7 @@ impl Writer {
         index
     }
 
-    /// Adds a few accesses, possibly only for some work-items.
+    /// Adds a few accesses. In some kernels, only some work-items execute them.
     fn guarded(&mut self) {
         match self.random.below(8) {
             0 | 1 => self.when("ult"),
@@ -171,7 +172,7 @@ impl Writer {
         self.op("i32", &format!("add {before}, {offset}"))
     }
 
-    /// Returns the value, or in three of four cases the result of an integer operation on its bits.
+    /// Returns the value. In three of four cases, first adds an integer operation that changes its bits.
     fn with_changed_bits(&mut self, value: &str, ty: &str) -> String {
         if self.random.below(4) == 0 {
             return value.to_owned();
@@ -183,7 +184,7 @@ impl Writer {
         if bits == *ty { value } else { self.op(ty, &format!("bitcast {value}")) }
     }
 
-    /// Adds a copy of one element, whose bits may be changed.
+    /// Adds a copy of one element, in most cases with changed bits.
     fn element(&mut self, types: &[&str]) {
         let ty = types[self.random.below(types.len())];
         let size = size_of(ty);
@@ -279,12 +280,12 @@ impl Writer {
     }
 }
 
-/// Number of lanes of a type.
+/// Returns the number of lanes of a type.
 fn lanes(ty: &str) -> u8 {
     ty.split_once('x').and_then(|(_, lanes)| lanes.parse().ok()).unwrap_or(1)
 }
 
-/// Size of a type in bytes.
+/// Returns the size of a type in bytes.
 fn size_of(ty: &str) -> u32 {
     let bits: u32 = ty.split_once('x').map_or(ty, |(scalar, _)| scalar)[1..].parse().unwrap_or(32);
     bits / 8 * u32::from(lanes(ty))

@@ -1,12 +1,12 @@
-//! Generates OpenCL C kernels with the patterns that passes look for: contiguous accesses, loops over the global
-//! size, guards, many buffers. The results do not depend on the order of work-items: each writes its own elements,
-//! and shared data is only changed by commutative atomics.
+//! Generates OpenCL C kernels with the patterns that passes match: contiguous accesses, loops over the global size,
+//! guards, many buffers. The results do not depend on the order of work-items: each work-item writes its own elements,
+//! and only commutative atomics change shared data.
 
 use crate::case::Requirements;
 use crate::random::Random;
 use std::fmt::Write;
 
-/// Elements of 16 to 128 bytes, integers of the same size, and the size.
+/// Element types of 16 to 128 bytes, integer types of the same sizes, and the sizes in bytes.
 const WIDE: [(&str, &str, u32); 14] = [
     ("float8", "uint8", 32),
     ("int8", "uint8", 32),
@@ -24,7 +24,7 @@ const WIDE: [(&str, &str, u32); 14] = [
     ("long2", "ulong2", 16),
 ];
 
-/// Elements of up to 8 bytes, integers of the same size, and the size.
+/// Element types of up to 8 bytes, integer types of the same sizes, and the sizes in bytes.
 const NARROW: [(&str, &str, u32); 12] = [
     ("uchar", "uchar", 1),
     ("char", "uchar", 1),
@@ -53,7 +53,7 @@ struct Writer {
     requirements: Requirements,
 }
 
-/// A kernel `k` with a random pattern.
+/// Returns a kernel `k` with a random pattern.
 pub fn program(seed: u64) -> Shape {
     let random = Random::new(seed ^ 0x5a5a_1234);
     let mut w =
@@ -100,7 +100,8 @@ impl Writer {
         self.random.below(of) == 0
     }
 
-    /// Adds a parameter with this name: a pointer to global memory, or in some cases to constant memory if `constant`.
+    /// Adds a pointer parameter with this name. If `constant` is set, kernels only read the pointee, which is in some
+    /// cases in constant memory. Otherwise, it is in global memory.
     fn buffer(&mut self, name: &str, ty: &str, constant: bool) {
         let qualifier = if constant { "const " } else { "" };
         let restrict = if self.chance(4) { " restrict" } else { "" };
@@ -118,7 +119,8 @@ impl Writer {
         }
     }
 
-    /// A computation on an element's bits: `expression` has type `ty`, with the same size as `bits`.
+    /// Returns `expression`, in most cases with an operation on its bits. `ty` is its type, and `bits` an integer type
+    /// of the same size.
     fn changed(&mut self, expression: &str, (ty, bits): (&str, &str)) -> String {
         let by = self.pick(&["+ x", "^ 0x55", "* 3", "| 1", "- y", ">> 1"]);
         let scalar = bits.trim_end_matches(char::is_numeric);
@@ -141,7 +143,7 @@ impl Writer {
             self.guarded(&format!("a[i] = {value}; b[i] = a[i];"));
             return;
         }
-        // The distance between rows is the number of work-items.
+        // `y` is the number of work-items, so `i + k * y` is element `i` of row `k`.
         let steps = self.pick(&["i + k * y", "i + y * k"]);
         match self.random.below(5) {
             0 | 1 => {
@@ -354,7 +356,7 @@ impl Writer {
         self.guarded(&text);
     }
 
-    /// Adds subgroup functions, also in code that only some work-items execute.
+    /// Adds calls of subgroup functions, some of them in code that only some work-items execute.
     fn subgroups(&mut self) {
         let (ty, size) = self.pick(&[("int", 4), ("uint", 4), ("uint", 4), ("long", 8), ("ulong", 8), ("short", 2), ("uchar", 1)]);
         self.requirements = Requirements { stride: 2 * size, ..self.requirements };

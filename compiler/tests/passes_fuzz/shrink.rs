@@ -1,4 +1,5 @@
-//! Reduces a failing program: removes constants, and replaces other instructions by constants, as long as it fails.
+//! Reduces a failing program: removes constants, and replaces other instructions by constants, while the program still
+//! fails.
 //!
 //! Example: `shrink(&module, &|module| run(module).is_err())`.
 
@@ -32,7 +33,8 @@ pub fn shrink(module: &Module, fails: &dyn Fn(&Module) -> bool) -> Module {
     best
 }
 
-/// The region with constants instead of the results of instruction number `at`, or without it if it is a constant.
+/// Returns the region without instruction number `at`. A constant is removed. Other instructions are replaced by
+/// constants of their result types.
 fn without(region: Region, at: &mut usize, types: &[Type]) -> Region {
     let mut out = Vec::new();
     for mut inst in region.insts {

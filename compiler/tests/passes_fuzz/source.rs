@@ -25,8 +25,8 @@ struct Writer {
     kernel: bool,
 }
 
-/// Divisions and square roots. With `ROUNDS_DIFFERENTLY`, a program has no `float` ones, because devices may round them
-/// differently.
+/// Macros for divisions and square roots. With `ROUNDS_DIFFERENTLY`, a program has no divisions and square roots of
+/// type `float`, because devices may round their results differently.
 const OPERATIONS: [&str; 9] = [
     "#ifdef ROUNDS_DIFFERENTLY",
     "#define divide_float(a, b) ((a) * (b))",
@@ -39,7 +39,7 @@ const OPERATIONS: [&str; 9] = [
     "#define sqrt_double(a) sqrt(a)",
 ];
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`.
+/// Returns a random program with a kernel `k(global int *a, global int *b, int x, int y)`.
 pub fn program(seed: u64) -> String {
     let mut w =
         Writer { random: Random::new(seed ^ 0x5eed_0000), text: String::new(), indent: 0, budget: 0, loops: 0, counters: 0, kernel: false };
@@ -54,7 +54,7 @@ pub fn program(seed: u64) -> String {
     let result = w.integer("int", 2);
     w.line(&format!("return {result};"));
     w.close();
-    // The next two functions only access private memory, so they need not be inlined.
+    // The functions `touch` and `twice` access only private memory, so they need not be inlined.
     w.line("int touch(private S *s, private int *r, int i0) {");
     w.locals(&["s", "i0"]);
     w.line("S t = *s; private int *p = r;");
@@ -104,7 +104,7 @@ pub fn program(seed: u64) -> String {
         if w.random.below(2) == 0 {
             let (value, index) = (w.integer("int", 2), w.index(4));
             let record = w.pick(&["&s", "&t"]);
-            // `twice` accesses three more elements than `touch`.
+            // `twice` accesses three more elements than `touch`, so it gets only pointers to enough elements.
             let (helper, array) = match w.random.below(2) {
                 0 => ("touch", w.pick(&["arr", "arr + 2", "s.v", "t.v"])),
                 _ => ("twice", w.pick(&["arr", "arr + 1"])),
@@ -146,7 +146,7 @@ impl Lines for Writer {
 }
 
 impl Writer {
-    /// The variables of every function, except parameters with the same names.
+    /// Adds the variables that every function has, except those with the name of a parameter.
     fn locals(&mut self, except: &[&str]) {
         let all = [
             ("i0", "int i0 = 1;"),
@@ -197,7 +197,7 @@ impl Writer {
         }
     }
 
-    /// An index below a power of two.
+    /// Returns an index below `count`, which is a power of two.
     fn index(&mut self, count: usize) -> String {
         match self.random.below(3) {
             0 => self.random.below(count).to_string(),
@@ -208,7 +208,7 @@ impl Writer {
         }
     }
 
-    /// An assignable integer expression, and its type.
+    /// Returns an assignable integer expression, and its type.
     fn place(&mut self, pointers: bool) -> (String, &'static str) {
         match self.random.below(self.places(pointers)) {
             0 => ("i0".to_owned(), "int"),
@@ -275,7 +275,8 @@ impl Writer {
         }
     }
 
-    /// The number of assignable expressions. With `pointers`, includes those through pointers; the kernel has more.
+    /// Returns the number of alternatives of [`Self::place`]. With `pointers`, includes accesses through pointers. The
+    /// kernel has more pointers than other functions.
     fn places(&self, pointers: bool) -> usize {
         match (pointers, self.kernel) {
             (false, _) => 11,
@@ -284,7 +285,7 @@ impl Writer {
         }
     }
 
-    /// A pointer to at least four private ints.
+    /// Returns a pointer to at least four private ints.
     fn pointer(&mut self) -> String {
         match self.random.below(if self.kernel { 7 } else { 3 }) {
             0 => "arr".to_owned(),
@@ -300,7 +301,7 @@ impl Writer {
         }
     }
 
-    /// A pointer to at least sixteen ints of a buffer.
+    /// Returns a pointer to at least sixteen ints of a buffer.
     fn buffer(&mut self) -> String {
         match self.random.below(5) {
             0 => format!("(a + {})", self.random.below(9)),
@@ -314,7 +315,7 @@ impl Writer {
         }
     }
 
-    /// A statement that changes pointers.
+    /// Adds a statement that changes pointers.
     fn move_pointer(&mut self) {
         let cond = self.condition();
         let text = match self.random.below(8) {
@@ -329,7 +330,7 @@ impl Writer {
         self.line(&text);
     }
 
-    /// An expression of type `ty`: `float` or `double`.
+    /// Returns an expression of type `ty`, which is `float` or `double`.
     fn float(&mut self, ty: &str, depth: usize) -> String {
         let own = if ty == "float" { "x0" } else { "y0" };
         if depth > 2 {
@@ -348,7 +349,7 @@ impl Writer {
                 if op == "/" { format!("divide_{ty}({a}, {b})") } else { format!("({a} {op} {b})") }
             }
             2 => format!("fma({}, {}, {})", self.float(ty, d), self.float(ty, d), self.float(ty, d)),
-            // The sign of a NaN is unspecified.
+            // The sign of a NaN is unspecified, so `copysign` gets 1 instead of a NaN.
             3 => match self.pick(&["fdim", "copysign"]) {
                 "fdim" => format!("fdim({}, {own})", self.float(ty, d)),
                 other => format!("{other}({}, isnan({own}) ? ({ty})1 : {own})", self.float(ty, d)),
@@ -488,7 +489,7 @@ impl Writer {
         }
     }
 
-    /// An expression of an integer type.
+    /// Returns an expression of an integer type.
     fn integer(&mut self, ty: &str, depth: usize) -> String {
         if depth > 3 || self.random.below(5) == 0 {
             return match self.random.below(5) {
@@ -556,7 +557,7 @@ impl Writer {
         }
     }
 
-    /// An expression of a vector type.
+    /// Returns an expression of a vector type.
     fn vector(&mut self, ty: &str, depth: usize) -> String {
         let (_, scalar, lanes) = VECTORS.into_iter().find(|vector| vector.0 == ty).unwrap_or(VECTORS[0]);
         let name = match ty {
@@ -571,7 +572,7 @@ impl Writer {
         }
         let d = depth + 1;
         if scalar == "float" {
-            // Small integers, so that all results are exact.
+            // Use only small integers, so that all results are exact.
             return match self.random.below(4) {
                 0 => format!("(float4)({}.0f, f0.zyx)", self.random.below(50)),
                 1 => format!("fmin(fmax({} + f0.wzyx, -1000.0f), 1000.0f)", self.vector(ty, d)),

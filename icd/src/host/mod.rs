@@ -19,7 +19,7 @@ use std::sync::Arc;
 use wgcl_api::backend::{HostSource, HostTarget};
 use wgcl_api::types::host_memory::{HostAllocator, HostRegion};
 
-/// Returns the alignment of heap memory: that of `long16`, or that of a page from 4,096 bytes on.
+/// Returns the alignment of heap memory: 4,096 bytes (a page) for at least 4,096 bytes, otherwise the size of `long16`.
 const fn alignment(size: usize) -> usize {
     if size >= 4096 { 4096 } else { 128 }
 }
@@ -27,7 +27,7 @@ const fn alignment(size: usize) -> usize {
 /// Minimum size in bytes of memory that is mapped as pages. The system zeroes pages at their first access.
 const LARGE: usize = 1 << 20;
 
-/// The allocator of all contexts.
+/// The allocator that all contexts use.
 pub(crate) struct Allocator;
 
 impl HostAllocator for Allocator {
@@ -49,13 +49,13 @@ impl HostAllocator for Allocator {
     }
 }
 
-/// Maps pages at an unused multiple of 4 GiB. Returns `None` if none is found, or if mapping fails.
+/// Maps pages at an unused multiple of 4 GiB. Returns `None` if all attempts fail.
 #[cfg(target_pointer_width = "64")]
 fn shared_pages(size: usize) -> Option<NonNull<u8>> {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// The range of the high halves of addresses. Libraries and stacks are above it. A position-independent program and
-    /// its heap can be in the range; `pages_at` does not replace their pages.
+    /// The range of the upper 32 bits of addresses. Libraries and stacks are at higher addresses. A
+    /// position-independent program and its heap can be in the range. `pages::map` does not replace their pages.
     const FIRST: usize = 0x1000;
     const COUNT: usize = 0x6000;
     /// Number of addresses to try before the allocation fails.
@@ -83,7 +83,7 @@ struct Allocation {
     origin: Origin,
 }
 
-// SAFETY: this value owns the allocation. Maps order the accesses of commands and of the application.
+// SAFETY: this value owns the allocation. Map and unmap commands order the accesses of commands and of the application.
 unsafe impl Send for Allocation {}
 // SAFETY: as above.
 unsafe impl Sync for Allocation {}
@@ -119,7 +119,7 @@ impl HostRegion for Allocation {
     }
 }
 
-/// A range of an allocation. Prevents that the allocation is freed.
+/// A range of an allocation. Keeps the allocation alive.
 #[derive(Debug)]
 struct Part {
     allocation: Arc<Allocation>,
@@ -146,7 +146,7 @@ impl HostSource for Part {
 
 impl HostTarget for Part {
     fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        // SAFETY: offset and size are within the allocation, as in `with`; only one command writes a part at a time.
+        // SAFETY: offset and size are within the allocation, as in `with`. Only one command writes a part at a time.
         f(unsafe { std::slice::from_raw_parts_mut(self.allocation.start.as_ptr().add(self.offset), self.size) });
     }
 }

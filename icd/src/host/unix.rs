@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
-/// Maps zeroed pages. If `wanted` is set, they have this address. Returns `None` if the addresses are in use, or if
-/// mapping fails.
+/// Maps zeroed pages. If `wanted` is set, the pages start at this address. Returns `None` if an address of the range is
+/// in use, or if mapping fails.
 pub(super) fn map(wanted: Option<usize>, size: usize) -> Option<NonNull<u8>> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     let hint = std::ptr::without_provenance_mut::<libc::c_void>(wanted.unwrap_or(0));
@@ -26,6 +26,6 @@ pub(super) fn map(wanted: Option<usize>, size: usize) -> Option<NonNull<u8>> {
 /// # Safety
 /// [`map`] returned the pages with this size, and no code uses them.
 pub(super) unsafe fn unmap(start: NonNull<u8>, size: usize) {
-    // SAFETY: the caller guarantees it.
+    // SAFETY: the caller guarantees that no code uses the pages.
     unsafe { libc::munmap(start.as_ptr().cast(), size) };
 }

@@ -1,4 +1,4 @@
-//! The life of the library in its process: it stays loaded, knows forked children, and runs code at the end.
+//! Keeps the library loaded until the process ends, detects forked children, and registers exit handlers.
 
 #[cfg(unix)]
 mod unix;
@@ -16,9 +16,9 @@ pub(crate) const fn library_folder() -> Option<std::path::PathBuf> {
     None
 }
 
-/// Calls a function at the end of the process.
+/// Registers a function that the C library calls when the process ends.
 pub(crate) fn at_exit(function: extern "C" fn()) {
-    // SAFETY: the function may be called at the end of the process: it does not wait for locks of threads that were
-    // ended, and the library is never unloaded before.
+    // SAFETY: the function may be called at the end of the process, because it does not wait for locks of threads that
+    // were ended. The library is not unloaded before then.
     let _ = unsafe { libc::atexit(function) };
 }

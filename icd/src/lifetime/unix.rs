@@ -1,9 +1,9 @@
-//! The life of the library on Unix.
+//! Lifetime of the library on Unix.
 
 use wgcl_api::types::process;
 
-/// Whether a loader may close the library: on these targets its code stays mapped for its threads, because of a linker
-/// option (`build.rs`).
+/// Whether a loader may close the library. If true, a linker option (`icd/build/main.rs`) keeps the code mapped for the
+/// threads of the library.
 pub(crate) const STAYS_LOADED: bool = cfg!(not(target_vendor = "apple"));
 
 /// Registers a fork handler, so that forked children start their own threads.
@@ -12,7 +12,8 @@ pub(crate) fn watch() {
         process::begin_child();
     }
 
-    // SAFETY: the function may be called in a forked child: it writes an atomic. The library is never unloaded before.
+    // SAFETY: `begin_child` may be called in a forked child, because it only writes an atomic. The library is never
+    // unloaded.
     let result = unsafe { libc::pthread_atfork(None, None, Some(begin_child)) };
     if result != 0 {
         tracing::warn!("cannot register a fork handler (error {result}): OpenCL does not work in forked children");

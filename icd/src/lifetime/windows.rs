@@ -1,4 +1,4 @@
-//! The life of the library on Windows.
+//! Lifetime of the library on Windows.
 //!
 //! The library has no code in `DllMain`. When the process ends, Windows first ends all threads but one. Exit handlers
 //! run afterwards, so they must not wait for a thread or for its locks.
@@ -16,7 +16,7 @@ use windows_sys::Win32::System::LibraryLoader::{
 /// Limit for the path of the library, in UTF-16 units. Windows has no longer paths.
 const MAX_LIBRARY_PATH: usize = 1 << 15;
 
-/// Whether a loader may close the library: its code stays mapped for its threads ([`watch`]).
+/// Whether a loader may close the library. [`watch`] keeps the code mapped for the threads of the library.
 pub(crate) const STAYS_LOADED: bool = true;
 
 /// Keeps the library loaded until the process ends. Otherwise, `FreeLibrary` would unmap code that threads execute.

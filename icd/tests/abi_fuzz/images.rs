@@ -7,14 +7,14 @@ use super::common::ffi::{cl_event, cl_image_desc, cl_image_format, cl_uint};
 use super::common::target;
 use super::{CONTEXT, EVENT, Fuzzer, MEM, QUEUE, SAMPLER};
 
-/// The types of images. 2D images are more frequent than the others.
+/// The image types. 2D images occur more often than the others.
 const TYPES: [cl_uint; 8] = [0x10F1, 0x10F1, 0x10F1, 0x10F2, 0x10F3, 0x10F4, 0x10F5, 0x10F6];
 const ORDERS: [cl_uint; 6] = [0x10B0, 0x10B2, 0x10B5, 0x10B5, 0x10B6, 0x10BD];
 const TYPES_OF_CHANNELS: [cl_uint; 8] = [0x10D0, 0x10D2, 0x10D3, 0x10D7, 0x10DA, 0x10DC, 0x10DD, 0x10DE];
 
 impl Fuzzer {
-    /// A dimension that is so small that any image fits the application's memory. With `absurd`, it may also be too
-    /// large for any device.
+    /// Returns a dimension that is so small that any image fits in the application's memory. With `absurd`, the
+    /// dimension may also be too large for any device.
     fn dimension(&mut self, absurd: bool) -> usize {
         match self.random.below(16) {
             0 => 0,
@@ -24,7 +24,7 @@ impl Fuzzer {
         }
     }
 
-    /// Row and slice pitches with which no image extends beyond the application's memory.
+    /// Returns row and slice pitches with which no image extends beyond the application's memory.
     fn pitches(&mut self) -> (usize, usize) {
         ([0, 0, 0, 16, 64, 256, 1000][self.random.below(7)], [0, 0, 0, 1000, 4096, 8192][self.random.below(6)])
     }

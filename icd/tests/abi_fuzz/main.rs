@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 use common::ffi::{CL_COMPLETE, cl_bitfield, cl_event, cl_int, cl_kernel, cl_mem, cl_program, cl_uint};
 use common::target;
 
-/// The seed of the sequence that a process runs.
+/// Environment variable with the seed of the sequence that a child process runs.
 const CHILD: &str = "WGCL_TEST_FUZZ_CHILD";
-/// Bytes that are valid after any pointer of the application.
+/// The number of valid bytes at any pointer to memory of the application.
 const ARENA: usize = 1 << 16;
 
 const SOURCES: [&str; 7] = [
@@ -62,7 +62,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// A number that may be a size: mostly small, seldom absurdly large.
+    /// Returns a number that may be a size: mostly small, rarely too large for any device.
     fn size(&mut self) -> usize {
         match self.below(20) {
             0 => usize::MAX - self.below(9),
@@ -74,7 +74,7 @@ impl Random {
         }
     }
 
-    /// Flags: a combination of defined ones, or any bits.
+    /// Returns flags: a combination of defined flags, or any bits.
     fn bits(&mut self, known: u32) -> cl_bitfield {
         match self.below(10) {
             0 => self.next(),
@@ -98,23 +98,25 @@ const KERNEL: usize = 5;
 const EVENT: usize = 6;
 const SAMPLER: usize = 7;
 const COMMAND_BUFFER: usize = 8;
-/// The launches in the command buffers.
+/// The kind of the handles of launches in command buffers.
 const MUTABLE_COMMAND: usize = 9;
 const KINDS: usize = 10;
 
 struct Fuzzer {
     random: Random,
     handles: [Vec<*mut c_void>; KINDS],
-    /// User events whose status is not set, with a reference of the fuzzer. While one exists, no blocking call is
-    /// permitted.
+    /// User events whose status is not set yet. The fuzzer has a reference to each of them. While one exists, no
+    /// blocking call is permitted.
     undecided: Vec<cl_event>,
-    /// Mapped pointers, for unmap.
+    /// The pointers of maps, which later unmap calls use.
     mapped: Vec<*mut c_void>,
     /// Shared virtual memory that was not freed.
     shared: Vec<shared::Shared>,
-    /// Start addresses of shared memory that commands of other contexts may still access. It is never freed.
+    /// Start addresses of shared memory that commands of other contexts may still access. The test never frees this
+    /// memory.
     retained: Vec<*mut c_void>,
-    /// The number of synchronisation points that were returned. Their values are small.
+    /// The number of synchronisation points that calls have returned. The values of synchronisation points are small
+    /// numbers.
     points: cl_uint,
     arena: Vec<u64>,
     verbose: bool,
@@ -139,13 +141,13 @@ impl Fuzzer {
         }
     }
 
-    /// A handle of that kind; rarely a handle of another kind, or null.
+    /// Returns a handle of this kind. In rare cases, returns a handle of another kind, or null.
     fn handle(&mut self, kind: usize) -> *mut c_void {
         let kind = if self.random.chance(3) { self.random.below(KINDS) } else { kind };
         if self.random.chance(2) || self.handles[kind].is_empty() {
             return null_mut();
         }
-        // The newest handles are the most likely to be alive.
+        // Select one of the newest handles in most cases, because their objects are the most likely to exist.
         let count = self.handles[kind].len();
         let index = if self.random.chance(70) { count - 1 - self.random.below(count.min(4)) } else { self.random.below(count) };
         self.handles[kind][index]
@@ -157,12 +159,12 @@ impl Fuzzer {
         }
     }
 
-    /// Memory of the application, or null.
+    /// Returns memory of the application, or null.
     fn memory(&mut self) -> *mut c_void {
         if self.random.chance(4) { null_mut() } else { self.arena.as_mut_ptr().cast() }
     }
 
-    /// A count, and this many handles, of which some may be null.
+    /// Returns a count, and a list with this number of handles. Some handles may be null.
     fn list(&mut self, kind: usize) -> (cl_uint, Vec<*mut c_void>) {
         let length = [0, 0, 0, 1, 1, 2, 3][self.random.below(7)];
         let list: Vec<_> = (0..length).map(|_| self.handle(kind)).collect();
@@ -177,7 +179,7 @@ impl Fuzzer {
         std::array::from_fn(|_| self.random.size())
     }
 
-    /// Global and local sizes of launches that finish soon.
+    /// Returns global or local sizes of launches that finish soon.
     fn range(&mut self) -> [usize; 3] {
         std::array::from_fn(|_| [0, 1, 1, 2, 7, 8, 16, 31][self.random.below(8)])
     }
@@ -186,7 +188,7 @@ impl Fuzzer {
         CString::new(from[self.random.below(from.len())]).unwrap_or_default()
     }
 
-    /// Sets the status of every user event, as blocking calls may follow.
+    /// Sets the status of every user event, so that blocking calls can follow.
     fn complete_user_events(&mut self) {
         let cl = &target().cl;
         for event in std::mem::take(&mut self.undecided) {
@@ -214,7 +216,7 @@ impl Fuzzer {
         let mut status = 0;
         let code: *mut cl_int = if self.random.chance(90) { &mut status } else { null_mut() };
         match self.random.below(11) {
-            // Few contexts, so that objects often belong together.
+            // Create only a few contexts, so that objects often belong to the same context.
             0 if self.handles[CONTEXT].is_empty() || self.random.chance(15) => {
                 self.say("clCreateContext");
                 let devices = [target().device, self.handle(DEVICE)];
@@ -241,7 +243,8 @@ impl Fuzzer {
                 self.say("clCreateBuffer");
                 let (context, flags, host) = (self.handle(CONTEXT), self.random.bits(10), self.memory());
                 let size = self.random.size();
-                // Sizes must not exceed the application's memory, nor exhaust the machine's.
+                // With CL_MEM_USE_HOST_PTR or CL_MEM_COPY_HOST_PTR, the size must not exceed the application's memory.
+                // Otherwise, it must not exhaust the memory of the machine.
                 let size = if size > ARENA && (flags & 0x28 != 0 || size < usize::MAX / 4) { ARENA } else { size };
                 let host = if flags & 0x28 == 0 && self.random.chance(95) { null_mut() } else { host };
                 self.keep(MEM, cl.clCreateBuffer(context, flags, size, host, code));
@@ -304,7 +307,7 @@ impl Fuzzer {
             (_, true) => |cl, h| cl.clRetainDevice(h),
             (_, false) => |cl, h| cl.clReleaseDevice(h),
         };
-        // Undecided events are not released here: too many releases would also drop the fuzzer's own reference.
+        // Do not release undecided events here. Too many releases would also remove the reference of the fuzzer.
         if retain || !self.undecided.contains(&handle) {
             call(cl, handle);
         }
@@ -332,8 +335,8 @@ impl Fuzzer {
             QUEUE => cl.clGetCommandQueueInfo(self.handle(QUEUE), name, size, value, ret),
             MEM => cl.clGetMemObjectInfo(self.handle(MEM), name, size, value, ret),
             PROGRAM => {
-                // For CL_PROGRAM_BINARIES, the value is an array of pointers to which the binaries are written. All of
-                // them are null, so that nothing is written.
+                // For CL_PROGRAM_BINARIES, the value is an array of pointers to which the driver writes the binaries.
+                // All pointers are null, so the driver writes nothing.
                 self.arena.fill(0);
                 cl.clGetProgramInfo(self.handle(PROGRAM), name, size, value, ret)
             }
@@ -427,7 +430,8 @@ impl Fuzzer {
         let mut event = null_mut();
         let out: *mut cl_event = if self.random.chance(80) { &mut event } else { null_mut() };
         let (offset, size) = (self.random.size(), self.random.size());
-        // The application's memory is as large as any existing buffer: a larger size is rejected before any access.
+        // The application's memory is as large as the largest buffer. The driver rejects a larger size before any
+        // access.
         let memory = self.memory();
         let kind = self.random.below(14);
         self.say(&format!("command {kind} offset {offset} size {size}, {n} events"));
@@ -467,7 +471,7 @@ impl Fuzzer {
                 cl.clEnqueueBarrierWithWaitList(queue, n, wait, out);
             }
             10 => {
-                // Pitches on the host's side for which the memory is large enough.
+                // Choose host pitches for which the application's memory is large enough.
                 let [origin, region, host] = [self.sizes(), self.range(), self.range()];
                 let (row, slice) = (self.random.size(), self.random.size());
                 let block = self.blocking();
@@ -545,7 +549,7 @@ impl Fuzzer {
                 _ => self.events(),
             }
         }
-        // Commands in flight use the arena: it must outlive them.
+        // Commands in flight use the arena, so it must live until they are complete.
         self.complete_user_events();
         for queue in self.handles[QUEUE].clone() {
             target().cl.clFinish(queue);
@@ -558,7 +562,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
-/// One sequence, in a process that the test starts.
+/// Runs one sequence, in a process that the test starts.
 #[test]
 #[ignore = "the test starts it in child processes"]
 fn sequence() {
@@ -569,7 +573,7 @@ fn sequence() {
 #[test]
 fn random_calls_neither_crash_nor_hang() {
     if !target().is_wgcl() {
-        // Other platforms do crash.
+        // Invalid arguments crash other platforms.
         return;
     }
     let (count, first) = (setting("WGCL_FUZZ_COUNT", 8), setting("WGCL_FUZZ_SEED", 1));

@@ -1,4 +1,4 @@
-//! Shared virtual memory. Freed memory is not used again: no driver could check that.
+//! Random calls on shared virtual memory. The calls do not use freed memory, because a driver cannot check for that.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -11,16 +11,17 @@ use super::{ARENA, CONTEXT, EVENT, Fuzzer, KERNEL, QUEUE};
 pub(super) type Shared = (*mut c_void, usize, *mut c_void);
 
 impl Fuzzer {
-    /// An address in shared memory or, if permitted, in the application's memory, or null.
+    /// Returns an address in shared memory, or null. If `own` is set, the address may also be in the application's
+    /// memory.
     pub(super) fn place(&mut self, own: bool) -> *mut c_void {
         if self.random.chance(3) {
             return null_mut();
         }
         let index = self.random.below(self.shared.len() + 2);
         match self.shared.get(index) {
-            // Inside an allocation: the driver does not know which memory outside of it is shared.
+            // Stay within the allocation: the driver does not know which memory outside of it is shared.
             Some(&(start, size, _)) => start.wrapping_byte_add([0, 0, 4, 64, 100, 4096][self.random.below(6)].min(size - 1)),
-            // Either half: a copy from one half to the other does not overlap.
+            // Select one half of the memory. A copy from one half to the other does not overlap.
             None if own => {
                 let half = if self.random.chance(50) { ARENA / 2 } else { 0 };
                 self.arena.as_mut_ptr().cast::<c_void>().wrapping_byte_add(half)
@@ -29,8 +30,9 @@ impl Fuzzer {
         }
     }
 
-    /// The number of bytes that may be copied between two addresses. For other contexts, SVM of one context is ordinary
-    /// host memory of unknown size. Their commands may access it at any later time, so it is never freed.
+    /// Returns the number of bytes that may be copied between two addresses. For other contexts, SVM of one context is
+    /// ordinary host memory of unknown size. Commands of other contexts may access it at any later time, so the test
+    /// never frees it.
     pub(super) fn copyable_bytes(&mut self, places: [*mut c_void; 2]) -> usize {
         let size = self.random.size().min(ARENA / 2);
         if self.handles[CONTEXT].len() < 2 {
@@ -89,7 +91,7 @@ impl Fuzzer {
             0..=2 if self.shared.len() < 8 => {
                 let context = self.handle(CONTEXT);
                 let (flags, align) = ([1, 1, 0, 2, 4, 9, 1 << 40][self.random.below(7)], [0, 0, 8, 128, 3, 1 << 20][self.random.below(6)]);
-                // Not all of the machine's memory.
+                // Limit the size, so that the allocation does not exhaust the memory of the machine.
                 let size = if (ARENA..usize::MAX / 4).contains(&size) { ARENA } else { size };
                 let start = cl.clSVMAlloc(context, flags, size, align);
                 if !start.is_null() {

@@ -1,6 +1,6 @@
-//! Explicit conversions between all scalar types (6.4.3) and the loads and stores of halves (6.15.7), with every
-//! rounding mode, against exact arithmetic. The values are all halves and all integers of 16 bits, and edges, halfway
-//! cases and random numbers of the other types.
+//! Compares explicit conversions between all scalar types (6.4.3), and loads and stores of halves (6.15.7), with exact
+//! arithmetic, for every rounding mode. The inputs are all halves and all 16-bit integers. For the other types, they
+//! are edges, halfway cases and random numbers.
 
 use std::fmt::Write as _;
 
@@ -39,12 +39,12 @@ const TYPES: [Type; 11] = [
     Type::Real(HALF),
 ];
 
-/// Suffixes and directions. Without a suffix, conversions to floating-point types round to nearest, and conversions to
-/// integers round to zero.
+/// Suffixes of conversion functions, and their rounding directions. Without a suffix, conversions to floating-point
+/// types round to nearest, and conversions to integers round towards zero.
 const MODES: [(&str, Option<Round>); 5] =
     [("", None), ("_rte", Some(Round::Nearest)), ("_rtz", Some(Round::Zero)), ("_rtp", Some(Round::Up)), ("_rtn", Some(Round::Down))];
 
-/// A value of a type, exactly.
+/// An exact value of a scalar type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Value {
     Int(i128),
@@ -77,7 +77,7 @@ impl Type {
         }
     }
 
-    /// Least and largest number of an integer type.
+    /// Returns the least and the largest number of an integer type.
     fn range(self) -> Option<(i128, i128)> {
         match self {
             Self::Int { bits, signed: true, .. } => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
@@ -86,7 +86,7 @@ impl Type {
         }
     }
 
-    /// Bits of values to convert from.
+    /// Returns the bits of the values to convert from.
     fn sources(self) -> Vec<u64> {
         if self.size() <= 2 {
             return (0..1u64 << (self.size() * 8)).collect();
@@ -98,7 +98,7 @@ impl Type {
                 let near = |power: u32| (0..7).flat_map(move |k| [(1u64 << power).wrapping_add(k).wrapping_sub(3)]);
                 let mut all: Vec<u64> = (0..bits).flat_map(near).collect();
                 for precision in [11, 24, 53].into_iter().filter(|&precision| precision < bits) {
-                    // Half-way between two numbers of a format, and the adjacent values.
+                    // Numbers halfway between two numbers of a floating-point format, and the adjacent values.
                     all.extend((0..600).flat_map(|_| {
                         let significand = random.next() >> (64 - precision) << 1 | 1;
                         let shift = random.below(u64::from(bits - precision));
@@ -111,7 +111,8 @@ impl Type {
             Self::Real(format) => {
                 let mut all = edges(&format);
                 all.extend((0..2000).map(|_| random.stratified(&format)));
-                // Half-way between two halves or floats, and the adjacent values; the limits of the integers.
+                // Numbers halfway between two halves or floats, and the adjacent values. Then the limits of the integer
+                // types.
                 for (precision, least, most) in [(11, -26, 17), (24, -151, 129)] {
                     all.extend((0..1500).flat_map(|_| {
                         let significand = (random.next() >> (64 - precision) << 1 | 1) as f64;
@@ -134,7 +135,7 @@ impl Type {
     }
 }
 
-/// The exact result of a conversion; `None` where it is not defined.
+/// Returns the exact result of a conversion, or `None` if the result is undefined.
 fn convert(from: Value, to: Type, direction: Option<Round>, saturate: bool) -> Option<Value> {
     let exact = match from {
         Value::Int(value) => Float::with_val(72, value),
@@ -170,7 +171,7 @@ fn convert(from: Value, to: Type, direction: Option<Round>, saturate: bool) -> O
     } else if saturate {
         Some(Value::Int(whole.clamp(least, most)))
     } else if matches!(from, Value::Int(_)) {
-        // Modulo 2^bits.
+        // Conversions between integers wrap modulo 2^bits.
         let wrapped = (whole - least).rem_euclid(most - least + 1) + least;
         Some(Value::Int(wrapped))
     } else {
@@ -233,7 +234,7 @@ fn variants(to: Type) -> Vec<Variant> {
         .collect()
 }
 
-/// Runs a kernel `k(in, out, count)` over the inputs; returns the results of each variant.
+/// Runs a kernel `k(in, out, count)` over the inputs. Returns the results of each variant.
 fn run(queue: &Queue, context: &Context, source: &str, inputs: (&[u64], usize), out: usize, variants: usize) -> Vec<Vec<u64>> {
     let program = context.build(source);
     let kernel = program.kernel("k");
@@ -317,7 +318,7 @@ fn halves_are_stored_exactly() {
     let mut failures = String::new();
     for format in [FLOAT, DOUBLE].into_iter().filter(device::supports) {
         let from = Type::Real(format);
-        // Every half, values between it and the next one, and values next to those.
+        // Inputs: every half, the value halfway between it and the next half, and the two values adjacent to that.
         let mut inputs = from.sources();
         for bits in 0..1u64 << 16 {
             let (x, next) = (HALF.decode(bits), HALF.decode((bits + 1) & 0xffff));
@@ -333,7 +334,8 @@ fn halves_are_stored_exactly() {
         let results = run(&queue, &context, &source, (&inputs, format.size), 2, MODES.len());
         for ((suffix, direction), results) in MODES.iter().zip(&results) {
             let wrong = inputs.iter().zip(results).filter(|&(&input, &got)| {
-                // Devices store half denormals even if they do not compute with them.
+                // Devices must store half denormals even if they do not compute with them. They may flush only denormal
+                // inputs.
                 let value = from.decode(input);
                 let stored = HALF.decode(got);
                 let wanted = convert(value, Type::Real(HALF), *direction, false);

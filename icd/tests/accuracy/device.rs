@@ -7,7 +7,7 @@ use crate::common::objects::{Context, Mem, Program, Queue};
 use crate::common::{info, info_string, target};
 use crate::format::Format;
 use crate::functions::{Bound, FUNCTIONS, Function};
-use crate::judge::{Got, Mode};
+use crate::judge::{DeviceResult, Mode};
 use crate::reference::Case;
 
 const CL_DEVICE_SINGLE_FP_CONFIG: cl_uint = 0x101B;
@@ -16,7 +16,7 @@ const CL_DEVICE_HALF_FP_CONFIG: cl_uint = 0x1033;
 const CL_FP_DENORM: u64 = 1;
 const CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT: u64 = 1 << 7;
 
-/// The device's floating-point configuration for a format; 0 if it does not have the format.
+/// Returns the device's floating-point configuration for a format, or 0 if the device does not support the format.
 fn config(format: &Format) -> u64 {
     let name = match format.size {
         2 => CL_DEVICE_HALF_FP_CONFIG,
@@ -26,7 +26,7 @@ fn config(format: &Format) -> u64 {
     info::<u64>(|size, value, ret| target().cl.clGetDeviceInfo(target().device, name, size, value, ret)).unwrap_or(0)
 }
 
-/// Whether arithmetic keeps denormals.
+/// Whether arithmetic in this format keeps denormals.
 pub fn keeps_denormals(format: &Format) -> bool {
     config(format) & CL_FP_DENORM != 0
 }
@@ -44,7 +44,7 @@ pub fn supports(format: &Format) -> bool {
     }
 }
 
-/// The build variants of functions for this format.
+/// Returns the build variants for this format.
 pub fn modes(format: &Format) -> Vec<Mode> {
     let config = config(format);
     let flush = !keeps_denormals(format);
@@ -61,7 +61,7 @@ pub fn modes(format: &Format) -> Vec<Mode> {
     modes
 }
 
-/// A program with a kernel for each function that has the type.
+/// Returns the source of a program with a kernel for each function that has the type.
 fn source(format: &Format) -> String {
     let name = format.name;
     let bits = match format.size {
@@ -125,7 +125,7 @@ impl Arguments {
         Self { inputs, out, count: cases.len(), format: *format }
     }
 
-    pub fn run(&self, queue: &Queue, program: &Program, index: usize) -> Vec<Got> {
+    pub fn run(&self, queue: &Queue, program: &Program, index: usize) -> Vec<DeviceResult> {
         let kernel = program.kernel(&Function::kernel(index));
         for (at, mem) in (0..).zip(self.inputs.iter().chain(&self.out)) {
             kernel.set_mem(at, mem);
@@ -134,6 +134,6 @@ impl Arguments {
         let read = |mem: &Mem| values(&self.format, &queue.read::<u8>(mem, self.count * self.format.size));
         let (value, second) = (read(&self.out[0]), read(&self.out[1]));
         let ints = queue.read::<i32>(&self.out[2], self.count);
-        value.iter().zip(second).zip(ints).map(|((&value, second), int)| Got { value, second, int: int.into() }).collect()
+        value.iter().zip(second).zip(ints).map(|((&value, second), int)| DeviceResult { value, second, int: int.into() }).collect()
     }
 }

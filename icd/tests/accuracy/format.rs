@@ -3,16 +3,16 @@
 use rug::Float;
 use rug::float::Round;
 
-/// A binary format of IEEE 754. `f64` represents all of its values, and the test computes with that.
+/// A binary format of IEEE 754. `f64` represents all of its values, so the test computes with `f64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     /// The type's name in OpenCL C.
     pub name: &'static str,
-    /// Bits of the significand, the hidden one included.
+    /// Bits of the significand, including the hidden bit.
     pub precision: u32,
-    /// Exponent of the smallest normal number.
+    /// Binary exponent of the smallest normal number.
     pub least: i32,
-    /// Exponent of the largest number.
+    /// Binary exponent of the largest number.
     pub most: i32,
     pub size: usize,
 }
@@ -21,13 +21,13 @@ pub const FLOAT: Format = Format { name: "float", precision: 24, least: -126, mo
 pub const DOUBLE: Format = Format { name: "double", precision: 53, least: -1022, most: 1023, size: 8 };
 pub const HALF: Format = Format { name: "half", precision: 11, least: -14, most: 15, size: 2 };
 
-/// 2 to the power `n`; 0 and infinity outside of the range of `f64`.
+/// Returns 2 to the power `n`. Outside of the range of `f64`, returns 0 or infinity.
 pub fn pow2(n: i32) -> f64 {
     2f64.powi(n / 2) * 2f64.powi(n - n / 2)
 }
 
 impl Format {
-    /// Index into a function's bounds.
+    /// Returns the index of the format in a function's list of bounds.
     pub fn index(&self) -> usize {
         match self.size {
             4 => 0,
@@ -36,12 +36,12 @@ impl Format {
         }
     }
 
-    /// Stored bits of the significand.
+    /// Returns the number of stored bits of the significand.
     pub fn stored(&self) -> u32 {
         self.precision - 1
     }
 
-    /// The largest exponent field: that of infinities and NaNs.
+    /// Returns the largest value of the exponent field, which infinities and NaNs have.
     pub fn top(&self) -> u64 {
         u64::from((self.most + 1 - self.least + 1).unsigned_abs())
     }
@@ -54,7 +54,7 @@ impl Format {
         (2.0 - pow2(1 - self.precision.cast_signed())) * pow2(self.most)
     }
 
-    /// The value of these bits.
+    /// Returns the value that these bits represent.
     pub fn decode(&self, bits: u64) -> f64 {
         let stored = self.stored();
         let fraction = bits & ((1 << stored) - 1);
@@ -68,14 +68,14 @@ impl Format {
             field if field == self.top() => f64::NAN,
             field => {
                 let exponent = i32::try_from(field).unwrap_or(0) - 1 + self.least;
-                // In two steps: the unit of a small double's last place is a denormal.
+                // Multiply in two steps, because the unit in the last place of a small double is a denormal.
                 (1.0 + fraction as f64 * pow2(-stored.cast_signed())) * pow2(exponent)
             }
         };
         sign * magnitude
     }
 
-    /// The bits of a value that the format represents exactly.
+    /// Returns the bits of a value, which the format must represent exactly.
     pub fn encode(&self, value: f64) -> u64 {
         if self.size == 8 {
             return value.to_bits();
@@ -89,7 +89,7 @@ impl Format {
         }
         let exponent = i32::try_from(bits >> 52 & 0x7ff).unwrap_or(0) - 1023;
         if exponent < self.least {
-            // An integral multiple of the smallest denormal.
+            // The value is a denormal, which is a multiple of the smallest denormal.
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
             return sign | (value.abs() / pow2(self.least - stored.cast_signed())) as u64;
         }
@@ -97,12 +97,13 @@ impl Format {
         sign | field << stored | (bits & ((1 << 52) - 1)) >> (52 - stored)
     }
 
-    /// The nearest value of the format, ties to even; infinity from half a unit beyond the largest value.
+    /// Rounds to the nearest value of the format, ties to even. Returns infinity from half a unit beyond the largest
+    /// value on.
     pub fn round(&self, value: &Float) -> f64 {
         self.round_to(value, Round::Nearest)
     }
 
-    /// The value of the format in a rounding direction.
+    /// Rounds to a value of the format in a rounding direction.
     pub fn round_to(&self, value: &Float, direction: Round) -> f64 {
         let Some(exponent) = value.get_exp() else { return value.to_f64() };
         let precision = self.precision.cast_signed();
@@ -111,7 +112,7 @@ impl Format {
         let outwards = if value.is_sign_negative() { direction == Round::Down } else { direction == Round::Up };
         let tiny = pow2(self.least - precision + 1);
         let rounded = match bits {
-            // Less than the smallest denormal.
+            // The magnitude is less than that of the smallest denormal.
             ..=0 if direction != Round::Nearest => {
                 if outwards {
                     tiny
@@ -120,7 +121,7 @@ impl Format {
                 }
             }
             ..0 => 0.0,
-            // From half the smallest denormal on; the half itself is a tie.
+            // The magnitude is at least half the smallest denormal. Exactly one half is a tie, which rounds to zero.
             0 if is_power(value) => 0.0,
             0 => tiny,
             bits => Float::with_val_round(bits.unsigned_abs(), value, direction).0.to_f64().abs(),
@@ -130,7 +131,7 @@ impl Format {
         if value.is_sign_negative() { -rounded } else { rounded }
     }
 
-    /// A value of `f64`, rounded.
+    /// Rounds an `f64` to the nearest value of the format.
     pub fn nearest(&self, value: f64) -> f64 {
         self.round(&Float::with_val(53, value))
     }
@@ -139,11 +140,11 @@ impl Format {
         value != 0.0 && value.abs() < self.min_normal()
     }
 
-    /// The error of a result against the exact value, in units in the last place of the exact value.
+    /// Returns the difference between a result and the exact value, in units in the last place of the exact value.
     pub fn error(&self, exact: &Float, got: f64) -> f64 {
         let precision = self.precision.cast_signed();
         let mut exponent = exact.get_exp().map_or(self.least, |exponent| exponent - 1);
-        // Below a power of two, values are closer to each other.
+        // Values below a power of two are closer to each other than values above it, so the unit is smaller.
         if is_power(exact) {
             exponent -= 1;
         }
@@ -153,7 +154,8 @@ impl Format {
         difference.to_f64().abs()
     }
 
-    /// The value whose magnitude is `by` steps of the format larger, at most infinity. `value` must be finite.
+    /// Returns the value whose magnitude is `by` steps of the format larger than that of `value`, at most infinity.
+    /// `value` must be finite.
     pub fn step(&self, value: f64, by: i64) -> f64 {
         let bits = self.encode(value.abs());
         let bits = bits.saturating_add_signed(by).min(self.encode(f64::INFINITY));

@@ -1,4 +1,5 @@
-//! The functions, with the bounds of the specification (tables of 7.4) and the ranges of their difficult arguments.
+//! The functions to test, with their bounds in the specification (tables of 7.4), and the argument ranges that are
+//! difficult for an implementation.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -8,7 +9,7 @@ use Focus::{Cancelling, Exponents, Integers, Multiples, Near, Powers, Quotients,
 use Relaxed::Same;
 use Shape::{AndFloat, AndInt, One, Three, ToInt, Two, TwoAndInt, WithInt};
 
-/// Arguments and results.
+/// The arguments and results of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     One,
@@ -30,15 +31,15 @@ pub enum Shape {
 /// The permitted error of a result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// The nearest value.
+    /// The result must be the nearest value.
     Exact,
-    /// Units in the last place.
+    /// The error is at most this number of units in the last place.
     Ulp(f64),
-    /// An absolute difference.
+    /// The error is at most this absolute difference.
     Absolute(f64),
-    /// `Scaled(limit, number)`: `limit` units in the last place of `number`.
+    /// `Scaled(limit, number)`: the error is at most `limit` units in the last place of `number`.
     Scaled(f64, f64),
-    /// Implementation-defined: measured, but not judged.
+    /// The error is implementation-defined. The test measures it, but does not judge it.
     Open,
     /// The function does not have this type.
     Absent,
@@ -50,51 +51,53 @@ pub enum Relaxed {
     /// The same error as without the option.
     Same,
     Ulp(f64),
-    /// `Within(magnitude, bound)`: defined for arguments up to this magnitude.
+    /// `Within(magnitude, bound)`: `bound` units in the last place for arguments up to this magnitude. Larger arguments
+    /// have no bound.
     Within(f64, f64),
-    /// 2^-11 absolute for magnitudes up to this one.
+    /// An absolute error of 2^-11 for arguments up to this magnitude. Larger arguments have no bound.
     Sine(f64),
     /// 3 + floor(|2 x|) units in the last place.
     Exp,
-    /// 2^-21 absolute in [1/2, 2], 3 units in the last place elsewhere.
+    /// An absolute error of 2^-21 for arguments in [1/2, 2], and 3 units in the last place for other arguments.
     Log,
-    /// 2.5 units in the last place for magnitudes of all arguments between 2^-n and 2^n.
+    /// `Quotient(n)`: 2.5 units in the last place if the magnitudes of all arguments are between 2^-n and 2^n.
     Quotient(i32),
 }
 
-/// Ranges with denser arguments.
+/// A range that the test covers with more arguments than other ranges.
 #[derive(Clone, Copy, Debug)]
 pub enum Focus {
-    /// Uniform over an interval.
+    /// Arguments with a uniform distribution in an interval.
     Uniform(f64, f64),
-    /// Close to a number, at all distances.
+    /// Arguments close to a number, at distances of all magnitudes.
     Near(f64),
-    /// Multiples of a number and the adjacent values.
+    /// Multiples of a number, and the adjacent values.
     Multiples(f64),
-    /// Uniform where powers of this base do not overflow the format, and a little beyond.
+    /// Arguments with a uniform distribution, for which powers of this base do not overflow the format, and a little
+    /// beyond.
     Exponents(f64),
-    /// About the largest numbers with a fraction.
+    /// Arguments close to the largest numbers with a fraction.
     Integers,
-    /// Pairs of similar magnitude.
+    /// Pairs of arguments of similar magnitude.
     Similar,
-    /// Pairs whose quotient is about a multiple of 1/2.
+    /// Pairs of arguments whose quotient is close to a multiple of 1/2.
     Quotients,
-    /// Pairs for which the power is in the format's range.
+    /// Pairs of arguments for which the power is in the range of the format.
     Powers,
-    /// Triples in which the product and the addend nearly cancel, or sum up halfway between two numbers.
+    /// Triples of arguments whose product and addend nearly cancel, or have a sum halfway between two numbers.
     Cancelling,
-    /// All arguments in [0, 1].
+    /// Arguments in [0, 1].
     Unit,
 }
 
 pub struct Function {
     pub name: &'static str,
     pub shape: Shape,
-    /// For float, double, half.
+    /// The bounds for float, double and half.
     pub bounds: [Bound; 3],
     pub relaxed: Relaxed,
     pub focus: &'static [Focus],
-    /// The expression, if it is not `name(arguments)`.
+    /// The expression to test, if it is not `name(arguments)`.
     pub call: Option<&'static str>,
 }
 
@@ -124,7 +127,8 @@ const fn bounded(bounds: [Bound; 3], function: Function) -> Function {
 
 const FAST: Relaxed = Relaxed::Ulp(8192.0);
 const FAST_INVERSE: Relaxed = Relaxed::Ulp(4096.0);
-/// 2^-11: the specification's bound for sine and cosine with unsafe optimisations, used here for the native forms too.
+/// 2^-11, the specification's bound for sine and cosine with unsafe optimisations. The test also uses this bound for
+/// the native functions.
 const NATIVE_SINE: f64 = 0.000_488_281_25;
 const UNIT: &[Focus] = &[Uniform(-1.0, 1.0), Near(1.0), Near(-1.0), Near(0.5), Near(-0.5)];
 const ATAN: &[Focus] = &[Uniform(-4.0, 4.0), Near(1.0), Near(-1.0), Near(0.41421356237309503), Near(2.414213562373095)];
@@ -135,7 +139,7 @@ const WHOLE: &[Focus] = &[Uniform(-10.0, 10.0), Multiples(0.5), Integers];
 const E: f64 = std::f64::consts::E;
 const EXP: &[Focus] = &[Exponents(E), Uniform(-2.0, 2.0)];
 const LOG: &[Focus] = &[Near(1.0), Uniform(0.5, 2.0), Uniform(0.0, 100.0)];
-/// 1, 2 and the zeros of the logarithm of gamma between -5 and -2.
+/// Arguments near 1 and 2, and near the zeros of lgamma between -5 and -2.
 const LGAMMA: &[Focus] = &[
     Near(1.0),
     Near(2.0),
@@ -197,14 +201,14 @@ pub static FUNCTIONS: &[Function] = &[
     f("rootn", WithInt, 16.0, 16.0, 4.0, FAST, &[]),
     f("rsqrt", One, 2.0, 2.0, 1.0, Same, &[]),
     bounded([Ulp(3.0), Exact, Ulp(1.5)], f("sqrt", One, 0.0, 0.0, 0.0, Same, &[])),
-    // Error and gamma functions. The specification has no bound for lgamma. The bound here is, for a negative argument,
-    // in units of the largest of 1, the result and lgamma of the magnitude.
+    // Error and gamma functions. The specification has no bound for lgamma. For a negative argument, the bound here is
+    // in units in the last place of the largest of three numbers: 1, the result, and lgamma of the magnitude.
     f("erf", One, 16.0, 16.0, 4.0, Same, &[Uniform(-6.0, 6.0), Uniform(-1.0, 1.0)]),
     f("erfc", One, 16.0, 16.0, 4.0, Same, &[Uniform(-6.0, 28.0), Uniform(-2.0, 11.0)]),
     f("lgamma", One, 16.0, 16.0, 16.0, Same, LGAMMA),
     f("lgamma_r", AndInt, 16.0, 16.0, 16.0, Same, LGAMMA),
     f("tgamma", One, 16.0, 16.0, 4.0, Same, TGAMMA),
-    // Exact functions.
+    // Functions whose results must be exact.
     exact("ceil", One, WHOLE),
     exact("copysign", Two, &[]),
     exact("fabs", One, &[]),
@@ -276,7 +280,8 @@ impl Function {
         self.bounds.get(format.index()).copied().unwrap_or(Absent)
     }
 
-    /// The name of the function that a `half_` or `native_` function approximates. Other functions have their own name.
+    /// Returns the name of the function that a `half_` or `native_` function approximates. For other functions, returns
+    /// their own name.
     pub fn base(&self) -> &'static str {
         let name = self.name.strip_prefix("half_").or(self.name.strip_prefix("native_")).unwrap_or(self.name);
         match name {
@@ -286,7 +291,7 @@ impl Function {
         }
     }
 
-    /// The number of floating-point arguments.
+    /// Returns the number of floating-point arguments.
     pub fn arguments(&self) -> usize {
         match self.shape {
             One | WithInt | ToInt | AndFloat | AndInt => 1,
@@ -295,12 +300,12 @@ impl Function {
         }
     }
 
-    /// The kernel's name, from the index of the function.
+    /// Returns the name of the kernel for the function with this index.
     pub fn kernel(index: usize) -> String {
         format!("k{index}")
     }
 
-    /// The statements of the kernel.
+    /// Returns the statements of the kernel.
     pub fn body(&self) -> String {
         let name = self.name;
         let call = match (self.call, self.shape) {

@@ -1,7 +1,9 @@
-//! The accuracy of the geometric functions (6.15.5) for vectors of one to four components: the bounds of 7.4.
+//! Tests the accuracy of the geometric functions (6.15.5) for vectors of one to four components, with the bounds of
+//! 7.4.
 //!
 //! Intermediate results of `length`, `distance` and `normalize` must not overflow or underflow if the result does not.
-//! Other functions, and builds with `-cl-fast-relaxed-math`, are measured only without such overflows and underflows.
+//! Other functions, and builds with `-cl-fast-relaxed-math`, are judged only for arguments without such overflows and
+//! underflows.
 
 use std::fmt::Write as _;
 
@@ -17,7 +19,7 @@ const NAMES: [&str; 8] = ["dot", "cross", "length", "distance", "normalize", "fa
 
 type Vector = [f64; 4];
 
-/// A function for vectors of N components.
+/// A function for vectors of `lanes` components.
 #[derive(Clone, Copy)]
 struct Kernel {
     name: &'static str,
@@ -33,7 +35,7 @@ impl Kernel {
         }
     }
 
-    /// Components of the result.
+    /// Returns the number of components of the result.
     fn results(&self) -> usize {
         if matches!(self.name, "cross" | "normalize" | "fast_normalize") { self.lanes } else { 1 }
     }
@@ -68,7 +70,7 @@ impl Kernel {
         values(&self.format, &queue.read::<u8>(&out, cases.len() * self.results() * self.format.size))
     }
 
-    /// The permitted error of lengths and normalised vectors, in units in the last place.
+    /// Returns the permitted error of lengths and normalised vectors, in units in the last place.
     fn ulp(&self) -> f64 {
         let n = [0.0, 1.0, 2.0, 3.0, 4.0][self.lanes];
         match (self.name, self.format.index()) {
@@ -87,7 +89,8 @@ impl Kernel {
         }
     }
 
-    /// The error of a result in units of its bound; `None` if the specification has no bound for these arguments.
+    /// Returns the error of a result, divided by its bound. Returns `None` if the specification has no bound for these
+    /// arguments.
     fn excess(&self, x: &Vector, y: &Vector, got: &[f64], relaxed: bool) -> Option<f64> {
         let p = if self.format == DOUBLE { 2300 } else { 700 };
         let (x, y) = (x.get(..self.lanes)?, y.get(..self.lanes)?);
@@ -123,12 +126,12 @@ impl Kernel {
                 let distance = self.name.ends_with("distance");
                 let parts: Vec<Float> = x.iter().zip(y).map(|(&x, &y)| if distance { wide(x) - wide(y) } else { wide(x) }).collect();
                 if flushes && parts.iter().any(|part| !part.is_zero() && part.to_f64().abs() < self.format.min_normal()) {
-                    // A device may flush a difference.
+                    // A device may flush a denormal difference, so the result has no bound.
                     return None;
                 }
                 let squares = sum(&mut parts.iter().map(|part| Float::with_val(2 * p, part.square_ref())));
                 if self.name.starts_with("fast_") || relaxed {
-                    // The squares are added without scaling.
+                    // These functions add squares without scaling, so the squares must be in the range of the format.
                     let normal = |value: &Float| value.is_zero() || *value >= self.format.min_normal();
                     let each = parts.iter().all(|part| normal(&Float::with_val(64, part.square_ref())));
                     if squares.to_f64() > self.format.max() / 4.0 || squares.is_nan() || squares.is_zero() || !each {
@@ -150,7 +153,7 @@ impl Kernel {
                     parts.iter().map(|part| Float::with_val(160, part / &length)).collect()
                 };
                 let ulps = |(wanted, &got): (&Float, &f64)| {
-                    // Also if both are infinite or zero.
+                    // This condition also holds if both values are infinite or zero.
                     if got == self.format.round(wanted) {
                         return 0.0;
                     }
@@ -169,7 +172,8 @@ impl Kernel {
     }
 }
 
-/// Vectors of one magnitude, of all magnitudes, close to each other, and with edges among their components.
+/// Returns pairs of vectors. Some have similar magnitudes, some have arbitrary magnitudes, some are close to each
+/// other, and some have edges among their components.
 fn cases(format: &Format) -> Vec<(Vector, Vector)> {
     let mut random = Random::new(format.name);
     let mut all = Vec::new();

@@ -1,4 +1,5 @@
-//! The arguments: edges, all exponents, and dense ranges where a function is difficult. They are the same in every run.
+//! Generates the arguments: edges, all exponents, and dense ranges in which a function is difficult. Every run uses the
+//! same arguments.
 
 use rug::Float;
 
@@ -9,7 +10,7 @@ use crate::reference::Case;
 pub struct Random(u64);
 
 impl Random {
-    /// A separate sequence for each name.
+    /// Creates a generator with a separate sequence for each name.
     pub fn new(name: &str) -> Self {
         Self(name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)))
     }
@@ -26,7 +27,7 @@ impl Random {
         self.next() % bound.max(1)
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     #[allow(clippy::cast_precision_loss, reason = "53 bits")]
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 * pow2(-53)
@@ -40,7 +41,8 @@ impl Random {
         i32::try_from(self.below(2 * u64::from(limit.unsigned_abs()) + 1)).unwrap_or(0) - limit
     }
 
-    /// All exponents with equal probability, and significands with long runs of equal bits among them.
+    /// Returns a number of the format. All exponents are equally probable. Some significands have long runs of equal
+    /// bits.
     pub fn stratified(&mut self, format: &Format) -> f64 {
         let stored = format.stored();
         let field = self.below(format.top());
@@ -51,13 +53,13 @@ impl Random {
             2 => mask << self.below(u64::from(stored)) & mask,
             _ => self.next() & mask,
         };
-        // Denormals of all sizes.
+        // Shift the fractions of denormals, so that denormals of all magnitudes occur.
         let fraction = if field == 0 { fraction >> self.below(u64::from(stored)) } else { fraction };
         format.decode(self.next() >> 63 << (format.size * 8 - 1) | field << stored | fraction)
     }
 }
 
-/// Numbers at which a function changes its behaviour.
+/// Returns numbers at which a function changes its behaviour.
 pub fn edges(format: &Format) -> Vec<f64> {
     let ulp = pow2(-format.stored().cast_signed());
     let whole = pow2(format.stored().cast_signed());
@@ -85,7 +87,8 @@ pub fn edges(format: &Format) -> Vec<f64> {
     values.extend([2147483647.0, 2147483648.0, 4294967296.0, 9.223372036854776e18, 1.8446744073709552e19]);
     values.extend((1..12).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_4));
     values.extend([std::f64::consts::E, std::f64::consts::LN_2, 1.0 / 3.0, 1e10, 1e20, 1e-10, 1e-20]);
-    // The numbers nearest to multiples of pi/2, which are the hardest for a reduction, in float and double.
+    // The float and the double that are nearest to a multiple of pi/2. They are the hardest numbers for an argument
+    // reduction.
     values.extend([16367173.0 * pow2(72), 6381956970095103.0 * pow2(797)]);
     let top = f64::from(format.most + 1);
     let bottom = f64::from(format.least - format.stored().cast_signed());
@@ -103,7 +106,7 @@ pub fn edges(format: &Format) -> Vec<f64> {
     all
 }
 
-/// The edges that are combined with each other.
+/// Returns the edges that are combined with each other.
 fn few_edges(format: &Format) -> Vec<f64> {
     let whole = pow2(format.stored().cast_signed());
     let positive = [
@@ -198,7 +201,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
             let bits = random.below(format.precision.into()) + 1;
             #[allow(clippy::cast_precision_loss, reason = "any number will do")]
             let count = (random.below(1 << bits) as f64).copysign(random.between(-1.0, 1.0));
-            // Computed with more bits than the format has, as the nearest number is needed.
+            // Compute the multiple with more bits than the format has, because the test needs the nearest number.
             let multiple = if unit == std::f64::consts::FRAC_PI_2 || unit == std::f64::consts::FRAC_PI_4 {
                 Float::with_val(160, rug::float::Constant::Pi) * count * (unit / std::f64::consts::PI)
             } else {
@@ -230,7 +233,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
         Focus::Quotients => {
             let bits = random.below(2 * u64::from(format.precision)) + 1;
             let quotient = (random.next() >> (64 - bits.min(53))) as f64 / 2.0;
-            // Half of the divisors are smaller, so that fewer dividends overflow the format.
+            // Make half of the divisors smaller, so that fewer dividends overflow the format.
             let y = random.stratified(format) * if random.below(2) == 0 { 1.0 } else { pow2(-stored) };
             let y = format.nearest(y);
             case.x[0] = format.nearest(quotient * y * if random.below(2) == 0 { 1.0 } else { -1.0 });
@@ -257,7 +260,7 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
         Focus::Cancelling => {
             let x = format.nearest(random.between(1.0, 2.0) * pow2(random.within(format.most / 2)));
             let y = if random.below(3) == 0 {
-                // Few bits, so that products are exact or halfway between two numbers.
+                // Use few bits, so that products are exact or halfway between two numbers.
                 f64::from(random.within(7)) * pow2(random.within(format.most / 2 - 8))
             } else {
                 format.nearest(random.between(-2.0, 2.0) * pow2(random.within(format.most / 2)))
@@ -281,8 +284,8 @@ fn focused(focus: Focus, format: &Format, random: &mut Random) -> Case {
     case
 }
 
-/// The arguments for a function: edges, `count` spread over the exponents, and about as many in its difficult ranges.
-/// A function with one argument of type `half` gets all halves instead.
+/// Returns the arguments for a function: edges, `count` arguments of all exponents, and about as many in its difficult
+/// ranges. A function with one argument of type `half` gets all halves instead.
 pub fn cases(function: &Function, format: &Format, count: usize) -> Vec<Case> {
     let mut random = Random::new(function.name);
     let mut all: Vec<Case> = Vec::new();

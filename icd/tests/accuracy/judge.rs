@@ -6,22 +6,22 @@ use crate::format::Format;
 use crate::functions::{Bound, Function, Relaxed, Shape};
 use crate::reference::{Answer, Case, Second, reference};
 
-/// The options of a build, and the deviations that they permit.
+/// The options of a build, and the deviations from strict results that they permit.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
     pub options: &'static str,
-    /// Whether neither arguments nor results are infinite or NaN.
+    /// Whether the options say that neither arguments nor results are infinite or NaN.
     pub finite: bool,
     /// Whether denormals may be flushed to zero.
     pub flush: bool,
     pub relaxed: bool,
-    /// Whether division and square root of floats are correctly rounded.
+    /// Whether division and square root of floats must be correctly rounded.
     pub rounded: bool,
 }
 
-/// The result of the device.
+/// The results of the device.
 #[derive(Clone, Copy, Debug)]
-pub struct Got {
+pub struct DeviceResult {
     pub value: f64,
     pub second: f64,
     pub int: i64,
@@ -33,7 +33,7 @@ type Verdict = Result<f64, f64>;
 fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer) -> Option<Bound> {
     let strict = function.bound(format);
     if strict == Bound::Open || function.name.starts_with("native_") {
-        // Functions without a bound are measured for normal numbers in their domain only.
+        // Functions without a bound are measured only for normal numbers in their domain.
         let normal = |x: f64| x.is_finite() && x != 0.0 && !format.is_subnormal(x);
         let arguments = case.x.iter().take(function.arguments()).all(|&x| normal(x));
         let domain = match function.base() {
@@ -52,7 +52,8 @@ fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: 
         && answer.value.is_finite()
         && let Bound::Ulp(limit) = strict
     {
-        // The difference of two logarithms, of which this is one.
+        // lgamma of a negative number is a difference of two logarithms. `other` is one of them. Its magnitude
+        // determines the unit of the error.
         let other = Float::with_val(64, -x).ln_gamma().to_f64().abs();
         return Some(Bound::Scaled(limit, other.max(answer.value.to_f64().abs()).max(1.0)));
     }
@@ -72,7 +73,7 @@ fn bound(function: &Function, format: &Format, mode: Mode, case: &Case, answer: 
         Relaxed::Same => Some(strict),
         Relaxed::Ulp(ulp) => Some(Bound::Ulp(ulp)),
         Relaxed::Within(limit, ulp) => (x.abs() <= limit).then_some(Bound::Ulp(ulp)),
-        // The specification only says that errors are larger beyond.
+        // For larger arguments, the specification only says that errors are larger.
         Relaxed::Sine(limit) => (x.abs() <= limit).then_some(Bound::Absolute(crate::format::pow2(-11))),
         Relaxed::Exp => Some(Bound::Ulp(3.0 + (2.0 * x.abs()).floor())),
         Relaxed::Log if (0.5..=2.0).contains(&x) => Some(Bound::Absolute(crate::format::pow2(-21))),
@@ -112,10 +113,10 @@ fn value(bound: Bound, format: &Format, exact: &Float, any_zero: bool, prescribe
     if good { Ok(error) } else { Err(error) }
 }
 
-/// Judges a result for arguments that the device did not flush to zero.
-fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Verdict {
+/// Judges a result, assuming that the device did not flush arguments to zero.
+fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: DeviceResult) -> Verdict {
     let any_zero = answer.any_zero || mode.relaxed;
-    // The specification or C defines exact results for arguments that are zero or infinite.
+    // For arguments that are zero or infinite, the specification or C defines exact results.
     let edge = |x: f64| x == 0.0 || x.is_infinite();
     let prescribed = !mode.relaxed && bound != Bound::Ulp(8192.0) && case.x.iter().take(function.arguments()).any(|&x| edge(x));
     if function.shape == Shape::ToInt {
@@ -156,8 +157,8 @@ fn unflushed(function: &Function, bound: Bound, format: &Format, mode: Mode, cas
     }
 }
 
-/// Judges one result. `None` if the specification demands nothing.
-pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: Got) -> Option<Verdict> {
+/// Judges one result. Returns `None` if the specification does not define it.
+pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answer: &Answer, got: DeviceResult) -> Option<Verdict> {
     let bound = bound(function, format, mode, case, answer)?;
     if mode.finite {
         let infinite = case.x.iter().take(function.arguments()).any(|x| !x.is_finite())
@@ -171,7 +172,7 @@ pub fn judge(function: &Function, format: &Format, mode: Mode, case: &Case, answ
     if verdict.is_ok() || !mode.flush {
         return Some(verdict);
     }
-    // Denormal arguments may have been flushed to zeros of either sign.
+    // The device may have flushed denormal arguments to zeros of any sign. Accept the results for all combinations.
     let flushed = |x: f64| if format.is_subnormal(x) { vec![x, 0.0, -0.0] } else { vec![x] };
     for x in flushed(case.x[0]) {
         for y in flushed(case.x[1]) {

@@ -1,10 +1,10 @@
-//! The accuracy of the mathematical functions (OpenCL C 6.15.2, with the operators and the common functions), measured
-//! on the device against MPFR.
+//! Measures the accuracy of the mathematical functions (OpenCL C 6.15.2, with the operators and the common functions)
+//! on the device, relative to MPFR.
 //!
-//! Every function runs through the compiler and the ICD loader, over edges, arguments of all exponents, and ranges
-//! where it is difficult. Errors must be within the tables of section 7.4, and special values must be those of 7.5.1
-//! and of C. The tests repeat this with the options that relax floating-point arithmetic. `docs/accuracy.md` has the
-//! largest errors. MPFR is not available for Windows.
+//! Every function runs through the compiler and the ICD loader. The arguments are edges, numbers of all exponents, and
+//! dense ranges in which the function is difficult. Errors must be within the tables of section 7.4, and special values
+//! must be those of 7.5.1 and of C. The tests repeat this with the options that relax floating-point arithmetic.
+//! `docs/accuracy.md` lists the largest errors. MPFR is not available for Windows.
 
 #![cfg(not(windows))]
 #![allow(clippy::panic, reason = "a test fails by panicking")]
@@ -43,7 +43,7 @@ struct Outcome {
     failures: String,
 }
 
-/// A format with its build variants and the programs.
+/// A format, the programs of its build variants, and the variants.
 struct Plan {
     format: Format,
     programs: Vec<(Mode, Program)>,
@@ -61,7 +61,7 @@ fn measure(context: &Context, plan: &Plan, index: usize, function: &'static Func
     let results: Vec<_> = plan
         .programs
         .iter()
-        // The last variant is only about division and square root.
+        // The variant with correctly rounded division and square root only affects these functions.
         .filter(|(mode, _)| !mode.rounded || matches!(function.name, "x / y" | "1.0 / x" | "sqrt"))
         .map(|(mode, program)| (*mode, arguments.run(&queue, program, index)))
         .collect();
@@ -181,8 +181,8 @@ fn functions_are_within_their_bounds() {
     assert!(failures.is_empty(), "\n{failures}");
 }
 
-/// Built-in functions of floating-point numbers that are not in `FUNCTIONS`, because they are not mathematical
-/// functions: relations and selection (6.15.6), and geometric functions (6.15.5), which have a separate test.
+/// Built-in floating-point functions that are not in `FUNCTIONS`, because they are not mathematical functions. These
+/// are relations and selection (6.15.6), and geometric functions (6.15.5), which have a separate test.
 const OTHERS: &str = "isequal isnotequal isgreater isgreaterequal isless islessequal islessgreater isordered isunordered isfinite isinf isnan isnormal \
                       signbit bitselect select dot cross length distance normalize fast_length fast_distance fast_normalize";
 

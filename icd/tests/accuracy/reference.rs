@@ -9,7 +9,7 @@ use crate::format::Format;
 /// One set of arguments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Case {
-    /// Values of the format.
+    /// Floating-point arguments, which are values of the format.
     pub x: [f64; 3],
     pub n: i32,
 }
@@ -18,10 +18,10 @@ pub struct Case {
 #[derive(Clone, Debug)]
 pub enum Second {
     None,
-    /// The same bound as the first result.
+    /// A number with the same bound as the first result.
     Float(Float),
     Int(i64),
-    /// The sign and the low seven bits of the quotient count.
+    /// The sign and the low seven bits of the integer quotient (`remquo`).
     Quotient {
         negative: bool,
         low: i64,
@@ -31,7 +31,7 @@ pub enum Second {
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub value: Float,
-    /// Other correct values.
+    /// Other values that are also correct.
     pub others: Vec<Float>,
     /// A value that is correct if denormals are flushed.
     pub flushed: Option<Float>,
@@ -58,7 +58,7 @@ fn infinity() -> Float {
     Float::with_val(2, Special::Infinity)
 }
 
-/// x^y by the specification's rules for `powr`.
+/// Computes x^y by the specification's rules for `powr`.
 fn powr(x: &Float, y: &Float, precision: u32) -> Float {
     let invalid = x.is_nan() || y.is_nan() || *x < 0 || (x.is_zero() || x.is_infinite()) && y.is_zero() || *x == 1 && y.is_infinite();
     if invalid {
@@ -73,13 +73,13 @@ fn rootn(x: &Float, n: i32, precision: u32) -> Float {
     }
     let x = Float::with_val(precision, x);
     let Ok(root) = i32::try_from(n.unsigned_abs()) else {
-        // INT_MIN, even.
+        // `n` is INT_MIN, which is even.
         return if x < 0 { nan() } else { Float::with_val(precision, x.abs().pow(Float::with_val(64, 1) / n)) };
     };
     if n > 0 { x.root(root.unsigned_abs()) } else { x.root_i(n) }
 }
 
-/// The adjacent number of `x` in the direction of `y`.
+/// Returns the number adjacent to `x` in the direction of `y`.
 fn next_after(format: &Format, x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() {
         f64::NAN
@@ -96,7 +96,7 @@ fn exponent(x: f64) -> i32 {
     Float::with_val(53, x).get_exp().unwrap_or(0) - 1
 }
 
-/// x - y n with the nearest integer n, and the low bits of n.
+/// Returns x - y n for the integer n nearest to x / y, and the low bits of n.
 fn remquo(x: f64, y: f64, format: &Format) -> (Float, Second) {
     let zero = Second::Quotient { negative: false, low: 0 };
     if x.is_nan() || y.is_nan() || x.is_infinite() || y == 0.0 {
@@ -115,14 +115,14 @@ fn remquo(x: f64, y: f64, format: &Format) -> (Float, Second) {
     (value.remainder(&Float::with_val(precision, y)), Second::Quotient { negative: (x < 0.0) != (y < 0.0), low })
 }
 
-/// The expected result of a function, or `None` if the specification leaves it open.
+/// Returns the expected result of a function, or `None` if the specification does not define it.
 pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
     let p = match format.size {
         2 => 53,
         4 => 72,
         _ => 120,
     };
-    // Sums of any two values, and of a product and a value, are exact.
+    // With these precisions, sums of any two values, and sums of a product and a value, are exact.
     let (sum, fused) = match format.size {
         2 => (64, 110),
         4 => (300, 620),
@@ -194,7 +194,7 @@ pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
         }
         "tgamma" => one(v.gamma()),
         "ceil" => one(v.ceil()),
-        // The sign of a NaN is lost in the test.
+        // The device may not preserve the sign of a NaN argument, so there is no expected result.
         "copysign" => {
             if y.is_nan() {
                 None
@@ -244,7 +244,7 @@ pub fn reference(base: &str, case: &Case, format: &Format) -> Option<Answer> {
             let whole = v.clone().floor();
             let below_one = format.step(1.0, -1);
             let rest = if x.is_infinite() || x == 0.0 { at(p, 0f64.copysign(x)) } else { Float::with_val(sum, &v - &whole) };
-            // For a number so small that the fraction rounds to 1, the largest number below 1.
+            // If the number is so small that the fraction rounds to 1, the result is the largest number below 1.
             let rest = if !rest.is_nan() && format.round(&rest) >= 1.0 { at(p, below_one) } else { rest };
             Answer::with(rest, Second::Float(whole))
         }

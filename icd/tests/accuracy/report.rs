@@ -1,4 +1,4 @@
-//! The table of errors in the documentation, `docs/accuracy.md`.
+//! Writes the table of errors in `docs/accuracy.md`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ pub struct Worst {
     pub seen: usize,
 }
 
-/// A line of the table.
+/// A row of the table.
 pub struct Line {
     pub function: &'static Function,
     pub format: Format,
@@ -45,12 +45,12 @@ fn number(x: f64, format: &Format) -> String {
     } else {
         format!("{x:?}")
     };
-    // Both spellings are exact. Long numbers of other formats than `float` have the one with an exponent.
+    // Both text forms are exact. Use the form with an exponent for long numbers of formats other than `float`.
     let other = format!("{x:e}");
     if text.len() <= 12 || format.size == 4 { text } else { other }
 }
 
-/// The arguments of a case as text.
+/// Returns the arguments of a case as text.
 pub fn arguments(function: &Function, format: &Format, case: &Case) -> String {
     let mut list: Vec<String> = case.x.iter().take(function.arguments()).map(|&x| number(x, format)).collect();
     if function.shape == Shape::WithInt {
@@ -69,7 +69,7 @@ fn error(worst: &Worst, bound: Bound) -> String {
     }
 }
 
-/// The start of a line of the table, which identifies the function.
+/// Returns the start of a row of the table, which identifies the function.
 fn key(line: &Line) -> String {
     format!("| {} | `{}` |", line.format.name, line.function.name)
 }
@@ -83,12 +83,13 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
          \n\
          - Device: {device}.\n\
          - Reference: MPFR.\n\
-         - Arguments: random numbers over all exponents, edge cases, and dense ranges where a function \
-         is difficult; for half, all values.\n\
-         - *bound* is the limit of the specification. *open* means that there is none. If the bound is \
-         *absolute*, the errors in the row are absolute, too. The bounds of `lgamma`, `native_cos` and \
-         `native_sin` are wgcl's own. For negative arguments, the bound of `lgamma` is relative to the \
-         largest of 1, the result, and `lgamma` of the magnitude.\n\
+         - Arguments: random numbers over all exponents, edge cases, and many arguments in ranges in \
+         which a function is hard to compute accurately; for half, all values.\n\
+         - *bound* is the limit of the specification. *open* means that the specification has no limit. \
+         If the bound is *absolute*, the errors in the row are absolute, too. wgcl defines the bounds of \
+         `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative \
+         arguments, the bound of `lgamma` is relative to the largest of 1, the result, and `lgamma` of the \
+         magnitude.\n\
          - *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not \
          include arguments for which that option specifies no error.\n\
          - Native functions are measured where arguments and results are normal numbers; `native_sin`, \
@@ -123,7 +124,7 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
     std::fs::write(path(), text)
 }
 
-/// The functions that the page does not list.
+/// Returns the functions that the page does not list.
 pub fn missing(lines: &[Line]) -> Vec<String> {
     let page = std::fs::read_to_string(path()).unwrap_or_default();
     lines.iter().map(key).filter(|key| !page.contains(key.as_str())).collect()

@@ -1,4 +1,4 @@
-//! A run of a `.cl` file as a WebGPU launch: the shader in WGSL, and its bindings.
+//! Converts a run of a `.cl` file to a WebGPU launch: the shader in WGSL, and its bindings.
 
 use std::collections::HashMap;
 
@@ -21,13 +21,13 @@ use wgcl_compiler::target::Target;
 
 use crate::directive::{Run, Variant};
 
-/// The largest work-group if the file leaves its size open.
+/// The largest work-group size that is chosen if the file does not specify one.
 const GROUP: usize = 64;
 
-/// Work-groups per dispatch in each dimension.
+/// Maximum number of work-groups per dispatch in each dimension.
 const MOST_GROUPS: u32 = 65535;
 
-/// For each binding, the name of the argument that its buffer belongs to, and the number of bytes of the argument.
+/// For each binding, the name of the argument to which its buffer belongs, and the number of bytes of the argument.
 /// `None` for a binding without an argument.
 type Buffers = Vec<Option<(String, usize)>>;
 
@@ -42,9 +42,9 @@ pub enum Verdict {
 
 pub struct Launch {
     pub verdict: Verdict,
-    /// Whether the compiler made control flow uniform, which the browser would otherwise reject.
+    /// Whether the compiler changed non-uniform control flow, which the browser would reject.
     pub becomes_uniform: bool,
-    /// The description for the page.
+    /// The description of the launch that the page receives.
     pub request: Json,
     /// The initial contents of the arguments, by name.
     pub inputs: HashMap<String, Input>,
@@ -58,20 +58,21 @@ enum Bytes {
     Local(usize),
 }
 
-/// Extends the sizes in a file to three dimensions with `rest`.
+/// Extends sizes to three dimensions. Missing dimensions become `rest`.
 fn three(numbers: &[usize], rest: usize) -> [u32; 3] {
     [0, 1, 2].map(|dimension| numbers.get(dimension).copied().unwrap_or(rest) as u32)
 }
 
-/// Work-items per group: from the file or the kernel, else the largest divisor of the first dimension.
+/// Returns the work-group size: that of the file or the kernel, or else the largest suitable divisor of the first
+/// dimension.
 fn group(run: &Run, required: Option<[u32; 3]>) -> [u32; 3] {
     let chosen = || (1..=GROUP).rev().find(|size| run.launch.global[0].is_multiple_of(*size)).unwrap_or(1);
     run.launch.local.as_ref().map_or_else(|| required.unwrap_or_else(|| three(&[chosen()], 1)), |local| three(local, 1))
 }
 
-/// The launches of a variant's run. If control flow is not uniform, the last launch is the original kernel, which the
-/// browser must reject. The launch before it is the kernel that the compiler made uniform, if that is possible. Fails
-/// with the missing feature if WebGPU does not support the run.
+/// Returns the launches of a variant's run. Without non-uniform control flow, this is one launch. Otherwise, the last
+/// launch is the original kernel, which the browser must reject. If the compiler can make control flow uniform, the
+/// uniform kernel is the launch before it. Fails with the missing feature if WebGPU does not support the run.
 pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Target) -> Result<Vec<Launch>, String> {
     let made = launch(text, variant, run, target)?;
     let as_it_is = target.clone().changed(|target| target.shaders.uniform_barriers = false);
@@ -88,8 +89,8 @@ pub fn launches(text: &str, variant: &Variant, run: (&Run, bool), target: &Targe
 
 /// Creates one launch. Returns `None` if the compiler cannot make control flow uniform.
 fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: &Target) -> Result<Option<Launch>, String> {
-    // A work-item that waits for another one of its subgroup never ends if subgroups run in lock-step.
-    // SwiftShader's subgroups do, and the page cannot stop a shader.
+    // A work-item that waits for another work-item of its subgroup never ends if the subgroup runs in lock-step.
+    // SwiftShader runs subgroups in lock-step, and the page cannot stop a shader.
     if variant.requires.iter().any(|feature| feature == "one_by_one") {
         return Err("work-items that run in sequence".to_owned());
     }
@@ -137,12 +138,13 @@ fn launch(text: &str, variant: &Variant, (run, is_first): (&Run, bool), target: 
     Ok(Some(Launch { verdict: Verdict::Accepted, becomes_uniform, request, inputs, buffers }))
 }
 
-/// The name of the entry point: the name of the kernel, unless it ends with a digit or is a reserved word.
+/// Returns the name of the entry point. This is the name of the kernel, unless that ends with a digit or is a reserved
+/// word.
 fn entry_point(code: &str) -> Option<&str> {
     code.split_once("@compute")?.1.split_once("fn ")?.1.split_once('(').map(|(name, _)| name)
 }
 
-/// The bytes of the arguments in order, and the values that the expectations use.
+/// Returns the bytes of the arguments in order, and the values that the expectations use.
 fn arguments(run: &Run) -> Result<(Vec<Bytes>, HashMap<String, Input>), String> {
     let text = |error: NotationError| error.to_string();
     let (mut all, mut inputs) = (Vec::new(), HashMap::new());
@@ -167,7 +169,7 @@ fn arguments(run: &Run) -> Result<(Vec<Bytes>, HashMap<String, Input>), String> 
     Ok((all, inputs))
 }
 
-/// The contents of the argument buffer, as the compiler's `layout` describes it.
+/// Returns the contents of the argument buffer, with the layout that the compiler chose.
 fn argument_buffer(run: &Run, arguments: &[Bytes], shader: &Shader, (global, groups): ([u32; 3], [u32; 3])) -> Vec<u8> {
     let mut bytes = vec![0; shader.args.size.max(ArgLayout::HEADER) as usize];
     let mut put = |at: u32, data: &[u8]| bytes[at as usize..][..data.len()].copy_from_slice(data);
@@ -186,13 +188,13 @@ fn argument_buffer(run: &Run, arguments: &[Bytes], shader: &Shader, (global, gro
     bytes
 }
 
-/// A binding as the page gets it.
+/// Returns a binding as JSON for the page.
 fn binding(number: u32, kind: &str, contents: &[u8]) -> Json {
     let hex: String = contents.iter().map(|byte| format!("{byte:02x}")).collect();
     json!({ "binding": number, "kind": kind, "contents": hex })
 }
 
-/// The bindings, and the argument of each.
+/// Returns the bindings, and the argument of each binding.
 fn bindings(
     run: &Run,
     arguments: &[Bytes],

@@ -1,4 +1,4 @@
-//! A server of two pages for one browser on this machine.
+//! A server with two pages, for one browser on this machine.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const PAGE: &str = include_str!("page.html");
 
-/// Serves the page and `/launches`; the receiver gets the body sent to `/outcomes`. The first value is the address to
-/// open.
+/// Serves the page and `/launches`. Returns the address to open, and a receiver for the body that the page sends to
+/// `/outcomes`.
 pub fn serve(launches: String) -> std::io::Result<(String, Receiver<String>)> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = format!("http://{}/", listener.local_addr()?);
@@ -24,7 +24,7 @@ pub fn serve(launches: String) -> std::io::Result<(String, Receiver<String>)> {
     Ok((address, receiver))
 }
 
-/// Answers one request; ignores a connection that ends early.
+/// Answers one request. Ignores a connection that ends early.
 fn answer(mut stream: &TcpStream, launches: &str, sender: &Sender<String>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (mut request, mut length) = (String::new(), 0);
@@ -49,7 +49,7 @@ fn answer(mut stream: &TcpStream, launches: &str, sender: &Sender<String>) -> st
     };
     write!(stream, "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{text}", text.len())?;
     if path == "/outcomes" {
-        // The receiver is gone after a timeout.
+        // Sending fails if the receiver was dropped after a timeout.
         let _ = sender.send(String::from_utf8_lossy(&body).into_owned());
     }
     Ok(())

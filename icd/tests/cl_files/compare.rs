@@ -10,10 +10,10 @@ use wgcl_client::notation::ArgumentKind;
 use super::directive::{Expect, Run, Tolerance};
 use super::record::{Record, Recorder};
 
-/// Mismatches shown for one `expect`.
+/// Maximum number of mismatches that are shown for one `expect`.
 const SHOWN: usize = 8;
 
-/// The file to which the buffers of a run are written.
+/// The recorder to which the buffers of a run are written.
 pub struct Records<'a> {
     pub title: &'a str,
     pub recorder: &'a mut Recorder,
@@ -37,7 +37,7 @@ pub fn compare(
         let element = input.element;
         let count = bytes.len() / element.size();
         let mut is_covered = vec![false; count];
-        // Results of an earlier run may contain pointers, which differ between devices.
+        // Results of an earlier run may contain pointers, which differ between devices, so they are not exact.
         let left = run.arguments.iter().any(|argument| argument.name == name && matches!(argument.kind, ArgumentKind::Same { .. }));
         let mut exact = vec![!left; count];
         for expect in run.expects.iter().filter(|expect| expect.name == name) {

@@ -10,7 +10,7 @@ struct Found {
     text: String,
 }
 
-/// Reads the `file:line:column: severity: text` lines of a log. PoCL puts the severity first.
+/// Reads the lines `file:line:column: severity: text` of a log. In PoCL's logs, the severity is first.
 fn read(log: &str) -> Vec<Found> {
     log.lines().filter_map(|line| read_clang(line).or_else(|| read_pocl(line))).collect()
 }
@@ -30,7 +30,7 @@ fn read_pocl(line: &str) -> Option<Found> {
     Some(Found { line: line_of(place.split(' ').next()?)?, severity, text: text.to_owned() })
 }
 
-/// The line of `file:line:column`.
+/// Returns the line number in `file:line:column`.
 fn line_of(place: &str) -> Option<usize> {
     let mut parts = place.rsplitn(3, ':');
     let _column: usize = parts.next()?.trim().parse().ok()?;
@@ -38,8 +38,8 @@ fn line_of(place: &str) -> Option<usize> {
     parts.next().map(|_file| line)
 }
 
-/// Checks that every expected diagnostic is in the log: at its line, or on any line if it has none. The log must have
-/// no other error. If the file expects a warning, the log must have no other warning.
+/// Checks that the log contains every expected diagnostic: at its line, or on any line if it has no line. The log must
+/// have no other error. If the file expects a warning, the log must have no other warning.
 pub fn compare(expected: &[Expected], log: &str) -> Vec<String> {
     let mut found = read(log);
     // PoCL reports some diagnostics twice.

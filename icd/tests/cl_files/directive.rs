@@ -1,21 +1,21 @@
-//! The directives in the comments of a `.cl` file; `tests/README.md` describes them for test authors.
+//! Parses the directives in the comments of a `.cl` file. `tests/README.md` describes them for test authors.
 
 use wgcl_client::expression::{Expr, parse};
 use wgcl_client::notation::{ArgumentKind, Init, Launch};
 
-/// One way to build and run a file: a choice of every `for` variable and of a `build` line.
+/// One way to build and run a file: a value for every `for` variable, and a `build` line.
 #[derive(Debug, Default)]
 pub struct Variant {
-    /// `T=char N=4`, for messages; empty if there is only one variant.
+    /// The values of the variables for messages, such as `T=char N=4`. Empty if there is only one variant.
     pub label: String,
     pub options: String,
     pub requires: Vec<String>,
     pub diagnostics: Vec<Expected>,
-    /// Texts that the build log must contain, anywhere.
+    /// Texts that the build log must contain, on any line.
     pub log: Vec<String>,
     /// Lines that the runs print.
     pub prints: Vec<String>,
-    /// Whether they may appear in any order.
+    /// Whether the lines in `prints` may appear in any order.
     pub any_order: bool,
     pub runs: Vec<Run>,
 }
@@ -23,7 +23,7 @@ pub struct Variant {
 /// A diagnostic that the build log must contain.
 #[derive(Clone, Debug)]
 pub struct Expected {
-    /// `None`: on any line, any number of times.
+    /// The line of the diagnostic. If it is `None`, the diagnostic may be on any line, any number of times.
     pub line: Option<usize>,
     /// `error` or `warning`.
     pub severity: &'static str,
@@ -52,7 +52,7 @@ pub struct Expect {
     pub line: usize,
     pub name: String,
     pub tolerance: Tolerance,
-    /// Only elements for which this is true are compared.
+    /// If present, only elements for which this condition is true are compared.
     pub condition: Option<Expr>,
     pub value: Init,
 }
@@ -62,11 +62,11 @@ pub enum Tolerance {
     Exact,
     /// Units in the last place of the buffer's type.
     Ulp(f64),
-    /// Absolute below 1, relative above.
+    /// The error relative to the expected value. For values below 1, the absolute error.
     Relative(f64),
 }
 
-/// A directive's line, keyword and text.
+/// A directive: its line number, keyword and text.
 struct Line<'a> {
     number: usize,
     keyword: &'a str,
@@ -123,23 +123,24 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
         let end = comment.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(comment.len());
         let (word, rest) = comment.split_at(end);
         let Some(&keyword) = KEYWORDS.iter().find(|&&keyword| keyword == word) else { continue };
-        // Prose may begin with one of the words: a directive has a colon after the word, or after the word and a name.
+        // A comment that is not a directive may begin with a keyword. A directive has a colon after the keyword, or
+        // after the keyword and a name.
         let (head, text) = match (keyword, rest.split_once(':')) {
             ("arg" | "expect", Some((head, text))) if head.starts_with(' ') => (head, text),
             ("arg" | "expect", _) => continue,
             ("error" | "warning", Some((" anywhere", text))) => ("anywhere", text),
-            ("prints", Some((" in any order", text))) => ("anywhere", text),
+            ("prints", Some((" in any order", text))) => ("any order", text),
             (_, Some(("", text))) => ("", text),
             _ => continue,
         };
         let keyword = match (keyword, head) {
             ("error", "anywhere") => "error anywhere",
             ("warning", "anywhere") => "warning anywhere",
-            ("prints", "anywhere") => "prints anywhere",
+            ("prints", "any order") => "prints in any order",
             _ => keyword,
         };
         if keyword.starts_with("prints") {
-            // One blank after the colon; everything else is expected output.
+            // Remove one blank after the colon. All other text is expected output.
             found.push(Line { number, keyword, text: text.strip_prefix(' ').unwrap_or(text).to_owned() });
             continue;
         }
@@ -147,7 +148,8 @@ fn collect(source: &str) -> Result<Vec<Line<'_>>, String> {
             if head.is_empty() || head == "anywhere" { text.trim().to_owned() } else { format!("{} : {}", head.trim(), text.trim()) };
         let mut at = number;
         if matches!(keyword, "error" | "warning") {
-            // A directive alone on its line refers to the next line that is not such a comment.
+            // A directive without code on its line refers to the next line that is not an `error` or `warning`
+            // directive.
             if code.trim().is_empty() {
                 at += all[index..]
                     .iter()
@@ -185,7 +187,7 @@ fn variant(lines: &[Line<'_>], chosen: &[(String, String)], build: &str) -> Resu
     for line in lines {
         let text = substitute(&line.text, chosen);
         if line.keyword == "requires" && text != line.text {
-            // A feature that depends on a type is reported missing before the type itself.
+            // Insert these features before the features of types, so that they are reported as missing first.
             variant.requires.splice(0..0, text.split_whitespace().map(str::to_owned));
             continue;
         }
@@ -204,7 +206,7 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
             text: text.to_owned(),
         }),
         "log" => variant.log.push(text.to_owned()),
-        "prints" | "prints anywhere" => {
+        "prints" | "prints in any order" => {
             variant.any_order |= line.keyword != "prints";
             variant.prints.push(text.to_owned());
         }
@@ -228,7 +230,8 @@ fn directive(line: &Line<'_>, text: &str, variant: &mut Variant) -> Result<(), S
     Ok(())
 }
 
-/// Adds the features that the types in a text need. `half` in a buffer needs none, as vload_half is core.
+/// Adds the features that the types in a text need. A buffer of `half` needs no feature, because vload_half is a core
+/// function.
 fn require_types(text: &str, half: bool, requires: &mut Vec<String>) {
     for word in text.split(|c: char| !c.is_ascii_alphanumeric()) {
         let feature = match word.trim_end_matches(|c: char| c.is_ascii_digit()) {

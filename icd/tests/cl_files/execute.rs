@@ -23,8 +23,8 @@ use crate::common::images;
 use crate::common::objects::{Context, Kernel, Mem, Program, Queue, Sampler};
 use crate::common::{info, info_string, language_features, target};
 
-/// The first requirement of a variant that this device does not meet, if any: a feature that it lacks, or `!` and a
-/// feature that it has.
+/// Returns the first requirement of a variant that this device does not meet. This is a feature that the device lacks,
+/// or `!` and a feature that the device has.
 pub fn missing_feature(variant: &Variant) -> Option<&str> {
     let target = target();
     let text = |name: cl_uint| {
@@ -39,7 +39,7 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
             "fp16" => has("cl_khr_fp16"),
             "int64" => text(CL_DEVICE_PROFILE) == "FULL_PROFILE" || has("cles_khr_int64"),
             "atomic_float" | "atomic_half" => true,
-            // Emulated with 64-bit integers.
+            // These atomics are emulated with 64-bit integers.
             "atomic_double" => has("cl_khr_int64_base_atomics"),
             "images" => images::reported(),
             "wgcl" => target.is_wgcl(),
@@ -52,14 +52,14 @@ pub fn missing_feature(variant: &Variant) -> Option<&str> {
     })
 }
 
-/// Whether groups may have that many work-items.
+/// Whether the device supports groups with that number of work-items.
 fn has_groups_of(items: &str) -> bool {
     let target = target();
     let most = info::<usize>(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, size, value, ret));
     items.parse::<usize>().is_ok_and(|items| most.is_ok_and(|most| items <= most))
 }
 
-/// Builds and runs one variant; returns the list of mismatches. Results go to `recorder`.
+/// Builds and runs one variant. Returns the list of mismatches. Stores results in `recorder`.
 pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<String> {
     let context = Context::new();
     let module = super::spirv::module(source, variant);
@@ -97,19 +97,19 @@ pub fn variant(source: &str, variant: &Variant, recorder: &mut Recorder) -> Vec<
 }
 
 /// A buffer, image or pipe that later arguments can name.
-struct Kept {
+struct MemoryObject {
     mem: Mem,
-    /// The parent of a sub-buffer, which must live as long.
-    _whole: Option<Rc<Kept>>,
-    /// Set for an image.
+    /// The parent of a sub-buffer, which must live as long as the sub-buffer.
+    _whole: Option<Rc<MemoryObject>>,
+    /// The properties of an image. `None` for buffers and pipes.
     image: Option<ImageProperties>,
     element: Element,
-    /// 0 for a pipe, which the host cannot read.
+    /// The size in bytes. 0 for a pipe, which the host cannot read.
     bytes: usize,
 }
 
 /// Creates a sub-buffer of `count` elements, starting at element `first`.
-fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, String> {
+fn sub_buffer(whole: &Rc<MemoryObject>, first: usize, count: usize) -> Result<MemoryObject, String> {
     if whole.image.is_some() {
         return Err("an image cannot have a sub-buffer".to_owned());
     }
@@ -121,11 +121,11 @@ fn sub_buffer(whole: &Rc<Kept>, first: usize, count: usize) -> Result<Kept, Stri
     if status != CL_SUCCESS {
         return Err(format!("clCreateSubBuffer returned {status}"));
     }
-    Ok(Kept { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
+    Ok(MemoryObject { mem: Mem(mem), _whole: Some(Rc::clone(whole)), image: None, element: whole.element, bytes: count * size })
 }
 
 /// Reads a buffer or an image. Returns no bytes for a pipe.
-fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
+fn read(queue: &Queue, kept: &MemoryObject) -> Result<Vec<u8>, String> {
     if let Some(form) = &kept.image {
         return Ok(image::read_form(queue, &kept.mem, form));
     }
@@ -141,21 +141,22 @@ fn read(queue: &Queue, kept: &Kept) -> Result<Vec<u8>, String> {
 /// The arguments of a run, by name.
 #[derive(Default)]
 struct Arguments {
-    /// Their contents before the run.
+    /// The contents of the arguments before the run.
     inputs: HashMap<String, Input>,
     /// Buffers, images and pipes.
-    buffers: HashMap<String, Rc<Kept>>,
+    buffers: HashMap<String, Rc<MemoryObject>>,
     samplers: Vec<Sampler>,
 }
 
-/// Sets an argument. Stores its bytes and, for a memory object, the object, which later runs find in `kept`.
+/// Sets an argument. Stores its bytes. For a memory object, also stores the object in `kept`, so that later runs find
+/// it.
 fn set_argument(
     (context, queue): (&Context, &Queue),
     kernel: &Kernel,
     index: usize,
     argument: &Argument,
     Arguments { inputs, buffers, samplers }: &mut Arguments,
-    kept: &mut HashMap<String, Rc<Kept>>,
+    kept: &mut HashMap<String, Rc<MemoryObject>>,
 ) -> Result<(), String> {
     let scope = Scope { inputs: Some(inputs), salt: index as u64, ..Scope::default() };
     let text = |error: NotationError| error.to_string();
@@ -167,7 +168,8 @@ fn set_argument(
             let mut bytes = fill(*element, *count, *count, init, &scope).map_err(text)?;
             let mem = context.buffer_with(CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, bytes.len(), bytes.as_mut_ptr().cast());
             let status = kernel.set(number, &mem.0);
-            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element: *element, bytes: bytes.len() }));
+            let object = MemoryObject { mem, _whole: None, image: None, element: *element, bytes: bytes.len() };
+            buffers.insert(argument.name.clone(), Rc::new(object));
             keep = Some(Input { element: *element, bytes, is_scalar: false });
             status
         }
@@ -175,7 +177,7 @@ fn set_argument(
             let mut bytes = fill(form.element, form.count(), form.count(), init, &scope).map_err(text)?;
             let mem = image::create(context, queue, form, &mut bytes)?;
             let status = kernel.set(number, &mem.0);
-            let image = Kept { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
+            let image = MemoryObject { mem, _whole: None, image: Some(*form), element: form.element, bytes: bytes.len() };
             buffers.insert(argument.name.clone(), Rc::new(image));
             keep = Some(Input { element: form.element, bytes, is_scalar: false });
             status
@@ -190,7 +192,7 @@ fn set_argument(
             let mem = context.pipe(*packet, *packets);
             let status = kernel.set(number, &mem.0);
             let element = Element::from_name("uchar").ok_or("no bytes")?;
-            buffers.insert(argument.name.clone(), Rc::new(Kept { mem, _whole: None, image: None, element, bytes: 0 }));
+            buffers.insert(argument.name.clone(), Rc::new(MemoryObject { mem, _whole: None, image: None, element, bytes: 0 }));
             keep = Some(Input { element, bytes: Vec::new(), is_scalar: false });
             status
         }
@@ -230,13 +232,13 @@ fn set_argument(
     if status == CL_SUCCESS { Ok(()) } else { Err(format!("clSetKernelArg({index}, {}) returned {status}", argument.name)) }
 }
 
-/// Runs a kernel once. Fails if it could not run, else returns the mismatches.
+/// Runs a kernel once. Fails if the kernel could not run. Otherwise, returns the mismatches.
 fn launch(
     context: &Context,
     queue: &Queue,
     program: &Program,
     run: &Run,
-    (kept, records): (&mut HashMap<String, Rc<Kept>>, &mut Records<'_>),
+    (kept, records): (&mut HashMap<String, Rc<MemoryObject>>, &mut Records<'_>),
 ) -> Result<Vec<String>, String> {
     let target = target();
     let kernel = program.try_kernel(&run.launch.kernel).map_err(|status| format!("clCreateKernel returned {status}"))?;
@@ -262,14 +264,14 @@ fn launch(
         return Err(format!("clEnqueueNDRangeKernel returned {status}; the build log:\n{}", program.log()));
     }
     if buffers.is_empty() {
-        // No read waits for this launch.
+        // There is no read that waits for this launch, so wait with clFinish.
         let status = target.cl.clFinish(queue.0);
         if status != CL_SUCCESS {
             return Err(format!("clFinish returned {status}"));
         }
     }
     let mut outputs = HashMap::new();
-    // Another name of a buffer of this run needs no expectation.
+    // If an argument is another name of a buffer of this run, it needs no expectation.
     let alias = |argument: &Argument| matches!(&argument.kind, ArgumentKind::Same { name, .. } if run.arguments.iter().any(|other| other.name == *name));
     let is_compared = |argument: &&Argument| !alias(argument) || run.expects.iter().any(|expect| expect.name == argument.name);
     for argument in run.arguments.iter().filter(is_compared) {

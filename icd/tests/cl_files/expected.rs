@@ -1,8 +1,8 @@
 //! The expectations for a device: the files that it skips for a missing feature, and the files that fail on it.
 //!
-//! `tests/expected/DEVICE.txt` lists them, each with a reason; `tests/README.md` describes the format. The comparison
-//! works both ways: a file that skips or fails without an entry is a failure, and so is an entry for a file that does
-//! neither.
+//! `tests/expected/DEVICE.txt` lists these files, each with a reason. `tests/README.md` describes the format. The
+//! comparison works in both directions. It fails if a file skips or fails without an entry. It also fails if a file has
+//! an entry, but neither skips nor fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::{Outcome, Ran};
 /// The entry of one file.
 #[derive(Debug, Default, PartialEq)]
 struct Entry {
-    /// Missing features for which the file, or some of its builds, are skipped.
+    /// Missing features for which the whole file, or some of its builds, are skipped.
     skips: BTreeSet<String>,
     fails: bool,
 }
@@ -26,7 +26,8 @@ pub struct Expectations {
     files: BTreeMap<String, Entry>,
 }
 
-/// The name of the list for the device of this process and the kind of programs it gets; `None` if there is none.
+/// Returns the name of the list for the device of this process and the kind of programs (source or SPIR-V). Returns
+/// `None` if there is no list.
 pub fn list_of_device() -> Result<Option<&'static str>, String> {
     let list = features::list_of_device()?;
     let Some(level) = super::spirv::level() else { return Ok(list) };
@@ -39,8 +40,8 @@ pub fn list_of_device() -> Result<Option<&'static str>, String> {
 }
 
 impl Expectations {
-    /// The list of that name; every file that it names must be one of `known`. Features that `WGCL_EMULATE` provides
-    /// are removed.
+    /// Reads the list with this name. Every file in the list must be one of `known`. Features that `WGCL_EMULATE`
+    /// provides are removed.
     pub fn read(name: &str, known: &BTreeSet<String>) -> Result<Self, String> {
         let list = format!("tests/expected/{name}.txt");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(&list);
@@ -50,7 +51,7 @@ impl Expectations {
             if emulates("int64_atomics") {
                 entry.skips.remove("cl_khr_int64_base_atomics");
                 if entry.skips.remove("atomic_double") {
-                    // The feature that is still missing.
+                    // With emulated 64-bit atomics, fp64 is the feature that is still missing.
                     entry.skips.insert("fp64".to_owned());
                 }
             }
@@ -64,7 +65,7 @@ impl Expectations {
         }
     }
 
-    /// Compares the result of a file with the expectation; returns the result to count, with a report.
+    /// Compares the result of a file with the expectation. Returns the result to count, with a report.
     pub fn judge(&self, file: &str, ran: Ran) -> Ran {
         let nothing = Entry::default();
         let entry = self.files.get(file).unwrap_or(&nothing);
@@ -88,11 +89,11 @@ impl Expectations {
     }
 }
 
-/// Reads a list: `skips FEATURE: REASON` or `fails: REASON`, followed by the files, one on each line, indented; and
-/// `lacks FEATURE: REASON`.
+/// Parses a list. The heading `skips FEATURE: REASON` or `fails: REASON` precedes its files, each on an indented line.
+/// `lacks FEATURE: REASON` has no files.
 fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
     let mut files: BTreeMap<String, Entry> = BTreeMap::new();
-    // Whether the following files skip a feature (and which one) or fail.
+    // The last heading: `Some(Some(FEATURE))` for `skips`, and `Some(None)` for `fails`.
     let mut heading: Option<Option<&str>> = None;
     for (number, line) in (1..).zip(text.lines()) {
         let trimmed = line.trim();
@@ -118,7 +119,7 @@ fn parse(text: &str) -> Result<BTreeMap<String, Entry>, String> {
             return Err(wrong("a heading without a reason"));
         }
         heading = Some(match what.split_once(' ') {
-            // For the tests of the API, without files: see `common::features`.
+            // These entries are for the tests of the API (`common::features`), and have no files.
             Some(("lacks", _)) => {
                 heading = None;
                 continue;

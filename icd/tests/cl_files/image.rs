@@ -1,4 +1,4 @@
-//! Image and sampler arguments of `.cl` files, and their objects.
+//! Creates the objects for image and sampler arguments of `.cl` files.
 
 use std::ptr::{null, null_mut};
 
@@ -13,12 +13,12 @@ use crate::common::images::{desc, format, try_image};
 use crate::common::objects::{Context, Mem, Queue, Sampler};
 use crate::common::target;
 
-/// An image with the given contents; the queue writes the levels of a mipmapped one.
+/// Creates an image with the given contents. Writes the levels of a mipmapped image through the queue.
 pub fn create(context: &Context, queue: &Queue, form: &ImageProperties, bytes: &mut [u8]) -> Result<Mem, String> {
     let mut desc = desc(form.kind, form.sizes);
     let mut flags = CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR;
     let mut host = bytes.as_mut_ptr().cast();
-    // The image retains it.
+    // The image retains this buffer.
     let mut _buffer = None;
     if form.kind == CL_MEM_OBJECT_IMAGE1D_BUFFER {
         let buffer = context.buffer_with(flags, bytes.len(), host);
@@ -46,7 +46,7 @@ pub fn create(context: &Context, queue: &Queue, form: &ImageProperties, bytes: &
     Ok(image)
 }
 
-/// The contents of an image with these properties.
+/// Reads the contents of an image with these properties.
 pub fn read_form(queue: &Queue, image: &Mem, form: &ImageProperties) -> Vec<u8> {
     let mut bytes = vec![0; form.count() * form.element.size()];
     let mut rest = &mut bytes[..];
@@ -60,7 +60,7 @@ pub fn read_form(queue: &Queue, image: &Mem, form: &ImageProperties) -> Vec<u8> 
     bytes
 }
 
-/// A sampler with these properties.
+/// Creates a sampler with these properties.
 pub fn sampler(context: &Context, form: SamplerProperties) -> Result<Sampler, String> {
     let mut status = 1;
     let sampler = match form.levels {

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A buffer after a run.
+/// The contents of a buffer after a run.
 #[derive(Debug, PartialEq)]
 pub struct Record {
-    /// Variant, run and buffer.
+    /// The names of the variant, the run and the buffer.
     pub title: String,
-    /// Bytes of an element.
+    /// Size of an element in bytes.
     pub size: usize,
     pub is_float: bool,
     /// For each element, whether only one value is correct.
@@ -42,7 +42,7 @@ impl Recorder {
     }
 }
 
-/// Reads the records of a file; ignores an incomplete record at the end.
+/// Reads the records of a file. Ignores an incomplete record at the end.
 fn read(path: &Path) -> Vec<Record> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let mut rest = bytes.as_slice();
@@ -66,7 +66,7 @@ fn read(path: &Path) -> Vec<Record> {
     records
 }
 
-/// The bits of an element.
+/// Returns the bits of an element.
 fn bits(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte))
 }

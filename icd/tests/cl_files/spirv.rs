@@ -1,5 +1,5 @@
-//! The files' sources as SPIR-V: with `WGCL_TEST_SPIRV=0` (or 2), clang and llvm-spirv compile them at that
-//! optimisation level, and the device gets the modules.
+//! Translates the sources of `.cl` files to SPIR-V. With `WGCL_TEST_SPIRV=0` (or 2), clang and llvm-spirv compile the
+//! sources at that optimisation level, and the device gets the modules.
 //!
 //! Modules are cached in the system's folder for temporary files, under a hash of their inputs.
 
@@ -17,18 +17,18 @@ const REJECTED: &str = "rejected";
 const EXTENSIONS: &str = "--spirv-ext=+SPV_KHR_no_integer_wrap_decoration,+SPV_KHR_linkonce_odr,+SPV_KHR_expect_assume,+SPV_KHR_integer_dot_product,\
                           +SPV_EXT_shader_atomic_float_add,+SPV_EXT_shader_atomic_float_min_max";
 
-/// The requested optimisation level: `None` if sources are used directly.
+/// Returns the requested optimisation level, or `None` if the device gets the sources.
 pub fn level() -> Option<String> {
     std::env::var("WGCL_TEST_SPIRV").ok().filter(|level| !level.is_empty())
 }
 
-/// Whether modules are requested and a variant tests the OpenCL C compiler itself.
+/// Whether modules are requested, but the variant tests the OpenCL C compiler itself.
 pub fn is_about_source(variant: &Variant) -> bool {
     let refused = variant.diagnostics.iter().any(|want| want.severity == "error");
     level().is_some() && (refused || variant.runs.is_empty() || !variant.log.is_empty())
 }
 
-/// The missing feature of a variant if modules are requested and the translators reject it.
+/// Returns the missing feature `translator` if modules are requested and the translators reject the variant.
 pub fn missing(source: &str, variant: &Variant) -> Option<&'static str> {
     translate(source, &variant.options, &level()?).is_none().then_some("translator")
 }
@@ -39,7 +39,7 @@ pub fn module(source: &str, variant: &Variant) -> Option<Vec<u8>> {
 }
 
 /// Returns the build options for a program created from a module: the `-cl-` options except `-cl-std`. The translators
-/// have applied the others.
+/// have applied the other options.
 pub fn build_options(options: &str) -> String {
     let mut words = options.split_whitespace();
     let mut kept = Vec::new();
@@ -66,17 +66,18 @@ fn translate(source: &str, options: &str, level: &str) -> Option<Vec<u8>> {
     let made = match run_translators(source, options, level, &stem) {
         Ok(bytes) => Some(bytes),
         Err(Failure::Rejected) => None,
-        // The next run tries again.
+        // Nothing is cached, so the next run tries again.
         Err(Failure::Unavailable) => return None,
     };
-    // Other processes may do the same at the same time: a complete file is moved into place.
+    // Other processes may translate the same source at the same time. So write a temporary file, and rename it when it
+    // is complete.
     let unfinished = stem.with_extension(format!("{}.new", std::process::id()));
     std::fs::write(&unfinished, made.as_deref().unwrap_or(REJECTED.as_bytes())).ok()?;
     std::fs::rename(&unfinished, &module).ok()?;
     made
 }
 
-/// Why a source has no module.
+/// The reason why a source has no module.
 enum Failure {
     Rejected,
     /// A translator is not installed or was killed, or its files cannot be accessed.
@@ -98,7 +99,8 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Res
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let done =
         run(Command::new("clang-15").args(clang.split_whitespace()).current_dir(include).arg(&text).arg("-o").arg(&ir)).and_then(|()| {
-            // llvm-spirv does not support `freeze`. Only optimisers need it, so a copy replaces it.
+            // llvm-spirv does not support `freeze`. Only optimisers need this instruction, so replace it by a bitcast
+            // to the same type.
             let lines = std::fs::read_to_string(&ir)?;
             let frozen = |line: &str| match line.split_once(" = freeze ") {
                 Some((result, value)) => {
@@ -118,7 +120,7 @@ fn run_translators(source: &str, options: &str, level: &str, stem: &Path) -> Res
             Some(std::fs::read(&module)?).filter(|bytes| !bytes.is_empty()).ok_or(Failure::Rejected)
         });
     for file in [text, ir, bitcode, module] {
-        // A file that was not created cannot be removed.
+        // Ignore the error: a file may not have been created.
         let _ = std::fs::remove_file(file);
     }
     done

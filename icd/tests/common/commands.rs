@@ -1,5 +1,5 @@
-//! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, found as an
-//! application finds them, and an owner of their objects.
+//! Command buffers: the functions of cl_khr_command_buffer and cl_khr_command_buffer_mutable_dispatch, queried like in
+//! an application, and a type that owns a command buffer.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -46,7 +46,7 @@ pub struct NewArg {
 }
 
 impl NewArg {
-    /// The value in the form that clSetKernelArg expects.
+    /// Creates an argument whose value has the form that clSetKernelArg expects.
     pub fn new<T>(index: cl_uint, value: &T) -> Self {
         Self { index, size: size_of::<T>(), value: (&raw const *value).cast() }
     }
@@ -79,7 +79,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// An update without changes.
+    /// Creates an update without changes.
     pub const fn new(command: Handle) -> Self {
         Self {
             command,
@@ -112,7 +112,7 @@ impl Config {
     }
 }
 
-/// The functions; `None` on other platforms that lack them.
+/// Returns the functions. Returns `None` on other platforms that lack them.
 pub(crate) fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let found = FUNCTIONS.get_or_init(Functions::load).as_ref();
@@ -137,7 +137,7 @@ impl Commands {
         Self::with(functions, queue, &[0])
     }
 
-    /// A command buffer with properties, a list that ends with a zero.
+    /// Creates a command buffer with properties. The list of properties ends with a zero.
     pub(crate) fn with(functions: &'static Functions, queue: &Queue, properties: &[u64]) -> Self {
         let mut status = 1;
         let handle = functions.clCreateCommandBufferKHR(1, &queue.0, properties.as_ptr(), &mut status);
@@ -168,7 +168,7 @@ impl Commands {
         point
     }
 
-    /// Records a launch with these properties and returns its handle.
+    /// Records a launch with these properties, and returns the handle of the mutable command.
     pub fn launch_mutable(
         &self,
         kernel: &Kernel,

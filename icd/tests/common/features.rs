@@ -1,7 +1,7 @@
-//! Features that tests need, compared with the list of the device in `tests/expected`.
+//! Compares the features that tests need with the list of the device in `tests/expected`.
 //!
-//! A test that returns early passes. A lost feature would therefore go unnoticed, unless a list says what each wgcl
-//! device lacks, for example `lacks cl_khr_kernel_clock: wgpu has no clocks`.
+//! A test that returns early passes. Without the lists, a feature could get lost unnoticed. So a list contains the
+//! features that a wgcl device lacks, for example `lacks cl_khr_kernel_clock: wgpu has no clocks`.
 
 #![allow(clippy::panic, reason = "a test fails by panicking")]
 
@@ -18,7 +18,8 @@ pub fn emulates(name: &str) -> bool {
     std::env::var("WGCL_EMULATE").is_ok_and(|list| list.split(',').any(|part| part.trim() == name))
 }
 
-/// The name of the list for the device under test; `None` if it has none, for example a GPU or another platform.
+/// Returns the name of the list for the device under test. Returns `None` if the device has no list, for example a GPU
+/// or a device of another platform.
 pub fn list_of_device() -> Result<Option<&'static str>, String> {
     let target = try_target()?;
     if !target.is_wgcl() {
@@ -43,11 +44,12 @@ fn lacks(list: &Path, feature: &str) -> bool {
     text.lines().any(|line| line.strip_prefix("lacks ").and_then(|rest| rest.split_once(':')).is_some_and(|(name, _)| name == feature))
 }
 
-/// Returns whether a test can run that needs a feature, and reports a skipped test as `skips: FEATURE`.
+/// Returns whether a test that needs a feature can run. Reports a skipped test as `skips: FEATURE`.
 ///
 /// # Panics
-/// If the feature is present although the list of the device has `lacks FEATURE`, or absent although it has no such
-/// entry. A device without a list may lack only features for which some list has such an entry.
+/// If the feature is present, although the list of the device has the entry `lacks FEATURE`. Also if the feature is
+/// absent, although the list has no such entry. A device without a list may lack only features for which some list has
+/// such an entry.
 pub fn require(feature: &str, present: bool) -> bool {
     if !present {
         println!("skips: {feature}");

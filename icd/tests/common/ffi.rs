@@ -15,7 +15,7 @@ use std::ffi::{c_char, c_void};
 
 pub use wgcl_opencl_headers::*;
 
-// Handles without a type, as the tests also pass null handles, released handles, and handles of the wrong type.
+// The handles have no type, because the tests also pass null handles, released handles, and handles of the wrong type.
 pub type cl_platform_id = *mut c_void;
 pub type cl_device_id = *mut c_void;
 pub type cl_context = *mut c_void;
@@ -35,7 +35,7 @@ pub type SvmFreeCallback = Option<unsafe extern "C" fn(cl_command_queue, cl_uint
 /// A channel type that the headers do not define yet.
 pub const CL_UNORM_INT_2_101010_EXT: cl_uint = 0x10E5;
 
-/// Declares the table of entry points, its lookup in a library, and a method of the same name for each.
+/// Declares the table of entry points, its lookup in a library, and a method with the same name for each entry point.
 macro_rules! entry_points {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
         /// The entry points of the loaded ICD loader.
@@ -45,7 +45,7 @@ macro_rules! entry_points {
         }
 
         impl Cl {
-            /// Looks up every entry point; the first missing one is the error.
+            /// Looks up every entry point. Fails with the error of the first missing entry point.
             pub fn from_library(library: libloading::Library) -> Result<Self, libloading::Error> {
                 $(
                     // SAFETY: the type is that of the function of this name in CL/cl.h.
@@ -54,7 +54,7 @@ macro_rules! entry_points {
                 Ok(Self { $($name,)* library })
             }
 
-            /// The address of another function that the loader exports.
+            /// Returns the address of another function that the loader exports.
             pub fn exported(&self, name: &str) -> Option<*mut c_void> {
                 // SAFETY: the symbol is only used as an address.
                 unsafe { self.library.get::<*mut c_void>(name.as_bytes()) }.ok().map(|symbol| *symbol)
@@ -64,7 +64,7 @@ macro_rules! entry_points {
                 #[allow(clippy::too_many_arguments, reason = "the C API's own shape")]
                 pub fn $name(&self, $($arg: $type),*) -> $ret {
                     // SAFETY: the function pointer was loaded under this name, and the library is still loaded. The
-                    // test that passes pointers is responsible for them.
+                    // calling test must pass valid pointers.
                     unsafe { (self.$name)($($arg),*) }
                 }
             )*

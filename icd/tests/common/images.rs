@@ -1,4 +1,4 @@
-//! Images: their forms, boxes of them, and a model of their contents.
+//! Images: their descriptions, boxes of elements, and a model of their contents.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -28,10 +28,10 @@ pub fn reported() -> bool {
     answer == Ok(CL_TRUE)
 }
 
-/// Whether the platform under test has images; tests return early on another platform without images.
+/// Whether the platform under test has images. Tests return early on another platform without images.
 ///
 /// # Panics
-/// On a wgcl device without images: all of them must have images.
+/// If a wgcl device has no images, because every wgcl device must have images.
 pub fn supported() -> bool {
     let answer = reported();
     assert!(answer || !target().is_wgcl(), "a wgcl device without images");
@@ -42,7 +42,7 @@ pub const fn format(order: cl_uint, data_type: cl_uint) -> cl_image_format {
     cl_image_format { image_channel_order: order, image_channel_data_type: data_type }
 }
 
-/// A description; ignores dimensions that the type does not have.
+/// Returns an image description. Ignores dimensions that the type does not have.
 pub const fn desc(kind: cl_uint, [width, height, third]: [usize; 3]) -> cl_image_desc {
     cl_image_desc {
         image_type: kind,
@@ -58,7 +58,7 @@ pub const fn desc(kind: cl_uint, [width, height, third]: [usize; 3]) -> cl_image
     }
 }
 
-/// The size of an image of that description, in the dimensions of a region.
+/// Returns the size of an image with this description, as the region of a command.
 pub fn extent(desc: &cl_image_desc) -> [usize; 3] {
     match desc.image_type {
         CL_MEM_OBJECT_IMAGE1D | CL_MEM_OBJECT_IMAGE1D_BUFFER => [desc.image_width, 1, 1],
@@ -82,7 +82,7 @@ pub fn try_image(
     if mem.is_null() { Err(status) } else { Ok(Mem(mem)) }
 }
 
-/// An image. A 1D buffer image gets a new buffer if the description has none.
+/// Creates an image. A 1D buffer image gets a new buffer if the description has none.
 pub fn image(context: &Context, flags: cl_bitfield, format: cl_image_format, desc: &cl_image_desc, host: *mut c_void) -> Mem {
     let mut desc = *desc;
     let mut _buffer = None;
@@ -104,7 +104,7 @@ pub struct Area {
     pub region: [usize; 3],
 }
 
-/// The layout of a box in memory: bytes from row to row and from slice to slice.
+/// The layout of a box in memory: the bytes from one row to the next, and from one slice to the next.
 #[derive(Clone, Copy, Debug)]
 pub struct Pitches {
     pub row: usize,
@@ -128,7 +128,8 @@ impl Model {
         Area { origin: [0; 3], region: self.extent }
     }
 
-    /// The rows of a box: the row and the slice in the box, and the byte offset in the model.
+    /// Returns the rows of a box. Each row has its index, the index of its slice in the box, and its byte offset in the
+    /// model.
     fn rows(&self, area: Area) -> Vec<(usize, usize, usize)> {
         let Area { origin: [x, y, z], region: [_, height, depth] } = area;
         let [width, rows, _] = self.extent;
@@ -141,7 +142,7 @@ impl Model {
         found
     }
 
-    /// A box in memory of those pitches.
+    /// Copies a box to memory with these pitches.
     pub fn get(&self, area: Area, pitches: Pitches, memory: &mut [u8]) {
         let size = area.region[0] * self.element;
         for (row, slice, from) in self.rows(area) {
@@ -158,7 +159,7 @@ impl Model {
         }
     }
 
-    /// The pitches of a box without gaps.
+    /// Returns the pitches of a box without gaps.
     pub fn tight(&self, area: Area) -> Pitches {
         let row = area.region[0] * self.element;
         Pitches { row, slice: row * area.region[1] }
@@ -171,7 +172,7 @@ impl Model {
     }
 }
 
-/// Reads a box without gaps.
+/// Reads a box of an image. The result has no gaps.
 pub fn read(queue: &Queue, image: &Mem, area: Area, element: usize) -> Vec<u8> {
     let mut out = vec![0u8; element * area.region.iter().product::<usize>()];
     let (origin, region) = (area.origin.as_ptr(), area.region.as_ptr());

@@ -1,18 +1,19 @@
-//! Memory objects of more than 4 GiB. Only a few pages are touched, so the system does not need that much memory.
+//! Memory objects of more than 4 GiB. The tests touch only a few pages, so the system does not need that much memory.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::ffi::{CL_DEVICE_GLOBAL_MEM_SIZE, CL_DEVICE_MAX_MEM_ALLOC_SIZE};
 use super::{info, is_cpu, target};
 
-/// Bytes of a buffer that needs offsets of 64 bits.
+/// Size in bytes of a buffer that needs 64-bit offsets.
 pub const SIZE: usize = (9 << 29) + 4096;
 
-/// Tests run one after another, because the device may not have the memory of two of them.
+/// Serialises the tests, because the device may not have the memory for two of them.
 static MEMORY: Mutex<()> = Mutex::new(());
 
-/// Waits for the memory of a test that allocates this many bytes. `None` if the device does not support such an
-/// object. Without a configured limit, the CPU device supports it if the host has 1.5 times as much memory.
+/// Waits until a test may allocate this number of bytes. Returns `None` if the device does not support an object of
+/// this size. Without a configured limit, the CPU device must support the object if the host has 1.5 times as much
+/// memory.
 ///
 /// # Panics
 /// If the CPU device does not support the object, although the host has that much memory.

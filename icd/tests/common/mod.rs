@@ -1,5 +1,5 @@
-//! Loads OpenCL as an application does: through the ICD loader, which the environment directs to the library under
-//! test.
+//! Loads OpenCL like an application does, through the ICD loader. The environment variables of the loader name the
+//! library under test.
 //!
 //! | variable | meaning |
 //! |---|---|
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// Writes the loader's registry folder for the library under test and returns its path.
+/// Writes the loader's registry folder for the library under test. Returns the path of the folder.
 fn registry_for(library: &Path) -> Result<PathBuf, String> {
     let folder = library.with_file_name("wgcl-test-icd");
     let file = folder.join("wgcl.icd");
@@ -56,7 +56,7 @@ fn registry_for(library: &Path) -> Result<PathBuf, String> {
     if std::fs::read_to_string(&file).is_ok_and(|old| old == text) {
         return Ok(folder);
     }
-    // Several test processes may run this at once: write a temporary file, then rename it.
+    // Several test processes may run this code at the same time. So write a temporary file, and then rename it.
     let aside = folder.join(format!("wgcl.{}", std::process::id()));
     std::fs::create_dir_all(&folder)
         .and_then(|()| std::fs::write(&aside, text))
@@ -65,7 +65,7 @@ fn registry_for(library: &Path) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// The ICD loader's library.
+/// The file name of the ICD loader's library.
 const LOADER: &str = if cfg!(windows) {
     "OpenCL.dll"
 } else if cfg!(target_vendor = "apple") {
@@ -74,7 +74,8 @@ const LOADER: &str = if cfg!(windows) {
     "libOpenCL.so.1"
 };
 
-/// The library of the profile that this test binary was built with (`target/PROFILE/deps/TEST` is the running program).
+/// Returns the path of the library of the profile with which this test binary was built. The running program is
+/// `target/PROFILE/deps/TEST`.
 pub fn library_under_test() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("WGCL_TEST_LIBRARY") {
         return std::path::absolute(path).map_err(|error| error.to_string());
@@ -94,11 +95,12 @@ fn load() -> Result<Target, String> {
     if wanted.is_none() {
         let library = library_under_test()?;
         let registry = registry_for(&library)?;
-        // SAFETY: done once, before the loader starts threads; the tests' own threads do not touch the environment.
+        // SAFETY: this code runs once, before the loader starts threads. The tests' own threads do not touch the
+        // environment.
         unsafe {
             std::env::set_var("OCL_ICD_VENDORS", &registry);
             std::env::remove_var("OCL_ICD_FILENAMES");
-            // The tests are about the compiler, not about its cached results.
+            // The tests check the compiler, and not cached results.
             if std::env::var_os("WGCL_CACHE_DIR").is_none() {
                 std::env::set_var("WGCL_CACHE", "0");
             }
@@ -150,7 +152,7 @@ fn name_of(cl: &Cl, device: cl_device_id) -> String {
     info_string(|size, value, ret| cl.clGetDeviceInfo(device, CL_DEVICE_NAME, size, value, ret)).unwrap_or_default()
 }
 
-/// CL_DEVICE_NAME of the device under test.
+/// Returns CL_DEVICE_NAME of the device under test.
 pub fn device_name(target: &Target) -> String {
     name_of(&target.cl, target.device)
 }
@@ -160,10 +162,11 @@ pub fn driver_version(target: &Target) -> String {
     info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DRIVER_VERSION, size, value, ret)).unwrap_or_default()
 }
 
-/// Defines `Functions`: the functions of an extension, found by `clGetExtensionFunctionAddressForPlatform`.
+/// Defines `Functions`, which contains the functions of an extension.
 macro_rules! extension_functions {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $ret:ty;)*) => {
-        /// The functions of the extension, found as an application finds them.
+        /// The functions of an extension, found with `clGetExtensionFunctionAddressForPlatform` or in the exports of
+        /// the loader.
         #[allow(non_snake_case, reason = "names of the C API")]
         pub(crate) struct Functions { $($name: unsafe extern "C" fn($($type),*) -> $ret,)* }
 
@@ -180,8 +183,8 @@ macro_rules! extension_functions {
                 (!found.is_null()).then_some(found)
             }
 
-            /// The functions that the ICD loader exports. That of Windows exports some of them only, and returns the
-            /// addresses of the others.
+            /// Returns the functions that the ICD loader exports. The loader of Windows exports only some of them. It
+            /// returns the addresses of the others when they are queried.
             #[allow(dead_code, reason = "loaders export the functions of few extensions")]
             fn exported() -> Option<Self> {
                 let other = |name: &str| if cfg!(windows) { Self::address(name) } else { None };
@@ -200,8 +203,7 @@ macro_rules! extension_functions {
             $(
                 #[allow(non_snake_case, clippy::too_many_arguments, reason = "the C API's own shape")]
                 pub(crate) fn $name(&self, $($arg: $type),*) -> $ret {
-                    // SAFETY: the function was found under this name; the calling test is responsible for its
-                    // arguments.
+                    // SAFETY: the function was found under this name. The calling test must pass valid arguments.
                     unsafe { (self.$name)($($arg),*) }
                 }
             )*
@@ -211,23 +213,23 @@ macro_rules! extension_functions {
 #[allow(unused_imports, reason = "each test binary uses another part of this module")]
 pub(crate) use extension_functions;
 
-/// Whether the tests use wgcl's CPU device: the driver reports how it accesses a device.
+/// Whether the tests use wgcl's CPU device. The driver version contains the kind of the device.
 pub fn is_cpu() -> bool {
     let driver =
         |target: &Target| info_string(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DRIVER_VERSION, size, value, ret));
     try_target().is_ok_and(|target| target.is_wgcl() && driver(target).is_ok_and(|driver| driver.contains("(CPU:")))
 }
 
-/// The platform and device under test, or the reason why none was found.
+/// Returns the platform and the device under test, or the reason why none was found.
 pub fn try_target() -> Result<&'static Target, &'static str> {
     static TARGET: OnceLock<Result<Target, String>> = OnceLock::new();
     TARGET.get_or_init(load).as_ref().map_err(String::as_str)
 }
 
-/// The platform and device under test.
+/// Returns the platform and the device under test.
 ///
 /// # Panics
-/// If none was found: no test may pass without running.
+/// If no device was found. Otherwise, the tests would pass without running.
 #[allow(clippy::panic, reason = "ends the test with the reason")]
 pub fn target() -> &'static Target {
     match try_target() {
@@ -243,7 +245,7 @@ pub fn info_bytes(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> R
         CL_SUCCESS => {}
         error => return Err(error),
     }
-    // One byte more than requested, as an empty answer still needs a pointer.
+    // Allocate one more byte, because a query with an empty result needs a valid pointer, too.
     let mut bytes = vec![0u8; size + 1];
     match query(size, bytes.as_mut_ptr().cast(), null_mut()) {
         CL_SUCCESS => {}
@@ -253,7 +255,7 @@ pub fn info_bytes(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> R
     Ok(bytes)
 }
 
-/// An info query that answers with a string; the terminating NUL is removed.
+/// Calls an info function that returns a string. Removes the terminating NUL.
 pub fn info_string(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<String, cl_int> {
     let mut bytes = info_bytes(query)?;
     if bytes.last() == Some(&0) {
@@ -262,7 +264,7 @@ pub fn info_string(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> 
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The feature macros that the device reports. The query returns structures of a version and 64 bytes of text.
+/// Returns the feature macros that the device reports. The query returns structures of a version and 64 bytes of text.
 pub fn language_features() -> Vec<String> {
     let target = target();
     let bytes = info_bytes(|size, value, ret| target.cl.clGetDeviceInfo(target.device, CL_DEVICE_OPENCL_C_FEATURES, size, value, ret));
@@ -270,7 +272,7 @@ pub fn language_features() -> Vec<String> {
     bytes.unwrap_or_default().chunks_exact(68).map(name).collect()
 }
 
-/// The part of the tests that `WGCL_TEST_PART=K/N` selects: each N-th one, from the K-th.
+/// The part of the tests that `WGCL_TEST_PART=K/N` selects: every N-th test, beginning with the K-th.
 #[derive(Clone, Copy, Debug)]
 pub struct Part {
     first: usize,
@@ -287,13 +289,13 @@ impl Part {
         }
     }
 
-    /// Whether it contains the test with this index.
+    /// Whether the part contains the test with this index.
     pub const fn contains(self, index: usize) -> bool {
         index % self.step == self.first
     }
 }
 
-/// An info query that answers with one value of a plain type.
+/// Calls an info function that returns one value of a plain type.
 pub fn info<T: Copy + Default>(query: impl Fn(usize, *mut c_void, *mut usize) -> cl_int) -> Result<T, cl_int> {
     let mut value = T::default();
     let mut size = 0;
@@ -306,7 +308,7 @@ pub fn info<T: Copy + Default>(query: impl Fn(usize, *mut c_void, *mut usize) ->
     }
 }
 
-/// A null pointer where a list of handles is optional.
+/// Returns a null pointer, for an optional list of handles.
 pub fn none<T>() -> *const T {
     null()
 }

@@ -1,4 +1,4 @@
-//! Owned OpenCL objects: created with an assertion, released when dropped.
+//! Types that own OpenCL objects. Creation asserts success, and dropping a value releases the object.
 
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -54,7 +54,8 @@ impl Context {
         Self(context)
     }
 
-    /// A queue with the given properties; in-order unless they include CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE.
+    /// Creates a queue with the given properties. It is in-order unless they include
+    /// CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE.
     pub fn queue(&self, properties: cl_bitfield) -> Queue {
         let target = target();
         let mut status = 1;
@@ -64,7 +65,7 @@ impl Context {
         Queue(queue)
     }
 
-    /// A read-write buffer of `size` bytes with undefined contents.
+    /// Creates a read-write buffer of `size` bytes with undefined contents.
     pub fn buffer(&self, size: usize) -> Mem {
         self.buffer_with(CL_MEM_READ_WRITE, size, null_mut())
     }
@@ -77,7 +78,7 @@ impl Context {
         Mem(mem)
     }
 
-    /// A pipe of `packets` packets of `packet` bytes.
+    /// Creates a pipe for `packets` packets of `packet` bytes each.
     pub fn pipe(&self, packet: cl_uint, packets: cl_uint) -> Mem {
         let mut status = 1;
         let mem = target().cl.clCreatePipe(self.0, 0, packet, packets, null(), &mut status);
@@ -86,7 +87,7 @@ impl Context {
         Mem(mem)
     }
 
-    /// A program of this source, not yet built.
+    /// Creates a program from a source. The program is not built yet.
     pub fn program(&self, source: &str) -> Program {
         let mut status = 1;
         let text = source.as_ptr().cast();
@@ -96,7 +97,7 @@ impl Context {
         Program(program)
     }
 
-    /// A program for a module in an intermediate language, not yet built.
+    /// Creates a program from a module in an intermediate language. The program is not built yet.
     pub fn program_with_il(&self, bytes: &[u8]) -> Program {
         let mut status = 1;
         let program = target().cl.clCreateProgramWithIL(self.0, bytes.as_ptr().cast(), bytes.len(), &mut status);
@@ -105,7 +106,7 @@ impl Context {
         Program(program)
     }
 
-    /// A program built without options; a failed build ends the test with its log.
+    /// Creates and builds a program without options. If the build fails, the test ends with the build log.
     pub fn build(&self, source: &str) -> Program {
         let program = self.program(source);
         let status = program.build("");
@@ -115,7 +116,7 @@ impl Context {
 }
 
 impl Program {
-    /// `clBuildProgram` for the device under test, waiting for the end.
+    /// Calls `clBuildProgram` for the device under test, and waits for the end of the build.
     pub fn build(&self, options: &str) -> cl_int {
         let options = CString::new(options).unwrap_or_default();
         let target = target();
@@ -153,7 +154,7 @@ impl Program {
 }
 
 impl Kernel {
-    /// `clSetKernelArg` with the bytes of a value; its status.
+    /// Calls `clSetKernelArg` with the bytes of a value. Returns the status.
     pub fn set<T>(&self, index: cl_uint, value: &T) -> cl_int {
         target().cl.clSetKernelArg(self.0, index, size_of::<T>(), (&raw const *value).cast())
     }
@@ -165,7 +166,7 @@ impl Kernel {
 }
 
 impl Queue {
-    /// Enqueues a kernel over `global` without waiting; returns the status of the enqueue.
+    /// Enqueues a kernel for the global size `global`, and does not wait for it. Returns the status of the call.
     pub fn launch(&self, kernel: &Kernel, global: &[usize], local: Option<&[usize]>) -> cl_int {
         target().cl.clEnqueueNDRangeKernel(
             self.0,
@@ -184,7 +185,7 @@ impl Queue {
         assert_eq!(target().cl.clFinish(self.0), CL_SUCCESS, "clFinish");
     }
 
-    /// Reads a whole slice from the start of a buffer, blocking.
+    /// Reads `count` elements from the start of a buffer, and waits for the end of the read.
     pub fn read<T: Copy + Default>(&self, mem: &Mem, count: usize) -> Vec<T> {
         let mut out = vec![T::default(); count];
         let status = target().cl.clEnqueueReadBuffer(
@@ -202,7 +203,7 @@ impl Queue {
         out
     }
 
-    /// Writes a whole slice to the start of a buffer, blocking.
+    /// Writes a slice to the start of a buffer, and waits for the end of the write.
     pub fn write<T: Copy>(&self, mem: &Mem, data: &[T]) {
         let status =
             target().cl.clEnqueueWriteBuffer(self.0, mem.0, CL_TRUE, 0, size_of_val(data), data.as_ptr().cast(), 0, null(), null_mut());

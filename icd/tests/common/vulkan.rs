@@ -1,10 +1,10 @@
-//! A Vulkan program without OpenCL: a buffer and semaphores that it exports, and its commands on them.
+//! A Vulkan program that does not use OpenCL. It exports a buffer and semaphores, and runs commands on them.
 
 #![allow(dead_code, reason = "each test binary uses another part of this module")]
 
 use ash::vk;
 
-/// Words of the memory.
+/// The number of words in the buffer.
 pub const COUNT: usize = 256;
 pub const SIZE: usize = 4 * COUNT;
 
@@ -30,14 +30,14 @@ pub struct Vulkan {
 }
 
 impl Vulkan {
-    /// Uses the device with that UUID, which supports exportable semaphores if `shares` is set, and device-local
-    /// memory.
+    /// Uses the device with this UUID, and device-local memory. If `shares` is set, the device must support exportable
+    /// semaphores.
     pub fn new(uuid: &[u8], shares: bool) -> Result<Self, vk::Result> {
         Self::of_type(uuid, shares, None)
     }
 
-    /// Uses memory of the memory type with index `number` among those that the buffer supports. `None` selects the
-    /// first device-local one.
+    /// Uses memory of the memory type with index `number`, counted among the types that the buffer supports. `None`
+    /// selects the first device-local type.
     pub fn of_type(uuid: &[u8], shares: bool, number: Option<usize>) -> Result<Self, vk::Result> {
         // SAFETY: valid usage of Vulkan: every object is created from earlier ones, and lives until `drop`.
         unsafe {
@@ -100,7 +100,7 @@ impl Vulkan {
         }
     }
 
-    /// A file descriptor of the memory; the caller owns it.
+    /// Returns a file descriptor of the memory. The caller owns the descriptor.
     pub fn fd(&self) -> i32 {
         let info = vk::MemoryGetFdInfoKHR::default().memory(self.memory).handle_type(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
         // SAFETY: the memory was allocated as exportable with this handle type.
@@ -157,21 +157,21 @@ impl Vulkan {
         self.submit(record, waits, signals);
     }
 
-    /// An exportable semaphore.
+    /// Creates an exportable semaphore.
     pub fn semaphore(&self, kind: vk::ExternalSemaphoreHandleTypeFlags) -> vk::Semaphore {
         let mut export = vk::ExportSemaphoreCreateInfo::default().handle_types(kind);
         // SAFETY: the caller ensures that the device supports exportable semaphores.
         unsafe { self.device.create_semaphore(&vk::SemaphoreCreateInfo::default().push_next(&mut export), None) }.expect("a semaphore")
     }
 
-    /// A file descriptor of a semaphore; the caller owns it.
+    /// Returns a file descriptor of a semaphore. The caller owns the descriptor.
     pub fn semaphore_fd(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags) -> i32 {
         let info = vk::SemaphoreGetFdInfoKHR::default().semaphore(semaphore).handle_type(kind);
         // SAFETY: the semaphore was created as exportable with this handle type.
         unsafe { self.semaphores.get_semaphore_fd(&info) }.expect("a file descriptor")
     }
 
-    /// Imports a semaphore from a descriptor, which it takes over.
+    /// Imports a payload from a file descriptor into a semaphore. Vulkan becomes the owner of the descriptor.
     pub fn import(&self, semaphore: vk::Semaphore, kind: vk::ExternalSemaphoreHandleTypeFlags, fd: i32) {
         let is_file = kind == vk::ExternalSemaphoreHandleTypeFlags::SYNC_FD;
         let flags = if is_file { vk::SemaphoreImportFlags::TEMPORARY } else { vk::SemaphoreImportFlags::empty() };
@@ -187,7 +187,7 @@ impl Vulkan {
     }
 }
 
-/// A buffer, and exportable memory for it.
+/// Creates a buffer, and exportable memory for it.
 ///
 /// # Safety
 /// All handles must belong to the same instance and device.

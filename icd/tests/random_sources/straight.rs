@@ -1,7 +1,7 @@
-//! Generates short OpenCL C kernels without loops, calls, barriers and group functions. The compiler may compute
-//! several vectors of work-items of such a kernel at a time.
+//! Generates short OpenCL C kernels without loops, calls, barriers and group functions. For such kernels, the compiler
+//! may compute several vectors of work-items at a time.
 //!
-//! A work-item accesses its own elements of two buffers. Neighbouring work-items access neighbouring elements.
+//! Each work-item accesses its own elements of two buffers. Neighbouring work-items access neighbouring elements.
 
 use crate::lines::Lines;
 use crate::random::Random;
@@ -18,8 +18,8 @@ const VARIABLES: [(&str, &str, &str); 8] = [
     ("y0", "double", "(double)id * 0.25 - 1.0"),
 ];
 
-/// A buffer has one part for each type. The numbers are the first element of the part, divided by the work-items, and
-/// the elements of a work-item.
+/// The parts of a buffer, one for each type. The first number is the index of the first element of the part, divided by
+/// the number of work-items. The second number is the number of elements for each work-item.
 const PARTS: [(&str, usize, usize); 4] = [("int", 0, 16), ("long", 8, 4), ("short", 48, 8), ("uchar", 112, 16)];
 
 struct Writer {
@@ -28,8 +28,8 @@ struct Writer {
     indent: usize,
 }
 
-/// A program with a kernel `k(global int *a, global int *b, int x, int y)`. A work-item accesses 128 bytes of each
-/// buffer.
+/// Returns a random program with a kernel `k(global int *a, global int *b, int x, int y)`. Each work-item accesses 128
+/// bytes of each buffer.
 pub fn program(seed: u64) -> String {
     let mut w = Writer { random: Random::new(seed ^ 0x57a1_6857), text: String::new(), indent: 0 };
     w.line("kernel void k(global int *a, global int *b, int x, int y) {");
@@ -76,7 +76,7 @@ impl Writer {
                 self.line(&format!("{name} = {value};"));
             }
             5 => {
-                // The bits of a NaN are unspecified.
+                // The bits of a NaN are unspecified, so store 1 instead.
                 let (place, name, integer) = match self.random.below(2) {
                     0 => (self.element(0), "x0", "as_int(x0)"),
                     _ => (self.element(1), "y0", "as_long(y0)"),
@@ -91,12 +91,12 @@ impl Writer {
         }
     }
 
-    /// An element of a buffer that no other work-item accesses.
+    /// Returns an element of a buffer that no other work-item accesses.
     fn element(&mut self, part: usize) -> String {
         let (ty, first, count) = PARTS[part];
         let buffer = self.pick(&["a", "b"]);
         let number = match self.random.below(4) {
-            // Different elements for different work-items.
+            // The index depends on the work-item.
             0 => format!("(({}) & {})", self.pick(&["i0", "i1", "u0", "h0"]), count - 1),
             _ => self.random.below(count).to_string(),
         };
@@ -131,7 +131,7 @@ impl Writer {
         }
     }
 
-    /// An expression of type `ty`, with the variable `name` of this type.
+    /// Returns an expression of type `ty`, which may use the variable `name` of this type.
     fn float(&mut self, ty: &str, name: &str, depth: usize) -> String {
         let d = depth + 1;
         match self.random.below(if depth > 2 { 3 } else { 8 }) {

@@ -12,11 +12,11 @@ use windows_sys::Win32::System::Threading::ExitProcess;
 use super::common::library_under_test;
 use super::common::objects::Context;
 
-/// The exit status of a process that passes one.
+/// The exit status that a child passes to `exit` or `ExitProcess`.
 pub const STATUS: i32 = 5;
 
 const SOURCE: &str = "kernel void add(global uint *a, uint n) { a[get_global_id(0)] += n; }";
-/// Enough work-items for several threads.
+/// The number of work-items, which is sufficient for several threads.
 const ITEMS: usize = 1 << 18;
 
 pub fn run(way: &str) -> ExitCode {
@@ -37,7 +37,7 @@ pub fn run(way: &str) -> ExitCode {
             ExitCode::FAILURE
         }
         "unload" => {
-            // More often than the loader and the test have loaded it.
+            // Unload the library more often than the loader and the test have loaded it.
             unload(4);
             thread::sleep(Duration::from_millis(20));
             ExitCode::SUCCESS
@@ -46,7 +46,7 @@ pub fn run(way: &str) -> ExitCode {
     }
 }
 
-/// Launches a kernel on all threads and checks its result, and enqueues a launch that nothing waits for.
+/// Launches a kernel on all threads and checks its result. Then enqueues a launch, and does not wait for it.
 fn use_opencl() {
     let context = Context::new();
     let queue = context.queue(0);
@@ -64,7 +64,7 @@ fn use_opencl() {
     std::mem::forget((kernel, memory, queue, context));
 }
 
-/// Two threads that use OpenCL until the process has ended.
+/// Starts two threads that use OpenCL until the process has ended.
 fn use_opencl_on_threads() {
     for _ in 0..2 {
         thread::spawn(|| {
@@ -76,7 +76,7 @@ fn use_opencl_on_threads() {
     thread::sleep(Duration::from_millis(20));
 }
 
-/// Loads the library, and unloads it `count` times. Returns whether it is gone.
+/// Loads the library, and unloads it `count` times. Returns whether the library is no longer in the process.
 fn unload(count: u32) -> bool {
     let library = library_under_test().expect("the library");
     let name: Vec<u16> = library.to_string_lossy().encode_utf16().chain([0]).collect();

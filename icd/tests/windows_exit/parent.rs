@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 
 use super::child::STATUS;
 
-/// The environment variable with the way in which a child ends.
+/// The environment variable that contains the name of a [`Way`].
 pub const WAY: &str = "WGCL_TEST_EXIT";
 
-/// A way to end.
+/// A way in which a child process ends.
 struct Way {
     name: &'static str,
     status: i32,
     /// An option that makes the library print at the end of the process.
     option: Option<&'static str>,
-    /// The library prints one text of each pair. The second one replaces a result whose lock is lost.
+    /// For each pair, the library must print one of the two texts. It prints the second text if the result is not
+    /// available, because an ended thread held its lock.
     prints: &'static [[&'static str; 2]],
 }
 
@@ -24,11 +25,14 @@ const fn way(name: &'static str, status: i32) -> Way {
 }
 
 const CHECKS: &[[&str; 2]] = &[
-    ["of 1 kernel: nothing found", "wgcl: summary of the checks: unknown"],
-    ["wgcl: not released: ", "wgcl: list of unreleased objects: unknown"],
-    ["wgcl: the application did not wait for the last commands of ", "wgcl: queues without a wait: unknown"],
+    ["of 1 kernel: nothing found", "wgcl: cannot print the summary of the checks"],
+    ["wgcl: not released: ", "wgcl: cannot print the list of unreleased objects"],
+    [
+        "wgcl: the application did not wait for the last commands of ",
+        "wgcl: cannot print the number of queues that the application did not wait for",
+    ],
 ];
-const STATISTICS: &[[&str; 2]] = &[["memory objects", "wgcl: summary (WGCL_STATS): unknown"]];
+const STATISTICS: &[[&str; 2]] = &[["memory objects", "wgcl: cannot print the summary (WGCL_STATS)"]];
 
 const WAYS: [Way; 8] = [
     way("return", 0),
@@ -62,7 +66,7 @@ pub fn run() -> ExitCode {
 
 fn end_of_child(way: &Way) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    // A file takes all output, also of a child that hangs.
+    // Redirect all output to a file, so that the output of a child that hangs is available, too.
     let output = std::env::temp_dir().join(format!("wgcl-exit-{}.txt", std::process::id()));
     let trace = output.with_extension("json");
     let mut command = Command::new(program);

@@ -1,4 +1,4 @@
-//! The largest cache of the host, from Linux's sysfs.
+//! Finds the largest cache of the host in Linux's sysfs.
 
 use std::path::Path;
 

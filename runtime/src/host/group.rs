@@ -1,9 +1,9 @@
 //! The memory limits of Linux control groups, which containers and services use.
 //!
-//! The limits of the process's group and of all its ancestors apply. Version 2 has one tree (`memory.max`). Version 1
-//! has a separate tree for memory (`memory.limit_in_bytes`). Both can be mounted. In a container, the tree often begins
-//! at the container's group, although /proc/self/cgroup has the path on the host. Groups that do not exist are
-//! therefore ignored.
+//! The limits of the process's group and of all its ancestors apply. Version 2 of control groups has one tree
+//! (`memory.max`). Version 1 has a separate tree for memory (`memory.limit_in_bytes`). A system can mount the trees of
+//! both versions. In a container, the tree often begins at the container's group, although /proc/self/cgroup has the
+//! path on the host. Groups that do not exist are therefore ignored.
 
 use std::fs::read_to_string;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limit {
     pub(super) limit: u64,
-    /// The memory that its processes use, without inactive file caches.
+    /// The memory that the processes of the group use, without inactive file caches.
     pub(super) used: u64,
 }
 
@@ -21,7 +21,7 @@ struct Version {
     mounts: &'static [&'static str],
     limit: &'static str,
     used: &'static str,
-    /// The prefix of the line of `memory.stat` with the size of inactive file caches.
+    /// The prefix of the line in `memory.stat` that contains the size of inactive file caches.
     droppable: &'static str,
 }
 
@@ -35,11 +35,13 @@ pub(super) fn limits() -> impl Iterator<Item = Limit> {
     limits_under(Path::new("/sys/fs/cgroup"), &groups).into_iter()
 }
 
-/// Returns the limits of the groups in `groups` (the text of /proc/self/cgroup), from the trees under `root`.
+/// Returns the limits of the groups in `groups`, which is the text of /proc/self/cgroup. `root` is the folder that
+/// contains the trees.
 fn limits_under(root: &Path, groups: &str) -> Vec<Limit> {
     let mut limits = Vec::new();
     for line in groups.lines() {
-        // "hierarchy-ID:controller-list:cgroup-path" (cgroups(7)); version 2 has no controllers there.
+        // The format is "hierarchy-ID:controller-list:cgroup-path" (cgroups(7)). In version 2, the list of controllers
+        // is empty.
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let version = match controllers {
@@ -58,7 +60,7 @@ fn limits_under(root: &Path, groups: &str) -> Vec<Limit> {
 
 fn limit_of(group: &Path, version: &Version) -> Option<Limit> {
     let number = |name| read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
-    // Without a limit, version 2 has "max", which is not a number. Version 1 has the largest multiple of a page.
+    // For no limit, version 2 has "max", which is not a number. Version 1 has a number that is larger than any memory.
     let limit = number(version.limit)?;
     let stat = read_to_string(group.join("memory.stat")).unwrap_or_default();
     let droppable = stat.lines().find_map(|line| line.strip_prefix(version.droppable)?.trim().parse::<u64>().ok());

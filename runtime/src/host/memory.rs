@@ -1,5 +1,5 @@
-//! The memory of the host, for devices that use it. Their drivers would allocate more memory than the machine has, and
-//! the system would then kill the process.
+//! The memory of the host, for devices that use it. Drivers of such devices would allocate more memory than the machine
+//! has, and the system would then kill the process.
 //!
 //! Only Linux reports the available memory.
 
@@ -7,25 +7,26 @@ use std::fs::read_to_string;
 
 use crate::host::group;
 
-/// The smallest page size of Linux, in bytes. With larger pages the resident memory is underestimated, which is safe.
+/// The smallest page size of Linux, in bytes. On a system with larger pages, the computed resident memory is too low,
+/// which is safe.
 const PAGE: u64 = 4096;
 
-/// Returns the memory limit of this process in bytes: the lowest of the machine's memory and the limits of its control
+/// Returns the memory limit of this process in bytes: the minimum of the machine's memory and the limits of the control
 /// groups. Returns `None` if the machine's memory is unknown.
 pub fn total() -> Option<u64> {
     let machine = of_meminfo(&read_to_string("/proc/meminfo").ok()?, "MemTotal:")?;
     Some(group::limits().map(|group| group.limit).fold(machine, u64::min))
 }
 
-/// Whether `bytes` more bytes can be allocated, after earlier allocations of `promised` bytes. Returns true if the
-/// available memory is unknown.
+/// Whether `bytes` more bytes can be allocated, if earlier allocations have `promised` bytes in total. Returns true if
+/// the available memory is unknown.
 pub fn has_room_for(bytes: u64, promised: u64) -> bool {
     let available = read_to_string("/proc/meminfo").ok().and_then(|text| of_meminfo(&text, "MemAvailable:"));
     let Some(available) = available else { return true };
     let available = group::limits().map(|group| group.limit.saturating_sub(group.used)).fold(available, u64::min);
     let resident = read_to_string("/proc/self/statm").ok().and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    // Promised memory that is not yet resident will reduce the available memory. Resident memory also has other uses,
-    // so this is a lower bound.
+    // Promised memory that is not resident yet will reduce the available memory. The resident memory also contains
+    // other data, so `outstanding` is a lower bound.
     let outstanding = promised.saturating_sub(resident.unwrap_or(0).saturating_mul(PAGE));
     bytes.saturating_add(outstanding) <= available
 }

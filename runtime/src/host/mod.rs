@@ -1,4 +1,4 @@
-//! The memory, caches and clock of the host. Only Linux reports them.
+//! The memory, caches and clock of the host. Only Linux reports these values.
 
 mod cache;
 mod group;
@@ -9,11 +9,11 @@ use std::sync::OnceLock;
 
 pub use cache::cache;
 
-/// The clock if the system does not report one: that of a typical processor.
+/// The clock in MHz if the system does not report one. It is that of a typical processor.
 const UNKNOWN_MHZ: u32 = 2000;
 
 /// Returns the maximum clock of the fastest processor in MHz. If it is unknown, returns the highest current clock of a
-/// processor. The result is never 0. It is read once, because each processor has a file.
+/// processor. The result is never 0. The clock is read only once, because reading it opens a file for each processor.
 pub fn clock_mhz() -> u32 {
     static CLOCK: OnceLock<u32> = OnceLock::new();
     *CLOCK.get_or_init(|| {
@@ -30,7 +30,7 @@ fn highest_clock_mhz(processors: &Path) -> Option<u32> {
     std::fs::read_dir(processors).ok()?.flatten().filter_map(khz).max().map(|khz| khz / 1000)
 }
 
-/// Returns the largest clock in `/proc/cpuinfo`, in MHz.
+/// Returns the largest current clock in `/proc/cpuinfo`, in MHz.
 fn current_clock_mhz() -> Option<u32> {
     let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
     let mhz = text

@@ -1,4 +1,4 @@
-"""Kernels modelled on those of applications: molecular docking and dynamics, neural networks, fluids. Their group is `programs`, as for real programs."""
+"""Kernels modelled on those of applications: molecular docking and dynamics, neural networks, fluids. They are in the group `programs`, like real programs."""
 
 import numpy as np
 import pyopencl as cl
@@ -242,7 +242,7 @@ class DynamicsStep(Application):
         self.runs += 1
 
     def check(self):
-        # Exact up to 2^24. Adding 1 to a larger float has no effect.
+        # The result is exact up to 2^24, because adding 1 to a larger float has no effect.
         return self.seen[0] == min(self.KERNELS * self.runs, 1 << 24)
 
 

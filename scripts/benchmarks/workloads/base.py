@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pyopencl as cl
 
-# The duration of a sample of a kernel workload in seconds. It is long enough that launch latency and Python have little effect.
+# The duration in seconds of a sample of a kernel workload. It is so long that launch latency and Python have little effect.
 TIMING_SECONDS = {"cpu": 0.02, "gpu": 0.06}
 MOST_LOOPS = 2000
-# The clock of kernel, image and runtime workloads. With --cpu-time, it is the CPU time of the process.
+# The function that returns the time for kernel, image and runtime workloads, in seconds. With --cpu-time, it is the CPU time of the process.
 CLOCK = time.perf_counter
-# A GPU works for this many seconds before each sample. An H100's clocks drop to a fifth while it is idle, and rise slowly.
+# A device executes the workload for this time in seconds before each sample. An H100's clock rate drops to a fifth while it is idle, and rises slowly.
 BUSY_SECONDS = {"cpu": 0, "gpu": 0.1}
 
 
@@ -36,13 +36,13 @@ class OpenClDevice:
 
 
 class Workload:
-    """Base class: `data` creates arrays and buffers, `set_up` creates kernels, `enqueue` enqueues one run, `check` compares with the host.
+    """Base class: `data` creates arrays and buffers, `set_up` creates kernels, `enqueue` enqueues one run, `check` compares the result with the host's.
 
-    The WGSL twin of a workload uses the same `data` and `check`; `twin` describes it (see `twins.py`).
+    The WGSL twin of a workload uses the same `data` and `check`. `twin` describes its commands (see `twins.py`).
     """
 
     group = "kernels"
-    # Whether runs are repeated to fill a sample. False if the workload contains its own loop, or must not be repeated.
+    # Whether a sample contains several runs. False if a run contains its own loop, or must not be repeated.
     looped = True
     # Whether `raise_clocks` keeps the device busy directly before a sample.
     raises_clocks = True
@@ -81,18 +81,19 @@ class Workload:
         """Creates programs and kernels."""
 
     def work(self):
-        """The amount of work of one run, and its unit. The table shows the rate; with the unit "s", the time per item."""
+        """The amount of work of one run, and the unit of the result. The table shows the amount per second. With the unit "s", the amount is a number of items,
+        and the table shows the time per item."""
         return 1, "s"
 
     def twin(self):
-        """The steps of the WGSL twin, or None: (file, work-groups, buffers, 32-bit constants), or ("clear", buffer)."""
+        """The commands of the WGSL twin, or None without a twin. A dispatch is (file, work-groups, buffers, 32-bit constants). ("clear", buffer) clears a buffer."""
         return None
 
     def program(self, source, *options):
         return cl.Program(self.context, source).build(options=list(options))
 
     def kernel(self, program, name, *arguments):
-        """A kernel with its arguments set. This is done once, because pyopencl's time for it is not the driver's."""
+        """A kernel with its arguments set. The arguments are set only once, so that pyopencl's time for this is not measured."""
         kernel = cl.Kernel(program, name)
         kernel.set_args(*arguments)
         return kernel
@@ -124,13 +125,13 @@ class Workload:
                 self.loops = min(MOST_LOOPS, max(2 * self.loops, round(self.loops * wanted / max(seconds, 1e-9))))
 
     def raise_clocks(self):
-        """Keeps the device busy until its clocks have risen."""
+        """Keeps a GPU busy for `BUSY_SECONDS`, until its clock rate has risen."""
         end = time.perf_counter() + BUSY_SECONDS[self.device.kind]
         while self.raises_clocks and time.perf_counter() < end:
             self.time()
 
     def time(self):
-        """Seconds of one run."""
+        """The seconds of one run, averaged over a sample."""
         begin = CLOCK()
         self.repeat(self.loops)
         return (CLOCK() - begin) / self.loops
@@ -144,7 +145,7 @@ class Workload:
         self.repeat(1)
 
     def device_time(self):
-        """The sum of the commands' times in one run, in seconds, from profiling events; or None if there are none."""
+        """The sum of the times of all commands in one run, in seconds, from profiling events. None if the device reports no times."""
         if not self.looped:
             return None
         self.queue = cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
@@ -167,7 +168,7 @@ def of_type(base, **attributes):
 
 
 def spread(groups, most=65535):
-    """Splits a power of two of work-groups into two dimensions, because one dimension has at most `most` groups."""
+    """Distributes `groups` work-groups, a power of two, over two dimensions, because one dimension has at most `most` groups."""
     rows = 1
     while groups // rows > most:
         rows *= 2

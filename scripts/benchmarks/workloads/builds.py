@@ -12,7 +12,7 @@ from .base import Workload, of_type
 
 
 def source(lines, seed):
-    """A kernel with this many lines of integer arithmetic and conditions; it depends on the seed."""
+    """The source of a kernel with this number of lines of integer arithmetic and conditions. Each seed gives another kernel, so that no cache contains it."""
     body = "\n".join(
         f"    x = (x ^ {(seed * 2654435761 + line * 40503) % 2**32}u) * {2 * line + 3}u + rotate(x, {line % 31 + 1}u);" if line % 10
         else f"    if (x & {1 << line % 20}u) x += {line}u; else x -= a[(i + {line}u) % 64];"
@@ -56,7 +56,7 @@ class WarmBuild(Build):
         self.file = os.path.join(self.folder.name, "source.cl")
         with open(self.file, "w") as file:
             file.write(source(self.lines, next(self.serial)))
-        # Twice, because some drivers cache a program only when it is built again.
+        # The program is built twice, because some drivers cache a program only when it is built again.
         for _ in range(2):
             self.time()
 

@@ -21,7 +21,7 @@ class ImageWorkload(Workload):
 
     def image(self, array):
         pixel = cl.ImageFormat(cl.channel_order.RGBA, CHANNELS[self.channels][0])
-        make = getattr(cl, "create_image", cl.Image)  # pyopencl has the first since 2024.3.
+        make = getattr(cl, "create_image", cl.Image)  # pyopencl has `create_image` since version 2024.3.
         return make(self.context, cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR, pixel, shape=(self.side(),) * 2, hostbuf=array)
 
     def set_up(self):

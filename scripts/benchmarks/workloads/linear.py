@@ -32,7 +32,7 @@ class Sgemm(Workload):
         }
         c[y * n + x] = sum;
     }""",
-        # A group of 16 x 16 work-items computes a tile of 64 x 64; each work-item keeps 4 x 4 sums in registers.
+        # A group of 16 x 16 work-items computes a tile of 64 x 64 elements. Each work-item keeps 4 x 4 sums in registers.
         "registers": """
     #define T 64
     #define D 16
@@ -136,7 +136,7 @@ class Transpose(Workload):
         int x = get_global_id(0), y = get_global_id(1);
         b[x * n + y] = a[y * n + x];
     }"""
-    # The tile has one extra column, so that its columns are in different banks.
+    # The tile has one extra column, so that the elements of a column are in different banks of local memory.
     TILED = """
     kernel __attribute__((reqd_work_group_size(16, 16, 1))) void transpose(global const float *a, global float *b, int n)
     {

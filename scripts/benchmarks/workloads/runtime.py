@@ -13,7 +13,7 @@ class Runtime(Workload):
 
 
 class Launches(Runtime):
-    """The time of a launch of a trivial kernel: with a wait after each launch, or in a batch."""
+    """Launches of a trivial kernel: with a wait after each launch (`waits`), or with one wait after all launches."""
 
     count, waits = 1000, False
 
@@ -41,7 +41,7 @@ class Launches(Runtime):
 
 
 class Arguments(Launches):
-    """Launches of a kernel with this many buffers; all arguments are set before each launch."""
+    """Launches of a kernel with several buffers as arguments. All arguments are set before each launch."""
 
     arguments, count = 8, 200
 
@@ -70,7 +70,7 @@ class EventChain(Launches):
 
 
 class Profiled(Launches):
-    """Launches on a profiling queue; their times are read at the end."""
+    """Launches on a profiling queue. The profiling times of all launches are read at the end."""
 
     def set_up(self):
         super().set_up()
@@ -84,7 +84,8 @@ class Profiled(Launches):
 
 
 class Transfer(Runtime):
-    """Host to device, device to host, device to device, or map and unmap with the host reading one word per page. Small transfers are repeated."""
+    """Transfers from host to device, device to host, device to device, or by map and unmap. After a map, the host reads one word of each page. Small transfers
+    are repeated."""
 
     variant, small = "write", False
 
@@ -141,7 +142,7 @@ class StartUp(Runtime):
 
 
 class PeakMemory(StartUp):
-    """The maximum growth of that process's memory, in MiB."""
+    """The maximum growth of the memory of the process that `StartUp` starts, in MiB."""
 
     group = "memory"
 

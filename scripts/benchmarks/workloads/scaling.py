@@ -9,7 +9,7 @@ SIZES = [1 << n for n in range(10, 32, 2)]
 
 
 class Kernel(Stream):
-    """A copy kernel over this many bytes."""
+    """A copy kernel over `size` bytes."""
 
     size = 1024
 
@@ -28,7 +28,7 @@ class Bytes(Transfer):
 
 
 class BytesOnce(Bytes):
-    """The time of one transfer, independent of the number of repetitions."""
+    """A transfer whose time is that of one repetition, although a run has several."""
 
     def time(self):
         return super().time() / self.repeats()
@@ -43,10 +43,10 @@ SERIES = {
     "arguments, 200 launches": {n: of_type(Arguments, arguments=n) for n in (1, 2, 4, 8, 16, 32)},
     "build, lines": {lines: of_type(Build, lines=lines) for lines in (10, 100, 1000, 10_000)},
 }
-# With small sizes, a series ends at this many bytes.
+# With `--size small`, a series over bytes ends at this size.
 SMALL_LIMIT = 64 << 20
 
 
 def steps(series, size):
-    """The steps of a series for small or large sizes."""
+    """The numbers of a series (bytes, launches, arguments or lines) that are measured with this `--size`."""
     return [n for n in SERIES[series] if not ("bytes" in series and size == "small" and n > SMALL_LIMIT)]

@@ -55,7 +55,7 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void add_sums(global uin
 
 
 class Scan(Workload):
-    """The exclusive prefix sum: sums of blocks, their prefix sum, and its addition to the blocks."""
+    """The exclusive prefix sum: prefix sums of blocks, then the prefix sum of the blocks' totals, which is added to the blocks."""
 
     def count(self):
         return self.pick(1 << 18, 32 << 20)
@@ -86,7 +86,7 @@ class Scan(Workload):
 
 
 class Sort(Workload):
-    """Base class of the sorts: unsigned numbers, copied on the device before each run."""
+    """Base class of the sorts of unsigned numbers. Before each run, the device copies the unsorted numbers to the sorted buffer."""
 
     def work(self):
         return self.count(), "Gkey/s"
@@ -181,7 +181,7 @@ class RadixSort(Sort):
         program, blocks = self.program(self.SOURCE), self.count() // 1024
         counts, sums = (self.buffer(np.zeros(n, np.uint32)) for n in (16 * blocks, 16 * blocks // 1024))
         places, other = self.buffer(np.zeros(16 * blocks, np.uint32)), self.buffer(np.zeros_like(self.a))
-        # Kernels do not keep their arguments alive.
+        # Kernels do not retain their arguments, so this object does.
         self.kept = counts, sums, places, other
         source, target, self.steps = self.keys, other, []
         for shift in range(0, 32, 4):

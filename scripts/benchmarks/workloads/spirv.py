@@ -1,4 +1,4 @@
-"""Other workloads as SPIR-V modules, compiled by Debian's clang and llvm-spirv from the same source with -O0 and -O2: run time and build time."""
+"""The run time and build time of SPIR-V modules, which Debian's clang (-O0 and -O2) and llvm-spirv compile from the source of other workloads."""
 
 import functools
 import os
@@ -22,7 +22,8 @@ KERNELS = {
 
 @functools.cache
 def module(source, level, options):
-    """Compiles a source to a module. llvm-spirv does not support `freeze`, which is removed: it only constrains optimisers."""
+    """Compiles a source to a SPIR-V module. Replaces LLVM's instruction `freeze` by a bit cast to the same type, because llvm-spirv does not support it.
+    `freeze` only constrains optimisers, and none runs afterwards."""
     with tempfile.TemporaryDirectory(prefix="bench-spirv-") as folder:
         text, ir, bitcode, binary = (os.path.join(folder, f"k.{extension}") for extension in ("cl", "ll", "bc", "spv"))
 
@@ -45,7 +46,7 @@ def module(source, level, options):
 
 
 class Module:
-    """Uses the module instead of the workload's source."""
+    """Mix-in for a workload that builds its programs from SPIR-V modules instead of source."""
 
     def set_up(self):
         if not (shutil.which(COMPILER) and shutil.which(TRANSLATOR)):
@@ -63,7 +64,7 @@ class Module:
 
 
 class ModuleBuild(Module, builds.Build):
-    """A module that is in no cache. All modules are compiled before the measurement, because clang would evict the processor's caches."""
+    """The build of a SPIR-V module that is in no cache. clang compiles all modules before the measurement, because it would evict the processor's caches."""
 
     ahead = 16
 

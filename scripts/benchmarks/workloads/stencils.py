@@ -6,7 +6,7 @@ from .base import Workload, of_type
 
 
 class Stencil2d(Workload):
-    """A point and its four neighbours; the border is unchanged."""
+    """The sum of a point and its four neighbours, weighted. Points at the border are copied."""
 
     SOURCE = """
     kernel void stencil(global const float *a, global float *b, int width, int height)

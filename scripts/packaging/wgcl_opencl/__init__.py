@@ -8,9 +8,10 @@ library = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def vendors():
-    """The path of a directory with an .icd file, for `OCL_ICD_VENDORS` of ocl-icd and the Khronos loader.
+    """Returns the path of a directory with an .icd file, for `OCL_ICD_VENDORS` of ocl-icd and the Khronos loader.
 
-    The file contains the library's absolute path, which is known only after the installation. It is therefore written to the user's cache directory.
+    The file contains the library's absolute path, which is known only after the installation of the wheel. This function therefore creates the file in the
+    user's cache directory.
     """
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(cache, "wgcl_opencl", library.strip("/").replace("/", "-"))
@@ -22,7 +23,7 @@ def vendors():
     except OSError:
         pass
     os.makedirs(folder, exist_ok=True)
-    # Programs that start at the same time never read an incomplete file.
+    # The file is replaced atomically, so that programs that start at the same time never read an incomplete file.
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=folder, prefix="new-", delete=False) as file:
         file.write(library + "\n")
     os.chmod(file.name, 0o644)

@@ -20,7 +20,7 @@ SOURCE = "kernel void add(global int *a, global const int *b) { size_t i = get_g
 
 
 def devices():
-    """The names of wgcl's devices, read from the library itself. Raises OSError if the library cannot be loaded."""
+    """The names of wgcl's devices. Calls the library directly, without an ICD loader. Raises OSError if the library cannot be loaded."""
     wgcl = ctypes.CDLL(library)
     platform, count = ctypes.c_void_p(), ctypes.c_uint32()
     if wgcl.clGetPlatformIDs(1, ctypes.byref(platform), None) != 0:
@@ -38,7 +38,7 @@ def devices():
 
 
 def pyopencl_problem():
-    """Why pyopencl does not see wgcl, as one line that says what to do, or None."""
+    """Returns None if pyopencl sees wgcl. Otherwise returns a line that says why not, and what to do."""
     found = importlib.util.find_spec("pyopencl")
     if found is None or found.origin is None:
         return "pyopencl is not installed; run: pip install pyopencl"
@@ -108,7 +108,7 @@ def main():
     print(f"pyopencl {importlib.metadata.version('pyopencl')} sees wgcl")
     if arguments == ["--test"]:
         return 0 if test() else 1
-    print("test it: python -m wgcl_opencl --test")
+    print("to run a test kernel: python -m wgcl_opencl --test")
     return 0
 
 

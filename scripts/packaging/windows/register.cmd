@@ -1,5 +1,5 @@
 @echo off
-rem Registers wgcl.dll in the directory of this script for all OpenCL programs. Requires administrator rights, except for /query.
+rem Registers the wgcl.dll that is in the directory of this script, for all OpenCL programs. Requires administrator rights, except for /query.
 rem
 rem   register            registers the library
 rem   register /query     prints whether it is registered

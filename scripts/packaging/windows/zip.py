@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Creates a zip archive of the files in a directory. The same files give the same bytes.
+"""Creates a zip archive of the files in a directory. The same files and the same SOURCE_DATE_EPOCH give the same bytes.
 
-Text files get the line ends of Windows: cmd reads only those reliably.
+Text files get the line ends of Windows, because cmd may misread scripts with other line ends.
 """
 
 import os

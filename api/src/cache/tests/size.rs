@@ -20,7 +20,8 @@ fn examined_files(cache: &Cache) -> u64 {
     cache.examined.load(Ordering::Relaxed)
 }
 
-/// Creates entries faster than the cache does: as hard links to a few files, with the maximum number of links per file.
+/// Creates entries as hard links to a few files, which is faster than [`Cache::store`]. A file has a limited number of
+/// links, so every 1,000 entries share one file.
 fn plant(cache: &Cache, numbers: std::ops::Range<u32>) {
     for shard in 0..SHARDS {
         fs::create_dir_all(cache.folder.join(format!("{shard:02x}"))).expect("a folder");
@@ -45,7 +46,8 @@ fn used_entries_stay_within_the_limit() {
     cache.store(&key(0), &[1; 1000]);
     for number in 1..1000 {
         cache.store(&key(number), &[0; 1000]);
-        // Entry 0 was last used a while ago, the others earlier. Then entry 0 is used again.
+        // Entry 0 was last used before the touch interval, and the other entries even earlier. `find` then uses entry 0
+        // again.
         for path in files(folder.path()) {
             let age = if path.ends_with(key(0).to_string()) { 1000 } else { 5000 };
             set_age(&path, Duration::from_secs(age));
@@ -145,8 +147,8 @@ fn entries_of_another_process_count() {
     assert!(sum <= limit && sum > limit / 2, "{sum} of {limit}");
 }
 
-/// Many entries of an earlier version, without a ledger. Wine reads the whole folder for each new file, so there are
-/// fewer on Windows.
+/// The folder has many entries and no ledger, as an earlier version has left it. On Windows there are fewer entries,
+/// because Wine reads the whole folder for each new file.
 #[test]
 fn a_write_examines_few_of_many_entries() {
     const ENTRIES: u32 = if cfg!(windows) { 20_000 } else { 100_000 };
@@ -162,7 +164,8 @@ fn a_write_examines_few_of_many_entries() {
     (0..1000).for_each(|number| other.store(&key(ENTRIES + 1000 + number), b"one more"));
     assert_eq!(examined_files(&other), 0);
 
-    // A third cache exceeds the limit. Its cost depends on its number of writes, not on the number of entries.
+    // The writes of a third cache exceed its lower limit. After the first recount, the cost depends on the number of
+    // writes, not on the number of entries.
     let full = Cache::new(folder.path(), u64::from(ENTRIES) * BLOCK);
     let writes = 5000;
     (0..writes).for_each(|number| full.store(&key(ENTRIES + 2000 + number), b"one more"));

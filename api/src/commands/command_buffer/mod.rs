@@ -2,11 +2,11 @@
 //! many times.
 //!
 //! A command is compiled for its device when it is recorded, with the arguments, memory and sizes of that moment. An
-//! enqueue of the buffer is one command with one event, and all runs share its list of work. Devices run commands as
-//! if in sequence, and a command can only wait for those that were recorded before it. The recording order
-//! therefore satisfies every synchronisation point. Some buffers use several queues, or have kernels that enqueue
-//! kernels. Such a buffer is one command for each of its [segments](mod@crate::commands::command_buffer::partition),
-//! and one more that waits for all of them.
+//! enqueue of a command buffer is one command with one event. All enqueues share the buffer's list of actions. Devices
+//! run commands as if in sequence, and a command can only wait for those that were recorded before it. The recording
+//! order therefore satisfies every synchronisation point. Some buffers use several queues, or have kernels that enqueue
+//! kernels. An enqueue of such a buffer is one command for each of its
+//! [segments](mod@crate::commands::command_buffer::partition), and one more that waits for all of them.
 //!
 //! Launches of a mutable command buffer may be updated ([`crate::commands::command_buffer::mutable_dispatch`]): each
 //! update replaces the launch, and the next run uses a new list. Active runs keep the old list.
@@ -22,7 +22,7 @@ use bitflags::bitflags;
 use crate::backend::{Command, HostSource, HostTarget};
 use crate::commands::command::{CommandType, Operation, PendingCommand};
 use crate::commands::command_buffer::mutable_dispatch::{Dispatch, DispatchAsserts, DispatchOptions, MutableCommand};
-use crate::commands::command_buffer::partition::{Segment, partition};
+use crate::commands::command_buffer::partition::{QueueSegment, partition};
 use crate::commands::command_buffer::record::{RecordAt, RecordPosition, RecordedCommand, SyncPoint};
 use crate::commands::image_transfer::ImageBox;
 use crate::commands::svm_types::SvmCopy;
@@ -115,7 +115,7 @@ pub struct CommandBufferOptions {
 
 #[derive(Debug, Default)]
 pub(crate) struct RecordState {
-    /// The steps in order. `None` is a launch that lacks arguments.
+    /// The recorded commands (*steps*), in the order of recording. `None` is a launch that lacks arguments.
     commands: Vec<Option<RecordedCommand>>,
     /// The queue and the dependencies of each step.
     positions: Vec<RecordPosition>,
@@ -126,18 +126,19 @@ pub(crate) struct RecordState {
     /// The last synchronisation point. Synchronisation points count from 1; 0 means that there is none yet.
     last_point: u32,
     finalized: bool,
-    executable: Option<Arc<[Segment]>>,
+    executable: Option<Arc<[QueueSegment]>>,
 }
 
 impl RecordState {
-    /// The segments that an enqueue runs, or `None` while the launch of a step lacks arguments.
-    fn assemble(&self) -> Option<Arc<[Segment]>> {
+    /// Partitions the steps into the segments that an enqueue runs. Returns `None` while the launch of a step lacks
+    /// arguments.
+    fn assemble(&self) -> Option<Arc<[QueueSegment]>> {
         let commands = self.commands.iter().map(Option::as_ref).collect::<Option<Vec<_>>>()?;
         Some(partition(&self.positions, &commands).into())
     }
 
-    /// The segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
-    fn executable(&self) -> Result<Arc<[Segment]>> {
+    /// Returns the segments that an enqueue runs. Fails if the buffer is not finalised or a kernel lacks arguments.
+    fn executable(&self) -> Result<Arc<[QueueSegment]>> {
         ensure!(self.finalized, InvalidOperation, "the command buffer is not finalised");
         let reason = || match self.first_incomplete_kernel() {
             Some(kernel) => format!("kernel `{kernel}` of the command buffer lacks arguments"),
@@ -168,7 +169,7 @@ impl RecordState {
 /// The earlier content of a command buffer, which an update replaced.
 pub(crate) struct Replaced {
     _steps: Vec<RecordedCommand>,
-    _executable: Option<Arc<[Segment]>>,
+    _executable: Option<Arc<[QueueSegment]>>,
 }
 
 /// A command buffer.
@@ -195,15 +196,16 @@ impl CommandBuffer {
     /// clCreateCommandBufferKHR
     ///
     /// # Errors
-    /// If there are no queues, if one is an on-device queue, or if they belong to several contexts. Also fails if their
-    /// devices can only synchronise through the host, and the flags exclude that.
+    /// If there are no queues, if one is an on-device queue, or if they belong to several contexts. Also fails if the
+    /// devices of the queues can synchronise only through the host, and the flags exclude this.
     pub fn new(queues: &[Arc<Queue>], options: CommandBufferOptions) -> Result<Arc<Self>> {
         let first = queues.first().ok_or_else(|| Error::InvalidValue("the list of queues is empty".into()))?;
         queues.iter().try_for_each(|queue| queue.check_host())?;
         let one_context = queues.iter().all(|queue| Arc::ptr_eq(queue.context(), first.context()));
         ensure!(one_context, InvalidContext, "the queues belong to several contexts");
-        // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any
-        // device associated with a command-queue in queues cannot natively synchronize with the other devices".
+        // "CL_INCOMPATIBLE_COMMAND_QUEUE_KHR if the CL_COMMAND_BUFFER_DEVICE_SIDE_SYNC_KHR flag is set, and any device
+        // associated with a command-queue in queues cannot natively synchronize with the other devices". Devices that
+        // share memory can.
         let natively = queues.iter().all(|queue| queue.device().shares_memory(first.device()));
         let on_device = options.flags.contains(CommandBufferFlags::DEVICE_SIDE_SYNC);
         ensure!(
@@ -220,10 +222,10 @@ impl CommandBuffer {
         &self.queues
     }
 
-    /// The index of the queue for which a command is recorded; `None` means the only queue.
+    /// Returns the index of a queue in the command buffer. `None` means the only queue.
     ///
     /// # Errors
-    /// If the queue does not belong to the buffer, and for `None` if there are several.
+    /// If the queue does not belong to the buffer, or if `queue` is `None` and the buffer has several queues.
     pub fn queue_index(&self, queue: Option<&Arc<Queue>>) -> Result<usize> {
         // "CL_INVALID_COMMAND_QUEUE if ... either command_queue is NULL and command_buffer was created with more than
         // one queue, or command_queue is not NULL and not a command-queue listed on command_buffer creation."
@@ -252,7 +254,7 @@ impl CommandBuffer {
 
     /// CL_COMMAND_BUFFER_CONTEXT_KHR
     pub fn context(&self) -> &Arc<Context> {
-        // There is at least one queue.
+        // `Self::new` rejects an empty list of queues.
         self.queues[0].context()
     }
 
@@ -319,8 +321,8 @@ impl CommandBuffer {
     fn push(&self, position: RecordPosition, command: Option<RecordedCommand>) -> Result<(SyncPoint, Guard<'_, RecordState>)> {
         let mut state = self.state.lock();
         Self::check(&state, &[])?;
-        // "... giving a hard upper limit on the number of commands ..., at which point CL_OUT_OF_RESOURCES will be
-        // returned."
+        // Each command has its own synchronisation point, a 32-bit number. If no number is left, the specification
+        // requires CL_OUT_OF_RESOURCES.
         let point = state.last_point.checked_add(1).ok_or_else(|| Error::OutOfResources("too many commands".into()))?;
         state.last_point = point;
         state.commands.push(command);
@@ -452,7 +454,7 @@ impl CommandBuffer {
     /// clCommandSVMMemcpyKHR. Each run reads the host memory anew.
     ///
     /// # Errors
-    /// The errors of clEnqueueSVMMemcpy and of recording; and if neither pointer is in shared virtual memory.
+    /// The errors of clEnqueueSVMMemcpy and of recording. Also fails if neither pointer is in shared virtual memory.
     pub fn svm_copy(
         &self,
         copy: SvmCopy,
@@ -538,7 +540,7 @@ impl CommandBuffer {
 }
 
 /// Enqueues segments on their queues, and on the first queue a command that waits for all segments.
-fn enqueue_segments(queues: &[Arc<Queue>], segments: &[Segment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+fn enqueue_segments(queues: &[Arc<Queue>], segments: &[QueueSegment], wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
     let parts: Vec<_> = segments.iter().filter_map(|segment| Some((segment, queues.get(segment.queue)?, segment.work()))).collect();
     // Allocate the memory of all segments before the first one is enqueued.
     parts.iter().try_for_each(|(_, queue, work)| work.allocate(queue))?;

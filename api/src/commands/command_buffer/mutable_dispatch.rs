@@ -59,9 +59,8 @@ impl DispatchOptions {
     /// Checks that these options are valid for a launch.
     pub(crate) fn check(&self, buffer: &CommandBuffer, range: &NdRange<'_>) -> Result<()> {
         let asserts = self.asserts | buffer.asserts();
-        // "CL_INVALID_VALUE if command_buffer was created with the CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR
-        // property with CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR and local_work_size is NULL, or if
-        // properties includes ..."
+        // The specification requires CL_INVALID_VALUE for a null local_work_size, if
+        // CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR is set for the command buffer or for the command.
         ensure!(
             range.local_size.is_some() || !asserts.contains(DispatchAsserts::NO_ADDITIONAL_WORK_GROUPS),
             InvalidValue,
@@ -70,8 +69,8 @@ impl DispatchOptions {
         Ok(())
     }
 
-    /// Whether arguments may be set after the command was recorded: "this is a valid state only for mutable command
-    /// buffers".
+    /// Whether the launch may be recorded before its arguments are set. Only launches with mutable arguments in mutable
+    /// command buffers may.
     pub(crate) fn may_defer(&self, buffer: &CommandBuffer) -> bool {
         buffer.is_mutable() && self.fields.is_some_and(|fields| fields.contains(DispatchFields::ARGUMENTS))
     }
@@ -257,7 +256,7 @@ impl DispatchUpdate {
             self.work_dim,
             command.work_dim
         );
-        // "CL_INVALID_OPERATION if the [...] property was not set on command recording and [...]."
+        // The specification requires CL_INVALID_OPERATION for an update of a field that was not recorded as updatable.
         let changes = [
             (DispatchFields::GLOBAL_OFFSET, "GLOBAL_OFFSET", self.global_offset.is_some()),
             (DispatchFields::GLOBAL_SIZE, "GLOBAL_SIZE", self.global_size.is_some()),
@@ -329,7 +328,7 @@ impl PendingUpdate {
     }
 }
 
-/// Sizes as text: `64x4`, or `NULL`.
+/// Formats sizes as `64x4`, or as `NULL`.
 fn format_sizes(sizes: Option<&[usize]>) -> String {
     sizes.map_or_else(|| "NULL".to_owned(), |sizes| sizes.iter().map(usize::to_string).collect::<Vec<_>>().join("x"))
 }
@@ -374,7 +373,7 @@ impl CommandBuffer {
             }
         }
         let replaced = state.replace(commands);
-        // Dropping these may destroy objects, which must not happen under a lock.
+        // The old values are dropped after the lock is released, because the drop may destroy objects.
         drop(state);
         drop((old, replaced));
         Ok(())

@@ -1,11 +1,11 @@
 //! Partitions a command buffer into few commands of its queues (cl_khr_command_buffer_multi_device, OpenCL API 5.15.2).
 //!
 //! A *segment* is a list of commands of one queue that its device runs in sequence. A command joins the last segment of
-//! its queue, unless the command waits for a segment for which that segment does not wait. Each segment of a queue
-//! waits for the previous segment of the queue. Segments of different queues wait for each other only at
-//! synchronisation points and barriers. A launch whose kernel may enqueue kernels is a separate segment, since these
-//! kernels are not known in advance ([`crate::commands::device_enqueue`]). Otherwise a command buffer for one queue has
-//! one segment.
+//! its queue if this segment already waits for every segment that the command waits for. Otherwise the command begins a
+//! new segment. Each segment of a queue waits for the previous segment of the queue. Segments of different queues wait
+//! for each other only at synchronisation points and barriers. A launch whose kernel may enqueue kernels is a separate
+//! segment, since these kernels are not known in advance ([`crate::commands::device_enqueue`]). Otherwise a command
+//! buffer for one queue has one segment.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::objects::program::executable::Executable;
 
 /// Commands that one queue runs in sequence.
 #[derive(Debug)]
-pub(crate) struct Segment {
+pub(crate) struct QueueSegment {
     /// The index of the queue in the command buffer.
     pub(crate) queue: usize,
     commands: Arc<[Arc<Action>]>,
@@ -27,8 +27,8 @@ pub(crate) struct Segment {
     pub(crate) wait_for: Vec<usize>,
 }
 
-impl Segment {
-    /// The segment as one command of its queue.
+impl QueueSegment {
+    /// Returns the segment as one command of its queue.
     pub(crate) fn work(&self) -> PendingCommand {
         let operation = match (&*self.commands, &self.enqueues_from) {
             ([], _) => Operation::Nop,
@@ -49,8 +49,8 @@ struct OpenSegment {
 }
 
 impl OpenSegment {
-    fn finished(self) -> Segment {
-        Segment {
+    fn finished(self) -> QueueSegment {
+        QueueSegment {
             queue: self.queue,
             commands: self.commands.into(),
             enqueues_from: self.enqueues_from,
@@ -62,7 +62,7 @@ impl OpenSegment {
 
 /// Partitions commands, which are in the order of recording, into segments. Synchronisation point `n` belongs to
 /// command `n - 1`.
-pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<Segment> {
+pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedCommand]) -> Vec<QueueSegment> {
     let mut open: Vec<OpenSegment> = Vec::new();
     let mut segment_of: Vec<usize> = Vec::with_capacity(commands.len());
     let mut barrier = None;
@@ -97,8 +97,8 @@ pub(crate) fn partition(positions: &[RecordPosition], commands: &[&RecordedComma
 }
 
 /// Merges an access into a list with one entry for each memory object, which covers all bytes that any command needs.
-/// If one of several accesses writes, the merged access is `Write`, never `Overwrite`: the bytes that other devices
-/// hold are then transferred first.
+/// If one of several accesses writes, the merged access is `Write`, never `Overwrite`, because the bytes that other
+/// devices hold must be transferred first.
 fn merge(accesses: &mut Vec<BufferAccess>, new: &BufferAccess) {
     match accesses
         .iter_mut()

@@ -9,7 +9,7 @@ const SUBMITTED: i32 = 2;
 
 #[derive(Clone, Debug, Default)]
 struct Slot {
-    /// Whether the slot holds an event. Kernels may refer to it.
+    /// Whether the slot holds an event, to which kernels may refer.
     is_live: bool,
     /// The status of the event: positive until the event has ended.
     status: i32,
@@ -19,7 +19,7 @@ struct Slot {
     has_command: bool,
     /// The nodes of the tree (kernels and markers) that wait for the event.
     waiters: Vec<usize>,
-    /// Whether the device's copy is out of date.
+    /// Whether the device's copy of this slot is out of date.
     is_changed: bool,
     /// Durations in nanoseconds: from the start of the command to its end, and to the end of its children.
     times: [u64; 2],
@@ -60,7 +60,8 @@ impl Events {
         self.free.len()
     }
 
-    /// The list of free numbers, or `None` if the device's copy is up to date.
+    /// Returns the list of free numbers, which the caller writes to the device. Returns `None` if the device's copy is
+    /// up to date.
     pub(super) fn take_list(&mut self) -> Option<Vec<u32>> {
         std::mem::take(&mut self.is_list_changed).then(|| self.free.iter().copied().collect())
     }
@@ -134,7 +135,8 @@ impl Events {
         slot.has_command = false;
         slot.status = status;
         slot.is_changed = true;
-        // A time of zero means that the host has not reported it.
+        // On the device, a time of 0 means that the host has not reported the time. A duration of 0 is therefore
+        // written as 1.
         slot.times = times.map(|time| time.max(1));
         let waiters = std::mem::take(&mut slot.waiters);
         self.ready_nodes.extend(waiters.into_iter().map(|node| (node, status)));

@@ -51,7 +51,7 @@ impl Serialized for KernelTree {
 #[derive(Debug)]
 struct Request {
     record: Record,
-    /// The arguments of the parent launch. Images of the record are among them.
+    /// The arguments of the parent launch. The record refers to an image by its index in this list.
     args: Arc<[LaunchArg]>,
 }
 
@@ -94,9 +94,10 @@ struct TreeState {
     waiting: usize,
     /// The nodes that end with the round: its launches, and new markers and failed nodes that do not wait for events.
     running: Vec<usize>,
-    /// The node of the round that may have enqueued kernels.
+    /// The node of the only launch of the round that may have enqueued kernels.
     enqueuing: usize,
-    args: Arc<[LaunchArg]>,
+    /// The arguments of this launch.
+    enqueuing_args: Arc<[LaunchArg]>,
     events: Events,
     /// An error of the device, which stops further launches.
     device_error: Option<BackendError>,
@@ -116,7 +117,7 @@ pub(crate) struct KernelTree {
     accessible: Vec<MemoryRange>,
     /// The number of the default queue, and its size in words.
     default_queue: Option<(u32, u32)>,
-    /// Whether all groups must have the same size.
+    /// Whether the work-groups of enqueued kernels must all have the same size.
     uniform: bool,
     state: Mutex<TreeState>,
 }
@@ -145,7 +146,8 @@ fn accessible(launch: &Launch) -> Vec<MemoryRange> {
     ranges
 }
 
-/// The argument for a child's parameter, from a word of its record and the arguments of the launch that enqueued it.
+/// Returns the argument for a child's parameter `passing`. `word` is the parameter's word in the child's record.
+/// `parent` contains the arguments of the launch that enqueued the child.
 fn argument(passing: &KernelParam, word: u32, parent: &[LaunchArg]) -> BackendResult<LaunchArg> {
     match passing {
         KernelParam::Local { .. } => Ok(LaunchArg::Local(word)),
@@ -167,7 +169,7 @@ impl KernelTree {
         handle: Arc<dyn TreeHandle>,
     ) {
         let Command::Once(crate::backend::Action::Launch(root)) = command else {
-            // A launch without work-items.
+            // A launch without work-items is a `Nop`, and enqueues no kernels.
             device.backend().enqueue(command, handle.is_timed(), handle);
             device.backend().flush();
             return;
@@ -193,7 +195,7 @@ impl KernelTree {
                 waiting: 0,
                 running: Vec::new(),
                 enqueuing: 0,
-                args: Arc::new([]),
+                enqueuing_args: Arc::new([]),
                 events: Events::default(),
                 device_error: None,
                 child_failure: None,
@@ -226,7 +228,7 @@ impl KernelTree {
     /// Creates nodes from the records.
     fn take_records(&self, state: &mut TreeState, mut words: &[u32], now: u64) {
         let parent = state.enqueuing;
-        // Markers and failed nodes that do not wait.
+        // New markers and failed nodes that do not wait for events. They end now.
         let mut ended = Vec::new();
         while let Some((record, size)) = Record::read(words) {
             words = words.get(size..).unwrap_or_default();
@@ -243,7 +245,7 @@ impl KernelTree {
             }
             state.events.register_command(record.event);
             let (is_marker, waits) = (record.kind == Kind::Marker, node.waits > 0);
-            node.record = (!is_marker).then(|| Request { record, args: state.args.clone() });
+            node.record = (!is_marker).then(|| Request { record, args: state.enqueuing_args.clone() });
             if waits {
                 state.waiting += 1;
             } else if is_marker || node.failed {
@@ -316,7 +318,7 @@ impl TreeState {
     /// Marks a launch of the next round as the one that may enqueue kernels.
     fn set_enqueuing(&mut self, node: usize, launch: &Launch) {
         self.enqueuing = node;
-        self.args = launch.args.as_slice().into();
+        self.enqueuing_args = launch.args.as_slice().into();
     }
 
     /// Decrements the wait counts of nodes that waited for ended events. When they no longer wait, adds failed nodes
@@ -374,7 +376,7 @@ impl TreeState {
         }
     }
 
-    /// The result of the tree, or `None` if nodes can be launched.
+    /// Returns the result of the tree, or `None` if nodes can still be launched.
     fn outcome(&mut self) -> Option<BackendResult<()>> {
         if let Some(error) = self.device_error.take() {
             return Some(Err(error));

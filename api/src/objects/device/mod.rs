@@ -101,10 +101,11 @@ bitflags! {
 fn extension_version(name: &str) -> Version {
     match name {
         "cl_khr_integer_dot_product" => Version::new(2, 0, 0),
-        // The extension is provisional: functions of versions before 0.9.5 have other parameters.
+        // Applications need the exact version of this provisional extension: before 0.9.5 its functions had other
+        // parameters.
         "cl_khr_command_buffer" => Version::new(0, 9, 8),
         "cl_khr_command_buffer_multi_device" => Version::new(0, 9, 2),
-        // Before 0.9.2 an update was a chain of structures.
+        // Before 0.9.2, an update was passed as a chain of structures.
         "cl_khr_command_buffer_mutable_dispatch" => Version::new(0, 9, 5),
         "cl_intel_unified_shared_memory" => Version::new(1, 1, 0),
         "cl_ext_buffer_device_address" => Version::new(1, 0, 2),
@@ -196,7 +197,7 @@ impl Device {
         self.parent.as_ref().map(|(parent, _)| parent)
     }
 
-    /// CL_DEVICE_PARTITION_TYPE: "in the case where [it is not a sub-device] ... a property value of 0".
+    /// CL_DEVICE_PARTITION_TYPE. A device that is not a sub-device reports one property value of 0.
     pub fn partition_type(&self) -> &[isize] {
         self.parent.as_ref().map_or(&[0], |(_, properties)| properties)
     }
@@ -317,7 +318,8 @@ impl Device {
     /// CL_DEVICE_DOUBLE_FP_CONFIG: the mandatory flags for every device with double precision, or no flags.
     pub fn double_fp_config(&self) -> FpConfig {
         if self.target().language.fp64 {
-            // The conformance tests require the other rounding modes as well. Only conversions support them.
+            // The conformance tests also require ROUND_TO_ZERO and ROUND_TO_INF. Only conversions support these
+            // rounding modes.
             FpConfig::FMA
                 | FpConfig::ROUND_TO_NEAREST
                 | FpConfig::ROUND_TO_ZERO
@@ -366,7 +368,7 @@ impl Device {
     pub fn atomic_fence_capabilities(&self) -> AtomicCapabilities {
         let minimum = AtomicCapabilities::ORDER_RELAXED | AtomicCapabilities::ORDER_ACQ_REL | AtomicCapabilities::SCOPE_WORK_GROUP;
         if self.target().language.has_ordered_atomics() {
-            // The scope work-item is for images.
+            // Fences for images use the scope work-item.
             minimum | AtomicCapabilities::SCOPE_WORK_ITEM | self.optional_atomic_capabilities()
         } else {
             minimum
@@ -449,7 +451,8 @@ impl Device {
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().has_nvidia_attributes().then_some("cl_nv_device_attribute_query");
         let language = &self.target().language;
-        // The user can add names to the compiler's list (`WGCL_EXTENSIONS`), so it can contain some of these names.
+        // The user can add names to the compiler's list (`WGCL_EXTENSIONS`). Names that this list contains are not
+        // repeated.
         let names = api.chain(unified).chain(addresses).chain(sharing).chain(uuid).chain(pci).chain(nvidia);
         let names = names.filter(|name| !language.extensions.iter().any(|known| known == name) && !language.hides_extension(name));
         let all = language.extensions.iter().map(String::as_str).chain(names);
@@ -501,7 +504,7 @@ impl Device {
     }
 
     /// CL_DEVICE_OPENCL_C_VERSION: "the highest fully backwards compatible OpenCL C version". Versions in which parts
-    /// of 2.0 are optional are not fully backwards compatible.
+    /// of 2.0 are optional are not fully backwards compatible, so 3.0 and 3.1 are never returned.
     pub fn c_version(&self) -> Version {
         if self.target().language.supports_opencl_c_20() { Version::new(2, 0, 0) } else { Version::new(1, 2, 0) }
     }

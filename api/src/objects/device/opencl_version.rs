@@ -1,5 +1,5 @@
-//! The OpenCL version of a device: 3.1 if it has every feature that 3.1 made mandatory (OpenCL API, appendix "Summary
-//! of Changes from OpenCL 3.0 to OpenCL 3.1"), otherwise 3.0.
+//! The OpenCL version of a device. It is 3.1 if the device has every feature that 3.1 made mandatory (OpenCL API,
+//! appendix "Summary of Changes from OpenCL 3.0 to OpenCL 3.1"), otherwise 3.0.
 
 use wgcl_compiler::project::ADDRESS;
 

@@ -1,4 +1,4 @@
-//! Partitioning devices (OpenCL API 4.3): a sub-device has a subset of the compute units, all of the memory, and the
+//! Partitions devices (OpenCL API 4.3). A sub-device has a subset of the compute units, all of the memory, and the
 //! programs that were built for its parent.
 
 use std::sync::Arc;
@@ -52,13 +52,13 @@ impl Partition {
         }
     }
 
-    /// The properties with their terminating zero, for CL_DEVICE_PARTITION_TYPE. `domain` is the domain that
-    /// CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE resolved to.
+    /// Returns the partition properties with their terminating zero, for CL_DEVICE_PARTITION_TYPE. `domain` is the
+    /// domain that CL_DEVICE_AFFINITY_DOMAIN_NEXT_PARTITIONABLE resolved to.
     fn properties(&self, domain: Option<AffinityDomain>) -> Vec<isize> {
         match self {
             Self::Equally(units) => vec![property::EQUALLY, *units, 0],
             Self::ByCounts(counts) => {
-                // The list of counts has its own terminator.
+                // The list of counts ends with a 0, and the property list ends with another 0.
                 [property::BY_COUNTS].into_iter().chain(counts.iter().copied()).chain([0, 0]).collect()
             }
             Self::ByAffinityDomain(requested) => {
@@ -147,8 +147,8 @@ impl Device {
                 let units =
                     units.ok_or_else(|| Error::InvalidValue("the number of compute units per sub-device must be positive".into()))?;
                 // "CL_INVALID_DEVICE_PARTITION_COUNT if ... the total number of compute units requested exceeds
-                // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for this scheme too. For all
-                // compute units, they expect CL_DEVICE_PARTITION_FAILED.
+                // CL_DEVICE_MAX_COMPUTE_UNITS". The conformance tests expect this code for CL_DEVICE_PARTITION_EQUALLY
+                // too. If a sub-device would have all compute units, they expect CL_DEVICE_PARTITION_FAILED.
                 let all = self.compute_units();
                 ensure!(
                     units <= all,
@@ -165,7 +165,7 @@ impl Device {
             Partition::ByCounts(counts) => consecutive_indices(self.check_counts(counts)?),
             Partition::ByAffinityDomain(requested) => {
                 let divisions = self.backend().affinity_divisions();
-                // A device without divisions does not report this scheme.
+                // CL_DEVICE_PARTITION_PROPERTIES does not contain this scheme for a device without divisions.
                 ensure!(!divisions.is_empty(), InvalidValue, "{} cannot be partitioned by affinity domain", self.name());
                 let next = *requested == AffinityDomain::NEXT_PARTITIONABLE;
                 let division = divisions.into_iter().find(|division| next || division.domain == *requested);
@@ -187,7 +187,7 @@ impl Device {
         // CL_DEVICE_PARTITION_BY_COUNTS and the number of sub-devices requested exceeds
         // CL_DEVICE_PARTITION_MAX_SUB_DEVICES or the total number of compute units requested exceeds
         // CL_DEVICE_MAX_COMPUTE_UNITS for in_device, or the number of compute units requested for one or more
-        // sub-devices is less than zero or ..."
+        // sub-devices is less than zero". No count is 0, so the limit of the sum also limits the number of sub-devices.
         let counts: Option<Vec<u32>> = counts.iter().map(|&count| u32::try_from(count).ok()).collect();
         let fits = |counts: &Vec<u32>| counts.iter().map(|&count| u64::from(count)).sum::<u64>() <= u64::from(self.compute_units());
         counts.filter(fits).ok_or_else(|| {

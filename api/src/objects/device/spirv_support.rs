@@ -41,8 +41,8 @@ const CAPABILITIES: &[u32] = &[4, 5, 6, 7, 8, 22, 18, 38, 39, 71, 6016, 6017, 60
 /// `ImageBuffer`.
 const IMAGES: &[u32] = &[13, 14, 15, 20, 43, 44, 46, 47];
 
-/// `SubgroupDispatch`, the capabilities of SPV_INTEL_subgroups except those for images, and those of the subgroup
-/// extensions: `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`, `Clustered`,
+/// `SubgroupDispatch`, and the capabilities of SPV_INTEL_subgroups except those for images. Those of the subgroup
+/// extensions are `GroupNonUniform`, and its `Vote`, `Arithmetic`, `Ballot`, `Shuffle`, `ShuffleRelative`, `Clustered`,
 /// `GroupNonUniformRotateKHR`, and `GroupUniformArithmeticKHR`.
 const SUBGROUPS: &[u32] = &[58, 5568, 5569, 61, 62, 63, 64, 65, 66, 67, 6026, 6400];
 

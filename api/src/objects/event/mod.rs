@@ -6,17 +6,17 @@
 //!    |          |           |
 //!    +----------+-----------+-----> failed (negative)
 //! ```
-//! A user event begins as submitted and ends when the application sets its status. A status only ever decreases.
+//! A user event begins as submitted and ends when the application sets its status. A status never increases.
 //!
 //! # The graph
 //! An event counts its *blockers*. Each blocker lists the event among its *dependents*. A blocker on the same device
-//! stops blocking when it is submitted to the device, because a device runs its commands in order. Any other blocker
-//! stops blocking when it is done, and so does a kernel tree ([`crate::commands::device_enqueue`]). The thread that
+//! stops blocking when it is submitted to the device, because a device runs its commands in order. A blocker on another
+//! device, or a kernel tree ([`crate::commands::device_enqueue`]), stops blocking when it is done. The thread that
 //! removes the last blocker of an event submits the event's command.
 //! The submission uses a work list instead of recursion, so that chains of any length need no deep stack.
 //!
-//! A command of a parent process fails in a forked child, when the child first observes it: the threads that would
-//! complete it do not exist in the child ([`process`]).
+//! A command of a parent process fails in a forked child when the child first observes it. The threads that would
+//! complete the command do not exist in the child ([`process`]).
 //!
 //! An event that is dropped before it is done counts as failed, so that its dependents fail instead of waiting for
 //! ever. An example is a user event that the application can no longer complete. [`crate::commands::failure`]
@@ -72,16 +72,16 @@ pub type Callback = Box<dyn FnOnce(&Arc<Event>, Status) + Send>;
 /// A waiter of an event.
 struct Dependent {
     event: Arc<Event>,
-    /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. Otherwise the waiter
-    /// follows the event by queue order; the queue tracks its own failures.
-    explicit: bool,
+    /// Whether the event is in the waiter's wait list, so that a failure propagates to the waiter. If false, the waiter
+    /// follows the event in queue order, and the queue records the failures of its commands.
+    is_in_wait_list: bool,
 }
 
 struct EventState {
     status: Status,
     profile: Profile,
-    /// Whether the command was submitted to the device. False for a kernel tree: its successors wait for its children.
-    /// For a user event: whether its status was set.
+    /// Whether the command was submitted to the device. Always false for a kernel tree, because its successors wait for
+    /// its children. For a user event, whether its status was set.
     issued: bool,
     /// Whether the application queried the status or registered a callback. The command was flushed then.
     is_observed: bool,
@@ -93,7 +93,7 @@ struct EventState {
     /// of a migration.
     failure: Option<Arc<Failure>>,
     /// Whether the failure is that of an event of the command's wait list.
-    in_wait_list: bool,
+    failed_in_wait_list: bool,
     dependents: Vec<Dependent>,
     /// Events of the wait list that were submitted, but not done, when they stopped blocking.
     issued_blockers: Vec<Arc<Event>>,
@@ -204,7 +204,7 @@ impl Event {
             command,
             position,
             number: AtomicU64::new(position.number),
-            // One for the creator of the event, until all dependencies of the event are registered.
+            // The creator of the event counts as a blocker until all dependencies of the event are registered.
             blockers: AtomicUsize::new(1),
             state: Mutex::new(
                 Rank::Event,
@@ -216,7 +216,7 @@ impl Event {
                     flush_on_issue: false,
                     work,
                     failure: None,
-                    in_wait_list: false,
+                    failed_in_wait_list: false,
                     dependents: Vec::new(),
                     issued_blockers: Vec::new(),
                     callbacks: Vec::new(),
@@ -235,7 +235,7 @@ impl Event {
         Self::make(context.clone(), (None, QueuePosition::default()), CommandType::User, Status::SUBMITTED, None)
     }
 
-    /// A command that waits for [`Event::start`]. Its number in `position` is not known yet.
+    /// Creates the event of a command, which waits for [`Event::start`]. The number in `position` is not known yet.
     pub(crate) fn command(queue: &Arc<Queue>, command: CommandType, work: PendingCommand, position: QueuePosition) -> Arc<Self> {
         Self::make(queue.context().clone(), (Some(queue.clone()), position), command, Status::QUEUED, Some(work))
     }
@@ -260,32 +260,32 @@ impl Event {
     /// Registers the dependencies of the command: its wait list and its queue's order. Submits it to its device once
     /// nothing blocks it.
     pub(crate) fn start(self: &Arc<Self>, wait_list: &[Arc<Self>], order: &[Arc<Self>]) {
-        for (list, explicit) in [(wait_list, true), (order, false)] {
+        for (list, is_in_wait_list) in [(wait_list, true), (order, false)] {
             for blocker in list {
                 blocker.fail_if_forked();
-                if explicit {
+                if is_in_wait_list {
                     blocker.record_awaited();
                 }
-                if let (true, Some(traced), Some(other)) = (explicit, &self.traced, &blocker.traced) {
+                if let (true, Some(traced), Some(other)) = (is_in_wait_list, &self.traced, &blocker.traced) {
                     traced.add_predecessor(other);
                 }
                 self.blockers.fetch_add(1, Ordering::AcqRel);
-                match blocker.add_dependent(self, explicit) {
+                match blocker.add_dependent(self, is_in_wait_list) {
                     BlockerStatus::Blocked => {
-                        // A command of another device stays in that device's batch until a flush. This event depends
-                        // on it, so flush here.
+                        // A command of another device stays in that device's batch until a flush. This event depends on
+                        // the command, so flush the command here.
                         if !self.is_on_same_device(blocker) {
                             blocker.flush();
                         }
                     }
                     BlockerStatus::Issued => {
-                        if explicit {
+                        if is_in_wait_list {
                             self.state.lock().issued_blockers.push(blocker.clone());
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
                     }
                     BlockerStatus::Done(failure) => {
-                        if let (true, Some(failure)) = (explicit, failure) {
+                        if let (true, Some(failure)) = (is_in_wait_list, failure) {
                             self.record_wait_list_failure(failure);
                         }
                         self.blockers.fetch_sub(1, Ordering::AcqRel);
@@ -310,14 +310,14 @@ impl Event {
         }
     }
 
-    fn add_dependent(&self, dependent: &Arc<Self>, explicit: bool) -> BlockerStatus {
+    fn add_dependent(&self, dependent: &Arc<Self>, is_in_wait_list: bool) -> BlockerStatus {
         let mut state = self.state.lock();
         if state.status.is_done() {
             BlockerStatus::Done(state.failure.clone())
         } else if state.issued && self.is_on_same_device(dependent) {
             BlockerStatus::Issued
         } else {
-            state.dependents.push(Dependent { event: dependent.clone(), explicit });
+            state.dependents.push(Dependent { event: dependent.clone(), is_in_wait_list });
             BlockerStatus::Blocked
         }
     }
@@ -345,7 +345,7 @@ impl Event {
     fn record_wait_list_failure(&self, failure: Arc<Failure>) {
         let mut state = self.state.lock();
         state.failure.get_or_insert(failure);
-        state.in_wait_list = true;
+        state.failed_in_wait_list = true;
     }
 
     /// Records that a transfer of contents that the command needs has failed.
@@ -358,7 +358,7 @@ impl Event {
     pub(crate) fn failure(&self) -> Option<(Arc<Failure>, bool)> {
         let state = self.state.lock();
         let failure = state.failure.clone().filter(|_| state.status.is_failed())?;
-        Some((failure, state.in_wait_list))
+        Some((failure, state.failed_in_wait_list))
     }
 
     /// Records that the application has observed the failure of this command, and the earlier failures in its queue.
@@ -413,8 +413,8 @@ impl Event {
         }
     }
 
-    /// Requests a flush of the command. If the command is submitted to the device later than that flush, it does not
-    /// stay in a batch.
+    /// Requests a flush of the command. If the command is submitted to the device only after this request, the device
+    /// is flushed then.
     pub(crate) fn request_flush(&self) {
         self.state.lock().flush_on_issue = true;
     }
@@ -533,7 +533,7 @@ impl Event {
         let _ = self.segment_events.set(events);
     }
 
-    /// Changes to an intermediate status and schedules its callbacks.
+    /// Changes to an intermediate status and schedules its callbacks. `time` is the time of the submission.
     fn advance(self: &Arc<Self>, status: Status, time: Option<u64>) {
         let mut state = self.state.lock();
         if state.status.is_done() {
@@ -585,7 +585,7 @@ impl Event {
                     queue.flush();
                 }
                 for dependent in dependents {
-                    if dependent.explicit {
+                    if dependent.is_in_wait_list {
                         dependent.event.state.lock().issued_blockers.push(self.clone());
                     }
                     if dependent.event.unblock() {
@@ -609,9 +609,9 @@ impl Event {
         }
     }
 
-    /// Ends a command that will not run. In an in-order queue it still waits for its predecessors: its end implies
-    /// that every earlier command has ended. It does not count as issued, so that its dependents receive the failure
-    /// before they run.
+    /// Ends a command that will not run. In an in-order queue, the command still waits for its predecessors, because
+    /// its end implies that every earlier command has ended. The command does not count as issued, so that its
+    /// dependents receive the failure before they run.
     fn fail(self: &Arc<Self>, failed: Termination, retained: Vec<RetainedObject>, transitions: &mut VecDeque<Transition>) {
         match &self.queue {
             Some(queue) if !queue.is_out_of_order() => {
@@ -641,8 +641,8 @@ impl Event {
         Failure::of_device(error)
     }
 
-    /// The failure that affects a command that did not fail itself. It comes from the wait list (`waited`), the queue
-    /// order, or the memory that the command used.
+    /// Returns the failure that affects a command that did not fail itself. The failure comes from the wait list
+    /// (`waited`), the queue order, or the memory that the command used.
     fn inherited_failure(&self, waited: Option<Arc<Failure>>, retained: &[RetainedObject]) -> Option<Arc<Failure>> {
         let queue = self.queue.as_ref()?;
         let position = self.position();
@@ -743,7 +743,7 @@ fn schedule(event: &Arc<Event>, callbacks: Vec<(Status, Callback)>, status: Stat
 /// Unblocks the dependents of a finished event.
 fn release(dependents: Vec<Dependent>, failure: Option<&Arc<Failure>>, transitions: &mut VecDeque<Transition>) {
     for dependent in dependents {
-        if let (true, Some(failure)) = (dependent.explicit, failure) {
+        if let (true, Some(failure)) = (dependent.is_in_wait_list, failure) {
             dependent.event.record_wait_list_failure(failure.clone());
         }
         if dependent.event.unblock() {

@@ -82,7 +82,7 @@ pub struct Object {
     pub units: Vec<Unit>,
 }
 
-/// FNV-1a, 64 bits: detects damage, but not deliberate changes.
+/// Returns the FNV-1a hash of 64 bits. It detects damage, but not deliberate changes.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

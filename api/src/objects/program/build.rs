@@ -44,7 +44,8 @@ pub(crate) struct Outcome {
     pub executable: Option<Arc<Executable>>,
 }
 
-/// Runs a build in the background. `job` must record the build result itself. If it panics, only its thread ends.
+/// Runs a build in the background. `job` must record the build result itself. A panic of `job` ends only the build
+/// thread.
 pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
     std::thread::Builder::new()
         .name("wgcl-build".to_owned())
@@ -53,8 +54,8 @@ pub(crate) fn spawn(job: impl FnOnce() + Send + 'static) -> Result<()> {
         .map_err(|error| Error::OutOfHostMemory(format!("cannot create the build thread: {error}").into()))
 }
 
-/// Compiles an object for a device. If an executable has only one unit, and that unit was not compiled before, it is
-/// compiled and linked in one step. Otherwise the units are compiled separately, and then linked. `previous` are the
+/// Compiles an object for a device. If an executable has only one unit, and that unit was not compiled before, the unit
+/// is compiled and linked in one step. Otherwise the units are compiled separately, and then linked. `previous` are the
 /// units that were compiled before.
 pub(crate) fn compile(
     object: &Object,
@@ -84,7 +85,7 @@ pub(crate) fn compile(
     built
 }
 
-/// The options of a unit.
+/// Parses the options of a unit.
 fn options(unit: &Unit) -> std::result::Result<BuildOptions, Box<Message>> {
     wgcl_compiler::program::parse_options(&unit.options).map_err(|error| Box::new(Message::error(error.to_string())))
 }
@@ -194,8 +195,8 @@ fn attach_source(compiled: &Compiled, loaded: &dyn LoadedProgram, device: &Devic
     }
 }
 
-/// A build also compiles the kernels of a program with at most this many instructions for a typical launch. This
-/// takes about as long as the build itself, and saves time only if later launches match the typical launch.
+/// The maximum number of instructions of a program whose kernels a build also compiles for a typical launch. This
+/// compilation takes about as long as the build itself, and saves time only if later launches match the typical launch.
 const MAX_TRIAL_INSTRUCTIONS: usize = 20_000;
 
 /// Returns a warning for each kernel that the device cannot run with any work-group size. A launch would report this

@@ -158,8 +158,8 @@ impl Program {
     /// clSetProgramSpecializationConstant
     ///
     /// # Errors
-    /// If the program was not created from an intermediate language, if it has no such constant, or if the size
-    /// differs.
+    /// If the program was not created from an intermediate language, if it has no such constant, or if `value` does not
+    /// have the size of the constant.
     pub fn set_specialisation(&self, number: u32, value: &[u8]) -> Result<()> {
         // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g.
         // SPIR-V)".
@@ -182,7 +182,7 @@ impl Program {
         self.il.as_ref().map_or(&[], |il| &il.bytes)
     }
 
-    /// The translation unit of the program's source or module.
+    /// Creates the translation unit of the program's source or module.
     fn unit(&self, options: &str, headers: BTreeMap<String, String>) -> Unit {
         let module = self.il.as_ref().map(|il| SpirvModule { words: il.words.clone(), specialisation: il.specialisation.lock().clone() });
         Unit { options: options.to_owned(), source: self.source.clone(), headers, module }
@@ -191,8 +191,8 @@ impl Program {
     /// Creates a program from binaries (clCreateProgramWithBinary).
     ///
     /// # Errors
-    /// If a device is not in the context, or if a binary is not valid. The list states, for each binary, whether it is
-    /// valid.
+    /// If a device is not in the context, or if a binary is not valid. The list in the error states, for each binary,
+    /// whether it is valid.
     pub fn with_binaries(context: &Arc<Context>, binaries: &[(Arc<Device>, &[u8])]) -> Result<Arc<Self>, (Error, Vec<bool>)> {
         let none = || vec![false; binaries.len()];
         // "CL_INVALID_DEVICE if any device in device_list is not in the list of devices associated with context."
@@ -511,8 +511,8 @@ impl Program {
                     }
                 }
             }
-            // "None of the programs contain a compiled binary or library for that device. In this case, no link is
-            // performed ... All other cases will return a CL_INVALID_OPERATION error."
+            // If no input is compiled for a device, the device is skipped. If only some inputs are, the specification
+            // requires CL_INVALID_OPERATION.
             ensure!(found == 0 || found == inputs.len(), InvalidOperation, "an input is not compiled for {}", device.name());
             if found > 0 {
                 // Equal objects are built once.

@@ -1,7 +1,7 @@
 //! Traces of applications and devices: a trace for Perfetto and Chrome (`WGCL_TRACE`), and statistics at exit
 //! (`WGCL_STATS`).
 //!
-//! Calls are slices of their threads, and builds are slices within them. Commands are slices of their queues, with
+//! Calls are slices of their threads, and builds are slices within the calls. Commands are slices of their queues, with
 //! the device's own times. Arrows connect commands to the calls that enqueued them and to the commands of their wait
 //! lists. Each device has a counter for its memory. Without the two options, tracing costs one test of a flag.
 
@@ -91,7 +91,7 @@ pub fn begin(options: &Options) {
 /// Prints the summary in an exit handler, or writes it to its file.
 pub fn end() {
     let Some(Recorder { report: Some(destination), summary, .. }) = recorder() else { return };
-    let Some(summary) = at_exit::lock(summary) else { return at_exit::print_lost("summary (WGCL_STATS)") };
+    let Some(summary) = at_exit::lock(summary) else { return at_exit::print_lost("the summary (WGCL_STATS)") };
     let result = match destination {
         None => {
             at_exit::print(format_args!("{summary}"));
@@ -121,7 +121,8 @@ fn in_microseconds(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
-/// The number of the calling thread in the trace.
+/// Returns the number of the calling thread in the trace. The first call on a thread also writes the thread's name to
+/// the trace.
 fn thread() -> u64 {
     thread_local! {
         static NUMBER: Cell<u64> = const { Cell::new(0) };
@@ -272,7 +273,7 @@ impl Traced {
         let Some(recorder) = recorder() else { return };
         let took = Duration::from_nanos(end.saturating_sub(start));
         recorder.summary.lock().add(self.kind, &self.name, took, self.amount);
-        // The device's and the host's clock at one moment.
+        // Reads the clocks of the host and of the device at the same moment.
         let (now, device_now) = (microseconds(recorder, Instant::now()), device.now());
         let to_trace_time = |time: u64| now - (device_now as f64 - time as f64) / 1e3;
         let (start, end) = (to_trace_time(start), to_trace_time(end));
@@ -292,14 +293,15 @@ impl Traced {
     }
 }
 
-/// An arrow from a slice (process, row, time) to a command.
+/// Writes an arrow from a slice (process, row, time) to a command.
 fn arrow(number: u64, (process, thread, from): (u32, u64, f64), (row, to): (u64, f64)) {
     write(&json!({ "ph": "s", "cat": "flow", "name": "flow", "id": number, "pid": process, "tid": thread, "ts": from }));
     write(&json!({ "ph": "f", "bp": "e", "cat": "flow", "name": "flow", "id": number, "pid": DEVICES, "tid": row, "ts": to }));
 }
 
 impl Recorder {
-    /// Allocates a row of a queue that is free from `start` on, until `end`.
+    /// Returns a row of the queue that is free at `start`, and reserves the row until `end`. If no row is free, uses
+    /// the last one.
     fn row(&self, queue: usize, device: &str, start: f64, end: f64) -> u64 {
         let mut queues = self.queues.lock();
         let count = queues.len() as u64;

@@ -114,7 +114,7 @@ impl fmt::Display for Summary {
         f.write_char('\n')?;
         table(f, "kernels", "work-items", &self.kernels)?;
         table(f, "transfers", "bytes", &self.transfers)?;
-        table(f, "builds", "bytes", &self.builds)?;
+        table(f, "builds", "input bytes", &self.builds)?;
         table(f, "calls", "", &self.calls)?;
         if !self.memory.is_empty() {
             writeln!(f, "\n{:<40} {:>14} {:>14}", "memory objects", "peak bytes", "at the end")?;

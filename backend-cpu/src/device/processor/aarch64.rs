@@ -15,7 +15,7 @@ const PROCESSORS: &str = "/sys/devices/system/cpu";
 /// Companies by the implementer code of `MIDR_EL1`, with their PCI ids. Sources of the codes: `sys-utils/lscpu-arm.c`
 /// of util-linux, and `arch/arm64/include/asm/cputype.h` of Linux for Microsoft. Source of the PCI ids: pci.ids.
 const IMPLEMENTERS: [(u32, &str, u32); 15] = [
-    // For software, by Arm's reference manual. The only known user is QEMU.
+    // Arm's reference manual reserves this code for software. The only known user is QEMU.
     (0x00, "QEMU", 0x1b36),
     (0x41, "Arm", 0x13b5),
     (0x42, "Broadcom", 0x14e4),
@@ -177,7 +177,7 @@ pub(crate) fn processor() -> Processor {
     describe(&if cores.is_empty() { this_core().into_iter().collect() } else { cores })
 }
 
-/// A processor with these cores. The first core determines the vendor.
+/// Describes a processor with these cores. The first core determines the vendor.
 fn describe(cores: &[Midr]) -> Processor {
     let Some(&first) = cores.first() else {
         // Apple's systems do not report the register.
@@ -216,7 +216,7 @@ fn cores_of(cpuinfo: &str) -> Vec<Midr> {
     for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
         match (key.trim(), number_of(value.trim())) {
             ("CPU implementer", found) => implementer = found,
-            // The architecture field 15 means that the ID registers describe the features.
+            // The value 15 of the architecture field in `MIDR_EL1` means that the ID registers describe the features.
             ("CPU part", Some(part)) => {
                 cores.extend(implementer.take().map(|implementer| Midr(implementer << 24 | 0xf << 16 | part << 4)));
             }

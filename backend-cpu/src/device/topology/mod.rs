@@ -16,7 +16,7 @@ use crate::threads::affinity::ComputeUnits;
 const CACHES: [(AffinityDomain, u32); 4] =
     [(AffinityDomain::L4_CACHE, 4), (AffinityDomain::L3_CACHE, 3), (AffinityDomain::L2_CACHE, 2), (AffinityDomain::L1_CACHE, 1)];
 
-/// The divisions of compute units by affinity domain, the widest domain first.
+/// Returns the divisions of compute units by affinity domain, the widest domain first.
 pub(crate) fn divisions(units: &ComputeUnits) -> Vec<Division> {
     #[cfg(windows)]
     let found = windows::Topology::of_system();
@@ -25,7 +25,7 @@ pub(crate) fn divisions(units: &ComputeUnits) -> Vec<Division> {
     divisions_by(units, |processor| found.node(processor), |processor, level| found.cache(processor, level))
 }
 
-/// The divisions by the names of each processor's node, and of its cache of each level.
+/// Returns the divisions. `node` and `cache` return names for a processor's NUMA node and for its cache of a level.
 fn divisions_by(
     units: &ComputeUnits,
     node: impl Fn(usize) -> Option<String>,
@@ -70,7 +70,8 @@ mod tests {
         fs::write(file, text).expect("a file");
     }
 
-    /// Two nodes of two cores of two threads: a level 3 cache per node, caches of levels 1 and 2 per core.
+    /// Writes the files of two nodes with two cores each, and two threads per core. Each node has a level 3 cache, and
+    /// each core has caches of levels 1 and 2.
     fn two_nodes(system: &Path) {
         for (node, list) in [("node0", "0-1,4-5\n"), ("node1", "2-3,6-7\n")] {
             write(&system.join("node").join(node).join("cpulist"), list);

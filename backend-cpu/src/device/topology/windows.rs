@@ -8,10 +8,10 @@ const INSTRUCTIONS: u64 = 1;
 
 /// Bytes of the fields `Relationship` and `Size` of a structure.
 const HEADER: usize = 8;
-/// The offset in bytes of the group masks in `NUMA_NODE_RELATIONSHIP`. Their 16-bit count precedes them. It is 0 in old
-/// versions of Windows, which have one mask.
+/// The offset in bytes of the group masks in `NUMA_NODE_RELATIONSHIP`. Their 16-bit count precedes them. The count is 0
+/// in old versions of Windows, where the structure has one mask.
 const NODE_MASKS: usize = 24;
-/// The same offset in `CACHE_RELATIONSHIP`.
+/// The offset in bytes of the group masks in `CACHE_RELATIONSHIP`.
 const CACHE_MASKS: usize = 32;
 /// Bytes of a `GROUP_AFFINITY`.
 const MASK: usize = 16;
@@ -88,7 +88,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<u64> {
 mod tests {
     use super::{CACHE, CACHE_MASKS, HEADER, MASK, NODE_MASKS, NUMA_NODE, Shared, Topology, parse};
 
-    /// A structure with these first bytes of its union, and these groups and masks.
+    /// Creates a structure with these first bytes of its union, and these groups and masks.
     fn structure(relation: u32, first: &[u8], masks: &[(u16, u64)]) -> Vec<u8> {
         let place = HEADER + if relation == CACHE { CACHE_MASKS } else { NODE_MASKS };
         let size = place + masks.len() * MASK;
@@ -104,7 +104,8 @@ mod tests {
         bytes
     }
 
-    /// A cache of this level. Types: 0 unified, 1 instruction, 2 data.
+    /// Creates the structure of a cache of this level. `kind` is 0 for a unified cache, 1 for instructions, and 2 for
+    /// data.
     fn cache(level: u8, kind: u8, mask: u64) -> Vec<u8> {
         structure(CACHE, &[level, 8, 64, 0, 0, 0, 0, 0, kind], &[(0, mask)])
     }

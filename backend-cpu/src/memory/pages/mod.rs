@@ -12,7 +12,7 @@ pub(super) use windows::Pages;
 #[cfg(windows)]
 pub(crate) use windows::physical_memory;
 
-/// Size of a huge page, in bytes. Pages are aligned to it.
+/// Size of a huge page, in bytes. `Pages` start at multiples of this size.
 pub(super) const HUGE_PAGE: usize = 2 << 20;
 /// A multiple of the page size of every system, in bytes.
 const SMALL_PAGE: usize = 64 << 10;

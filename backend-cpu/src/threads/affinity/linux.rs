@@ -5,7 +5,7 @@ pub(crate) fn cores() -> usize {
     wgcl_compiler::parallel::cores()
 }
 
-/// `None`: a new thread inherits the affinity mask of its creator.
+/// Returns `None`, because a new thread inherits the affinity mask of its creator.
 pub(super) const fn to_inherit() -> Option<Affinity> {
     None
 }

@@ -1,6 +1,6 @@
 //! The processors of a device, and threads bound to them.
 //!
-//! A new thread inherits the affinity mask of its creator; on Windows, [`spawn`] ensures this. The threads of a
+//! A new thread inherits the affinity mask of its creator. On Windows, [`spawn`] ensures this. The threads of a
 //! sub-device are bound to its processors. Such a thread may create a thread of another device, because it enqueues the
 //! dependents of commands that it completes. The new thread then gets the affinity mask that its creator had before it
 //! was bound ([`spawn`]).
@@ -35,8 +35,8 @@ const STACK: usize = 16 << 20;
 pub(crate) struct ComputeUnits(Vec<Vec<usize>>);
 
 impl ComputeUnits {
-    /// The processors of the calling thread's affinity mask, distributed among `units` compute units. `None` if the
-    /// system does not report them, or if there are fewer processors than units.
+    /// Distributes the processors of the calling thread's affinity mask among `units` compute units. Returns `None` if
+    /// the system does not report the mask, or if there are fewer processors than units.
     pub(crate) fn of_this_thread(units: usize) -> Option<Self> {
         Self::distribute(&Affinity::of_this_thread()?.processors(), units)
     }

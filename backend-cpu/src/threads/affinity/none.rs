@@ -5,7 +5,7 @@ pub(crate) fn cores() -> usize {
     wgcl_compiler::parallel::cores()
 }
 
-/// `None`: the system places threads.
+/// Returns `None`, because the system chooses the processors of each thread.
 pub(super) const fn to_inherit() -> Option<Affinity> {
     None
 }

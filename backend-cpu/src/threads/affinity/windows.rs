@@ -19,8 +19,8 @@ pub(crate) fn cores() -> usize {
     Affinity::of_this_thread().map_or_else(wgcl_compiler::parallel::cores, |all| all.processors().len().max(1))
 }
 
-/// The affinity mask that a thread gets if the calling thread creates it. Without this, it would have the mask of the
-/// process, and stay in the process's group on older versions of Windows.
+/// The affinity mask that a thread gets if the calling thread creates it. Otherwise, the new thread would have the mask
+/// of the process, and stay in the process's group on older versions of Windows.
 pub(super) fn to_inherit() -> Option<Affinity> {
     Affinity::of_this_thread()
 }
@@ -78,8 +78,8 @@ pub(crate) fn processors_of(group: u16, mask: u64) -> impl Iterator<Item = usize
     (0..GROUP).filter(move |number| mask >> number & 1 != 0).map(move |number| usize::from(group) * GROUP + number)
 }
 
-/// All groups, or the thread's own mask if it has only a part of its group. By default, a thread has the mask of one
-/// whole group.
+/// Returns all groups, or the thread's own mask if the mask contains only a part of its group. By default, a thread has
+/// the mask of one whole group.
 fn choose(own: (u16, u64), all: Vec<(u16, u64)>) -> Vec<(u16, u64)> {
     if all.contains(&own) { all } else { vec![own] }
 }
@@ -107,7 +107,7 @@ pub(crate) fn processor_information(relation: LOGICAL_PROCESSOR_RELATIONSHIP) ->
     let mut size = 0;
     // SAFETY: without a buffer, the call only writes the size.
     unsafe { GetLogicalProcessorInformationEx(relation, std::ptr::null_mut(), &raw mut size) };
-    // The structures contain 64-bit numbers.
+    // The buffer consists of 64-bit words, because the structures contain 64-bit numbers.
     let mut words = vec![0u64; (size as usize).div_ceil(8)];
     // SAFETY: the buffer is aligned, and has the size that the call requires.
     let done = unsafe { GetLogicalProcessorInformationEx(relation, words.as_mut_ptr().cast(), &raw mut size) };

@@ -5,7 +5,7 @@
 //! ```text
 //! endbr64; push rbp; mov rbp, rsp; push REGISTER...; sub rsp, SIZE; and rsp, -ALIGN
 //! ```
-//! The size after alignment is not constant, so the description is relative to rbp. It describes the equivalent
+//! The frame size after alignment is not constant, so the description is relative to rbp. It describes the equivalent
 //! sequence `push rbp; sub rsp, BELOW; lea rbp, [rsp + BELOW]; mov [rbp - 8], REGISTER...`, which is exact after each
 //! instruction of the prologue. The unwinder recognises the epilogue, because it consists of `lea`, `pop` and `ret`.
 //!
@@ -41,7 +41,7 @@ pub(super) struct Place {
     count: u32,
 }
 
-/// The bytes of an `UNWIND_INFO`, for a function that saves these registers in this order.
+/// Returns the bytes of an `UNWIND_INFO`, for a function that saves these registers in this order.
 fn unwind_info(saved: &[u8]) -> Vec<u8> {
     let mut end = AFTER_MOVE;
     let mut codes: Vec<[u8; 2]> = Vec::new();
@@ -54,7 +54,7 @@ fn unwind_info(saved: &[u8]) -> Vec<u8> {
     codes.push([AFTER_MOVE, ALLOC_SMALL | (BELOW / 8 - 1) << 4]);
     codes.push([AFTER_PUSH, PUSH_NONVOL | RBP << 4]);
     let count = codes.len() as u8;
-    // The array has an even number of elements.
+    // `UNWIND_INFO` requires an array with an even number of elements.
     codes.resize(codes.len().next_multiple_of(2), [0; 2]);
     let mut bytes = vec![1, end, count, RBP | (BELOW / 16) << 4];
     bytes.extend(codes.into_flattened());
@@ -82,7 +82,8 @@ pub(super) fn append(code: &[u8], frames: &[FunctionFrame]) -> (Vec<u8>, Place) 
 pub(super) struct Table(NonNull<IMAGE_RUNTIME_FUNCTION_ENTRY>);
 
 impl Table {
-    /// Registers the function table of the image at `start`. `None` if it is empty, or the system refuses it.
+    /// Registers the function table of the image at `start`. Returns `None` if the table is empty, or if the system
+    /// refuses it.
     ///
     /// # Safety
     /// The memory must contain an image of [`append`] at an address that is a multiple of 8, for longer than the result
@@ -93,7 +94,7 @@ impl Table {
         }
         // SAFETY: the caller guarantees that the image contains the table.
         let table = unsafe { start.byte_add(place.offset) }.cast::<IMAGE_RUNTIME_FUNCTION_ENTRY>();
-        // SAFETY: the table has `count` entries. It is valid until `Drop` removes it.
+        // SAFETY: the table has `count` entries. The table is valid until `Drop` removes it.
         let added = unsafe { RtlAddFunctionTable(table.as_ptr(), place.count, start.as_ptr().addr() as u64) };
         added.then_some(Self(table))
     }

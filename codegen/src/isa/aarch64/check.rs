@@ -21,7 +21,7 @@ pub(super) fn assembly(word: u32, address: u64) -> String {
 
 /// Fails unless `word` decodes to the intended instruction with its registers and immediates.
 pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), CodegenError> {
-    // The decoder writes the preferred alias.
+    // The decoder prints `orr` of two equal registers as its preferred alias, `mov`.
     let same = regs[1] == regs[2] && inst.opcode == t::ORR_V;
     let opcode = if same { t::MOV_VECTOR } else { inst.opcode };
     let (intended, found) = (intended(&A64Inst { opcode, ..*inst }, regs), assembly(word, 0));
@@ -31,7 +31,8 @@ pub(super) fn check(word: u32, inst: &A64Inst, regs: &Registers) -> Result<(), C
     Err(CodegenError::Decoded(format!("`{intended}` was encoded as {word:08x}, which decodes to `{found}`")))
 }
 
-/// The assembly name of a register. `kind` is a capital letter of the opcode texts (see [`table`](super::table)).
+/// Returns the assembly name of a register. `kind` is a capital letter of the opcode texts (see
+/// [`table`](super::table)).
 fn register(kind: char, number: u8, wide: bool) -> String {
     let general = if wide { 'x' } else { 'w' };
     let (prefix, stack) = match kind {
@@ -49,11 +50,11 @@ fn register(kind: char, number: u8, wide: bool) -> String {
     }
 }
 
-/// The assembly of an instruction, from the text of its opcode.
+/// Returns the assembly of an instruction, from the text of its opcode.
 pub(super) fn intended(inst: &A64Inst, regs: &Registers) -> String {
     let mut out = format!("{} ", inst.opcode.name);
     let mut chars = inst.opcode.text.chars();
-    // The text before an optional part, and whether that part has a nonzero immediate.
+    // Inside an optional part (`<...>`): the text before the part, and whether the part has a nonzero immediate.
     let mut part: Option<(String, bool)> = None;
     while let Some(next) = chars.next() {
         let mut number = |out: &mut String, imm: i64, prefix: &str| {
@@ -103,7 +104,7 @@ pub(super) fn intended(inst: &A64Inst, regs: &Registers) -> String {
     out
 }
 
-/// The index of the register field with a letter, or `None` if the letter is not a field.
+/// Returns the index of the register field that a letter denotes, or `None` if the letter is not a field.
 const fn field(letter: char) -> Option<usize> {
     match letter {
         'd' => Some(0),
@@ -114,14 +115,15 @@ const fn field(letter: char) -> Option<usize> {
     }
 }
 
-/// The mnemonic suffix of the condition with a number.
+/// Returns the mnemonic suffix of the condition with this encoding.
 fn condition(number: i64) -> &'static str {
     use Cc::{Above, AboveEqual, Below, BelowEqual, Equal, Greater, GreaterEqual, Less, LessEqual, Minus, NotEqual, Plus};
     let all = [Equal, NotEqual, AboveEqual, Below, Minus, Plus, Above, BelowEqual, GreaterEqual, Less, Greater, LessEqual];
     all.into_iter().find(|cc| *cc as i64 == number).map_or("?", Cc::name)
 }
 
-/// The text with single spaces, and with hexadecimal immediates as unsigned numbers of 32 or 64 bits.
+/// Returns the text with single spaces, and with hexadecimal immediates as unsigned numbers of 32 bits, or of 64 bits
+/// if `wide`.
 fn normalized(text: &str, wide: bool) -> String {
     let words: Vec<String> = text
         .split_whitespace()
@@ -147,7 +149,7 @@ mod tests {
     use super::super::inst::{A64Inst, Opcode, Slot};
     use super::{check, t};
 
-    /// Whether the text has immediates outside its optional parts.
+    /// Whether the text of an opcode has immediates outside its optional parts.
     fn has_immediates(opcode: &Opcode) -> bool {
         let mut optional = false;
         opcode.text.chars().any(|next| {

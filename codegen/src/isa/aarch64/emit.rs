@@ -36,7 +36,7 @@ pub(super) fn emit(function: &MFunction<MachInst>, output: &Output, distant_cons
     Ok(Emitted { text: lay_out::<Jump>(&this.text, &blocks), spills: this.spills, stack, saved: None })
 }
 
-/// The register number of an allocated operand. Fails if the operand is not in a register.
+/// Returns the register number of an allocated operand. Fails if the operand is not in a register.
 fn reg(allocs: &[Allocation], index: usize) -> Result<u8, CodegenError> {
     let reg = allocs.get(index).and_then(|alloc| alloc.as_reg()).ok_or(CodegenError::Encoding("operand"))?;
     Ok(reg.hw_enc() as u8)

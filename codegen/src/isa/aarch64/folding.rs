@@ -4,8 +4,9 @@ use crate::mach::addresses::AddressingModes;
 use crate::mach::folding::Candidate;
 use crate::vir::{BinOp, CastOp, Cond, Mem, Op, Terminator, Type, UnOp};
 
-/// A load or store of AArch64 supports only some of these addresses. It has an index with the scale 1 or the access
-/// size, or a displacement. `lower/address` computes other addresses with separate instructions.
+/// The addresses that are folded into loads and stores. The AArch64 instructions can encode only some of them: an index
+/// with the scale 1 or the access size, or a displacement. `lower/address` computes the other addresses with separate
+/// instructions.
 pub(super) const ADDRESSING: AddressingModes = AddressingModes { max_scale_log2: 3, max_constant: 1 << 20, max_displacement: 1 << 30 };
 
 /// Whether an operation is folded into its only user.
@@ -13,10 +14,10 @@ pub(super) fn folds(candidate: &Candidate<'_>) -> bool {
     let Candidate { function, op, result, user, terminator, memory_changes, .. } = *candidate;
     match (op, user) {
         (Op::Cmp(_, a, _), user) => match (user, function.ty(*a)) {
-            // The comparison sets the flags.
+            // The select or the branch reads the flags that the comparison sets.
             (Some(Op::Select(cond, ..)), Type::Scalar(_)) => *cond == result,
             (None, Type::Scalar(_)) => matches!(terminator, Some(Terminator::Branch(Cond::NonZero(_), ..))),
-            // The inverse comparison is selected.
+            // The `not` of a vector comparison becomes the inverse comparison.
             (Some(Op::Un(UnOp::Not, _)), Type::Vector(..)) => true,
             _ => false,
         },

@@ -14,7 +14,7 @@ const PAIR: u32 = 16;
 pub(super) struct Frame {
     /// Pairs of saved general registers. In a pair of equal registers, the register is stored twice.
     general: Vec<(u8, u8)>,
-    /// Pairs of saved vector registers. Only the lower halves are saved.
+    /// Pairs of saved vector registers. Only the lower halves are saved, as AAPCS64 requires.
     vectors: Vec<(u8, u8)>,
     /// Bytes of the spill slots.
     size: u32,
@@ -35,12 +35,12 @@ impl Frame {
         Self { general: pairs(0, &CALLEE_SAVED), vectors: pairs(1, &CALLEE_SAVED_VECTORS), size }
     }
 
-    /// The frame size in bytes, including the frame record.
+    /// Returns the frame size in bytes, including the frame record.
     pub(super) fn stack(&self) -> u32 {
         (1 + self.general.len() + self.vectors.len()) as u32 * PAIR + self.size
     }
 
-    /// The prologue: stores the frame record and the saved registers, and allocates the spill slots.
+    /// Returns the prologue, which stores the frame record and the saved registers, and allocates the spill slots.
     pub(super) fn enter(&self) -> Vec<InstBuilder> {
         let mut out = vec![push(t::PUSH_PAIR, (FRAME_POINTER, LINK)), stack_move(FRAME_POINTER, SP)];
         out.extend(self.general.iter().map(|pair| push(t::PUSH_PAIR, *pair)));
@@ -49,7 +49,7 @@ impl Frame {
         out
     }
 
-    /// The epilogue, including the return.
+    /// Returns the epilogue, including the return.
     pub(super) fn leave(&self) -> Vec<InstBuilder> {
         let mut out = Vec::new();
         self.adjust_sp(&mut out, true);
@@ -60,7 +60,8 @@ impl Frame {
         out
     }
 
-    /// Adds the size of the spill slots to the stack pointer, or subtracts it if `add` is not set.
+    /// Appends instructions that add the size of the spill slots to the stack pointer, or subtract it if `add` is not
+    /// set.
     fn adjust_sp(&self, out: &mut Vec<InstBuilder>, add: bool) {
         const LIMIT: u32 = 1 << 24;
         if self.size >= LIMIT {
@@ -81,7 +82,7 @@ impl Frame {
     }
 }
 
-/// Loads a number into the first scratch register.
+/// Returns instructions that load a number into the first scratch register.
 pub(super) fn scratch_constant(number: u32) -> Vec<InstBuilder> {
     let (low, high) = (number & 0xFFFF, number >> 16);
     let mut out = vec![InstBuilder::new(t::MOVZ).phys(Field::D, SCRATCH[0]).imm(low << 5, low.into())];
@@ -91,7 +92,7 @@ pub(super) fn scratch_constant(number: u32) -> Vec<InstBuilder> {
     out
 }
 
-/// A move to or from the stack pointer, which `mov` between general registers cannot encode.
+/// Returns a move to or from the stack pointer, which `mov` between general registers cannot encode.
 fn stack_move(to: u8, from: u8) -> InstBuilder {
     InstBuilder::new(t::MOV_STACK).phys(Field::D, to).phys(Field::N, from)
 }
@@ -106,7 +107,7 @@ fn push(opcode: super::inst::Opcode, regs: (u8, u8)) -> InstBuilder {
     pair(opcode, regs, -i64::from(PAIR))
 }
 
-/// Loads a pair. `ldp` requires different registers, so a pair of equal registers is loaded with `ldr`.
+/// Returns a load of a pair. `ldp` requires different registers, so a pair of equal registers is loaded with `ldr`.
 fn pop(opcode: super::inst::Opcode, regs: (u8, u8)) -> InstBuilder {
     let (first, second) = regs;
     if first != second {

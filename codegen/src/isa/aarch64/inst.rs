@@ -99,7 +99,7 @@ impl Cc {
         }
     }
 
-    /// The suffix of the mnemonic, such as the `eq` of `b.eq`.
+    /// Returns the suffix of the mnemonic, such as the `eq` of `b.eq`.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Equal => "eq",
@@ -301,8 +301,8 @@ impl InstBuilder {
     }
 }
 
-/// The operands of [`MachInst::Exclusive`]. The register of the result is not that of another operand: the loop
-/// writes the result before it reads the other operands for the last time.
+/// Returns the operands of [`MachInst::Exclusive`]. The result has another register than the other operands, because
+/// the loop writes the result before it reads the other operands for the last time.
 pub(super) fn exclusive_operands(to: VReg, from: &[VReg]) -> SmallVec<[Operand; 6]> {
     let late = |reg: &VReg| Operand::new(*reg, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late);
     let def = Operand::new(to, OperandConstraint::Reg, OperandKind::Def, OperandPos::Early);

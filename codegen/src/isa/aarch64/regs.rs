@@ -6,7 +6,7 @@ pub(super) const INT: RegClass = RegClass::Int;
 /// Vector registers, which also hold floats and masks.
 pub(super) const VEC: RegClass = RegClass::Float;
 
-/// A general register by its number.
+/// Returns the general register with this number.
 pub(super) const fn gpr(number: usize) -> PReg {
     PReg::new(number, INT)
 }
@@ -30,7 +30,7 @@ pub(super) const CALLEE_SAVED: [u8; 10] = [19, 20, 21, 22, 23, 24, 25, 26, 27, 2
 /// Vector registers whose lower 64 bits are callee-saved.
 pub(super) const CALLEE_SAVED_VECTORS: [u8; 8] = [8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The registers that a call clobbers. If `result` is set, the result register is left out. All vector registers are
+/// Returns the registers that a call clobbers, without the result register if `result` is set. All vector registers are
 /// clobbered, because a callee preserves only the lower halves of v8 to v15.
 pub(super) fn call_clobbers(result: bool) -> PRegSet {
     let mut set = PRegSet::empty();
@@ -39,7 +39,7 @@ pub(super) fn call_clobbers(result: bool) -> PRegSet {
     set
 }
 
-/// The registers that may be allocated.
+/// Returns the registers that may be allocated.
 pub(super) fn environment() -> MachineEnv {
     let mut preferred = [PRegSet::empty(); 3];
     let mut others = [PRegSet::empty(); 3];

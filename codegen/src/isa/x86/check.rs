@@ -7,7 +7,7 @@ use super::encode::{Resolved, ResolvedRm};
 use super::inst::{BARE, Slot, X86Inst};
 use crate::mach::code::CodegenError;
 
-/// The encoding number of a register.
+/// Returns the encoding number of a register.
 fn number(register: Register) -> u8 {
     let register = register as u32;
     let from = |first: Register| register.checked_sub(first as u32);

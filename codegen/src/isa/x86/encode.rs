@@ -35,7 +35,8 @@ pub(super) struct Resolved {
 pub(super) type PoolUse = Option<(usize, u32)>;
 
 /// Replaces operands by their allocated registers and spill slots. `slot` returns the offset in bytes of a spill slot
-/// from the stack pointer. Fails if a register operand is in a spill slot.
+/// from the stack pointer. The operand `rm` may be in a spill slot: it becomes a memory operand. Fails if any other
+/// operand, or a base or index, is in a spill slot.
 pub(super) fn resolve(inst: &X86Inst, allocs: &[Allocation], slot: impl Fn(usize) -> i32) -> Result<Resolved, CodegenError> {
     let number = |of: Slot| match of {
         Slot::None => Ok(None),
@@ -123,7 +124,7 @@ pub(super) fn encode(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved, level: 
     pool
 }
 
-/// The unit in bytes of 8-bit displacements in EVEX (`disp8*N`).
+/// Returns the unit in bytes of 8-bit displacements in EVEX (`disp8*N`).
 fn unit(inst: &X86Inst) -> i32 {
     let vector = 16 << inst.len;
     let elem = if inst.wide { 8 } else { 4 };
@@ -137,7 +138,7 @@ fn unit(inst: &X86Inst) -> i32 {
     }
 }
 
-/// The prefix bits X and B: bit 3 of the index and of the base, or bits 4 and 3 of a register operand.
+/// Returns the prefix bits X and B: bit 3 of the index and of the base, or bits 4 and 3 of a register operand.
 const fn high(rm: ResolvedRm) -> (u8, u8) {
     match rm {
         ResolvedRm::Reg(reg) => (reg >> 4 & 1, reg >> 3 & 1),
@@ -173,7 +174,7 @@ fn legacy_prefix(out: &mut Vec<u8>, inst: &X86Inst, regs: &Resolved) {
         (r, b) = (0, r);
     }
     let x = if matches!(regs.rm, ResolvedRm::Reg(_)) { 0 } else { x };
-    // Without a REX prefix, byte registers 4 to 7 are AH, CH, DH and BH.
+    // Without a REX prefix, byte registers 4 to 7 are AH, CH, DH and BH. The prefix selects SPL, BPL, SIL and DIL.
     let bytes = opcode.has(BYTE_REG) && regs.reg >= 4 || opcode.has(BYTE_RM) && matches!(regs.rm, ResolvedRm::Reg(4..));
     let rex = u8::from(inst.wide && opcode.has_wide()) << 3 | r << 2 | x << 1 | b;
     if rex != 0 || bytes {

@@ -33,7 +33,7 @@ impl Frame {
         Self { saved, size, align }
     }
 
-    /// The maximum frame size in bytes, including the return address.
+    /// Returns the maximum frame size in bytes, including the return address.
     pub(super) fn stack(&self) -> u32 {
         let slack = if self.align > 16 { self.align } else { 0 };
         (16 + self.saved.len() as i32 * 8 + self.size + slack).cast_unsigned()

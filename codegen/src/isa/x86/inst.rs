@@ -1,7 +1,7 @@
 //! Machine instructions with virtual registers.
 //!
 //! One [`Opcode`] describes the legacy (SSE), VEX and EVEX encodings of an instruction. Nearly all instructions have
-//! the same mandatory prefix, opcode map and opcode in all three.
+//! the same mandatory prefix, opcode map and opcode in all three encodings.
 
 use regalloc2::{Operand, OperandConstraint, OperandKind, OperandPos, PReg, PRegSet, VReg};
 use smallvec::SmallVec;
@@ -48,12 +48,12 @@ pub(super) const BARE: u16 = 256;
 pub(super) struct Opcode {
     /// A prefix of the instruction's mnemonic, without the `v` of VEX. `check` compares it with the decoded mnemonic.
     pub(super) name: &'static str,
-    /// The mandatory prefix: none, `66`, `F3`, `F2`.
+    /// The mandatory prefix: 0 to 3 for none, `66`, `F3`, `F2`.
     pub(super) pp: u8,
-    /// The opcode map: none, `0F`, `0F38`, `0F3A`.
+    /// The opcode map: 0 to 3 for none, `0F`, `0F38`, `0F3A`.
     pub(super) map: u8,
     pub(super) op: u8,
-    /// The opcode extension in the ModRM `reg` field of instructions without a register operand there.
+    /// The opcode extension in the ModRM `reg` field of instructions without a register operand in this field.
     pub(super) ext: u8,
     /// The available encodings and other properties: [`VEX`] to [`BARE`].
     pub(super) flags: u16,
@@ -71,7 +71,8 @@ impl Opcode {
         !self.has(WIG)
     }
 
-    /// Restricts an opcode to EVEX, for a value of W or a mask register as result, which VEX does not support.
+    /// Restricts an opcode to EVEX. This is required if VEX does not support the value of W, or a mask register as the
+    /// result.
     pub(super) const fn evex(mut self) -> Self {
         self.flags = EVEX;
         self
@@ -390,7 +391,7 @@ impl InstBuilder {
         self
     }
 
-    /// A memory operand with a vector of indices. The instruction must not write the index register.
+    /// Sets a memory operand with a vector of indices. The instruction must not write the index register.
     pub(super) fn vsib(mut self, base: Option<VReg>, index: VReg, scale: u8) -> Self {
         let base = base.map_or(Slot::None, |base| self.operand(Operand::reg_use(base)));
         let index = self.operand(Operand::new(index, OperandConstraint::Reg, OperandKind::Use, OperandPos::Late));

@@ -10,15 +10,15 @@ use crate::mach::layout::{BranchEncoding, Branches};
 pub(super) struct Jump {
     code: Option<u8>,
     target: usize,
-    /// Whether it has a displacement of 32 bits instead of 8.
+    /// Whether the jump has a displacement of 32 bits instead of 8.
     long: bool,
 }
 
 /// The code of the condition "unordered".
 const PARITY: u8 = 10;
 
-/// The code of a condition, and the code of a second condition for `FloatEqual` and `FloatNotEqual`. `FloatEqual` holds
-/// if both hold, and `FloatNotEqual` if either holds.
+/// Returns the code of a condition, and the code of a second condition for `FloatEqual` and `FloatNotEqual`.
+/// `FloatEqual` holds if both conditions hold, and `FloatNotEqual` if either holds.
 const fn codes(cc: Cc) -> (u8, Option<u8>) {
     match cc {
         Cc::FloatEqual => (Cc::Equal as u8, Some(PARITY ^ 1)),
@@ -70,7 +70,7 @@ impl BranchEncoding for Jump {
         let (cc, then, els) = if next == Some(then) { (cc.inverted(), els, then) } else { (cc, then, els) };
         let (code, second) = codes(cc);
         let (mut list, last): (Branches<Self>, usize) = match (cc, second) {
-            // Equal and ordered: jumps to `els` if either does not hold.
+            // Equal and ordered: jumps to `els` if either condition does not hold.
             (Cc::FloatEqual, _) => (smallvec![Self::if_code(code ^ 1, els), Self::if_code(PARITY, els)], then),
             (_, Some(second)) => (smallvec![Self::if_code(code, then), Self::if_code(second, then)], els),
             (_, None) => (smallvec![Self::if_code(code, then)], els),

@@ -10,7 +10,7 @@ pub(super) const VEC: RegClass = RegClass::Float;
 /// Mask registers of AVX-512.
 pub(super) const MASK: RegClass = RegClass::Vector;
 
-/// A general register by its number.
+/// Returns the general register with this number.
 pub(super) const fn gpr(number: usize) -> PReg {
     PReg::new(number, INT)
 }
@@ -26,7 +26,7 @@ pub(super) const ARGS: [PReg; 6] = [gpr(7), gpr(6), RDX, RCX, gpr(8), gpr(9)];
 pub(super) const CALLEE_SAVED: [u8; 5] = [3, 12, 13, 14, 15];
 const CALLER_SAVED: [usize; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
-/// The registers that a call clobbers. If `result` is set, the result register is left out.
+/// Returns the registers that a call clobbers, without the result register if `result` is set.
 pub(super) fn call_clobbers(result: bool) -> PRegSet {
     let mut set = PRegSet::empty();
     CALLER_SAVED.iter().filter(|number| !result || **number != 0).for_each(|number| set.add(gpr(*number)));
@@ -35,7 +35,7 @@ pub(super) fn call_clobbers(result: bool) -> PRegSet {
     set
 }
 
-/// The registers that may be allocated.
+/// Returns the registers that may be allocated.
 pub(super) fn environment(level: X86Level) -> MachineEnv {
     let mut preferred = [PRegSet::empty(); 3];
     let mut others = [PRegSet::empty(); 3];

@@ -59,7 +59,7 @@ impl Opcode {
         self
     }
 
-    /// The packed or scalar form of a floating-point instruction for an element.
+    /// Returns the packed or scalar form of a floating-point instruction for an element.
     pub(super) const fn of(mut self, elem: Elem, scalar: bool) -> Self {
         let double = matches!(elem, Elem::F64 | Elem::I64);
         self.pp = match (scalar, double) {
@@ -74,7 +74,7 @@ impl Opcode {
         self
     }
 
-    /// The packed or scalar form, for instructions whose scalar opcode is one higher than the packed opcode.
+    /// Returns the packed or scalar form, for instructions whose scalar opcode is one higher than the packed opcode.
     pub(super) const fn lane(mut self, scalar: bool) -> Self {
         if scalar {
             self.op += 1;
@@ -83,19 +83,19 @@ impl Opcode {
         self
     }
 
-    /// Another opcode of the same family.
+    /// Returns another opcode of the same family: the opcode plus `by`.
     pub(super) const fn plus(mut self, by: u8) -> Self {
         self.op += by;
         self
     }
 
-    /// Another opcode extension of the same group.
+    /// Returns the instruction with another opcode extension in the same group.
     pub(super) const fn digit(mut self, ext: u8) -> Self {
         self.ext = ext;
         self
     }
 
-    /// The form with the prefix `lock`.
+    /// Returns the form with the prefix `lock`.
     pub(super) const fn locked(self) -> Self {
         self.with(LOCK)
     }
@@ -133,12 +133,12 @@ pub(super) const RCP: Opcode = any("rcp", P, M0F, 0x53, LEGACY | VEX | WIG);
 pub(super) const RSQRT: Opcode = any("rsqrt", P, M0F, 0x52, LEGACY | VEX | WIG);
 pub(super) const RCP14: Opcode = e("rcp14", P66, M38, 0x4C);
 pub(super) const RSQRT14: Opcode = e("rsqrt14", P66, M38, 0x4E);
-/// Packed singles. `plus` 1 is packed doubles, 2 one single, 3 one double.
+/// Rounds packed singles. `plus(1)` rounds packed doubles, `plus(2)` one single, and `plus(3)` one double.
 pub(super) const ROUND: Opcode = any("round", P66, M3A, 0x08, LEGACY | VEX | WIG);
 /// Has the same forms as [`ROUND`].
 pub(super) const RNDSCALE: Opcode = e("rndscale", P66, M3A, 0x08);
-/// The packed 132 form of `a * b + c`. `plus` 16 is the 213 form, and 32 is the 231 form. Add 2 for `- c`, and 4 for
-/// the negated product.
+/// The packed 132 form of `a * b + c`. `plus(16)` is the 213 form, and `plus(32)` the 231 form. An offset of 2 more
+/// subtracts `c`, and an offset of 4 more negates the product.
 pub(super) const FMA: Opcode = w("f", P66, M38, 0x98);
 
 // Vector integer operations.
@@ -253,7 +253,8 @@ pub(super) const MOVD_FROM: Opcode = any("mov", P66, M0F, 0x7E, LEGACY | VEX | E
 // Masked and indexed memory.
 pub(super) const MASKMOV_LOAD: Opcode = v("maskmovp", P66, M38, 0x2C);
 pub(super) const MASKMOV_STORE: Opcode = v("maskmovp", P66, M38, 0x2E);
-/// Gathers with 32-bit indices. `plus` 1 takes 64-bit indices; add 2 for floats.
+/// Gathers integers with 32-bit indices. `plus(1)` is the form for 64-bit indices. An offset of 2 more is the form for
+/// floats.
 pub(super) const GATHER: Opcode = w("", P66, M38, 0x90).tuple(Tuple::Elem);
 /// Has the same forms as [`GATHER`].
 pub(super) const SCATTER: Opcode = e("", P66, M38, 0xA0).tuple(Tuple::Elem);
@@ -326,9 +327,9 @@ pub(super) const TZCNT: Opcode = g("tzcnt", PF3, M0F, 0xBC);
 pub(super) const POPCNT: Opcode = g("popcnt", PF3, M0F, 0xB8);
 pub(super) const BSR: Opcode = g("bsr", P, M0F, 0xBD);
 pub(super) const BSF: Opcode = g("bsf", P, M0F, 0xBC);
-/// `plus` the condition code.
+/// The form for condition code 0. `plus(code)` is the form for another condition.
 pub(super) const SETCC: Opcode = g("set", P, M0F, 0x90).with(BYTE_RM);
-/// `plus` the condition code.
+/// The form for condition code 0. `plus(code)` is the form for another condition.
 pub(super) const CMOVCC: Opcode = g("cmov", P, M0F, 0x40);
 pub(super) const XADD: Opcode = g("xadd", P, M0F, 0xC1).with(LOCK);
 pub(super) const PREFETCHW: Opcode = g("prefetchw", P, M0F, 0x0D).ext(1);

@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-/// Bytes of the function's stack that [`call`] uses.
+/// Number of bytes that [`call`] stores in the stack of the function.
 pub const CALL_BYTES: usize = 16;
 
 /// Calls a function with known values in callee-saved registers. Returns its result, and the changed bits of these
@@ -12,8 +12,8 @@ pub const CALL_BYTES: usize = 16;
 /// The requirements are those of [`Arena::run`](super::machine::Arena::run).
 pub unsafe fn call(code: *const u8, args: [u64; 6], stack: *mut u8) -> (u64, u64) {
     let (result, changed_bits): (u64, u64);
-    // SAFETY: the clobber list has all registers that the function may change, and the code restores the others from
-    // the stack. The function has its own stack.
+    // SAFETY: the clobber list has all registers that the function may change. The assembly restores the callee-saved
+    // registers from the stack. The function has its own stack.
     unsafe {
         asm!(
             "stp x19, x20, [sp, #-112]!", "stp x21, x22, [sp, #16]", "stp x23, x24, [sp, #32]", "stp x25, x26, [sp, #48]",

@@ -22,7 +22,7 @@ pub enum Failure {
     NotCompiled(String),
     /// The process is killed, a callee-saved register is changed, or the function uses too much stack.
     Crash(String),
-    /// The result or the memory differs.
+    /// The result or the memory differs from that of the evaluator.
     WrongResult(String),
 }
 
@@ -61,7 +61,7 @@ pub struct Subject<'a> {
     /// The functions. The test calls the first one.
     pub module: &'a Module,
     pub isa: Isa,
-    /// Seed of the memory and the arguments.
+    /// Seed for the initial memory and the arguments.
     pub seed: u64,
 }
 
@@ -104,7 +104,8 @@ impl Bench {
     fn check_some(&self, subjects: &[Subject<'_>]) -> Vec<Result<bool, Failure>> {
         let mut jobs = Vec::new();
         let prepared: Vec<_> = subjects.iter().enumerate().map(|(number, subject)| self.prepare(subject, number)).collect();
-        // Job `n` uses memory `n`. Therefore, a function that only returns replaces a program that cannot run.
+        // Job `n` uses memory `n`. Therefore, every program needs a job. If a program cannot run, its job calls a
+        // function that returns immediately.
         for (ready, subject) in prepared.iter().zip(subjects) {
             let return_immediately = Job { code: return_immediately as *const u8, args: [0; 6], stack: None, memory: &EMPTY };
             jobs.push(match ready {
@@ -115,9 +116,9 @@ impl Bench {
                 _ => return_immediately,
             });
         }
-        // SAFETY: the code was compiled from functions with these parameters, which only access the arena.
-        let left = unsafe { self.arena.run(&jobs) };
-        let all = prepared.iter().zip(subjects).zip(left);
+        // SAFETY: the code was compiled from functions with these parameters. The functions access only the arena.
+        let results = unsafe { self.arena.run(&jobs) };
+        let all = prepared.iter().zip(subjects).zip(results);
         all.map(|((ready, subject), left)| match ready {
             Ok(Some(ready)) => compare(ready, subject, left).map(|()| true),
             Ok(None) => Ok(false),
@@ -133,7 +134,7 @@ impl Bench {
         let mut random = Random::new(subject.seed);
         let before = generate::memory(random.next());
         let base = self.arena.base(number);
-        // The upper half of an `i32` argument's register is unspecified.
+        // The upper half of an `i32` argument's register is unspecified, so the test sets it to random bits.
         let args = [base, random.next(), random.next(), random.next(), random.next(), random.next()];
         let mut memory = Memory::new(base, &before);
         let helpers = |address: u64, args: &[u64]| {

@@ -94,8 +94,8 @@ impl Arena {
     /// Runs jobs. Job `n` uses memory `n`.
     ///
     /// # Safety
-    /// The addresses must be those of functions in this process, which follow the C calling convention and have at most
-    /// these parameters.
+    /// Each address must be that of a function in this process. The function must follow the C calling convention and
+    /// have at most six integer parameters.
     pub unsafe fn run(&self, jobs: &[Job<'_>]) -> Vec<JobResult> {
         assert!(jobs.len() <= JOBS);
         for (number, job) in jobs.iter().enumerate() {
@@ -107,23 +107,23 @@ impl Arena {
                 self.outcome(number).write(Outcome { result: 0, changed_bits: 0, exceeded_stack: false, was_called: false, ended: false });
             }
         }
-        let mut left = Vec::new();
-        while left.len() < jobs.len() {
-            // SAFETY: the caller guarantees it.
-            let status = unsafe { self.process(jobs, left.len()) };
-            while left.len() < jobs.len() {
+        let mut results = Vec::new();
+        while results.len() < jobs.len() {
+            // SAFETY: the caller guarantees the requirements of `process`, which are those of this function.
+            let status = unsafe { self.process(jobs, results.len()) };
+            while results.len() < jobs.len() {
                 // SAFETY: the process was the only writer, and it has ended.
-                let outcome = unsafe { self.outcome(left.len()).read() };
+                let outcome = unsafe { self.outcome(results.len()).read() };
                 if !outcome.ended && outcome.was_called {
-                    left.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
+                    results.push(Err(format!("killed by signal {}", libc::WTERMSIG(status))));
                 }
                 if !outcome.ended {
                     break;
                 }
-                left.push(self.result_of(left.len(), outcome));
+                results.push(self.result_of(results.len(), outcome));
             }
         }
-        left
+        results
     }
 
     fn result_of(&self, number: usize, outcome: Outcome) -> JobResult {
@@ -139,18 +139,19 @@ impl Arena {
         Ok((outcome.result, after))
     }
 
-    /// Runs the jobs from index `first` in a child process, until one of them kills it. Returns the wait status of the
-    /// process.
+    /// Runs the jobs from index `first` in a child process, until all jobs have run or one of them kills the process.
+    /// Returns the wait status of the process.
     ///
     /// # Safety
     /// The caller must ensure the same as for [`Self::run`].
     unsafe fn process(&self, jobs: &[Job<'_>], first: usize) -> c_int {
-        // SAFETY: the child calls only the code, and functions that are async-signal-safe.
+        // SAFETY: the child calls only the code of the jobs and async-signal-safe functions.
         let child = unsafe { libc::fork() };
         assert!(child >= 0, "no process");
         if child == 0 {
             for (number, job) in jobs.iter().enumerate().skip(first) {
-                // SAFETY: the caller guarantees it. If the code is wrong, only the child process ends.
+                // SAFETY: the caller guarantees that the code is a function with these parameters. If the code is
+                // wrong, only the child process ends.
                 unsafe {
                     libc::alarm(20);
                     (*self.outcome(number)).was_called = true;
@@ -197,7 +198,7 @@ extern "C" fn mix_nothing(_: u64) {
     clobber();
 }
 
-/// The result of every helper.
+/// The result of every helper for these arguments.
 pub fn mixed(args: &[u64]) -> u64 {
     args.iter().fold(0x9e37_79b9_7f4a_7c15, |sum, arg| (sum ^ arg).wrapping_mul(0x2545_f491_4f6c_dd1d).rotate_left(17))
 }

@@ -35,7 +35,7 @@ fn explain(bench: &Bench, module: &Module, isa: Isa, seed: u64, failure: &Failur
     format!("seed {seed} for {isa:?}: {failure}\n{small}")
 }
 
-/// `WGCL_FUZZ_SEED` and `WGCL_FUZZ_COUNT` select the programs.
+/// `WGCL_FUZZ_SEED` is the seed of the first program, and `WGCL_FUZZ_COUNT` the number of programs.
 #[test]
 fn random_programs_equal_the_evaluator() {
     let (first, count) = (from_env("WGCL_FUZZ_SEED").unwrap_or(1), from_env("WGCL_FUZZ_COUNT").unwrap_or(1000));
@@ -47,7 +47,7 @@ fn random_programs_equal_the_evaluator() {
             .zip(start..)
             .map(|((module, least), seed)| (seed, module, least))
             .collect();
-        // All instruction sets of this processor that have the operations.
+        // Each program runs for all instruction sets of this processor that have its operations.
         let subjects: Vec<Subject<'_>> = programs
             .iter()
             .flat_map(|(seed, module, least)| {
@@ -92,7 +92,7 @@ fn large_programs_equal_the_evaluator() {
     assert!(ran > 0, "no program returned");
 }
 
-/// A branch over more than a mebibyte of code, and constants after it.
+/// Tests a branch over more than a mebibyte of code. The constants of the function are after this code.
 #[test]
 fn distant_branches_and_constants_work() {
     const STORES: usize = 300_000;
@@ -122,7 +122,8 @@ fn distant_branches_and_constants_work() {
     }
 }
 
-/// Uses the memory contents of one seed, or of one seed per thousand of `WGCL_FUZZ_COUNT`.
+/// Runs each case with the memory contents of one seed. If `WGCL_FUZZ_COUNT` is set, runs each case with one seed per
+/// thousand of this number.
 #[test]
 fn each_operation_equals_the_evaluator() {
     let bench = Bench::new();

@@ -50,7 +50,8 @@ fn place(module: &Module, mut number: usize) -> Option<(usize, usize, usize)> {
     for (f, function) in module.functions.iter().enumerate() {
         for (b, block) in function.blocks.iter().enumerate() {
             if number < block.insts.len() {
-                // The last instruction first, because unused ones can be removed.
+                // Start at the end of the block: after the removal of a last use, the unused operand can be removed
+                // too.
                 return Some((f, b, block.insts.len() - 1 - number));
             }
             number -= block.insts.len();

@@ -37,7 +37,8 @@ fn repeat(elem: Elem, times: u64, operation: impl Fn(&mut Builder, Value, Value)
     Module { functions: vec![build.finish()] }
 }
 
-/// Adds with compare-and-exchange. Repeats until no other thread has changed the number in between.
+/// Adds with compare-and-exchange. Repeats until no other thread has changed the number between the load and the
+/// exchange.
 fn retried(build: &mut Builder, elem: Elem, place: Value, one: Value) {
     let (ty, mem) = (Type::Scalar(elem), Mem::Elem(elem));
     let first = build.value_of(ty, Op::Load(mem, Addr::of(place)));
@@ -103,7 +104,7 @@ fn atomic_operations_do_not_interleave() {
             let added = repeat(elem, ITERATIONS, |build, place, one| {
                 let _ = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
             });
-            // The result is used.
+            // This function uses the result of the atomic addition. The function above does not.
             let fetched = repeat(elem, ITERATIONS, |build, place, one| {
                 let old = build.value_of(Type::Scalar(elem), Op::AtomicAdd(mem, Addr::of(place), one));
                 build.effect(Op::Store(mem, Addr::offset(place, 8), old));

@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{Addr, BinOp, CastOp, Elem, Mem, Op, Type, Value};
 use super::{Generator, INPUTS, Quality, RESULTS, Region, SHARED, SIZE};
 
 impl Generator<'_> {
-    /// The address of `bytes` bytes in a region, at a multiple of `align` (a power of two).
+    /// Generates the address of `bytes` bytes in a region. The offset is a multiple of `align`, a power of two.
     fn address(&mut self, region: Region, bytes: u32, align: u32) -> Addr {
         let space = region.end - region.start - bytes;
         // Often choose the last position, to find reads after the end of the memory.
@@ -18,7 +18,7 @@ impl Generator<'_> {
             let disp = within(self, space) as i32;
             return Addr::offset(self.base, disp);
         }
-        // The index is below a power of two.
+        // Generate an index that is below a power of two.
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
         let bits = self.random.below(6) as u32;
         let limit = ((1 << bits) - 1) & !(align - 1);
@@ -98,14 +98,14 @@ impl Generator<'_> {
         }
     }
 
-    /// A load that depends on earlier stores.
+    /// Generates a load that depends on earlier stores.
     fn load_shared(&mut self, ty: Type, mem: Mem) -> Value {
         let addr = self.address(SHARED, mem.bytes() * u32::from(ty.lanes()), 1);
         let op = if ty.lanes() == 1 { Op::Load(mem, addr) } else { Op::LoadVector { mem, addr, mask: None } };
         self.emit(ty, op, Quality::Exact)
     }
 
-    /// A load whose only use follows a store that may overwrite the loaded bytes.
+    /// Generates a load whose only use follows a store that may overwrite the loaded bytes.
     pub(super) fn overwritten(&mut self) {
         let all: Vec<Type> = self.types.iter().copied().filter(|ty| ty.elem().is_some()).collect();
         let Some(&ty) = all.get(self.random.below(all.len().max(1))) else { return };
@@ -159,7 +159,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Select(mask, loaded, zero), quality)
     }
 
-    /// The address and mask of an access whose inactive lanes are outside the memory.
+    /// Generates the address and the mask of an access whose inactive lanes are outside the memory.
     fn edge(&mut self, ty: Type, mem: Mem, at_start: bool) -> (Addr, Value) {
         let lanes = usize::from(ty.lanes());
         let inside = self.random.below(lanes + 1);
@@ -191,7 +191,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Base, indices and scale of an access whose active lanes are in a region.
+    /// Generates the base, the indices and the scale of an access whose active lanes are in a region.
     fn indices(&mut self, ty: Type, elem: Elem, region: Region, mask: Option<Value>) -> (Option<Value>, SmallVec<[Value; 2]>, u8) {
         let lanes = ty.lanes();
         let scale = self.random.of(&[1_u8, 2, 4, 8]);
@@ -233,7 +233,8 @@ impl Generator<'_> {
         self.bin(BinOp::Sub, ty, zero, index)
     }
 
-    /// Replaces the indices of inactive lanes by arbitrary numbers, if this is simple for the type.
+    /// Replaces the indices of inactive lanes by arbitrary numbers. Keeps indices whose mask one instruction cannot
+    /// derive from `mask`.
     fn randomize_inactive(&mut self, mask: Value, of: Type, index: &[Value]) -> SmallVec<[Value; 2]> {
         let mut out = SmallVec::new();
         for (part, &index) in (0..).zip(index) {
@@ -310,7 +311,7 @@ impl Generator<'_> {
         self.effect(if ty.lanes() == 1 { Op::Store(mem, addr, value) } else { Op::StoreVector { mem, addr, value, mask: None } });
     }
 
-    /// An atomic operation of any kind.
+    /// Generates an atomic operation of a random kind.
     pub(super) fn atomic(&mut self, ty: Type, elem: Elem) -> Value {
         let mem = Mem::Elem(elem);
         let addr = self.address(SHARED, elem.bytes(), 8);
@@ -322,7 +323,7 @@ impl Generator<'_> {
                 self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
             }
             2 => {
-                // A comparison that succeeds.
+                // This comparison succeeds, because it expects the value in memory.
                 let expected = self.emit(ty, Op::Load(mem, addr), Quality::Exact);
                 self.emit(ty, Op::AtomicCompareExchange(mem, addr, expected, value), Quality::Exact)
             }
@@ -330,8 +331,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A call of a function of the module or the host. If no function has a result of this type, emits a conversion
-    /// instead.
+    /// Generates a call of a function of the module or the host. If no function has a result of this type, generates a
+    /// conversion.
     pub(super) fn call(&mut self, ty: Type) -> Value {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns == Some(ty)).collect();
@@ -352,7 +353,7 @@ impl Generator<'_> {
         self.emit(ty, Op::CallHelper(address, args), Quality::Exact)
     }
 
-    /// A call of a function without a result, if one exists.
+    /// Generates a call of a function without a result, if such a function exists.
     pub(super) fn call_for_effect(&mut self) {
         let (first, callees) = self.callees;
         let fitting: Vec<usize> = (0..callees.len()).filter(|index| callees[*index].returns.is_none()).collect();

@@ -26,7 +26,7 @@ const I64: [u64; 16] = [
     i64::MAX as u64, i64::MIN as u64, i64::MIN as u64 + 1, u64::MAX, u64::MAX - 1,
     // One above the midpoint of two neighbouring floats: a conversion through `double` returns the lower one.
     0x0080_0000_8000_0001,
-    // One below the midpoint of 2^63 and the float below it: a conversion through `double` returns 2^63.
+    // One below the midpoint of 2^63 and the largest float below 2^63: a conversion through `double` returns 2^63.
     0x7fff_ffbf_ffff_ffff,
 ];
 #[rustfmt::skip]

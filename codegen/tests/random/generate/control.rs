@@ -58,7 +58,7 @@ impl Generator<'_> {
         Merge { block, params }
     }
 
-    /// A jump to a merge block.
+    /// Creates a jump to a merge block, with random arguments.
     fn jump_to_merge(&mut self, merge: &mut Merge) -> Target {
         let mut args = SmallVec::<[Value; 4]>::new();
         for param in &mut merge.params {
@@ -90,7 +90,7 @@ impl Generator<'_> {
         }
     }
 
-    /// An `if` with or without an `else`.
+    /// Generates an `if` with or without an `else`.
     fn branch(&mut self, depth: u32) {
         let mut join = self.new_merge(6);
         let then = self.build.block();
@@ -120,7 +120,7 @@ impl Generator<'_> {
         self.enter_merge(join);
     }
 
-    /// A branch with two equal targets.
+    /// Generates a branch whose two targets are the same block.
     fn same_target(&mut self) {
         let mut join = self.new_merge(8);
         let cond = self.cond();
@@ -129,7 +129,7 @@ impl Generator<'_> {
         self.enter_merge(join);
     }
 
-    /// A branch whose condition is never true.
+    /// Generates a branch whose condition is never true.
     fn branch_never_taken(&mut self) {
         let (any, zero) = (self.exact(Type::I64), self.constant(Type::I64, 0));
         let (stop, on) = (self.build.block(), self.build.block());
@@ -140,7 +140,7 @@ impl Generator<'_> {
         self.build.enter(on);
     }
 
-    /// A loop with its condition at the start or at the end, in some cases with a second exit.
+    /// Generates a loop with its condition at the start or at the end, in some cases with a second exit.
     fn repeat(&mut self, depth: u32) {
         let times = 1 + self.random.below(6) as u64;
         let counts_wide = self.random.once_in(2);
@@ -195,7 +195,7 @@ impl Generator<'_> {
         let mut params: Vec<Available> = Vec::new();
         for _ in 0..count {
             let ty = match params.last() {
-                // Some have the same type, so that an iteration can swap them.
+                // Some neighbouring parameters have the same type, so that an iteration can swap them.
                 Some(last) if self.random.once_in(2) => last.ty,
                 _ => self.random.of(&self.types.clone()),
             };
@@ -205,7 +205,7 @@ impl Generator<'_> {
         params
     }
 
-    /// A loop parameter's value in the next iteration, often another parameter.
+    /// Chooses a loop parameter's value in the next iteration, often another parameter.
     fn next_value(&mut self, param: &Available, carried: &[Available]) -> Value {
         let fits: Vec<&Available> = carried.iter().filter(|other| other.ty == param.ty && other.quality >= param.quality).collect();
         if self.random.once_in(2) { self.random.of(&fits).value } else { self.pick(param.ty, param.quality) }

@@ -11,7 +11,7 @@ pub fn has_fma(isa: Isa, elem: Elem) -> bool {
 }
 
 impl Generator<'_> {
-    /// A float value of the given type.
+    /// Generates a float value of the given type.
     pub(super) fn float(&mut self, ty: Type, elem: Elem) -> Value {
         match self.random.below(20) {
             0..=5 => self.float_bin(ty),
@@ -22,7 +22,7 @@ impl Generator<'_> {
             12 => self.signs(ty, elem),
             13 | 14 => self.float_of_integer(ty, elem),
             15 => self.float_of_other_size(ty, elem),
-            16 => self.spread(ty, elem),
+            16 => self.shuffle_or_convert(ty, elem),
             17 if elem == Elem::F32 => {
                 let a = self.any(ty.with_elem(Elem::I32));
                 let quality = if self.quality(a) == Quality::Exact { Quality::AnyNan } else { Quality::Unspecified };

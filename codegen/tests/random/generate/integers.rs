@@ -9,7 +9,7 @@ use super::{Generator, Quality};
 pub const PACKED: [BinOp; 6] = [BinOp::AddBytes, BinOp::SubBytes, BinOp::MulBytes, BinOp::AddWords, BinOp::SubWords, BinOp::MulWords];
 
 impl Generator<'_> {
-    /// An integer value of the given type.
+    /// Generates an integer value of the given type.
     pub(super) fn integer(&mut self, ty: Type, elem: Elem) -> Value {
         let is_scalar = ty.lanes() == 1;
         match self.random.below(24) {
@@ -20,7 +20,7 @@ impl Generator<'_> {
             12 | 13 => self.integer_of_float(ty, elem),
             14 => self.integer_of_other_size(ty, elem),
             15 if is_scalar => self.division(ty, elem),
-            15 | 16 => self.spread(ty, elem),
+            15 | 16 => self.shuffle_or_convert(ty, elem),
             17 if is_scalar => self.integer_of_comparison(ty),
             17 | 18 => self.half_bits(ty),
             19 if is_scalar => self.atomic(ty, elem),
@@ -78,7 +78,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Un(op, a), quality)
     }
 
-    /// A division that does not trap.
+    /// Generates a division that does not trap.
     fn division(&mut self, ty: Type, elem: Elem) -> Value {
         let op = self.random.of(&[BinOp::UDiv, BinOp::URem, BinOp::SDiv, BinOp::SRem]);
         let (a, mut b) = (self.exact(ty), self.exact(ty));
@@ -125,13 +125,13 @@ impl Generator<'_> {
         self.emit(ty, Op::Cast(op, a), quality)
     }
 
-    /// A float that probably fits an integer, and the quality of that integer.
+    /// Generates a float that probably fits the integer type `to`. Also returns the quality of the converted integer.
     pub(super) fn in_range(&mut self, ty: Type, from: Elem, op: CastOp, to: Elem) -> (Value, Quality) {
         let a = self.any(ty);
         if self.random.once_in(4) || self.quality(a) == Quality::Unspecified {
             return (a, Quality::Unspecified);
         }
-        // The largest number of the type below the bound.
+        // The range of floats whose conversion is specified. Its upper limit `high` is the largest float below `bound`.
         let (low, bound) = match (op, to) {
             (CastOp::FToS, Elem::I32) => (-2_f64.powi(31), 2_f64.powi(31)),
             (CastOp::FToS, _) => (-2_f64.powi(63), 2_f64.powi(63)),
@@ -191,14 +191,15 @@ impl Generator<'_> {
         self.emit(ty, Op::Narrow(op, list), quality)
     }
 
-    /// A vector type of 32-bit lanes that has a part with `lanes` lanes, and the index of that part.
+    /// Chooses a vector type with `lanes` lanes, or with two or four times as many. Also returns the index of one of
+    /// its parts with `lanes` lanes.
     pub(super) fn wider(&mut self, elem: Elem, lanes: u8) -> (Type, u8) {
         let types: Vec<Type> = [1, 2, 4].into_iter().map(|times| Type::Vector(elem, lanes * times)).filter(|ty| self.has(*ty)).collect();
         let ty = self.random.of(&types);
         (ty, self.random.below(usize::from(ty.lanes() / lanes)) as u8)
     }
 
-    /// One or two vectors of 64-bit lanes that have `lanes` lanes together.
+    /// Generates one or two vectors of 64-bit lanes that have `lanes` lanes together.
     pub(super) fn halves(
         &mut self,
         elem: Elem,
@@ -214,7 +215,7 @@ impl Generator<'_> {
     }
 
     /// Shuffles, permutations, and conversions between scalars and vectors.
-    pub(super) fn spread(&mut self, ty: Type, elem: Elem) -> Value {
+    pub(super) fn shuffle_or_convert(&mut self, ty: Type, elem: Elem) -> Value {
         if ty.lanes() > 1 && self.random.once_in(2) {
             let (a, b) = (self.any(ty), self.any(ty));
             let quality = self.least(&[a, b]);
@@ -262,7 +263,7 @@ impl Generator<'_> {
         self.emit(Type::I32, Op::MaskBits(a), quality)
     }
 
-    /// A selection of two values.
+    /// Generates a `select`.
     pub(super) fn select(&mut self, ty: Type) -> Value {
         let cond = self.any(ty.compared());
         let (a, b) = (self.any(ty), self.any(ty));

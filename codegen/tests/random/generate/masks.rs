@@ -6,7 +6,7 @@ use wgcl_codegen::vir::{BinOp, Op, Type, UnOp, Value};
 use super::{Generator, Quality};
 
 impl Generator<'_> {
-    /// A mask value of the given type.
+    /// Generates a mask of the given type.
     pub(super) fn mask(&mut self, ty: Type) -> Value {
         let Type::Mask(shape) = ty else { return self.base };
         match self.random.below(12) {

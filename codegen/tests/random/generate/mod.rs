@@ -38,7 +38,7 @@ struct Region {
 enum Quality {
     /// All bits are unspecified.
     Unspecified,
-    /// If it is a NaN, its bits are unspecified.
+    /// If the value is a NaN, its bits are unspecified.
     AnyNan,
     /// All bits are specified.
     Exact,
@@ -165,7 +165,7 @@ pub fn all_types(isa: Isa) -> Vec<Type> {
 /// The lanes of a shuffle of two vectors: random lanes, or a common pattern.
 pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     let (kind, by) = (random.below(14), random.below(2 * usize::from(lanes)) as u8);
-    // Lanes of 32- or 64-bit words within sixteen bytes.
+    // The number of lanes in 16 bytes: two 64-bit lanes, or four 32-bit lanes.
     let each = random.of(&[2, 4]).min(lanes);
     let inner: [u8; 4] = std::array::from_fn(|_| random.below(2 * usize::from(each)) as u8);
     let parts: [u8; 16] = std::array::from_fn(|_| random.below(2 * usize::from(lanes)) as u8);
@@ -182,7 +182,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
             let lane = inner[usize::from(at % each)];
             at / each * each + lane % each + if lane < each || kind == 7 { 0 } else { lanes }
         }
-        // Two lanes from one vector, and two from the other.
+        // In each 16 bytes, the lower half of the lanes is from one vector, and the upper half from the other.
         9 => {
             at / each * each
                 + inner[usize::from(at % each)] % each
@@ -195,7 +195,7 @@ pub fn order(random: &mut Random, lanes: u8) -> Box<[u8]> {
     (0..lanes).map(lane).collect()
 }
 
-/// Chooses the types of one function. Usually there are few, so that operations can combine values.
+/// Chooses the types of one function. Usually chooses few types, so that operations can combine values.
 fn choose_types(random: &mut Random, isa: Isa) -> Vec<Type> {
     let all = all_types(isa);
     if random.once_in(6) {
@@ -229,7 +229,7 @@ impl Generator<'_> {
         (16..=self.config.isa.caps().vector_bytes).contains(&bytes)
     }
 
-    /// A value of the given type, computed by a random operation.
+    /// Generates a value of the given type with a random operation.
     fn make(&mut self, ty: Type) -> Value {
         match ty.elem() {
             None => self.mask(ty),

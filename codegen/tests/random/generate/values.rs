@@ -8,7 +8,7 @@ use super::{Generator, Quality, number};
 const WINDOW: usize = 400;
 
 impl Generator<'_> {
-    /// The quality of a value.
+    /// The [`Quality`] of a value.
     pub(super) fn quality(&self, value: Value) -> Quality {
         if value == self.base {
             return Quality::Exact;
@@ -26,12 +26,12 @@ impl Generator<'_> {
         if self.least(values) == Quality::Exact { Quality::Exact } else { Quality::Unspecified }
     }
 
-    /// The quality of float arithmetic.
+    /// The quality of the result of float arithmetic on these values.
     pub(super) fn loose(&self, values: &[Value]) -> Quality {
         self.least(values).min(Quality::AnyNan)
     }
 
-    /// An existing value of at least a quality, or a new one.
+    /// Chooses an existing value with at least the given quality, or generates a new one.
     pub(super) fn pick(&mut self, ty: Type, at_least: Quality) -> Value {
         let fits = |known: &&super::Available| known.ty == ty && known.quality >= at_least;
         // Usually choose among the last values. Otherwise, large functions take long to generate.
@@ -46,7 +46,7 @@ impl Generator<'_> {
         found.unwrap_or(self.base)
     }
 
-    /// An operand that may be unspecified.
+    /// Chooses an operand that may be unspecified.
     pub(super) fn any(&mut self, ty: Type) -> Value {
         let least = self.random.of(&[Quality::Unspecified, Quality::AnyNan, Quality::Exact, Quality::Exact]);
         self.pick(ty, least)
@@ -56,7 +56,7 @@ impl Generator<'_> {
         self.pick(ty, Quality::Exact)
     }
 
-    /// A constant in all lanes.
+    /// Adds a constant with the same bits in all lanes.
     pub(super) fn constant(&mut self, ty: Type, bits: u64) -> Value {
         let bits = if ty.elem().is_some_and(|elem| elem.bits() == 32) { bits & 0xffff_ffff } else { bits };
         self.emit(ty, Op::Const(bits), Quality::Exact)
@@ -67,7 +67,7 @@ impl Generator<'_> {
         self.emit(ty, Op::Bin(op, a, b), quality)
     }
 
-    /// A new value: undefined, constant, loaded from the inputs, or a splat.
+    /// Generates a new value: undefined, constant, loaded from the inputs, or a splat.
     fn fresh(&mut self, ty: Type, at_least: Quality) -> Value {
         if at_least == Quality::Unspecified && self.random.once_in(16) {
             return self.emit(ty, Op::Undef, Quality::Unspecified);
@@ -111,13 +111,13 @@ impl Generator<'_> {
         }
     }
 
-    /// An element of the vectors that a mask applies to.
+    /// Chooses an element type of the vectors that a mask applies to.
     pub(super) fn elem_of_mask(&mut self, ty: Type) -> Elem {
         let wide = matches!(ty, Type::Mask(mask) if mask.bits == 64);
         self.random.of(if wide { &[Elem::I64, Elem::F64] } else { &[Elem::I32, Elem::F32] })
     }
 
-    /// A comparison of these elements.
+    /// Chooses a comparison for elements of this type.
     pub(super) fn comparison(&mut self, elem: Elem) -> CmpOp {
         use CmpOp::{Eq, FEq, FGe, FGt, FLe, FLt, FNe, Ne, SGe, SGt, SLe, SLt, UGe, UGt, ULe, ULt};
         if elem.is_float() {

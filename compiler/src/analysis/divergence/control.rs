@@ -10,20 +10,21 @@ use crate::ir::{Inst, Op, Region, Value};
 pub(crate) enum Together {
     /// All work-items of a group.
     Group,
-    /// All work-items of each complete subgroup. Incomplete subgroups execute the [`Together::Rest`] version.
+    /// All work-items of each complete subgroup. Incomplete subgroups execute the version
+    /// [`Together::IncompleteSubgroup`].
     Subgroup,
     /// Possibly not all work-items of a subgroup.
     Some,
-    /// The work-items of incomplete subgroups, in the version of the code for these.
-    Rest,
+    /// The work-items of incomplete subgroups, in the version of the code for incomplete subgroups.
+    IncompleteSubgroup,
 }
 
 impl Together {
-    /// The work-items that execute code which some of these work-items skip.
+    /// The work-items that execute an instruction if some of the work-items of `self` may skip it.
     const fn without_some(self) -> Self {
         match self {
             Self::Group | Self::Subgroup | Self::Some => Self::Some,
-            Self::Rest => Self::Rest,
+            Self::IncompleteSubgroup => Self::IncompleteSubgroup,
         }
     }
 }
@@ -43,9 +44,9 @@ impl Exits {
 }
 
 impl Divergence<'_> {
-    /// Calls `visit` for each instruction in program order, with the work-items that execute it. `full` is true if
-    /// all subgroups are complete. `complete` is the condition of the `if` with which a pass has created a version for
-    /// complete subgroups, if there is one.
+    /// Calls `visit` for each instruction in program order, with the work-items that execute it. `full` is true if all
+    /// subgroups are complete. `complete` is the condition of the `if` that selects the version for complete subgroups.
+    /// `None` if no pass has created such a version.
     pub(crate) fn walk(&self, region: &Region, full: bool, complete: Option<Value>, visit: &mut dyn FnMut(&Inst, Together)) {
         self.visit_region(region, (if full { Together::Group } else { Together::Some }, complete), visit);
     }
@@ -57,7 +58,7 @@ impl Divergence<'_> {
                 && Some(*cond) == complete
             {
                 self.visit_region(then, (Together::Subgroup, complete), visit);
-                self.visit_region(els, (Together::Rest, complete), visit);
+                self.visit_region(els, (Together::IncompleteSubgroup, complete), visit);
                 continue;
             }
             let inside = if self.splits(inst) { here.without_some() } else { here };

@@ -17,7 +17,7 @@
 //! * [`Scope`], the set of work-items with the same value: the launch, a group, a subgroup, or a single work-item. In
 //!   a group of several dimensions, a value may be uniform along dimension 0 but not in the group.
 //!
-//! Both refer to the work-items that compute the value together, in the same iteration of each loop.
+//! Both properties refer to the work-items that compute the value together, in the same iteration of each loop.
 //!
 //! # Transfer functions
 //! * Operations without effects are uniform if their operands are. Sums, differences, products with constants and
@@ -25,15 +25,16 @@
 //! * A load is uniform if its address is, and if nothing may change the memory between the loads of two work-items.
 //!   [`StableLoads`] defines these loads.
 //! * Results of uniform control flow are the join of the incoming values. Results of divergent control flow are
-//!   varying. An `if` or `switch` is divergent if its selector is not uniform, a loop if some work-items leave it
-//!   earlier. Such a loop also reduces the scope of its parameters, because work-items may be in different iterations.
+//!   varying. An `if` or `switch` is divergent if its selector is not uniform. A loop is divergent if some work-items
+//!   leave it earlier than others. Such a loop also reduces the scope of its parameters, because work-items may be in
+//!   different iterations.
 //!
 //! # Complexity
 //! A traversal visits each instruction once, and the bodies of loops once more per enclosing loop. Traversals repeat
-//! until nothing changes. Each value can only descend a few times; in practice there are two or three traversals.
+//! until nothing changes. Each value can descend at most a few times. In practice, there are two or three traversals.
 //!
 //! The vectoriser uses this analysis to find code that runs once per group. For the lanes of a vector, which run in
-//! lockstep, it has a separate analysis (`vectorize::uniformity`).
+//! lockstep, the vectoriser has a separate analysis (`vectorize::uniformity`).
 
 mod control;
 
@@ -69,7 +70,8 @@ pub(crate) enum Scope {
 /// The parameters of the analysis.
 #[derive(Clone, Copy)]
 pub(crate) struct DivergenceParams {
-    /// Work-group size in each dimension. A pass that combines neighbouring work-items may use their number instead.
+    /// Work-group size in each dimension. A pass that combines neighbouring work-items may use the number of combined
+    /// work-items instead.
     pub group: [u32; 3],
     /// Whether the global offset is zero. Global ids then do not wrap within a group.
     pub zero_offset: bool,
@@ -83,8 +85,8 @@ pub(crate) struct DivergenceParams {
 pub(crate) enum StableLoads {
     /// Loads from constant memory, which is never written.
     Constant,
-    /// All loads. For kernels without synchronisation: a work-item may see memory before or after the writes of another
-    /// one.
+    /// All loads. Correct for kernels without synchronisation, because a work-item may see memory before or after the
+    /// writes of another one.
     Unordered,
 }
 
@@ -179,7 +181,7 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Joins the scope in which control flow is uniform into its results.
+    /// Joins `scope`, in which control flow is uniform, into the results of this control flow.
     fn join_scope(&mut self, results: &[Value], scope: Scope) {
         let variation = if scope < Scope::Group { Variation::Varying } else { Variation::Unknown };
         results.iter().for_each(|&result| self.join(result, (variation, scope)));
@@ -214,8 +216,8 @@ impl<'f> Divergence<'f> {
         }
     }
 
-    /// Whether equal operands have equal results in all work-items.
-    fn is_function(&self, op: &Op) -> bool {
+    /// Whether an operation has equal results in all work-items that have equal operands.
+    fn depends_only_on_operands(&self, op: &Op) -> bool {
         match *op {
             Op::Load { ptr, volatile: false, .. } => {
                 let Type::Ptr(space) = self.function.ty(ptr) else { return false };
@@ -234,7 +236,7 @@ impl<'f> Divergence<'f> {
         if let &Op::WorkItem(query) = op {
             return self.query_variation(query);
         }
-        if !self.is_function(op) {
+        if !self.depends_only_on_operands(op) {
             return Variation::Varying;
         }
         let mut uniform = true;
@@ -292,7 +294,7 @@ impl<'f> Divergence<'f> {
                 ..
             } => Scope::Subgroup,
             Op::Group { sub: false, op: GroupOp::All | GroupOp::Any | GroupOp::Broadcast | GroupOp::Reduce(_), .. } => Scope::Group,
-            op if self.is_function(op) => {
+            op if self.depends_only_on_operands(op) => {
                 let mut scope = Scope::Launch;
                 op.for_each_operand(|value| scope = scope.min(self.scope(value)));
                 scope

@@ -9,8 +9,8 @@
 //!   continue %j, %t
 //! }
 //! ```
-//! [`SingleLatchLoop`] has the form that can be unrolled. [`Counted`] is such a loop with a single exit that compares a
-//! counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]). [`trips`]
+//! A [`SingleLatchLoop`] is a loop that passes can unroll. [`Counted`] is such a loop with a single exit that compares
+//! a counter. Its trip count is known if start, bound and step are constants ([`Counted::iterations`]). [`trips`]
 //! computes upper bounds for single-latch loops with any number of exits, from the ranges of their counters.
 
 pub(crate) mod guards;
@@ -31,7 +31,7 @@ pub(crate) struct SingleLatchLoop<'a> {
 }
 
 impl<'a> SingleLatchLoop<'a> {
-    /// Returns the loop that `op` is, or `None` if `op` is another operation or another form of loop.
+    /// Returns `op` as a loop with a single latch, or `None` if `op` is not such a loop.
     pub(crate) fn of(op: &'a Op) -> Option<Self> {
         let Op::Loop { init, params, body, .. } = op else { return None };
         let Some(Op::Continue(next)) = body.terminator() else { return None };

@@ -12,7 +12,7 @@
 //! }
 //! ```
 //! A counter changes by a constant step, or is multiplied, divided or shifted by a constant. Its start and bound may be
-//! ranges. The upper bounds exceed the trip counts slightly.
+//! ranges. The upper bounds can slightly exceed the trip counts.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,7 @@ use crate::analysis::definitions::Definitions;
 use crate::analysis::ranges::{Range, arithmetic};
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Op, Region, Scalar, Type, Value};
 
-/// Limit for the nesting of expressions, and for the additions of a step.
+/// Limit for the nesting of expressions, and for the number of additions in a step.
 const MAX_DEPTH: usize = 16;
 
 /// How a counter changes per iteration.
@@ -122,7 +122,7 @@ impl<'f> Trips<'f> {
                 _ => {}
             }
         }
-        // An unrolled loop contains several additions.
+        // In an unrolled loop, the step is a chain of several additions.
         let (mut value, mut sum) = (next, 0_i128);
         for _ in 0..MAX_DEPTH {
             let (rest, by) = match *self.defs.get(value)? {
@@ -170,7 +170,8 @@ impl<'f> Trips<'f> {
     /// The range of a result, given the known ranges of the operands. `None` if the range of the result is not known.
     fn binary(&self, op: BinOp, (x, y): (Option<Range>, Option<Range>), scalar: Scalar) -> Option<Range> {
         let whole = Range::signed(scalar);
-        // One operand alone can bound the results of these operations.
+        // The range of one operand is sufficient for `and` and for remainders, and the range of the amount for logical
+        // shifts.
         let (x, y) = match op {
             BinOp::And => (x.unwrap_or(whole), y.unwrap_or(whole)),
             BinOp::LShr => (x.unwrap_or(whole), y?),
@@ -236,7 +237,7 @@ fn count(kind: CmpOp, scalar: Scalar, start: Range, bound: Range, step: Step, is
         {
             Some((bits_of(start.high) + 2, Range { low: 0, high: start.high }))
         }
-        // The counter is non-negative after the first iteration.
+        // An unsigned division or logical shift makes the counter non-negative in the first iteration.
         (Step::Halve(true), CmpOp::SGt | CmpOp::SGe | CmpOp::Ne) if ends_at_zero(kind, bound) => {
             Some((u64::from(scalar.bits()) + 2, whole))
         }

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::{Parser, ValueEnum, ValueHint};
 
 use wgcl_codegen::Isa;
+use wgcl_compiler::diag::suggest;
 use wgcl_compiler::options;
 use wgcl_compiler::program::BuildOptions;
-use wgcl_compiler::specialise::has_pass;
+use wgcl_compiler::specialise::{has_pass, pass_names};
 use wgcl_compiler::target::profiles::PROFILES;
 use wgcl_compiler::target::{self, Target};
 
@@ -204,7 +205,7 @@ pub struct Arguments {
     /// Compile only this kernel (not for `--emit ir` and `--emit reflection`)
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
-    /// Work-group size of the launch for which kernels are compiled, for kernels that do not require one
+    /// Work-group size for which kernels are compiled; ignored for kernels with reqd_work_group_size
     #[arg(long, value_name = "X,Y,Z", value_delimiter = ',', default_values_t = [64])]
     pub local_size: Vec<u32>,
     /// Access buffers by device addresses if the device supports them
@@ -266,10 +267,15 @@ fn device(name: &str) -> Result<Target, String> {
 /// Fails if there is no pass with this name.
 fn pass(name: &str) -> Result<String, String> {
     if has_pass(name) {
-        Ok(name.to_owned())
-    } else {
-        Err(format!("unknown pass `{name}`; most passes have the name of their file in compiler/src/passes"))
+        return Ok(name.to_owned());
     }
+    let mut names = pass_names();
+    names.sort_unstable();
+    names.dedup();
+    Err(match suggest::nearest(name, names.iter().copied()) {
+        Some(known) => format!("unknown pass `{name}`; did you mean `{known}`?"),
+        None => format!("unknown pass `{name}`; the passes are {}", names.join(", ")),
+    })
 }
 
 /// Separates the words of `wgclc` (first list) from the options of clBuildProgram (second list).
@@ -304,7 +310,15 @@ kernel:
   'b: int[64] = rand(0, 9)'    pseudo-random numbers, the same in each run
   'n: int = 64'                a scalar; 'v: float4 = {1, 2, 3, 4}' a vector
   'local 256'                  local memory, in bytes
-  'null', 'same a', 'struct {int = 1; float = 2}', 'image2d 8x4 RGBA UNORM_INT8 = i', 'sampler unnormalized clamp nearest', 'pipe int[64]'
+  'null'                       a null buffer
+  'same a'                     the buffer of the earlier argument a
+  'struct {int = 1; float = 2}'
+                               a structure
+  'image2d 8x4 RGBA UNORM_INT8 = i'
+                               an image, computed from the index i
+  'sampler unnormalized clamp nearest'
+                               a sampler
+  'pipe int[64]'               a pipe of 64 packets
 A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
 The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the directory of \

@@ -31,7 +31,7 @@ pub struct Outcome {
     pub messages: Vec<Message>,
     /// The outputs of the requested stages.
     pub texts: Vec<(Emit, String)>,
-    /// Every file that was searched for, also if it does not exist.
+    /// Every file that was searched for, even if it does not exist.
     pub files: Vec<PathBuf>,
 }
 

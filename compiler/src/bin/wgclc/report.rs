@@ -1,7 +1,7 @@
 //! Writes diagnostics and stage outputs: text for terminals, or JSON for editors.
 //!
-//! There is one JSON object per line, in cargo's format: `compiler-message` with a diagnostic in rustc's format,
-//! `output` for a written file, and `build-finished` after the compilation of all files.
+//! There is one JSON object per line, in cargo's format. A `compiler-message` contains a diagnostic in rustc's format.
+//! An `output` names a written file. `build-finished` follows the compilation of all files.
 
 use std::collections::HashMap;
 use std::io::Write;

@@ -41,7 +41,7 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
     }
 }
 
-/// Set in the process that runs the kernel.
+/// The environment variable that is set in the child process. The child process runs the kernel.
 const CHILD: &str = "WGCLC_CHILD";
 
 /// Runs this program in a child process, because a kernel with an invalid access can crash the process. Drivers read
@@ -98,11 +98,11 @@ impl<'a> Job<'a> {
         let mut bytes = std::fs::read(file).map_err(|error| ClientError::Arguments(format!("{}: {error}", file.display())))?;
         let mut words: Vec<String> = options.iter().map(|option| quoted(option)).collect();
         if !is_module(file) {
-            // A `#line` directive, so that diagnostics contain the file name.
+            // Insert a `#line` directive, so that diagnostics contain the file name.
             let name = file.display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
             bytes.splice(0..0, format!("#line 1 \"{name}\"\n").into_bytes());
             words.push("-cl-kernel-arg-info".to_owned());
-            // Headers are searched in the directory of the source.
+            // Also search for headers in the directory of the source.
             if bytes.windows(8).any(|word| word == b"#include")
                 && let Some(folder) = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
             {

@@ -23,7 +23,7 @@ fn state(path: &PathBuf) -> State {
 }
 
 impl WatchedFiles {
-    /// Records the current state of files. The caller must call it before it reads them, so that no change is missed.
+    /// Records the current state of files. Call this function before reading the files, so that no change is missed.
     pub fn observe(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         Self(paths.into_iter().map(|path| (path.clone(), state(&path))).collect())
     }

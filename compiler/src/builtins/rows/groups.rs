@@ -130,7 +130,7 @@ const fn dot(name: &'static str, signatures: &'static [&'static str]) -> Row {
     extension(DOT_PRODUCT, intrinsic(name, Intrinsic::IntegerDot, signatures))
 }
 
-/// The rows of a reduction and both scans, for each list of operations.
+/// The rows of a reduction, an inclusive scan and an exclusive scan, for each list of operations.
 macro_rules! arithmetic {
     ($prefix:literal, $group:path, [$reduce:path, $inclusive:path, $exclusive:path], [$(($wrap:path, $operations:expr, $signatures:expr)),*]) => {
         &[$(

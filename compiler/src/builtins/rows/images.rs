@@ -46,7 +46,7 @@ macro_rules! access {
                 ],
             ),
             since(120, image(concat!("read_image", $letters), Intrinsic::ReadImage, &[concat!($colour, "(read image,int@)"), $($read),*])),
-            // A read of a mip level without a sampler, which other source languages have.
+            // A read of a mip level without a sampler. Other source languages have such a read.
             image(concat!("__wgcl_read_image", $letters), Intrinsic::ReadImageLevel, &[concat!($colour, "(image,int@,int)"), $($level),*]),
             image(
                 concat!("write_image", $letters),

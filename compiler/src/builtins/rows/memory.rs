@@ -49,7 +49,8 @@ pub(super) static ROWS: &[Row] = &[
     intrinsic("barrier", Intrinsic::Barrier, FENCE),
     since(200, intrinsic("work_group_barrier", Intrinsic::Barrier, SCOPED_FENCE)),
     intrinsic("mem_fence read_mem_fence write_mem_fence", Intrinsic::MemFence, FENCE),
-    // The wait is a full barrier. It implements both halves, and also orders the accesses before the arrival.
+    // The wait becomes a full barrier, which also orders the accesses before the arrival. The arrival is therefore only
+    // a fence.
     extension(SPLIT_BARRIER, intrinsic("intel_work_group_barrier_arrive", Intrinsic::MemFence, FENCE)),
     extension(SPLIT_BARRIER, intrinsic("intel_work_group_barrier_wait", Intrinsic::Barrier, FENCE)),
     extension(SPLIT_BARRIER, since(200, intrinsic("intel_work_group_barrier_arrive", Intrinsic::MemFence, SCOPED_FENCE))),

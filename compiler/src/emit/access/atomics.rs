@@ -1,4 +1,5 @@
-//! Atomic operations. Operations without a native instruction are compare-and-exchange loops.
+//! Atomic operations. Operations without a native instruction are compare-and-exchange loops. A raw value is the bits
+//! of an element as an unsigned integer, `u32` or `u64`.
 //!
 //! Example: a signed minimum on a view with unsigned elements becomes a compare-and-exchange loop.
 
@@ -64,7 +65,7 @@ impl Emitter<'_, '_> {
         Ok(single(if key.slot.kind == ScalarKind::Float { result } else { self.element_to_raw(key, result) }))
     }
 
-    /// A minimum or maximum whose signedness differs from that of the view. Operands and result are raw.
+    /// Emits a minimum or maximum whose signedness differs from that of the view. Operands and result are raw.
     fn exchange_min_max(&mut self, op: AtomicOp, key: ViewKey, pointer: Expr, operand: Expr) -> Result<Expr, EmitError> {
         self.exchange_loop(key, pointer, |this, raw| {
             let fun = if matches!(op, AtomicOp::SMin | AtomicOp::UMin) { naga::MathFunction::Min } else { naga::MathFunction::Max };
@@ -162,7 +163,7 @@ impl Emitter<'_, '_> {
         Ok(single(self.element_to_raw(key, old)))
     }
 
-    /// An atomic operation in private memory, which needs no atomic instructions.
+    /// Emits an atomic operation in private memory, which needs no atomic instructions.
     fn private_atomic(&mut self, op: AtomicOp, address: &Address, shape: AccessShape, operand: Option<Expr>) -> Result<Val, EmitError> {
         if op == AtomicOp::Store {
             let value = operand.ok_or_else(|| EmitError::Internal("atomic store without a value".to_owned()))?;

@@ -1,6 +1,6 @@
-//! Atomic operations on halves: loads, and loops of compare-and-exchange of the word that contains the half.
-//! Concurrent writes to the other half of the word are not lost, and the half changes atomically. `passes::legalize`
-//! lowers arithmetic to loads and compare-and-exchange.
+//! Atomic operations on halves: loads, and loops of compare-and-exchange of the word that contains the half. Concurrent
+//! writes to the other half of the word are not lost, and the half changes atomically. `passes::legalize` lowers
+//! arithmetic to loads and compare-and-exchange. A raw value is the bits of a half or word as a `u32`.
 
 use super::{Address, Index};
 use crate::emit::EmitError;
@@ -21,7 +21,7 @@ struct HalfLocation {
 }
 
 impl Emitter<'_, '_> {
-    /// An atomic load. The result is raw.
+    /// Emits an atomic load of a half. The result is raw.
     pub(super) fn load_half(&mut self, address: &Address, shape: AccessShape) -> Result<Expr, EmitError> {
         let place = self.locate_half(address, shape)?;
         let word = self.b.load(place.pointer);
@@ -46,8 +46,8 @@ impl Emitter<'_, '_> {
             let same = this.b.binary(BinaryOperator::Equal, half, expected);
             let kept = this.b.and(raw, keep);
             let changed = this.b.or(kept, bits);
-            // If the half is not the expected one, the exchange writes the unchanged word. It must be executed, because
-            // it orders other accesses.
+            // If the half is not the expected one, the exchange writes the unchanged word. The exchange must be
+            // executed, because it orders other accesses.
             this.b.select(same, changed, raw)
         })?;
         Ok(self.extract_half(found, shift))
@@ -82,7 +82,7 @@ impl Emitter<'_, '_> {
             .ok_or_else(|| EmitError::unsupported("an atomic operation on a `half` in this memory"))?;
         let (index, shift) = match self.byte_offset(address, 0)? {
             Index::Const(offset) => (Index::Const(offset / 4), self.b.u32(offset % 4 * 8)),
-            Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.begin.is_some()),
+            Index::Expr(byte) | Index::Address(byte) => self.split_offset(byte, address.object_address.is_some()),
         };
         Ok(HalfLocation { key, pointer: self.element(address.object, key, index)?, shift })
     }

@@ -11,7 +11,7 @@ use crate::ir::{BinOp, CastOp, CmpOp, Fence, Op, Scalar, Space, Type, Value};
 struct Lines {
     dst: Value,
     src: Value,
-    /// In elements, like the other offset.
+    /// In elements, like `src_offset`.
     dst_offset: Value,
     src_offset: Value,
     /// Size of an element in bytes (`i32`).
@@ -31,7 +31,7 @@ impl<'p> Lowering<'p, '_> {
         let (dst, src, count) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let event = self.value(call, if strided { 4 } else { 3 });
         let pointee = self.pointee(call, 0);
-        // Three lanes are copied as four: they occupy the same memory.
+        // A vector of three lanes is copied as four lanes, because it occupies the memory of four.
         let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
         let size = lane_size(element) * u32::from(element.lanes);
         let size_ty = self.pointer_int();
@@ -42,7 +42,8 @@ impl<'p> Lowering<'p, '_> {
         let count = self.b.resize(count, false, Type::I32);
         let mut first = self.local_linear_id();
         let step = self.group_size();
-        // On devices with 16-bit storage, shorts in global memory are accessed as shorts, not as parts of words.
+        // Bytes in global memory are accessed as parts of words. So are shorts on devices without 16-bit storage. Such
+        // elements are copied as whole words, which is faster.
         let narrow = lane_size(element) == 1 || !self.shared.target.language.short_elements;
         if stride.is_none() && size < 4 && narrow {
             let words = self.copy_words(dst, src, count, element);
@@ -68,7 +69,8 @@ impl<'p> Lowering<'p, '_> {
     }
 
     /// Copies elements smaller than a word as words, if the global pointer is aligned to words. Local memory is
-    /// accessed by element, since its layout may differ from its addresses. Returns the number of copied elements.
+    /// accessed by element, because its elements may be stored in another layout than their addresses imply. Returns
+    /// the number of copied elements.
     fn copy_words(&mut self, dst: Value, src: Value, count: Value, element: ArithType) -> Value {
         let size = lane_size(element) * u32::from(element.lanes);
         let per_word = 4 / size;

@@ -1,13 +1,13 @@
 //! Atomic functions (6.15.12).
 //!
-//! Atomic operations of the IR are relaxed. A stronger order adds a fence before (release) and after (acquire) the
-//! operation: fences with relaxed atomics give the same guarantees. On devices whose fences are barriers (lavapipe),
-//! read-modify-write operations order all accesses. There, loads and stores with an order become read-modify-write
-//! operations.
+//! Atomic operations of the IR are relaxed. For a stronger order, a fence is added before (release) and after (acquire)
+//! the operation. A fence with a relaxed atomic gives the same guarantees as the order. On devices whose fences are
+//! barriers (lavapipe), read-modify-write operations order all accesses. There, loads and stores with an order become
+//! read-modify-write operations.
 //!
-//! Sequential consistency is lowered as acquire and release. This is exact on devices with [`AtomicOrder::Total`].
-//! Elsewhere it is the strongest available order, for programs of OpenCL C 2.0. `sema::atomics` rejects OpenCL C 3.0
-//! programs that require more.
+//! Sequential consistency is lowered as acquire and release. This is exact on devices with [`AtomicOrder::Total`]. On
+//! other devices, it is the strongest available order. Programs of OpenCL C 2.0 use it there, but `sema::atomics`
+//! rejects OpenCL C 3.0 programs that require more.
 
 use super::super::function::Lowering;
 use super::super::types::{ArithType, scalar};
@@ -16,7 +16,7 @@ use crate::builtins::Intrinsic;
 use crate::ir::{AtomicOp, CmpOp, Fence, Op, Scalar, Space, Type, UnOp, Value};
 use crate::target::AtomicOrder;
 
-/// A memory order.
+/// The guarantees of a memory order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) acquire: bool,
@@ -26,8 +26,8 @@ pub(super) struct Order {
 impl Order {
     pub(super) const RELAXED: Self = Self { acquire: false, release: false };
 
-    /// The order of a `memory_order` argument. Acquire and release for `memory_order_seq_cst` and for an argument that
-    /// is not constant (`None`).
+    /// Returns the order of a `memory_order` argument with the value `known`. Returns acquire and release for
+    /// `memory_order_seq_cst` and for an argument that is not constant (`None`).
     pub(super) fn of(known: Option<u64>) -> Self {
         match known {
             Some(0) => Self::RELAXED,
@@ -59,7 +59,7 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// The order argument of a C11 atomic, which follows the operands. Atomics of OpenCL 1.x are relaxed.
+    /// Returns the order argument of a C11 atomic, which follows the operands. Atomics of OpenCL 1.x are relaxed.
     fn order(&mut self, op: Intrinsic, call: &Call<'p>) -> Order {
         let index = match op {
             Intrinsic::Atomic(AtomicOp::Load) | Intrinsic::AtomicFlagTestAndSet | Intrinsic::AtomicFlagClear => 1,
@@ -70,7 +70,7 @@ impl<'p> Lowering<'p, '_> {
         call.values.get(index).map_or(Order::RELAXED, |&order| Order::of(self.b.known(order)))
     }
 
-    /// Lowers an operation with an order to a read-modify-write operation.
+    /// Lowers an atomic operation that is not relaxed to a read-modify-write operation.
     fn ordered(&mut self, op: Intrinsic, call: &Call<'p>, ptr: Value, arith: ArithType) -> Option<Value> {
         let bits = Scalar::int_of_size(scalar(arith.kind).size()).unwrap_or(Scalar::I32);
         let ty = Type::Scalar(bits);
@@ -150,7 +150,7 @@ impl<'p> Lowering<'p, '_> {
             (AtomicOp::SMax | AtomicOp::UMax, value) => (if arith.is_signed() { AtomicOp::SMax } else { AtomicOp::UMax }, value),
             other => other,
         };
-        // An exchange of floats exchanges their bits.
+        // Exchanges, loads and stores of floats access their bits as integers.
         let moves = matches!(op, AtomicOp::Xchg | AtomicOp::Load | AtomicOp::Store);
         let memory = if float && moves { Scalar::int_of_size(ty.size()).unwrap_or(ty) } else { ty };
         let value = value.map(|value| self.b.bitcast(value, Type::Scalar(memory)));

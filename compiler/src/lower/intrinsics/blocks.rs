@@ -1,6 +1,6 @@
-//! Block reads and writes of buffers and images (`cl_intel_subgroups`). For a buffer, element `i` of the work-item in
-//! lane `l` is element `i * size + l` of the block, where `size` is the subgroup size. For an image, it is column `l`
-//! of row `i`.
+//! Block reads and writes of buffers and images (`cl_intel_subgroups`). Let `size` be the subgroup size. In a buffer,
+//! element `i` of the work-item in lane `l` is element `i * size + l` of the block. In an image, element `i` of this
+//! work-item is at column `l` and row `i` of the block.
 
 use super::Call;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape, Level};
@@ -97,7 +97,7 @@ impl<'p> Lowering<'p, '_> {
     }
 }
 
-/// An image access that reads or writes raw elements, independent of the image format.
+/// Returns an image access that reads or writes raw elements, independent of the image format.
 const fn raw(write: bool, block: ArithType) -> ImageCall {
     ImageCall { write, shape: ImageShape::D2, colour: Colour::raw(lane_size(block)), coordinates: Coordinates::Plain, level: Level::Base }
 }

@@ -2,7 +2,7 @@
 //!
 //! `length`, `distance` and `normalize` must not overflow or underflow: very large and very small vectors are first
 //! scaled by a power of two. With `-cl-fast-relaxed-math` they are not scaled. Halves are computed in `float`, except
-//! in `cross`. `float` needs no scaling for them.
+//! in `cross`. The squares of halves fit `float`, so halves need no scaling.
 
 use super::super::function::Lowering;
 use super::Call;
@@ -18,7 +18,7 @@ struct Scaling {
     up: i32,
 }
 
-/// The limits ensure that squares neither overflow nor become denormal.
+/// Returns limits and factors for which squares neither overflow nor become denormal.
 const fn scaling(scalar: Scalar) -> Scaling {
     match scalar {
         Scalar::F64 => Scaling { large: 500, down: -520, small: -400, up: 600 },
@@ -62,7 +62,7 @@ impl<'p> Lowering<'p, '_> {
         if half { self.b.cast(CastOp::FToF, result, want) } else { result }
     }
 
-    /// Products are fused with sums, independent of FP_CONTRACT: the error bound permits it.
+    /// Fuses products with sums, independent of FP_CONTRACT. The error bound of the function permits this.
     fn dot(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let mut sum = None;
@@ -77,7 +77,7 @@ impl<'p> Lowering<'p, '_> {
         sum.unwrap_or(x)
     }
 
-    /// Operands have three or four lanes. The fourth lane of the result is 0.
+    /// Lowers `cross`. The operands have three or four lanes. The fourth lane of the result is 0.
     fn cross(&mut self, x: Value, y: Value) -> Value {
         let lanes = self.b.ty(x).lanes();
         let (x3, y3) = (self.b.lanes(x, &[0, 1, 2]), self.b.lanes(y, &[0, 1, 2]));
@@ -117,14 +117,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(is_zero, x, scaled)
     }
 
-    /// Normalises a scalar: 1 or -1 by its sign, a zero or NaN unchanged.
+    /// Normalises a scalar. The result is 1 or -1 with the sign of `x`. Zeros and NaNs stay unchanged.
     fn normalize_scalar(&mut self, x: Value) -> Value {
         let sign = self.sign(x);
         let nan = self.b.is_nan(x);
         self.b.select(nan, x, sign)
     }
 
-    /// The largest magnitude among the lanes.
+    /// Returns the largest magnitude among the lanes.
     fn largest(&mut self, x: Value) -> Value {
         let magnitudes = self.b.math(MathOp::FAbs, &[x]);
         let mut largest = self.b.extract(magnitudes, 0);
@@ -135,8 +135,8 @@ impl<'p> Lowering<'p, '_> {
         largest
     }
 
-    /// Returns a power of two and its inverse. The squares of a vector with this largest lane neither overflow nor
-    /// underflow after a multiplication by the power.
+    /// Returns a power of two and its inverse. `largest` is the largest lane of a vector. After multiplication by the
+    /// power, the squares of the vector's lanes neither overflow nor underflow.
     fn scale(&mut self, largest: Value) -> (Value, Value) {
         let ty = self.b.ty(largest);
         let Scaling { large, down, small, up } = scaling(ty.scalar().unwrap_or(Scalar::F32));
@@ -165,9 +165,9 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, root, inverse)
     }
 
-    /// Leaves a zero vector unchanged. If a lane is infinite, infinite lanes count as 1 and finite lanes as 0. The
-    /// factor for large vectors is applied after the division, so that small lanes beside large ones are not rounded as
-    /// denormals twice.
+    /// Lowers `normalize` without overflow and underflow. A zero vector stays unchanged. If a lane is infinite,
+    /// infinite lanes are replaced by 1 or -1 and finite lanes by 0. The factor for large vectors is applied after the
+    /// division. Otherwise, small lanes beside large lanes would be rounded as denormals twice.
     fn normalize(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let lanes = ty.lanes();

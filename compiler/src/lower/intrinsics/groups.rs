@@ -110,13 +110,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&lanes)
     }
 
-    /// Shuffles two consecutive values, as if they were one value of twice as many work-items.
+    /// Lowers a shuffle up or down of two values. They are shuffled like one value of twice as many work-items, whose
+    /// lower half has the value `first` and whose upper half has the value `second`.
     fn shuffled_between(&mut self, function: GroupFn, call: &Call<'p>) -> Value {
         let (first, second, delta) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let (lane, size) = (self.lane(), self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32));
         let up = function == GroupFn::ShuffleUpFrom;
         let index = if up { self.b.sub(lane, delta) } else { self.b.add(lane, delta) };
-        // Subgroup sizes are powers of two.
+        // The subgroup size is a power of two, so this mask wraps an index around in the subgroup.
         let inside = self.b.bin_int(BinOp::Sub, size, 1);
         let wrapped = self.b.and(index, inside);
         let (a, b) = (self.shuffled(GroupOp::Shuffle, first, wrapped), self.shuffled(GroupOp::Shuffle, second, wrapped));
@@ -124,7 +125,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(of_first, a, b)
     }
 
-    /// Returns the value of the lane at a distance. The distance wraps around in the subgroup or in a cluster.
+    /// Returns the value of the lane that is `delta` lanes further. The index wraps around in the subgroup or cluster.
     fn rotated(&mut self, sub: bool, function: GroupFn, call: &Call<'p>) -> Value {
         let (x, delta) = (self.value(call, 0), self.value(call, 1));
         let want = self.result(call);
@@ -133,7 +134,8 @@ impl<'p> Lowering<'p, '_> {
         } else {
             self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32)
         };
-        // Sizes are powers of two.
+        // The size is a power of two, so these masks separate the index in the cluster from the position of the
+        // cluster.
         let inside = self.b.bin_int(BinOp::Sub, size, 1);
         let outside = self.b.not(inside);
         let lane = self.lane();
@@ -179,7 +181,8 @@ impl<'p> Lowering<'p, '_> {
         let mut args = vec![x];
         match function {
             GroupFn::ClusteredReduce(_) => args.push(self.value(call, 1)),
-            // The cluster size. No subgroup is larger, so all of its work-items are in one cluster.
+            // The argument is the cluster size. No subgroup is larger than this, so all work-items of a subgroup are in
+            // one cluster.
             GroupFn::ActiveReduce(_) | GroupFn::ActiveInclusive(_) | GroupFn::ActiveExclusive(_) => {
                 args.push(self.b.i32(MAX_SUBGROUP_SIZE));
             }
@@ -187,11 +190,11 @@ impl<'p> Lowering<'p, '_> {
         }
         let want = self.result(call);
         let result = self.group_op(sub, op, args, want);
-        // The identity of `and` has all bits set, but truth values are 0 or 1.
+        // A scan with `and` starts with the identity, which has all bits set. The mask reduces it to the truth value 1.
         if logical { self.b.bin_int(BinOp::And, result, 1) } else { result }
     }
 
-    /// Converts the first argument to `bool`.
+    /// Converts the first argument to `bool` by a comparison with zero.
     fn bool_argument(&mut self, call: &Call<'p>) -> Value {
         let x = self.value(call, 0);
         self.b.cmp_int(CmpOp::Ne, x, 0)
@@ -201,7 +204,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.emit(Op::WorkItem(WorkItem::SubgroupLocalId), Type::I32)
     }
 
-    /// The linear local index of the work-item whose local ids are the arguments after the first one.
+    /// Returns the linear local index of the work-item whose local ids are the arguments after the first argument.
     fn group_index(&mut self, call: &Call<'p>) -> Value {
         let mut index: Option<Value> = None;
         for (dimension, argument) in (0_u8..3).zip(1..call.values.len()).rev() {
@@ -218,11 +221,11 @@ impl<'p> Lowering<'p, '_> {
         index.unwrap_or_else(|| self.b.i32(0))
     }
 
-    /// A mask of 128 bits, as four words.
+    /// Returns the ballot mask of this kind for a lane: 128 bits, as four words.
     fn mask(&mut self, kind: MaskKind, lane: Value) -> Value {
         let mut words = Vec::new();
         for word in 0..4_i64 {
-            // The bits of this word that are below the lane: none, some, or all.
+            // `below` has the bits of this word below the lane: none, some, or all.
             let first = self.b.bin_int(BinOp::Sub, lane, word * 32);
             let low = self.b.bin_int(BinOp::SMax, first, 0);
             let below = self.low_bits(low);
@@ -245,7 +248,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&words)
     }
 
-    /// A word whose lowest `count` bits are set. All bits are set if `count` is 32 or more.
+    /// Returns a word whose lowest `count` bits are set. All bits are set if `count` is 32 or more.
     fn low_bits(&mut self, count: Value) -> Value {
         let all = self.b.cmp_int(CmpOp::UGe, count, 32);
         let one = self.b.i32(1);
@@ -255,7 +258,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(all, ones, some)
     }
 
-    /// The complement of word `index` of a mask, limited to the work-items of the subgroup.
+    /// Returns the complement of word `index` of a mask, limited to the work-items of the subgroup.
     fn complement_in_subgroup(&mut self, word: Value, index: i64) -> Value {
         let size = self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32);
         let rest = self.b.bin_int(BinOp::Sub, size, index * 32);
@@ -289,7 +292,8 @@ impl<'p> Lowering<'p, '_> {
                 let ballot = self.b.and(ballot, real);
                 let mut found = self.b.int(want, 0);
                 for step in 0..4_u8 {
-                    // A later word overrides the earlier ones.
+                    // The loop keeps the last word that is not zero, so it visits the words in the opposite order for
+                    // the lowest bit.
                     let lane = if lowest { 3 - step } else { step };
                     let word = self.b.extract(ballot, lane);
                     let any = self.b.cmp_int(CmpOp::Ne, word, 0);

@@ -1,5 +1,5 @@
-//! Image functions (OpenCL C 6.15.15). They remain image operations until launch specialisation, when formats and
-//! samplers are known.
+//! Image functions (OpenCL C 6.15.15). They remain image operations of the IR until launch specialisation, when formats
+//! and samplers are known.
 
 use super::Call;
 use crate::ast::{ImageKind, ScalarKind};
@@ -15,7 +15,7 @@ const HEIGHT: u8 = 1;
 const DEPTH: u8 = 2;
 const ARRAY_SIZE: u8 = 3;
 
-/// The shape of an image type, and whether it is a depth image. `None` for a multisample image.
+/// Returns the shape of an image type, and whether it is a depth image. Returns `None` for a multisample image.
 const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     Some(match kind {
         ImageKind::Image1d | ImageKind::Image1dBuffer => (ImageShape::D1, false),
@@ -31,8 +31,8 @@ const fn shape(kind: ImageKind) -> Option<(ImageShape, bool)> {
     })
 }
 
-/// The channel type of an access whose colour has components of this scalar type. Half precision is accessed as single
-/// precision.
+/// Returns the channel type of an image access. `kind` is the scalar type of the colour's components. Half precision is
+/// accessed as single precision.
 const fn colour(kind: ScalarKind) -> Colour {
     match kind {
         ScalarKind::Int => Colour::Int,
@@ -42,7 +42,7 @@ const fn colour(kind: ScalarKind) -> Colour {
 }
 
 impl<'p> Lowering<'p, '_> {
-    /// The shape of the image argument, and whether it is a depth image.
+    /// Returns the shape of the image argument, and whether it is a depth image.
     fn image_shape(&mut self, call: &Call<'p>) -> (ImageShape, bool) {
         let kind = call.exprs.first().and_then(|expr| match *self.kind(expr.ty) {
             TyKind::Image(kind, _) => shape(kind),

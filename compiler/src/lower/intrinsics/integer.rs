@@ -71,7 +71,8 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The sum of products of the lanes of the first two arguments. A third argument is added with saturation.
+    /// Returns the sum of the products of the lanes of the first two arguments. A third argument is added with
+    /// saturation.
     pub(super) fn integer_dot(&mut self, call: &Call<'p>) -> Value {
         let result = self.result(call);
         let signed = self.arithmetic(call.ty).is_signed();
@@ -94,14 +95,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.resize(sum, signed, result)
     }
 
-    /// A number whose lowest `count` bits are set.
+    /// Returns a number whose lowest `count` bits are set.
     fn low_ones(&mut self, ty: Type, count: Value) -> Value {
         let width = ty.scalar().map_or(32, Scalar::bits);
         let all = self.b.int(ty, -1);
         let full = self.b.int(ty, i64::from(width));
         let above = self.b.sub(full, count);
         let some = self.b.bin(BinOp::LShr, all, above);
-        // The shift amount counts modulo the width. So a shift by the whole width has no effect.
+        // A shift amount counts modulo the width. For a `count` of 0, the shift by the whole width has no effect.
         let none = self.b.int(ty, 0);
         let empty = self.b.cmp_int(CmpOp::Eq, count, 0);
         self.b.select(empty, none, some)
@@ -134,7 +135,8 @@ impl<'p> Lowering<'p, '_> {
             let field = self.b.bin(BinOp::LShr, base, offset);
             return self.b.and(field, ones);
         }
-        // Shifts the field to the top and then back, with sign. A shift by the whole width has no effect.
+        // Shifts the field to the top and then back, with sign. If `count` is 0, the shift by the whole width has no
+        // effect.
         let width = i64::from(ty.scalar().map_or(32, Scalar::bits));
         let full = self.b.int(ty, width);
         let unused = self.b.sub(full, count);
@@ -164,7 +166,7 @@ impl<'p> Lowering<'p, '_> {
         if width < 32 {
             return self.mad_sat_wide(a, b, c, ty.with_scalar(Scalar::I32), signed);
         }
-        // The high and low words of the product, and the carry of the sum.
+        // `high` and `low` are the words of the product. `carry` is the carry of the sum of `low` and `c`.
         let high = self.b.bin(if signed { BinOp::SMulHi } else { BinOp::UMulHi }, a, b);
         let low = self.b.mul(a, b);
         let sum = self.b.add(low, c);
@@ -188,7 +190,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.select(fits, sum, limit)
     }
 
-    /// `mad_sat` of 8 and 16 bits, computed in 32 bits.
+    /// Lowers `mad_sat` of 8 and 16 bits in 32-bit arithmetic.
     fn mad_sat_wide(&mut self, a: Value, b: Value, c: Value, wide: Type, signed: bool) -> Value {
         let ty = self.b.ty(a);
         let width = ty.scalar().map_or(16, Scalar::bits);

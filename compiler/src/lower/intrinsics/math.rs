@@ -62,7 +62,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.math(math, &values)
     }
 
-    /// The magnitude of `x` with the sign of `y`, by their bits.
+    /// Returns the magnitude of `x` with the sign of `y`, by their bits.
     pub(super) fn copysign(&mut self, x: Value, y: Value) -> Value {
         let float = self.b.ty(x);
         let ty = bits_type(float);
@@ -74,7 +74,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bitcast(result, float)
     }
 
-    /// A quiet NaN whose payload is the argument.
+    /// Returns a quiet NaN whose payload is the argument.
     fn nan(&mut self, call: &Call<'p>) -> Value {
         let code = self.value(call, 0);
         let ty = self.b.ty(code);
@@ -102,14 +102,14 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::FMul, square, slope)
     }
 
-    /// 1 or -1 by the sign of the argument. A zero is returned unchanged, and 0 for a NaN.
+    /// Lowers `sign`. The result is 1 or -1 with the sign of the argument, a zero for the same zero, and 0 for a NaN.
     pub(super) fn sign(&mut self, x: Value) -> Value {
         let ty = self.b.ty(x);
         let (zero, one, minus_one) = (self.b.float(ty, 0.0), self.b.float(ty, 1.0), self.b.float(ty, -1.0));
         let above = self.b.cmp(CmpOp::FGt, x, zero);
         let below = self.b.cmp(CmpOp::FLt, x, zero);
         let nan = self.b.is_nan(x);
-        // A value that compares equal to zero may be a denormal.
+        // A denormal may compare equal to zero. Its result is then a zero with its sign.
         let signed_zero = self.copysign(zero, x);
         let result = self.b.select(nan, zero, signed_zero);
         let result = self.b.select(below, minus_one, result);

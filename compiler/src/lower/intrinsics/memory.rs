@@ -19,8 +19,8 @@ impl<'p> Lowering<'p, '_> {
         self.element_address(pointer, index, signed, stride, false)
     }
 
-    /// Lowers `vloadn`. The pointer is aligned to one element. Vectors of three lanes are three elements apart, not
-    /// four.
+    /// Lowers `vloadn`. The pointer is only guaranteed to be aligned to one element. Consecutive vectors of three lanes
+    /// are three elements apart, not four.
     pub(super) fn vload(&mut self, call: &Call<'p>) -> Value {
         let arith = self.arithmetic(call.ty);
         let size = lane_size(arith);
@@ -37,7 +37,7 @@ impl<'p> Lowering<'p, '_> {
         None
     }
 
-    /// Distance in bytes between vectors of halves, and their alignment in bytes.
+    /// Returns the distance in bytes between consecutive vectors of halves, and their alignment in bytes.
     fn half_layout(lanes: u8, aligned: bool) -> (u32, u32) {
         let lanes = u32::from(lanes);
         if aligned {
@@ -70,15 +70,17 @@ impl<'p> Lowering<'p, '_> {
         let language = &self.shared.target.language;
         let is_nearest = matches!(rounding, None | Some(Rounding::Rte));
         let may_use_device = language.rounds_to_half || (rounding.is_none() && self.shared.options.fast_relaxed_math);
-        // Devices differ in rounding to half and in denormals. The device converts `float` with rounding to nearest if
-        // that is exact, or if -cl-fast-relaxed-math permits it. Otherwise, the conversion uses integers.
+        // Devices differ in rounding to half and in denormals. The device's conversion from `float` is used to round to
+        // nearest, if it rounds correctly or -cl-fast-relaxed-math permits errors. Otherwise, the conversion uses
+        // integers.
         let half = match rounding {
             _ if language.fp16 && arith.kind == ScalarKind::Float && is_nearest && may_use_device => {
                 self.b.cast(CastOp::FToF, data, Type::of(Scalar::F16, arith.lanes))
             }
             _ => {
                 let bits = self.b.float_to_half_bits(data, rounding.unwrap_or(Rounding::Rte));
-                // Loads also use this element type, so that all accesses to a buffer of halves have the same type.
+                // Loads use the type `half` if the device has it, so that all accesses to a buffer of halves have the
+                // same type.
                 if self.shared.target.language.fp16 { self.b.bitcast(bits, Type::of(Scalar::F16, arith.lanes)) } else { bits }
             }
         };

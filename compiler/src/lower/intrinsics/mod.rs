@@ -173,7 +173,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
             Intrinsic::WaitGroupEvents => self.wait_group_events(),
             Intrinsic::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
-            // A hint. The evaluation of its arguments is the only effect.
+            // `prefetch` is a hint and emits nothing. Its arguments have been evaluated.
             Intrinsic::Prefetch => None,
 
             Intrinsic::ToGlobal | Intrinsic::ToLocal | Intrinsic::ToPrivate => Some(self.narrow_space(&call)),
@@ -195,7 +195,7 @@ impl<'p> Lowering<'p, '_> {
         })
     }
 
-    /// The arithmetic type of argument `index`.
+    /// Returns the arithmetic type of argument `index`.
     fn arg_type(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         match call.exprs.get(index) {
             Some(expr) => self.arithmetic(expr.ty),
@@ -203,19 +203,20 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// The arithmetic type that pointer argument `index` points to.
+    /// Returns the arithmetic type that pointer argument `index` points to.
     fn pointee(&mut self, call: &Call<'p>, index: usize) -> ArithType {
         let pointee = call.exprs.get(index).and_then(|expr| match self.kind(expr.ty) {
             TyKind::Pointer { pointee, .. } => self.arith_type(pointee.ty),
             _ => None,
         });
         pointee.unwrap_or_else(|| {
-            self.b.fail("built-in function requires a pointer to scalars or vectors");
+            self.b.fail("internal error: a built-in function with a pointer that does not point to scalars or vectors");
             ArithType::new(ScalarKind::Int, 1)
         })
     }
 
-    /// All arguments with the lane count of the widest argument, and the arithmetic type of the first one.
+    /// Splats all arguments to the lane count of the widest argument. Also returns the arithmetic type of the first
+    /// argument, with this lane count.
     fn operands(&mut self, call: &Call<'p>) -> (Vec<Value>, ArithType) {
         let lanes = call.values.iter().map(|&value| self.b.ty(value).lanes()).max().unwrap_or(1);
         let values = call.values.iter().map(|&value| self.b.splat(value, lanes)).collect();

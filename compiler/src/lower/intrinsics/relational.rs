@@ -1,4 +1,5 @@
-//! Relational functions (6.15.6). Classification tests the bits: drivers may optimise floating-point tests away.
+//! Relational functions (6.15.6). `isnan` and similar functions test the bits: drivers may optimise floating-point
+//! tests away.
 
 use super::super::convert::bits_type;
 use super::super::function::Lowering;
@@ -81,7 +82,7 @@ impl<'p> Lowering<'p, '_> {
         self.b.bin(BinOp::Or, x, y)
     }
 
-    /// The bits of the smallest normal number.
+    /// Returns the bits of the smallest normal number.
     fn least_normal(&mut self, float: Type) -> Value {
         let mantissa = match float.scalar() {
             Some(Scalar::F16) => 10,

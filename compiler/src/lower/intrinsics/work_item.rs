@@ -6,7 +6,7 @@ use super::atomic::Order;
 use crate::builtins::Intrinsic;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Fence, Op, Space, Type, Value, WorkItem};
 
-/// CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE, CLK_IMAGE_MEM_FENCE.
+/// The flags CLK_LOCAL_MEM_FENCE, CLK_GLOBAL_MEM_FENCE and CLK_IMAGE_MEM_FENCE.
 const LOCAL_FENCE: u64 = 1;
 const GLOBAL_FENCE: u64 = 2;
 const IMAGE_FENCE: u64 = 4;
@@ -40,7 +40,7 @@ impl<'p> Lowering<'p, '_> {
                 let left = self.b.sub(all, before);
                 self.b.bin(BinOp::UMin, most, left)
             }
-            // The device's query may omit a partial last subgroup.
+            // Computes the number, because the device's query may omit a partial last subgroup.
             Intrinsic::GetNumSubGroups | Intrinsic::GetEnqueuedNumSubGroups => {
                 let most = self.query(WorkItem::SubgroupSize);
                 let all = if op == Intrinsic::GetNumSubGroups { self.group_size() } else { self.enqueued_group_size() };
@@ -92,7 +92,7 @@ impl<'p> Lowering<'p, '_> {
         result.unwrap_or_else(|| self.b.int(ty, 0))
     }
 
-    /// The linear local id, as an `i32`.
+    /// Returns the linear local id, as an `i32`.
     pub(super) fn local_linear_id(&mut self) -> Value {
         let mut result = self.query(WorkItem::LocalId(2));
         for dimension in [1, 0] {
@@ -104,17 +104,17 @@ impl<'p> Lowering<'p, '_> {
         result
     }
 
-    /// Number of work-items of the current work-group, as an `i32`.
+    /// Returns the number of work-items of the current work-group, as an `i32`.
     pub(super) fn group_size(&mut self) -> Value {
         self.size_product(WorkItem::LocalSize)
     }
 
-    /// Number of work-items of a full work-group, as an `i32`.
+    /// Returns the number of work-items of a full work-group, as an `i32`.
     fn enqueued_group_size(&mut self) -> Value {
         self.size_product(WorkItem::EnqueuedLocalSize)
     }
 
-    /// The product of the values of a query in the three dimensions.
+    /// Returns the product of the values of a query in the three dimensions.
     fn size_product(&mut self, query: fn(u8) -> WorkItem) -> Value {
         let mut result = self.query(query(0));
         for dimension in [1, 2] {
@@ -162,7 +162,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.bits(ty, flags)
     }
 
-    /// Finds the address space at run time: a cast to an address space gives null if the pointer points to another one.
+    /// Finds the address space at run time. A cast to an address space gives null if the pointer points to another
+    /// address space.
     fn get_generic_fence(&mut self, call: &Call<'p>, pointer: Value) -> Value {
         let ty = self.result(call);
         let mut flags = self.b.bits(ty, 0);

@@ -51,7 +51,7 @@ pub(super) fn float(bits: u64, scalar: Scalar) -> f64 {
     }
 }
 
-/// The bits of the float nearest to `value`.
+/// Returns the bits of the float nearest to `value`.
 pub(super) fn bits(value: f64, scalar: Scalar) -> u64 {
     super::super::builder::float_bits(scalar, value)
 }

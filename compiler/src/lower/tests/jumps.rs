@@ -64,11 +64,11 @@ struct Generator {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Expressions {
     None,
-    /// `break`, `continue` and `return` out of them.
+    /// `break`, `continue` and `return` out of statement expressions.
     Leaving,
     /// `Leaving`, and one label in each statement expression. Only `goto`s in the statement expression jump to it.
     WithLabels,
-    /// Labels anywhere in statement expressions, and `goto`s out of them to any label.
+    /// Labels anywhere in statement expressions, and `goto`s out of statement expressions to any label.
     Irregular,
 }
 

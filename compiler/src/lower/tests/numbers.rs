@@ -8,7 +8,7 @@ use crate::lower::builder::Builder;
 use crate::lower::types::ArithType;
 use crate::thir::Rounding;
 
-/// A module with a function of one parameter.
+/// Builds a module with a function of one parameter.
 fn unary(from: Type, to: Type, body: impl FnOnce(&mut Builder, Value) -> Value) -> Module {
     let mut function = Function::new("f", to);
     let param = function.new_value(from);
@@ -25,7 +25,7 @@ fn apply(module: &Module, x: u64) -> u64 {
     call(module, &[x]).expect("it runs")
 }
 
-/// Floats for tests of conversions: special values, values near powers of two, and random ones.
+/// Returns floats for tests of conversions: special values, values near powers of two, and random values.
 fn float_samples() -> Vec<f64> {
     let mut samples = vec![0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 5e-324, f64::MAX];
     for exponent in -160..140 {
@@ -48,7 +48,7 @@ fn float_samples() -> Vec<f64> {
     samples
 }
 
-/// The half that a rounding mode gives, found by a search of all halves. Halves of one sign are ordered by their bits.
+/// Returns the half that a rounding mode gives. Searches all halves. Halves of one sign are ordered by their bits.
 fn half_reference(x: f64, mode: Rounding) -> u16 {
     if x.is_nan() {
         return half::f16::NAN.to_bits();
@@ -64,7 +64,7 @@ fn half_reference(x: f64, mode: Rounding) -> u16 {
     let sign = if x.is_sign_negative() { 0x8000 } else { 0 };
     let result = match mode {
         Rounding::Rte => {
-            // In place of infinity: the next power of two.
+            // To round to nearest, infinity counts as the next power of two.
             let top = if above == 0x7c00 { 65536.0 } else { value(above) };
             let (up, down) = (top - magnitude, magnitude - value(below));
             if below == above || up > down || (up == down && below % 2 == 0) { below } else { above }

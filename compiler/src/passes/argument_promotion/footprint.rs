@@ -14,7 +14,7 @@ pub(super) enum Footprint {
     Fixed(Vec<Access>),
     /// Possibly every byte of the object.
     Whole {
-        /// The scalar type of all accesses. If they differ, an integer type with the size of the smallest one.
+        /// The scalar type of all accesses. If their types differ, an integer type with the size of the smallest type.
         unit: Scalar,
         /// Whether the function stores to the object.
         written: bool,
@@ -28,7 +28,7 @@ pub(super) struct Access {
     pub offset: i64,
     pub size: u32,
     pub ty: Type,
-    /// In bytes, a power of two.
+    /// The alignment of the access in bytes, a power of two.
     pub align: u32,
     pub writes: bool,
 }
@@ -42,12 +42,12 @@ impl Footprint {
     }
 }
 
-/// Limit for the parameters of a function.
+/// Maximum number of parameters of a function that is analysed.
 const MAX_PARAMS: usize = 64;
 
-/// Whether a function only accesses constants, its own variables, and private memory through its parameters, and does
-/// not let a pointer escape. If `buffers`, it may also access global memory through its parameters, and contain the
-/// operations that [`is_supported_in_functions`] accepts.
+/// Whether a function lets no pointer escape, and accesses only constants, its own variables, and private memory that
+/// its parameters point to. If `buffers`, it may also access global memory that its parameters point to, and contain
+/// the operations that [`is_supported_in_functions`] accepts.
 pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers: bool) -> bool {
     let reached = |space: Space| matches!(space, Space::Private | Space::Generic) || (buffers && space == Space::Global);
     let is_reached = |value: Value| function.ty(value).space().is_some_and(reached);
@@ -61,7 +61,8 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers
         closed &= match &inst.op {
             op if is_of_kernel(op, module) => buffers && is_supported_in_functions(op, function),
             Op::Copy { .. } | Op::Zero { .. } | Op::Cast(CastOp::PtrToInt | CastOp::IntToPtr, _) => false,
-            // A generic pointer does not identify the buffer that it points into.
+            // A function must not convert a buffer pointer: a generic pointer does not identify the buffer that it
+            // points into.
             Op::Cast(CastOp::SpaceCast, from) => function.ty(*from) != Type::Ptr(Space::Global),
             Op::Cmp(_, a, _) if buffers => !pointer(a),
             Op::GlobalAddr(_) | Op::VarAddr(_) | Op::PtrAdd(..) => true,
@@ -69,7 +70,7 @@ pub(in crate::passes) fn is_closed(function: &Function, module: &Module, buffers
             Op::Load { ptr, .. } => {
                 !inst.results.iter().any(pointer) && (is_reached(*ptr) || function.ty(*ptr) == Type::Ptr(Space::Constant))
             }
-            // Pointers from control flow have no single known object.
+            // A pointer that is a loop parameter, or a result of control flow, has no single known object.
             Op::Loop { params, .. } => !inst.results.iter().chain(params).any(pointer),
             op => op.is_terminator() || !inst.results.iter().any(pointer),
         };
@@ -93,15 +94,16 @@ fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
         )
         | Op::MemFence(_)
         | Op::Printf { format: Some(_), .. } => true,
-        // Other atomics may need locks.
+        // Atomics of other types or in other memory may need locks, so they are only supported in kernels.
         Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => ty == Scalar::I32 && function.ty(ptr) == Type::Ptr(Space::Global),
         _ => false,
     }
 }
 
-/// The footprint of each parameter of a function. `None` for parameters that are not pointers, and for pointers to
-/// global memory. `known`: the footprints of its callees with pointer parameters. `dynamic_params`: whether the offset
-/// of each parameter in the object that it points into is only known at run time.
+/// Computes the footprint of each parameter of a function. The footprint is `None` for a parameter that is not a
+/// pointer, and for a pointer to global memory. `known` has the footprints of the function's callees with pointer
+/// parameters. `dynamic_params` tells for each parameter whether its offset in the object that it points into is only
+/// known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,
@@ -185,7 +187,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Adds the accesses of a callee.
+    /// Adds the accesses of a callee to the accesses of this function.
     fn call(&mut self, callee: Func, args: &[Value]) {
         let Some(footprints) = self.known.get(&callee) else { return };
         for (arg, footprint) in args.iter().zip(footprints) {

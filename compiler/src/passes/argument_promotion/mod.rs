@@ -11,18 +11,18 @@
 //! ```
 //! In shaders, functions cannot have pointers to private memory as parameters. Calls with such pointers must be
 //! inlined, unless the pointers are removed. If functions call each other many times, inlining expands ten thousand
-//! instructions to millions. Functions that are not inlined ([`super::inline::Policy`]) therefore get this form. No
-//! address of a variable leaves its function, and `sroa` promotes the variables of caller and callee.
+//! instructions to millions. Functions that are not inlined ([`super::inline::Policy`]) therefore get this form. After
+//! this pass, no address of a variable leaves its function, so `sroa` promotes the variables of caller and callee.
 //!
 //! # Passed bytes
-//! If all accesses of the function have constant offsets from the pointer, these bytes are passed. They are divided
-//! into the slices that `sroa` would use. Otherwise the whole object is passed, with the offset as an additional
-//! argument. The largest object of all calls determines the size.
+//! If all accesses of the function have constant offsets from the pointer, only the accessed bytes are passed. They are
+//! divided into the slices that `sroa` would use. Otherwise the whole object is passed, with the offset of the pointer
+//! as an additional argument. The size of the passed object is that of the largest object of all calls.
 //!
 //! # Limits
 //!
-//! If one of these conditions holds for a call, the function is inlined, or called with addresses on targets that
-//! support this:
+//! If one of these conditions holds for a call, the function is inlined. Targets that support pointer parameters may
+//! call the function with addresses instead:
 //! * A pointer argument does not have a single known object, or pointers are stored in memory.
 //! * Two pointer arguments alias, and the function stores through one of them.
 //! * The function would have more than [`MAX_VALUES`] arguments or results, or its accesses cannot be divided into
@@ -41,8 +41,8 @@ use footprint::Footprint;
 pub(super) use footprint::is_closed;
 use sites::{Object, Site, Sites};
 
-/// Limit for the arguments and for the results of a function, in vectors of up to four lanes. SPIR-V allows 255
-/// arguments, but copying must not cost more than the function's own work.
+/// Maximum number of arguments, and of results, of a function. Vectors of up to four lanes count as one. SPIR-V allows
+/// 255 arguments, but copying must not cost more than the function's own work.
 const MAX_VALUES: usize = 160;
 
 /// Objects with more scalars are passed as vectors of four lanes.
@@ -76,7 +76,7 @@ struct Part {
     /// Offset in the variable, in bytes.
     offset: u32,
     ty: Type,
-    /// In bytes, a power of two.
+    /// The alignment in bytes, a power of two.
     align: u32,
     /// Whether the value is also a result.
     written: bool,
@@ -106,8 +106,8 @@ pub(super) fn has_pointer_params(function: &Function) -> bool {
     function.params.iter().any(|&param| matches!(function.ty(param), Type::Ptr(_)))
 }
 
-/// Plans the parameters of every function that is called with pointers. `order`: all functions, callees first.
-/// `by_address`: functions that keep their pointer parameters.
+/// Plans the parameters of every function that is called with pointers. `order` contains all functions, callees first.
+/// `by_address` contains the functions that keep their pointer parameters.
 ///
 /// # Errors
 ///
@@ -136,7 +136,8 @@ pub(super) fn plan(module: &Module, order: &[Func], ptr_size: u32, by_address: &
     if planner.refused.is_empty() { Ok(plan) } else { Err(planner.refused) }
 }
 
-/// The callee, and for each pointer argument its parameter index and the object and offset that it points to.
+/// The callee of a call. For each pointer argument, the parameter index, and the object and offset that the argument
+/// points to.
 type Call = (Func, Vec<(usize, Site)>);
 
 struct Planner<'m> {
@@ -144,11 +145,11 @@ struct Planner<'m> {
     ptr_size: u32,
     by_address: &'m FxHashSet<Func>,
     footprints: FxHashMap<Func, Vec<Option<Footprint>>>,
-    /// For each caller: its calls of functions with a footprint.
+    /// For each caller, its calls of functions with a footprint.
     calls: FxHashMap<Func, Vec<Call>>,
     objects: FxHashMap<(Func, usize), Objects>,
-    /// Parameters whose offset in the object is not constant in some call. The whole object is passed for them: the
-    /// address of the accessed bytes is not known before the call.
+    /// Parameters whose offset in the object is not constant in some call. For these parameters, the whole object is
+    /// passed, because the address of the accessed bytes is not known before the call.
     dynamic_params: FxHashSet<(Func, usize)>,
     refused: Vec<Func>,
 }
@@ -162,7 +163,8 @@ impl Planner<'_> {
         for &func in order {
             let function = &self.module.functions[func.index()];
             if function.kernel.is_none() && has_pointer_params(function) && !self.by_address.contains(&func) {
-                // A callee without footprint keeps its pointers, which may come from a parameter of this function.
+                // A callee without footprint keeps its pointer parameters. The passed pointers may come from a
+                // parameter of this function, so this function is refused as well.
                 let is_unknown =
                     |callee: &Func| !self.footprints.contains_key(callee) && has_pointer_params(&self.module.functions[callee.index()]);
                 if callees(function).iter().any(is_unknown) {
@@ -208,8 +210,8 @@ impl Planner<'_> {
         footprint.is_some_and(|footprint| matches!(footprint, Footprint::Whole { .. }))
     }
 
-    /// Plans the parameters, callers first: the size of an object may depend on a parameter of the caller. Functions
-    /// that need too many values are added to `refused`.
+    /// Plans the parameters, callers first, because the size of an object may depend on a parameter of the caller. Adds
+    /// functions that need too many values to `refused`.
     fn shapes(&mut self, order: &[Func]) -> Plan {
         let mut plan = Plan::default();
         for &func in order.iter().rev() {
@@ -235,10 +237,11 @@ impl Planner<'_> {
         plan
     }
 
-    /// The callees for which a passed value would cross the start or end of a variable of the caller.
+    /// Finds the callees for which a passed value would cross the start or end of a variable of the caller.
     fn crossing_callees(&self, plan: &Plan) -> Vec<Func> {
         let crosses = |func: &Func, callee: Func, (index, site): &(usize, Site)| {
-            // A parameter of the caller contains all bytes that the caller passes to other functions.
+            // Only variables are checked. The variable of a caller's parameter contains all bytes that the caller
+            // passes on.
             let (Object::Variable(var), Some(shape)) = (site.object, plan.shape(callee, *index)) else { return false };
             let size = i64::from(self.module.functions[func.index()].vars[var.index()].size);
             let start = shape.first.map_or(0, |first| site.constant + first);
@@ -262,7 +265,7 @@ impl Plan {
         self.shapes.is_empty()
     }
 
-    /// Size in bytes of an object of the caller `function`.
+    /// Returns the size in bytes of an object of the caller `function`.
     fn object_size(&self, function: &Function, func: Func, object: Object) -> u32 {
         match object {
             Object::Variable(var) => function.vars[var.index()].size,
@@ -275,7 +278,7 @@ impl Plan {
     }
 }
 
-/// The number of parameters or results of a function, whichever is larger, in vectors of up to four lanes.
+/// Returns the number of parameters or results of a function, whichever is larger, in vectors of up to four lanes.
 fn value_count(function: &Function, shapes: &[Option<Shape>]) -> usize {
     let chunks = |ty: Type| usize::from(ty.lanes().max(1)).div_ceil(4);
     let parts = || shapes.iter().flatten().flat_map(|shape| &shape.slices);
@@ -285,7 +288,8 @@ fn value_count(function: &Function, shapes: &[Option<Shape>]) -> usize {
     given.max(returned)
 }
 
-/// The replacement of a pointer; `None` if it needs too many values or the accesses cannot be divided into values.
+/// Returns the replacement of a pointer. Returns `None` if it needs too many values, or if the accesses cannot be
+/// divided into values.
 fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     match footprint {
         Footprint::Fixed(accesses) => fixed_shape(accesses),
@@ -293,8 +297,8 @@ fn shape(footprint: &Footprint, objects: Objects) -> Option<Shape> {
     }
 }
 
-/// The replacement that contains the accessed bytes. The variable starts at a multiple of 16 bytes from the pointer, so
-/// that accesses keep their alignment.
+/// Returns the replacement with only the accessed bytes. The variable starts at a multiple of 16 bytes from the
+/// pointer, so that accesses keep their alignment.
 fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     let first = accesses.iter().map(|access| access.offset).min().unwrap_or(0).div_euclid(OBJECT_ALIGN) * OBJECT_ALIGN;
     let var_offset = |access: &footprint::Access| u32::try_from(access.offset - first).ok();
@@ -318,15 +322,15 @@ fn fixed_shape(accesses: &[footprint::Access]) -> Option<Shape> {
     Some(Shape { slices, first: Some(first), size })
 }
 
-/// The alignment of an address that is `offset` bytes after an address with alignment `align`.
+/// Returns the alignment of an address that is `offset` bytes after an address with alignment `align`.
 const fn align_at(align: u32, offset: u32) -> u32 {
     let own = if offset == 0 { align } else { 1 << offset.trailing_zeros() };
     if own < align { own } else { align }
 }
 
-/// The replacement that contains the whole object: as scalars with the size of its accesses, or as vectors of four if
-/// there are too many scalars. `None` if there are too many values, or if the size of an object is not a multiple of
-/// the scalar size.
+/// Returns the replacement with the whole object. The values are scalars with the size of the accesses, or vectors of
+/// four if there are too many scalars. Returns `None` if there are too many values, or if the size of an object is not
+/// a multiple of the scalar size.
 fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     let bytes = unit.size();
     if objects.largest == 0 || !objects.divisor.is_multiple_of(bytes) {
@@ -341,8 +345,8 @@ fn whole_shape(unit: Scalar, written: bool, objects: Objects) -> Option<Shape> {
     Some(Shape { slices: (0..objects.largest / step).map(part).collect(), first: None, size: objects.largest })
 }
 
-/// Rewrites the functions of a plan and all calls of them. `order`: all functions, callees first. Returns the changed
-/// functions in this order.
+/// Rewrites the functions of a plan and all calls of them. `order` contains all functions, callees first. Returns the
+/// changed functions in this order.
 pub(super) fn run(module: &mut Module, order: &[Func], plan: &Plan) -> Vec<Func> {
     order.iter().copied().filter(|&func| rewrite::function(&mut module.functions[func.index()], func, plan)).collect()
 }

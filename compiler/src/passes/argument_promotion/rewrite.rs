@@ -26,7 +26,7 @@ pub(super) fn function(function: &mut Function, func: Func, plan: &Plan) -> bool
     true
 }
 
-/// For each call that changes, in program order: the targets of its arguments.
+/// Returns the targets of the arguments of each call that changes, in program order.
 fn sites_of_calls(function: &Function, plan: &Plan) -> Vec<Vec<Option<Site>>> {
     let sites = Sites::of(function);
     let mut list = Vec::new();
@@ -50,8 +50,8 @@ fn address(at: &mut Cursor<'_>, var: Var, offset: u32) -> Value {
     at.ptr_add(start, offset)
 }
 
-/// Creates the variables that replace the pointees. The function initialises them from parameters at its start. At its
-/// end, it returns the parts that it may have written.
+/// Creates the variables that replace the pointees. The function initialises these variables from parameters at its
+/// start. Where it returns, it also returns the parts that it may have written.
 fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
     let span = function.body.insts.first().map_or(Span::NONE, |inst| inst.span);
     let mut prologue = Vec::new();
@@ -73,7 +73,7 @@ fn parameters(function: &mut Function, shapes: &[Option<Shape>]) {
                 written.push((var, *part));
             }
         }
-        // The former parameter becomes a pointer into the variable.
+        // The former parameter becomes a pointer into the new variable.
         let offset = match shape.first {
             Some(first) => function.emit_bits(&mut prologue, span, Type::I32, u64::from((-first) as u32)),
             None => {
@@ -147,7 +147,7 @@ impl Calls<'_> {
             let start = shape.first.map_or(0, |first| site.constant + first);
             for part in &shape.slices {
                 let first = start + i64::from(part.offset);
-                // The callee does not access bytes outside of the object.
+                // The callee does not access bytes outside of the object, so parts outside of the object are undefined.
                 let in_object = u32::try_from(first).ok().filter(|_| first + i64::from(part.ty.access_size(8)) <= size);
                 let value = match in_object {
                     Some(offset) => {

@@ -1,10 +1,10 @@
-//! The objects that the pointer arguments of calls point into.
+//! Finds the objects that the pointer arguments of calls point into.
 
 use super::footprint::Footprint;
 use crate::analysis::definitions::Definitions;
 use crate::ir::{CastOp, Function, KernelParam, Op, Space, Type, Value, Var};
 
-/// The object that a pointer argument points into, and the offset in it.
+/// The object that a pointer argument points into, and the offset in the object.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     pub object: Object,
@@ -33,9 +33,11 @@ impl<'f> Sites<'f> {
         Self { function, known: Definitions::of(function) }
     }
 
-    /// The parameter index and target of each argument whose parameter has a footprint. `None` if memory cannot be
-    /// passed by value: an argument does not point into one known object, or two arguments alias and the callee stores
-    /// through one of them. Also `None` if a pointer to global memory does not point into a buffer argument.
+    /// Returns the parameter index and the target of each argument whose parameter has a footprint. Returns `None` if
+    /// memory cannot be passed by value, for one of these reasons:
+    /// * An argument does not point into one known object.
+    /// * Two arguments alias, and the callee stores through one of them.
+    /// * A pointer to global memory does not point into a buffer argument.
     pub(super) fn of_call(&self, args: &[Value], footprints: &[Option<Footprint>]) -> Option<Vec<(usize, Site)>> {
         let mut list: Vec<(usize, Site)> = Vec::new();
         for (index, (&arg, footprint)) in args.iter().zip(footprints).enumerate() {
@@ -56,8 +58,8 @@ impl<'f> Sites<'f> {
         Some(list)
     }
 
-    /// Whether a pointer to global memory is based on a parameter: a buffer of the kernel, or any parameter of another
-    /// function.
+    /// Whether a pointer to global memory is based on a parameter of this function. In a kernel, the parameter must be
+    /// a buffer.
     fn is_in_buffer(&self, pointer: Value) -> bool {
         let mut pointer = pointer;
         while let Some(op) = self.known.get(pointer) {
@@ -71,7 +73,8 @@ impl<'f> Sites<'f> {
         })
     }
 
-    /// The target of a pointer. `None` if it does not point into one object that is known when the program is built.
+    /// Returns the target of a pointer, or `None` if the pointer does not point into one object that is known when the
+    /// program is built.
     pub(super) fn site(&self, pointer: Value) -> Option<Site> {
         let (mut pointer, mut constant, mut terms) = (pointer, 0_i64, Vec::new());
         loop {
@@ -95,7 +98,7 @@ impl<'f> Sites<'f> {
     }
 }
 
-/// Whether two arguments of a call alias and one of them is stored to.
+/// Whether two arguments of a call alias and the callee stores through one of them.
 fn conflicts((one, at): (&Footprint, &Site), (other, there): (&Footprint, &Site)) -> bool {
     if at.object != there.object || !(one.is_written() || other.is_written()) {
         return false;

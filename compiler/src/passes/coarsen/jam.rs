@@ -19,7 +19,7 @@ pub(super) fn run(function: &mut Function, found: &CoarseningAnalysis) {
 struct Jam<'a> {
     function: &'a mut Function,
     found: &'a CoarseningAnalysis,
-    /// For each value that differs between work-items: the value of each work-item.
+    /// For each value that differs between work-items, its copies, one for each work-item.
     values: FxHashMap<Value, Vec<Value>>,
 }
 
@@ -29,7 +29,7 @@ struct Targets<'a> {
     yields: &'a [Value],
     breaks: &'a [Value],
     continues: &'a [Value],
-    /// Whether `yield` has one operand per work-item for every result, also for uniform ones.
+    /// Whether `yield` has one operand per work-item for every result, even for uniform results.
     all: bool,
 }
 
@@ -38,7 +38,7 @@ impl Jam<'_> {
         self.found.count as usize
     }
 
-    /// The value for work-item `lane`.
+    /// Returns the copy of a value for work-item `lane`.
     fn value(&self, value: Value, lane: usize) -> Value {
         self.values.get(&value).and_then(|values| values.get(lane)).copied().unwrap_or(value)
     }
@@ -51,7 +51,8 @@ impl Jam<'_> {
         values
     }
 
-    /// The new results or parameters of an instruction with regions: one per work-item for values that differ.
+    /// Creates the new results or parameters of an instruction with regions. A value that differs becomes one value per
+    /// work-item.
     fn define(&mut self, values: &[Value]) -> Vec<Value> {
         let mut list = Vec::new();
         for &value in values {
@@ -64,7 +65,8 @@ impl Jam<'_> {
         list
     }
 
-    /// The new operands of a terminator or loop: one per work-item for targets that differ, or if `all`.
+    /// Returns the new operands of a terminator or loop. There is one operand per work-item for targets that differ,
+    /// and for all targets if `all`.
     fn expand_operands(&self, from: &[Value], to: &[Value], all: bool) -> Vec<Value> {
         let mut list = Vec::new();
         for (&from, &to) in from.iter().zip(to) {
@@ -142,7 +144,7 @@ impl Jam<'_> {
         }
     }
 
-    /// Emits an instruction once, or once per work-item.
+    /// Emits an instruction once if its result is uniform, otherwise once per work-item.
     fn repeat(&mut self, inst: &Inst, out: &mut Vec<Inst>) {
         let once = match inst.results.first() {
             Some(&result) => !self.found.is_varying(result),
@@ -258,7 +260,8 @@ impl Jam<'_> {
         out.push(Inst { op: Op::If { cond: all, then: region, els: Region { insts: slow } }, results: defined, span });
     }
 
-    /// Emits a copy of an instruction with regions for each work-item. Returns the values of each result, by work-item.
+    /// Emits a copy of an instruction with regions for each work-item. Returns the copies of each result, one per
+    /// work-item.
     fn one_by_one(&mut self, inst: &Inst, out: &mut Vec<Inst>) -> Vec<Vec<Value>> {
         let mut results = vec![Vec::new(); inst.results.len()];
         for lane in 0..self.count() {

@@ -1,4 +1,4 @@
-//! How values differ between neighbouring work-items, and whether coarsening a kernel is profitable.
+//! Analyses how values differ between neighbouring work-items, and whether coarsening a kernel is profitable.
 
 use super::{WIDEST, element};
 use crate::analysis::alignment;
@@ -30,7 +30,7 @@ impl CoarseningAnalysis {
     }
 }
 
-/// Analyses a kernel for at most `most` work-items per invocation. `None` if coarsening is not possible or not
+/// Analyses a kernel for at most `most` work-items per invocation. Returns `None` if coarsening is not possible or not
 /// profitable.
 pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<CoarseningAnalysis> {
     let mut sizes = (u32::MAX, 0);
@@ -59,15 +59,15 @@ pub(super) fn analyse(function: &Function, body: &Region, most: u32) -> Option<C
     let mut has_unmerged = false;
     body.walk(&mut |inst| {
         if let Some((pointer, ty)) = access(function, inst) {
-            // Without a merge, the accesses of one instruction would be farther apart than before coarsening, and
-            // touch more cache lines.
+            // Coarsening without merging would move the accesses of one instruction farther apart, and they would touch
+            // more cache lines.
             has_unmerged |= matches!(found.variations[pointer.index()], Variation::Stride(_)) && !found.can_merge(pointer, ty);
         }
     });
     (!has_unmerged).then_some(found)
 }
 
-/// The pointer and type of a load or store; `None` for other instructions.
+/// Returns the pointer and type of a load or store, or `None` for other instructions.
 fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     match inst.op {
         Op::Load { ptr, .. } => Some((ptr, function.ty(*inst.results.first()?))),
@@ -76,14 +76,14 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, Type)> {
     }
 }
 
-/// Checks that work-items can be interleaved instruction by instruction. They must take the same path, except through
-/// branches without loops and jumps.
+/// Checks that work-items can be interleaved instruction by instruction. The work-items must take the same path, except
+/// through branches without loops and jumps.
 struct InterleavingCheck<'d> {
     divergence: &'d Divergence<'d>,
 }
 
 impl InterleavingCheck<'_> {
-    /// `divergent`: whether only some of the work-items may execute the region.
+    /// Checks a region. `divergent` tells whether only some of the work-items may execute it.
     fn can_interleave(&self, region: &Region, divergent: bool) -> bool {
         region.insts.iter().all(|inst| match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {

@@ -12,11 +12,14 @@
 //! interleaved instruction by instruction. Without coarsening, a kernel that copies bytes executes as many instructions
 //! as a kernel that copies `uint4`, but moves a sixteenth of the data.
 //!
-//! The pass only changes a kernel if this is profitable ([`lanes`] checks this). The kernel does not depend on its
-//! work-group ([`super::group_independent()`]). Its work-items take the same path except in branches without loops and
-//! jumps. All accesses with a constant nonzero stride can be merged. The body of a guard such as `if (i < n)` gets
-//! a second version. The launch ensures that the global size is a multiple of the number of work-items per invocation,
-//! and that enough invocations remain ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
+//! The pass only changes a kernel if [`lanes`] finds that this is profitable. All of these conditions must hold:
+//! * The kernel does not depend on its work-group ([`super::group_independent()`]).
+//! * Its work-items take the same path, except in branches without loops and jumps.
+//! * All accesses with a constant nonzero stride can be merged.
+//!
+//! The body of a guard such as `if (i < n)` gets a second version. The launch ensures that the global size is a
+//! multiple of the number of work-items per invocation, and that enough invocations remain
+//! ([`BindingKey::coarsen`](crate::launch::BindingKey::coarsen)).
 
 mod jam;
 mod lanes;
@@ -26,10 +29,10 @@ use rustc_hash::FxHashMap;
 use super::pass::Pass;
 use crate::ir::{Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
 
-/// Size limit in bytes of the merged accesses.
+/// Maximum size in bytes of a merged access.
 pub(super) const WIDEST: u32 = 16;
 
-/// Limit for the instructions of a coarsened kernel.
+/// Maximum number of instructions of a coarsened kernel.
 const MAX_INSTRUCTIONS: usize = 2048;
 
 /// This is a module pass, because it must inspect callees: it does not coarsen a kernel if a callee queries the global
@@ -50,8 +53,9 @@ pub const PASS: Pass = Pass::module("coarsen", |module, cx| {
     Ok(true)
 });
 
-/// Rewrites a kernel for at most `most` work-items per invocation (a power of two), and returns their number: 1 if
-/// the kernel does not change. Expects the form that `resolve_pointers` and `shrink_int64` produce.
+/// Rewrites a kernel for at most `most` work-items per invocation, a power of two. Returns the number of work-items per
+/// invocation, which is 1 if the kernel does not change. Expects the form that `resolve_pointers` and `shrink_int64`
+/// produce.
 pub fn run(function: &mut Function, most: u32) -> u32 {
     if most < 2 || function.kernel.is_none() || !function.vars.is_empty() {
         return 1;
@@ -80,7 +84,7 @@ fn structure_guards(body: &mut Region) {
     let Some(inst) = body.insts.last_mut() else { return };
     let span = inst.span;
     if !matches!(end.op, Op::Return(_)) {
-        // The rest never returns, so that the guard can stay.
+        // If the code after the guard does not return, the guard's `return` is the only one and can stay.
         body.insts.extend(rest);
         body.insts.push(end);
         return;
@@ -99,7 +103,7 @@ fn structure_guards(body: &mut Region) {
     body.insts.push(end);
 }
 
-/// Replaces all queries of the global id in dimension 0 by one at the start.
+/// Replaces all queries of the global id in dimension 0 by one query at the start of the kernel.
 fn query_id_once(function: &mut Function, body: &mut Region) {
     let mut others = Vec::new();
     body.walk(&mut |inst| {
@@ -127,15 +131,15 @@ fn remove(region: &mut Region, values: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Size in bytes of an access of type `ty`. `None` for `bool`, pointers, and sizes that are not a power of two: such
-/// accesses cannot be merged.
+/// Returns the size in bytes of an access of type `ty`. Returns `None` for accesses that cannot be merged: `bool`,
+/// pointers, and sizes that are not a power of two.
 pub(super) fn element(ty: Type) -> Option<u32> {
     let scalar = ty.scalar()?;
     let size = scalar.size() * u32::from(ty.lanes());
     (scalar != Scalar::Bool && size.is_power_of_two()).then_some(size)
 }
 
-/// The type in memory of `count` merged accesses of type `ty`, and the vector type of their values.
+/// Returns the type in memory of `count` merged accesses of type `ty`, and the vector type of their values.
 pub(super) fn wide(ty: Type, count: u32) -> Option<(Type, Type)> {
     let scalar = ty.scalar()?;
     let lanes = count * u32::from(ty.lanes());

@@ -20,8 +20,8 @@ impl Lower<'_> {
         let float = Type::Scalar(ty);
         match op {
             AtomicOp::Load if ty == integer => None,
-            // On devices whose only ordered atomics are read-modify-write operations, `crate::lower` emits a load with
-            // acquire order as `or` with 0.
+            // Emission supports these operations. `crate::lower` emits `or` with 0 for a load with acquire order, on
+            // devices whose only ordered atomics are read-modify-write operations.
             AtomicOp::Xchg | AtomicOp::Or if ty == Scalar::I16 => None,
             AtomicOp::Store if integer == Scalar::I16 => {
                 let value = self.as_bits(Type::Scalar(integer), value?);
@@ -54,7 +54,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers a compare-and-exchange of floats to one of integers. `None` for integers.
+    /// Lowers a compare-and-exchange of floats to a compare-and-exchange of integers. Returns `None` for integers.
     pub(super) fn compare_exchange(&mut self, ptr: Value, expected: Value, desired: Value, ty: Scalar) -> Option<Value> {
         let integer = match ty {
             Scalar::F16 => Scalar::I16,

@@ -1,5 +1,5 @@
-//! Lowers bit counts, bit reversal and `abs`. For bit counts and reversal, narrow types are extended to 32 bits, and 64
-//! bits are split into words.
+//! Lowers bit counts, bit reversal and `abs`. For bit counts and reversal, narrow types are extended to 32 bits, and
+//! 64-bit integers are split into words.
 //!
 //! Example: `popcount i16 %0` becomes `popcount i32 (zext %0)`.
 
@@ -7,7 +7,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// The replacement of an integer `math` operation; `None` if it is not lowered.
+    /// Returns the replacement of an integer `math` operation, or `None` if the operation is not lowered.
     pub(super) fn bit_function(&mut self, op: MathOp, a: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         match op {

@@ -2,15 +2,15 @@
 //! from the quotient.
 //!
 //! Divisions of 64-bit integers by constants become multiplications. The compilers of devices do this for 32-bit
-//! integers. For 64 bits they use a loop or a long function. On an H100, 600 iterations with two remainders take 41
-//! us instead of 213 us.
+//! integers. For 64 bits they use a loop or a long function. On an H100, a loop of 600 iterations with two remainders
+//! takes 41 us. With the driver's code, it takes 213 us.
 //!
 //! For a divisor `d` and `2^(l-1) < d <= 2^l`, let `m = floor(2^64 (2^l - d) / d) + 1`, and `t` the high half of `m n`.
 //! The quotient of `n` is `(t + (n - t) / 2) / 2^(l-1)`, rounded down (Granlund and Montgomery, "Division by Invariant
 //! Integers using Multiplication", 1994, figure 4.1).
 //!
-//! For half of all divisors, a 64-bit multiplier suffices: if `m d - 2^(64+s) <= 2^s` for `m = floor(2^(64+s) / d) +
-//! 1`, the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 of the same paper). For even divisors,
+//! For half of all divisors, a 64-bit multiplier suffices. Let `m = floor(2^(64+s) / d) + 1`. If `m d - 2^(64+s) <=
+//! 2^s`, the quotient is the high half of `m n`, divided by `2^s` (theorem 4.2 of the same paper). For even divisors,
 //! factors of 2 are shifted out first if a 64-bit multiplier then suffices.
 //!
 //! Signed division divides magnitudes: the quotient has the product of the signs, the remainder has the sign of the
@@ -23,9 +23,10 @@ use super::Lower;
 use crate::analysis::definitions::Constants;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Op, Region, Scalar, Type, Value};
 
-/// The operands for which both quotient and remainder are needed, with the same signedness. Constant divisors are
-/// excluded: for 32 bits, the compilers of devices share the quotient. For 64 bits, `Lower::divide` lowers both.
-pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
+/// Finds the operands for which both quotient and remainder are needed, with the same signedness. Excludes constant
+/// divisors: for 32 bits, the compilers of devices compute the quotient only once. For 64 bits, [`Lower::divide`]
+/// lowers both operations.
+pub(super) fn shared_quotients(body: &Region, known: &Constants) -> FxHashSet<(Value, Value)> {
     let (mut quotients, mut remainders) = (FxHashSet::default(), FxHashSet::default());
     body.walk(&mut |inst| match inst.op {
         Op::Bin(op @ (BinOp::UDiv | BinOp::SDiv), a, b) if known.bits(b).is_none() => {
@@ -40,7 +41,7 @@ pub(super) fn pairs(body: &Region, known: &Constants) -> FxHashSet<(Value, Value
     quotients.iter().filter(|&&found| both(found)).map(|&(_, a, b)| (a, b)).collect()
 }
 
-/// The multiplier `m` and the last shift for a divisor that is not a power of two.
+/// Returns the multiplier `m` and the last shift for a divisor that is not a power of two.
 fn magic(divisor: u64) -> (u64, u32) {
     let ceiling = 64 - (divisor - 1).leading_zeros();
     let rest = (1_u128 << ceiling) - u128::from(divisor);
@@ -49,7 +50,7 @@ fn magic(divisor: u64) -> (u64, u32) {
     (multiplier as u64, ceiling - 1)
 }
 
-/// A multiplier and a shift that suffice for dividends below `2^bits`; `None` if there are none.
+/// Returns a multiplier and a shift that suffice for dividends below `2^bits`, or `None` if there are none.
 fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
     let shift = 63 - divisor.leading_zeros();
     let power = 1_u128 << (64 + shift);
@@ -60,7 +61,7 @@ fn short_magic(divisor: u64, bits: u32) -> Option<(u64, u32)> {
 }
 
 impl Lower<'_> {
-    /// Lowers a division of 64-bit integers; `None` if it does not change.
+    /// Lowers a division of 64-bit integers. Returns `None` if the division does not change.
     pub(super) fn divide(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         if self.ty(b).scalar() != Some(Scalar::I64) {
             return None;
@@ -76,7 +77,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers an unsigned division by a constant. `None` if the code of the device is better.
+    /// Lowers an unsigned division by a constant. Returns `None` if the device's compiler emits better code.
     fn divide_by(&mut self, op: BinOp, a: Value, divisor: u64) -> Option<Value> {
         if divisor < 3 || divisor.is_power_of_two() {
             return None;
@@ -121,7 +122,7 @@ impl Lower<'_> {
         self.bin(BinOp::Sub, flipped, sign)
     }
 
-    /// The remainder by a divisor from 3 to 2^31 - 1. A quotient that may be too small by one is sufficient: its
+    /// Emits the remainder by a divisor from 3 to 2^31 - 1. A quotient that may be too small by one is sufficient. Its
     /// remainder is less than twice the divisor, fits a word, and is corrected in 32 bits.
     fn short_remainder(&mut self, a: Value, divisor: u64) -> Value {
         // The multiplier is too small by less than 1, and each of the three dropped low parts of the product is less
@@ -139,7 +140,7 @@ impl Lower<'_> {
         });
         let carries = self.bin(BinOp::Add, x, y);
         let high = self.bin(BinOp::Add, product, carries);
-        // For divisor 3, this is the quotient by 6.
+        // For divisor 3, `scale` is 6, so this is the quotient by 6.
         let quotient = self.bin_bits(BinOp::LShr, high, u64::from(shift));
         let [a, quotient] = [a, quotient].map(|value| self.cast(CastOp::Trunc, value, Scalar::I32));
         let rest = self.bin_bits(BinOp::Mul, quotient, scale);
@@ -155,7 +156,7 @@ impl Lower<'_> {
         self.cast(CastOp::ZExt, rest, Scalar::I64)
     }
 
-    /// A quotient or remainder of operands for which both are needed. Divides only once.
+    /// Emits a quotient or remainder of operands for which both are needed. Divides only once.
     pub(super) fn divide_once(&mut self, op: BinOp, a: Value, b: Value) -> Value {
         let signed = matches!(op, BinOp::SDiv | BinOp::SRem);
         let quotient = if let Some(&quotient) = self.quotients.get(&(signed, a, b)) {
@@ -171,13 +172,14 @@ impl Lower<'_> {
         }
         let product = self.bin(BinOp::Mul, quotient, b);
         let rest = self.bin(BinOp::Sub, a, product);
-        // For a division by zero, emission returns the quotient by one. The remainder must match it.
+        // For a division by zero, emission returns the quotient by one, which is the dividend. So the remainder must be
+        // 0.
         let is_zero = self.cmp_bits(CmpOp::Eq, b, 0);
         let zero = self.bits(self.ty(b), 0);
         self.select(is_zero, zero, rest)
     }
 
-    /// The unsigned quotient by a constant that is not a power of two.
+    /// Emits the unsigned quotient by a constant that is not a power of two.
     fn quotient(&mut self, a: Value, divisor: u64) -> Option<Value> {
         let twos = divisor.trailing_zeros();
         let short =

@@ -2,22 +2,22 @@
 //! `trunc` and `rint` of doubles, and conversions from `double` to `half`.
 //!
 //! `fma` is emulated in the next wider type, in which the product is exact. The sum is rounded to odd: if it is
-//! inexact, its last bit is set. Rounding it again to the requested type then gives the result of a single rounding
-//! (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE
-//! Transactions on Computers 57, 2008). This requires that the significand of the wider type has at least two more
-//! bits. Without a wider type, [`super::fma`] is used.
+//! inexact, its last bit is set. Rounding this sum again to the requested type then gives the result of a single
+//! rounding (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to
+//! odd", IEEE Transactions on Computers 57, 2008). This requires that the significand of the wider type has at least
+//! two bits more than that of the requested type. Without a wider type, [`super::fma`] is used.
 
 use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Func, MathOp, Op, Scalar, Type, Value};
 
 impl Lower<'_> {
-    /// Lowers `fma`. `None` if the device has a fused `fma`.
+    /// Lowers `fma`. Returns `None` if the device has a fused `fma`.
     pub(super) fn fma(&mut self, a: Value, b: Value, c: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         if self.target.language.fused_fma {
             return None;
         }
-        // A product with zero is exact.
+        // A product with zero is exact, so no fused operation is needed.
         let sign = 1 << (scalar.bits() - 1);
         if [a, b].iter().any(|factor| self.known.bits(*factor).is_some_and(|bits| bits & !sign == 0)) {
             let product = self.bin(BinOp::FMul, a, b);
@@ -35,9 +35,9 @@ impl Lower<'_> {
         Some(self.cast(CastOp::FToF, sum, scalar))
     }
 
-    /// Lowers `rsqrt` of doubles and halves; `None` for other types. NVIDIA's `rsqrt` of doubles only checks the high
-    /// word, and treats a NaN with its payload in the low word as infinity. lavapipe's `rsqrt` of halves has an error
-    /// of 1.33 ulp; 1 ulp is allowed.
+    /// Lowers `rsqrt` of doubles and halves. Returns `None` for other types. NVIDIA's `rsqrt` of doubles only checks
+    /// the high word, and treats a NaN with its payload in the low word as infinity. lavapipe's `rsqrt` of halves has
+    /// an error of 1.33 ulp, but the specification allows only 1 ulp.
     pub(super) fn reciprocal_sqrt(&mut self, x: Value) -> Option<Value> {
         match self.ty(x).scalar()? {
             Scalar::F64 => {}
@@ -59,7 +59,7 @@ impl Lower<'_> {
     }
 
     /// Computes `trunc` or `rint` of doubles with `floor`. For `rint`, a remainder above 0.5 rounds up, and a remainder
-    /// of 0.5 rounds to even. The result has the sign of the operand, also if it is zero.
+    /// of 0.5 rounds to even. The result has the sign of the operand, even if it is zero.
     pub(super) fn round_double(&mut self, op: MathOp, x: Value) -> Value {
         const SIGN: u64 = 1 << 63;
         let ty = self.ty(x);
@@ -86,7 +86,7 @@ impl Lower<'_> {
         self.cast(CastOp::Bitcast, rounded, Scalar::F64)
     }
 
-    /// Calls a helper (software `fma` in the same type) for each lane. `None` if there is no helper.
+    /// Calls a helper (software `fma` in the same type) for each lane. Returns `None` if there is no helper.
     fn fma_calls(&mut self, helper: Option<Func>, a: Value, b: Value, c: Value) -> Option<Value> {
         let function = helper?;
         let ty = self.ty(a);
@@ -103,7 +103,7 @@ impl Lower<'_> {
         Some(self.push(ty, Op::Construct(lanes)))
     }
 
-    /// `a + b` rounded to odd.
+    /// Emits `a + b` rounded to odd.
     pub(super) fn sum_to_odd(&mut self, a: Value, b: Value, integer: Scalar) -> Value {
         let float = self.ty(a);
         let sum = self.bin(BinOp::FAdd, a, b);
@@ -113,7 +113,7 @@ impl Lower<'_> {
         let (a_error, b_error) = (self.bin(BinOp::FSub, a, a_part), self.bin(BinOp::FSub, b, b_part));
         let error = self.bin(BinOp::FAdd, a_error, b_error);
         let zero = self.bits(float, 0);
-        // Comparisons are false for NaN, which is the error of an infinite sum.
+        // The error of an infinite sum is NaN. Comparisons with it are false, so an infinite sum does not change.
         let (below, above) = (self.cmp(CmpOp::FLt, error, zero), self.cmp(CmpOp::FGt, error, zero));
         self.nearest_to_odd(sum, below, above, integer)
     }
@@ -128,8 +128,8 @@ impl Lower<'_> {
         self.cast(CastOp::FToF, odd, Scalar::F16)
     }
 
-    /// Corrects a number that was rounded to nearest to the number rounded to odd. `below`, `above`: whether the exact
-    /// value is below or above `nearest`.
+    /// Corrects a number that was rounded to nearest to the number rounded to odd. `below` and `above` tell whether the
+    /// exact value is below or above `nearest`.
     fn nearest_to_odd(&mut self, nearest: Value, below: Value, above: Value, integer: Scalar) -> Value {
         let float = self.ty(nearest);
         let inexact = self.bin(BinOp::Or, below, above);

@@ -28,7 +28,7 @@ const FRACTION: u64 = (1 << 52) - 1;
 const ONE: u64 = BIAS << 52;
 
 impl Lower<'_> {
-    /// Lowers `a / b`; `None` if the driver's division is better.
+    /// Lowers `a / b`. Returns `None` if the driver's division is better.
     pub(super) fn float_division(&mut self, a: Value, b: Value) -> Option<Value> {
         match self.ty(a).scalar()? {
             Scalar::F32 if self.target.shaders.costs.approximate_division => self.float_quotient(a, b),
@@ -60,7 +60,7 @@ impl Lower<'_> {
 
     /// Lowers a quotient of floats. The driver multiplies by the reciprocal. For divisors above 2^126, the reciprocal
     /// is a denormal, which the device treats as zero. If the divisor is at least 2^126, both operands are therefore
-    /// scaled. `None` if the divisor is known to be smaller.
+    /// scaled. Returns `None` if the divisor is known to be smaller.
     fn float_quotient(&mut self, a: Value, b: Value) -> Option<Value> {
         const LARGE: u64 = 0x7e80_0000;
         let ty = self.ty(b);
@@ -81,7 +81,7 @@ impl Lower<'_> {
         let high = self.high_word(x);
         let low_exponent = (BIAS - 120) << 20;
         let above = self.bin_bits(BinOp::Sub, high, low_exponent);
-        // The difference is also large if the sign bit is set.
+        // The difference is also large if the sign bit is set, so negative numbers are not usual.
         let is_usual = self.cmp_bits(CmpOp::ULt, above, 240 << 20);
         let inverted = self.inverted.contains(&root);
         let results = self.choose(

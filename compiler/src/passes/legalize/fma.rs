@@ -29,7 +29,7 @@ const SINGLE: Format =
 const DOUBLE: Format =
     Format { float: Scalar::F64, integer: Scalar::I64, fraction: 52, bias: 1023, max_distance: 120, splitter: 0x41a0_0000_0200_0000 };
 
-/// The function `fma(x, y, z)` of a float type; `None` for types that do not need one.
+/// Returns the function `fma(x, y, z)` of a float type, or `None` for types that do not need this function.
 pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
     let format = match scalar {
         Scalar::F32 => SINGLE,
@@ -48,7 +48,7 @@ pub(super) fn function(scalar: Scalar, target: &Target) -> Option<Function> {
         aliases: FxHashMap::default(),
         fma_helpers: FmaHelpers::default(),
         known: Constants::default(),
-        pairs: FxHashSet::default(),
+        shared_quotients: FxHashSet::default(),
         quotients: FxHashMap::default(),
         inverted: FxHashSet::default(),
         reciprocals: FxHashMap::default(),
@@ -82,14 +82,14 @@ impl Fma<'_, '_> {
         self.l.cast(CastOp::Bitcast, bits, self.format.float)
     }
 
-    /// The biased exponent, as `i32`.
+    /// Returns the biased exponent, as `i32`.
     fn biased_exponent(&mut self, raw: Value) -> Value {
         let high = self.l.bin_bits(BinOp::LShr, raw, self.format.fraction);
         let high = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::Trunc, high, Scalar::I32) } else { high };
         self.l.bin_bits(BinOp::And, high, self.exponent_mask())
     }
 
-    /// `2^n` for an `i32` in the exponent range of normal numbers.
+    /// Returns `2^n` for an `i32` in the exponent range of normal numbers.
     fn power(&mut self, n: Value) -> Value {
         let biased = self.l.bin_bits(BinOp::Add, n, self.format.bias as u64);
         let wide = if self.format.integer == Scalar::I64 { self.l.cast(CastOp::ZExt, biased, Scalar::I64) } else { biased };
@@ -97,13 +97,13 @@ impl Fma<'_, '_> {
         self.float_of(bits)
     }
 
-    /// The bits with the exponent field replaced by that of `2^n`.
+    /// Replaces the exponent field of the bits by the exponent of `2^n`.
     fn with_exponent(&mut self, raw: Value, n: i64) -> Value {
         let kept = self.l.bin_bits(BinOp::And, raw, !(self.exponent_mask() << self.format.fraction));
         self.l.bin_bits(BinOp::Or, kept, ((n + self.format.bias) as u64) << self.format.fraction)
     }
 
-    /// Significand in [0.5, 1) and exponent of a finite non-zero number.
+    /// Returns the significand, in [0.5, 1), and the exponent of a finite non-zero number.
     fn frexp(&mut self, x: Value) -> (Value, Value) {
         let raw = self.bits_of(x);
         let exponent = self.biased_exponent(raw);
@@ -121,7 +121,8 @@ impl Fma<'_, '_> {
         (self.float_of(significand), exponent)
     }
 
-    /// Splits a float into two floats whose significands have half as many bits. Their sum is exact.
+    /// Splits a float into two floats whose significands have half as many bits. The sum of the two floats is exactly
+    /// the original float.
     fn split(&mut self, x: Value) -> (Value, Value) {
         let c = self.l.bin_bits(BinOp::FMul, x, self.format.splitter);
         let rest = self.l.bin(BinOp::FSub, c, x);
@@ -130,7 +131,7 @@ impl Fma<'_, '_> {
         (high, low)
     }
 
-    /// A rounded product, and its exact error.
+    /// Returns a rounded product, and its exact error.
     fn product(&mut self, a: Value, b: Value) -> (Value, Value) {
         let p = self.l.bin(BinOp::FMul, a, b);
         let ((ah, al), (bh, bl)) = (self.split(a), self.split(b));
@@ -143,7 +144,7 @@ impl Fma<'_, '_> {
         (p, error)
     }
 
-    /// A rounded sum, and its exact error.
+    /// Returns a rounded sum, and its exact error.
     fn sum(&mut self, a: Value, b: Value) -> (Value, Value) {
         let s = self.l.bin(BinOp::FAdd, a, b);
         let b_part = self.l.bin(BinOp::FSub, s, a);
@@ -171,7 +172,7 @@ impl Fma<'_, '_> {
         let zero = |e: &mut Self, v: Value| e.l.cmp_bits(CmpOp::FEq, v, 0);
         let (xi, yi, zi) = (infinite(self, x), infinite(self, y), infinite(self, z));
         let (x0, y0, z0) = (zero(self, x), zero(self, y), zero(self, z));
-        // The last condition takes precedence.
+        // Later selections take precedence over earlier selections.
         let result = self.l.select(z0, plain_product, finite);
         let product_zero = self.l.bin(BinOp::Or, x0, y0);
         let result = self.l.select(product_zero, plain, result);
@@ -180,7 +181,7 @@ impl Fma<'_, '_> {
         self.l.select(product_infinite, plain, result)
     }
 
-    /// The result for finite non-zero operands.
+    /// Returns the result for finite non-zero operands.
     fn finite(&mut self, x: Value, y: Value, z: Value) -> Value {
         let ((xs, xe), (ys, ye), (zs, ze)) = (self.frexp(x), self.frexp(y), self.frexp(z));
         let max_distance = self.format.max_distance;
@@ -202,7 +203,7 @@ impl Fma<'_, '_> {
         self.scale(hi, lo, scale)
     }
 
-    /// `(hi + lo) * 2^scale`, rounded once; `hi` is `hi + lo` rounded.
+    /// Returns `(hi + lo) * 2^scale`, rounded once. `hi` is the rounded sum `hi + lo`.
     fn scale(&mut self, hi: Value, lo: Value, scale: Value) -> Value {
         let raw = self.bits_of(hi);
         let biased = self.biased_exponent(raw);
@@ -215,8 +216,8 @@ impl Fma<'_, '_> {
         let one_lost = self.l.cmp_bits(CmpOp::Eq, lost, 1);
         let last = self.l.bin_bits(BinOp::And, raw, 1);
         let odd = self.l.cmp_bits(CmpOp::Ne, last, 0);
-        // If two or more bits are lost, `hi` must become odd; if one is lost, an odd `hi` is a tie, which `lo`
-        // decides.
+        // If two or more bits are lost, `hi` must be odd. If one bit is lost, an odd `hi` would be a tie, although `lo`
+        // is not zero, so `hi` must be even.
         let is_correct = self.l.bin(BinOp::Xor, one_lost, odd);
         let is_wrong = self.l.push(Type::BOOL, Op::Un(UnOp::Not, is_correct));
         let inexact = {
@@ -233,13 +234,13 @@ impl Fma<'_, '_> {
         let step = self.l.select(opposite, down, up);
         let step = self.l.select(adjust, step, none);
         let raw = self.l.bin(BinOp::Add, raw, step);
-        // The step may have changed the exponent.
+        // The adjustment may have changed the exponent.
         let biased = self.biased_exponent(raw);
         let unbiased = self.l.bin_bits(BinOp::Sub, biased, self.format.bias as u64);
         let exponent = self.l.bin(BinOp::Add, unbiased, scale);
         let significand = self.with_exponent(raw, 0);
         let significand = self.float_of(significand);
-        // Scale in two steps, of which only the second one can round or overflow.
+        // Scales in two steps. Only the second step can round or overflow.
         let limit = 2 * self.format.bias - 4;
         let exponent = self.clamp(exponent, -limit, limit);
         let first = self.l.bin_bits(BinOp::AShr, exponent, 1);

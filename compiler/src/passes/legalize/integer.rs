@@ -6,7 +6,7 @@ use super::Lower;
 use crate::ir::{BinOp, Build, CastOp, CmpOp, Scalar, Value};
 
 impl Lower<'_> {
-    /// Lowers an operation of the module documentation; `None` for other operations.
+    /// Lowers an operation of the module documentation. Returns `None` for other operations.
     pub(super) fn integer(&mut self, op: BinOp, a: Value, b: Value) -> Option<Value> {
         let scalar = self.ty(a).scalar()?;
         let bits = scalar.bits();
@@ -47,7 +47,7 @@ impl Lower<'_> {
                 {
                     return Some(self.rotate_words(a, amount % 64));
                 }
-                // Shift amounts are taken modulo the width, so the other shift is by the negated amount.
+                // Shift amounts are taken modulo the width, so the right shift is by the negated amount.
                 let complement = if let Some(amount) = self.known.bits(b) {
                     self.bits(ty, u64::from(bits).wrapping_sub(amount) % u64::from(bits))
                 } else {
@@ -61,8 +61,8 @@ impl Lower<'_> {
         })
     }
 
-    /// A 64-bit rotation as two funnel shifts, for which devices have an instruction. Each word of the result is the
-    /// low word of a right shift of the number, or of the number with exchanged words.
+    /// Emits a 64-bit rotation as two funnel shifts, for which devices have an instruction. Each word of the result is
+    /// the low word of a right shift of the number, or of the number with exchanged words.
     fn rotate_words(&mut self, x: Value, amount: u64) -> Value {
         let (down, up) = (self.bin_bits(BinOp::LShr, x, 32), self.bin_bits(BinOp::Shl, x, 32));
         let exchanged = self.bin(BinOp::Or, up, down);
@@ -101,7 +101,7 @@ impl Lower<'_> {
         self.cast(CastOp::Trunc, high, scalar)
     }
 
-    /// The high half of a product in a type without a wider type, from products of halves.
+    /// Emits the high half of a product in a type without a wider type, from products of halves.
     fn mul_hi_by_halves(&mut self, scalar: Scalar, signed: bool, a: Value, b: Value) -> Value {
         let half = u64::from(scalar.bits()) / 2;
         let ((al, ah), (bl, bh)) = (self.halves(scalar, a), self.halves(scalar, b));
@@ -132,8 +132,8 @@ impl Lower<'_> {
         self.bin(BinOp::Sub, sum, y)
     }
 
-    /// The low and the high half of an integer. The halves of 64-bit integers are zero-extended words: devices have an
-    /// instruction for the product of two such values.
+    /// Returns the low and the high half of an integer. The halves of 64-bit integers are zero-extended words, because
+    /// devices have an instruction for the product of two such values.
     pub(super) fn halves(&mut self, scalar: Scalar, x: Value) -> (Value, Value) {
         let half = u64::from(scalar.bits()) / 2;
         let mask = (1_u64 << half) - 1;

@@ -9,9 +9,12 @@
 //!                             %6 = lshr %5, 16
 //!                             %7 = trunc %6 : i16
 //! ```
-//! Emission supports basic arithmetic of every width; `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits; `fma` if
-//! the device has a fused one; integer atomics (of 16 bits only loads and compare-and-exchange), and atomic float
-//! addition in global memory if the device has it.
+//! Emission supports these operations:
+//! * basic arithmetic of every width
+//! * `clz`, `ctz`, `popcount` and `reverse_bits` of 32 bits
+//! * `fma`, if the device has a fused `fma`
+//! * integer atomics, but of 16 bits only loads, exchange, `or` and compare-and-exchange
+//! * atomic float addition in global memory, if the device has it
 
 mod atomic;
 mod bits;
@@ -40,7 +43,7 @@ pub fn run(module: &mut Module, target: &Target) {
     for function in &mut module.functions {
         let mut body = std::mem::take(&mut function.body);
         let known = Constants::of(&body);
-        let pairs = divide::pairs(&body, &known);
+        let shared_quotients = divide::shared_quotients(&body, &known);
         let mut lower = Lower {
             function,
             target,
@@ -49,7 +52,7 @@ pub fn run(module: &mut Module, target: &Target) {
             aliases: FxHashMap::default(),
             fma_helpers,
             known,
-            pairs,
+            shared_quotients,
             quotients: FxHashMap::default(),
             inverted: FxHashSet::default(),
             reciprocals: FxHashMap::default(),
@@ -72,7 +75,7 @@ pub fn run(module: &mut Module, target: &Target) {
     }
 }
 
-/// The functions of the module that compute `fma` in the same type; `None` if they are not needed.
+/// The functions of the module that compute `fma` in the same type. `None` if the module does not need them.
 #[derive(Clone, Copy, Default)]
 struct FmaHelpers {
     float: Option<Func>,
@@ -115,10 +118,10 @@ struct Lower<'a> {
     /// Replacements for the results of rewritten instructions.
     aliases: FxHashMap<Value, Value>,
     fma_helpers: FmaHelpers,
-    /// The bits of constants; for vectors only with equal lanes.
+    /// The bits of constants. A vector is only included if its lanes are equal.
     known: Constants,
     /// Dividends and divisors for which both quotient and remainder are needed.
-    pairs: FxHashSet<(Value, Value)>,
+    shared_quotients: FxHashSet<(Value, Value)>,
     /// Quotients that dominate the current instruction, by signedness and operands.
     quotients: FxHashMap<(bool, Value, Value), Value>,
     /// Square roots of doubles whose reciprocals their regions compute.
@@ -154,12 +157,13 @@ impl Lower<'_> {
         self.quotients = outer_quotients;
     }
 
-    /// Whether an instruction or a nested one may be lowered.
+    /// Whether an instruction, or an instruction in its regions, may be lowered.
     fn may_lower(&self, inst: &Inst) -> bool {
         match &inst.op {
             Op::Bin(BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem, a, b) => {
                 let wide = self.ty(*b).scalar() == Some(Scalar::I64);
-                wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some()) || self.pairs.contains(&(*a, *b))
+                wide && (self.target.shaders.defects.signed_quotients || self.known.bits(*b).is_some())
+                    || self.shared_quotients.contains(&(*a, *b))
             }
             Op::Bin(BinOp::FDiv, ..) => {
                 let costs = self.target.shaders.costs;
@@ -185,12 +189,12 @@ impl Lower<'_> {
         (self.ty(x).scalar(), result) == (Some(Scalar::F64), Some(Scalar::F16))
     }
 
-    /// Lowers an instruction and returns the value that replaces its result: `Some(None)` if it has no result, `None`
-    /// if it is not lowered.
+    /// Lowers an instruction. Returns the value that replaces the result, or `Some(None)` if the instruction has no
+    /// result. Returns `None` if it is not lowered.
     fn replacement(&mut self, inst: &Inst) -> Option<Option<Value>> {
         match &inst.op {
             Op::Bin(op @ (BinOp::UDiv | BinOp::URem | BinOp::SDiv | BinOp::SRem), a, b) => {
-                if self.pairs.contains(&(*a, *b)) {
+                if self.shared_quotients.contains(&(*a, *b)) {
                     Some(Some(self.divide_once(*op, *a, *b)))
                 } else {
                     self.divide(*op, *a, *b).map(Some)

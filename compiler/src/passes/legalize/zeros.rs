@@ -9,7 +9,8 @@
 //!                              %6 = feq %5, 0
 //!                              %4 = select %6, 0, %5
 //! ```
-//! The drivers also fold `x + 0` to `x`, which is only wrong if `x` is a negative zero.
+//! The drivers also fold `x + 0` to `x`, which is only wrong if `x` is a negative zero. So a sum that is zero is
+//! replaced by positive zero.
 
 use crate::diag::Span;
 use crate::ir::{BinOp, CastOp, CmpOp, Const, Function, Inst, Op, Region, Scalar, Type, UnOp, Value};
@@ -41,7 +42,8 @@ pub(super) fn run(function: &mut Function) {
     function.body = body;
 }
 
-/// The lanes of a float constant, of a splat of one, or of a conversion of positive zeros. `None` for other values.
+/// Returns the lanes of a float constant, of a splat of a constant, or of a conversion of positive zeros. Returns
+/// `None` for other values.
 fn lanes(function: &Function, constants: &FxHashMap<Value, Lanes>, op: &Op, ty: Type) -> Option<Lanes> {
     ty.scalar().filter(|scalar| scalar.is_float())?;
     match op {

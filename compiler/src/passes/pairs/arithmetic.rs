@@ -1,6 +1,6 @@
 //! Arithmetic of 64-bit integers as pairs of 32-bit words (low, high).
 //!
-//! Example: the low word of a sum is `add a.low, b.low`; the carry is `ult low, a.low`.
+//! Example: the low word of a sum is `add a.low, b.low`, and its carry is `ult low, a.low`.
 
 use super::{Pair, Pairs};
 use crate::ir::{BinOp, Build, CastOp, CmpOp, MathOp, Op, Scalar, Type, UnOp, Value};
@@ -77,7 +77,7 @@ impl Pairs<'_> {
         (low, high)
     }
 
-    /// The high word of the product of two words, from products of halves.
+    /// Emits the high word of the product of two words, from products of halves.
     fn product_high(&mut self, a: Value, b: Value) -> Value {
         if self.is_zero(a) || self.is_zero(b) {
             let ty = self.type_of(a);
@@ -99,7 +99,7 @@ impl Pairs<'_> {
         self.bin(BinOp::Add, high, carries)
     }
 
-    /// Left shift by the low six bits of `amount`.
+    /// Shifts left by the low six bits of `amount`.
     pub(super) fn shift_left(&mut self, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         if let Some(&amount) = self.known.get(&amount) {
@@ -125,7 +125,7 @@ impl Pairs<'_> {
         (self.select(is_at_least_32, zero, low), self.select(is_at_least_32, low, below_32))
     }
 
-    /// Right shift by the low six bits of `amount`: `LShr` shifts in zeros, `AShr` sign bits.
+    /// Shifts right by the low six bits of `amount`. `LShr` shifts in zeros, `AShr` shifts in sign bits.
     pub(super) fn shift_right(&mut self, op: BinOp, a: Pair, amount: Value) -> Pair {
         let ty = self.type_of(a.0);
         let fill = if op == BinOp::AShr { self.bin_bits(BinOp::AShr, a.1, 31) } else { self.bits(ty, 0) };
@@ -151,8 +151,8 @@ impl Pairs<'_> {
         (self.select(is_at_least_32, high, below_32), self.select(is_at_least_32, fill, high))
     }
 
-    /// Emits two values: whether an amount modulo 64 is at least 32, and a shift amount that is 31 minus the amount,
-    /// modulo 32.
+    /// Emits two values. The first tells whether an amount modulo 64 is at least 32. The second is a shift amount: 31
+    /// minus the amount, modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());
         let is_at_least_32 = self.cmp_bits(CmpOp::Ne, bit, 0);
@@ -197,7 +197,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// The number of leading zeros of a pair; 64 for zero.
+    /// Emits the number of leading zeros of a pair, which is 64 for zero.
     pub(super) fn leading_zeros(&mut self, a: Pair) -> Value {
         let (low, high) = (self.math(MathOp::Clz, a.0), self.math(MathOp::Clz, a.1));
         let below = self.bin_bits(BinOp::Add, low, BITS.into());
@@ -205,18 +205,18 @@ impl Pairs<'_> {
         self.select(empty, below, high)
     }
 
-    /// The sign of a pair, in every bit of a word.
+    /// Emits the sign of a pair, in every bit of a word.
     pub(super) fn sign(&mut self, a: Pair) -> Value {
         self.bin_bits(BinOp::AShr, a.1, 31)
     }
 
-    /// The pair, or its negation if `sign` has all bits set.
+    /// Emits the pair, or its negation if `sign` has all bits set.
     pub(super) fn with_sign(&mut self, a: Pair, sign: Value) -> Pair {
         let flipped = (self.bin(BinOp::Xor, a.0, sign), self.bin(BinOp::Xor, a.1, sign));
         self.difference(flipped, (sign, sign))
     }
 
-    /// A constant with the given bits in each lane, and as many lanes as `value`.
+    /// Emits a constant with the given bits in each lane, and as many lanes as `value`.
     pub(super) fn word_like(&mut self, value: Value, bits: u32) -> Value {
         let ty: Type = self.type_of(value).with_scalar(Scalar::I32);
         self.bits(ty, bits.into())

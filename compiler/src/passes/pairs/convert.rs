@@ -79,7 +79,7 @@ impl Pairs<'_> {
         })
     }
 
-    /// The integer part of a float. Unspecified if it does not fit.
+    /// Emits the integer part of a float. The result is unspecified if it does not fit.
     fn float_to_pair(&mut self, signed: bool, single: Value) -> Pair {
         let bits = self.cast(CastOp::Bitcast, single, Scalar::I32);
         let shifted = self.bin_bits(BinOp::LShr, bits, FRACTION.into());

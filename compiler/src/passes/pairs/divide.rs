@@ -5,7 +5,7 @@
 //!                  d fits a word                  divides n.high, then its remainder and n.low in two 16-bit digits
 //!                  otherwise                      divides n / 2 by the upper bits of d; this is at most one too large
 //! ```
-//! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (unsigned doubleword division by digits, and from long division
+//! Based on Warren, "Hacker's Delight", 9-4 and 9-5 (division of unsigned doublewords by digits, and by long division
 //! of words). There are no loops. The result of a division by zero is unspecified.
 
 use super::{Pair, Pairs};
@@ -24,7 +24,7 @@ pub(super) fn has_division(function: &Function) -> bool {
     found
 }
 
-/// The function `(n.low, n.high, d.low, d.high) -> (q.low, q.high, r.low, r.high)`, for unsigned integers.
+/// Returns the function `(n.low, n.high, d.low, d.high) -> (q.low, q.high, r.low, r.high)`, for unsigned integers.
 pub(super) fn function() -> Function {
     let mut function = Function::new("divide_pairs", Type::Void);
     function.returns = vec![Type::I32; 4];
@@ -46,7 +46,7 @@ pub(super) fn function() -> Function {
 }
 
 impl Pairs<'_> {
-    /// Emits a quotient or remainder: one call per lane.
+    /// Emits a quotient or remainder as one call per lane.
     pub(super) fn emit_division(&mut self, op: BinOp, n: Pair, d: Pair) -> Result<Pair, PassError> {
         let callee = self.divide.ok_or_else(|| self.unsupported("this division of 64-bit integers"))?;
         let signs = matches!(op, BinOp::SDiv | BinOp::SRem).then(|| (self.sign(n), self.sign(d)));
@@ -177,7 +177,7 @@ impl Pairs<'_> {
     fn digit(&mut self, rest: Value, next: Value, d: Value, (upper, lower): (Value, Value)) -> (Value, Value) {
         let mut q = self.bin(BinOp::UDiv, rest, upper);
         let mut left = self.bin(BinOp::URem, rest, upper);
-        // The estimate is at most two too large.
+        // The estimate is too large by at most two.
         for _ in 0..2 {
             let product = self.bin(BinOp::Mul, q, lower);
             let shifted = self.bin_bits(BinOp::Shl, left, 16);

@@ -19,7 +19,7 @@ fn parts(lanes: u8) -> &'static [(u8, u8)] {
     }
 }
 
-/// The alignment in bytes of pair number `lane`, if the first one is aligned to `align`.
+/// Returns the alignment in bytes of pair number `lane`, if the first pair is aligned to `align`.
 fn alignment(align: u32, lane: u8) -> u32 {
     if lane == 0 { align } else { align.min(1 << (u32::from(lane) * 8).trailing_zeros()) }
 }
@@ -65,7 +65,7 @@ impl Pairs<'_> {
         }
     }
 
-    /// The address of pair number `lane` after `ptr`.
+    /// Returns the address of pair number `lane` after `ptr`.
     fn pair_address(&mut self, ptr: Value, lane: u8) -> Value {
         if lane == 0 {
             return ptr;

@@ -9,13 +9,13 @@
 //! %6: i64 = add %2, %2        =>    %7 = add %4, %4; %8: bool = ult %7, %4; %9 = zext %8
 //!                                   %10 = add %5, %5; %11 = add %10, %9
 //! ```
-//! The layout in memory and in kernel arguments does not change: two words, the low one first. Both words are
-//! parameters and results of functions. The pass runs after `legalize`, which has lowered other operations to the
-//! supported ones.
+//! The layout in memory and in kernel arguments does not change: two words, the low word first. A 64-bit parameter or
+//! result of a function becomes two parameters or results. The pass runs after `legalize`, which has lowered other
+//! operations to the supported operations.
 //!
 //! The pass does not support 64-bit atomics, which these devices do not have. It does not support conversions from and
-//! to `double`, which is emulated with integers before (`crate::doubles`). Subgroup reductions are expanded to shuffles
-//! before (`passes::groups`).
+//! to `double`: `crate::doubles` has replaced `double` by integers before. Subgroup reductions are not needed, because
+//! `passes::groups` has expanded them to shuffles.
 
 mod arithmetic;
 mod convert;
@@ -210,7 +210,7 @@ impl Pairs<'_> {
             }
             let lanes = ty.lanes();
             let taken = if lanes == 16 {
-                // Vectors have at most 16 words.
+                // A vector of 16 pairs has more than the maximum of 16 words of a vector, so it is passed as 128 bytes.
                 let changed = self.function.new_value(Type::Ptr(Space::Constant));
                 if let Some(kernel) = &mut self.function.kernel {
                     kernel.params[index] = KernelParam::Bytes { size: 128, align: 128 };
@@ -369,7 +369,7 @@ impl Pairs<'_> {
     }
 
     /// Rewrites an operation with 64-bit operands and a result of another type. Returns the new operation, or `None` if
-    /// it is already emitted.
+    /// this function has already emitted it.
     fn with_pair_operands(&mut self, op: Op, result: Option<Value>) -> Result<Option<Op>, PassError> {
         Ok(Some(match op {
             Op::Cmp(op, a, b) => self.emit_comparison(op, a, b)?,
@@ -392,8 +392,8 @@ impl Pairs<'_> {
         (self.select(condition, a.0, b.0), self.select(condition, a.1, b.1))
     }
 
-    /// Emits a 32-bit selector that replaces a 64-bit one: the index of the matching case. Changes the values of the
-    /// cases to their indices.
+    /// Emits a 32-bit selector that replaces a 64-bit selector: the index of the matching case. Changes the values of
+    /// each case to its index.
     fn word_selector(&mut self, selector: Value, cases: &mut [(Vec<u64>, Region)]) -> Result<Value, PassError> {
         let (low, high) = self.pair(selector)?;
         let mut chosen = self.word(cases.len() as u32);

@@ -1,4 +1,4 @@
-//! Accesses to one of several buffers with known device addresses: one access, through a selected address.
+//! Replaces an access to one of several buffers with known device addresses by one access through a selected address.
 //!
 //! Example: `load (select %c, %a, %b)` becomes `load (inttoptr (select %c, address of %a, address of %b))`.
 
@@ -13,7 +13,7 @@ impl Resolver<'_> {
         matches!(self.roots.list[root], Root::Param(index) if self.by_address.get(index as usize) == Some(&true))
     }
 
-    /// The device address of a root.
+    /// Returns the device address of a root.
     pub(super) fn address(&mut self, root: usize) -> Value {
         if let Some(&known) = self.addresses.get(&root) {
             return known;
@@ -38,7 +38,8 @@ impl Resolver<'_> {
     }
 
     /// Emits the address of the candidate that a local tag selects. Returns the operation at this address, and the
-    /// candidates that are not accessed by address. `None` if fewer than two candidates are accessed by address.
+    /// candidates that are not accessed by address. Returns `None` if fewer than two candidates are accessed by
+    /// address.
     pub(super) fn select_address(
         &mut self,
         inst: &Inst,
@@ -64,7 +65,7 @@ impl Resolver<'_> {
         Some((self.at_address(inst, sum, out), rest))
     }
 
-    /// The operation at an address.
+    /// Returns the operation of `inst`, with the address as its pointer.
     fn at_address(&mut self, inst: &Inst, address: Value, out: &mut Vec<Inst>) -> Op {
         let mut op = inst.op.clone();
         let pointer = self.function.emit(out, inst.span, Type::Ptr(Space::Global), Op::Cast(CastOp::IntToPtr, address));
@@ -72,9 +73,10 @@ impl Resolver<'_> {
         op
     }
 
-    /// For a pointer in identity form with the candidates `found` (root, whether it matches, offset): removes those
-    /// that are accessed by address. Returns whether one of these matches, and a region with the operation for this
-    /// case. `None` if fewer than two candidates are accessed by address; `found` then does not change.
+    /// Removes the candidates that are accessed by address from the list `found`, for a pointer in identity form. Each
+    /// entry is a root, a value that tells whether the pointer points into this root, and the offset in the root.
+    /// Returns whether the pointer points into a removed candidate, and a region with the operation for this case.
+    /// Returns `None`, without changing `found`, if fewer than two candidates are accessed by address.
     pub(super) fn match_by_address(
         &mut self,
         inst: &Inst,
@@ -136,7 +138,7 @@ mod tests {
         let text = resolve(CHOOSE, false, &[true, true]);
         assert!(text.contains("inttoptr") && !text.contains("switch"), "{text}");
         assert_eq!(text.matches("load").count(), 1, "{text}");
-        // Each bound buffer has a separate access.
+        // Without device addresses, each bound buffer has a separate access.
         let text = resolve(CHOOSE, false, &[]);
         assert!(text.contains("switch") && !text.contains("arg_address"), "{text}");
     }

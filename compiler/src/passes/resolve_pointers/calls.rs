@@ -1,4 +1,4 @@
-//! Calls of functions with pointers to global memory: the argument is the address.
+//! Rewrites calls of functions with pointers to global memory: the argument becomes the address.
 //!
 //! ```text
 //! %5 = ptr_add %a, %4                     %6 = address of %a
@@ -7,7 +7,7 @@
 //! func @f1(%0: ptr.global) {              func @f1(%9: i64) {
 //!   %1 = load.i32 %0                        %1 = load.i32 (inttoptr %9)
 //! ```
-//! A function with pointers to global memory is only called if these point into buffers of the kernel.
+//! A function with pointers to global memory is only called if the pointers point into buffers of the kernel.
 //! `argument_promotion` ensures this: other calls of such functions are inlined.
 
 use super::roots::Root;

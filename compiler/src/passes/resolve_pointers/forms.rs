@@ -10,7 +10,7 @@ use crate::ir::{
 use crate::layout::ProgramLayout;
 use crate::pointer::{FIRST_OWN_32, TAG_BITS_32, identity, program_identity};
 
-/// The identity of an object.
+/// The identity of an object, see [`crate::pointer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
     /// Known at compile time: the identity, and the byte offset of the object in the memory with that identity.
@@ -25,7 +25,7 @@ pub(super) struct Numbers {
     /// The tag of each root in local-tag form.
     pub(super) tags: Vec<u64>,
     pub(super) identities: Vec<Identity>,
-    /// For each root: the root through which its memory is accessed in identity form.
+    /// For each root, the root through which the memory of the root is accessed in identity form.
     through: Vec<usize>,
     /// Whether all tags fit a 32-bit pointer. Always true for 64-bit pointers.
     fit: bool,
@@ -66,7 +66,7 @@ impl Numbers {
         numbers
     }
 
-    /// The parameter index of a root whose identity the host passes; `None` for other roots.
+    /// Returns the parameter index of a root whose identity the host passes, or `None` for other roots.
     pub(super) fn argument(&self, root: usize) -> Option<u32> {
         match self.identities[root] {
             Identity::Argument(index) => Some(index),
@@ -76,13 +76,13 @@ impl Numbers {
 }
 
 impl Resolver<'_> {
-    /// The value of a word of the argument buffer.
+    /// Returns the value of a word of the argument buffer.
     pub(super) fn argument_word(&mut self, what: WorkItem) -> Value {
         let Self { argument_words, function, entry, .. } = self;
         *argument_words.entry(what).or_insert_with(|| function.emit(entry, Span::NONE, Type::I32, Op::WorkItem(what)))
     }
 
-    /// The identity of a root, and its byte offset in the memory with that identity.
+    /// Returns the identity of a root, and its byte offset in the memory with that identity.
     pub(super) fn identity(&mut self, root: usize) -> (Value, Value) {
         match self.numbers.identities[root] {
             Identity::Known(tag, base) => (self.constant(Type::I32, u64::from(tag)), self.constant(Type::I32, u64::from(base))),
@@ -99,7 +99,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The identity and offset of a pointer. With large offsets, the offset is the flat pointer, and the identity is 0.
+    /// Returns the identity and offset of a pointer. With large offsets, the offset is the flat pointer, and the
+    /// identity is 0.
     pub(super) fn identity_form(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value) -> (Value, Value) {
         let parts = self.parts(ptr);
         if self.has_large_offsets() {
@@ -135,7 +136,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The bits of a pointer in identity form. `into` is the value to define, if there is one.
+    /// Emits the bits of a pointer in identity form. `into` is the value to define, if there is one.
     pub(super) fn pack(&mut self, out: &mut Vec<Inst>, span: Span, ptr: Value, into: Option<Value>) -> Value {
         if self.has_large_offsets() {
             let flat = self.flat(out, span, ptr);
@@ -196,7 +197,7 @@ impl Resolver<'_> {
         self.define(ptr, tag, offset);
     }
 
-    /// The bits of the pointer `value` when it is stored through `ptr`.
+    /// Emits the bits of the pointer `value` for a store through `ptr`.
     pub(super) fn stored_bits(&mut self, out: &mut Vec<Inst>, span: Span, value: Value, ptr: Value) -> Value {
         if !self.roots.stores_identities(ptr) {
             let parts = self.parts(value);
@@ -218,7 +219,7 @@ impl Resolver<'_> {
     }
 
     /// Defines the result of a cast between address spaces. A cast from the generic space is null if the pointer points
-    /// to another space.
+    /// to another space than that of the result.
     pub(super) fn narrow(&mut self, out: &mut Vec<Inst>, span: Span, result: Value, ptr: Value) {
         let parts = self.parts(ptr);
         let (from, to) = (self.function.ty(ptr).space(), self.function.ty(result).space());
@@ -254,7 +255,8 @@ impl Resolver<'_> {
         self.at(out, span).select(here, tag, null)
     }
 
-    /// Emits whether `tag` is the tag of one of the roots, or its identity if `by_identity`.
+    /// Emits a test whether `tag` is the tag of one of the roots. If `by_identity`, compares with the identities of the
+    /// roots instead of the tags.
     pub(super) fn is_one_of(&mut self, out: &mut Vec<Inst>, span: Span, tag: Value, roots: &[usize], by_identity: bool) -> Value {
         let mut result = self.constant(Type::BOOL, 0);
         let mut first = true;
@@ -288,7 +290,8 @@ impl Resolver<'_> {
             out.push(Inst { op, results: vec![result], span });
             return;
         }
-        // Two arguments may be the same buffer, or parts of the same buffer.
+        // Two arguments may be the same buffer, or parts of the same buffer. So pointers into two arguments are
+        // compared by identity.
         let mut arguments: Vec<u32> =
             [a, b].iter().flat_map(|&ptr| self.roots.set(ptr).roots().filter_map(|root| self.numbers.argument(root))).collect();
         arguments.sort_unstable();
@@ -330,7 +333,7 @@ impl Resolver<'_> {
     }
 
     /// Emits an access through a pointer in identity form. The code compares the pointer's identity and offset with
-    /// those of each candidate.
+    /// those of each candidate root.
     pub(super) fn access_by_identity(&mut self, inst: Inst, tag: Value, offset: Value, candidates: &[usize], out: &mut Vec<Inst>) {
         let span = inst.span;
         let mut roots: Vec<usize> = candidates.iter().map(|&root| self.numbers.through[root]).collect();
@@ -432,7 +435,7 @@ mod tests {
 "#;
         let text = resolve(text, 8).unwrap_or_default();
         assert!(text.contains("bool = ult %") && !text.contains("ult %4, %5"), "{text}");
-        // Two arguments may be the same buffer.
+        // Two arguments may be the same buffer, so their identities are compared.
         assert!(text.contains("arg_identity 1"), "{text}");
     }
 }

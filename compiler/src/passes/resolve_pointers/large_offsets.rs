@@ -1,6 +1,6 @@
-//! Pointers in identity form if a buffer has more than 2 GiB. Such a pointer is one 64-bit integer, called flat: the
-//! identity in the upper half plus the offset, which may carry into the upper half. The offset in
-//! [`Parts`](super::Parts) is the flat pointer, and the tag is not used.
+//! Pointers in identity form if a buffer has more than 2 GiB. Such a pointer is one 64-bit integer, called a flat
+//! pointer. It is the sum of the identity in the upper half and the offset, which may carry into the upper half. The
+//! offset in [`Parts`](super::Parts) is the flat pointer, and the tag is not used.
 
 use super::forms::Identity;
 use super::{Resolver, Tag};
@@ -55,7 +55,7 @@ impl Resolver<'_> {
         self.at(out, span).bin(BinOp::Shl, wide, amount)
     }
 
-    /// The flat pointer to the first byte of a root.
+    /// Returns the flat pointer to the first byte of a root.
     fn flat_base(&mut self, root: usize) -> Value {
         if let Identity::Known(tag, base) = self.numbers.identities[root] {
             return self.constant(Type::I64, u64::from(tag) << SHIFT | u64::from(base));
@@ -73,7 +73,7 @@ impl Resolver<'_> {
         flat
     }
 
-    /// Returns the root, whether a flat pointer points into it, and the offset in the root.
+    /// Returns the root, whether a flat pointer points into the root, and the offset in the root.
     pub(super) fn match_large(&mut self, out: &mut Vec<Inst>, span: Span, root: usize, flat: Value) -> (usize, Value, Value) {
         let Some(index) = self.numbers.argument(root) else {
             let (own, _) = self.identity(root);
@@ -92,7 +92,7 @@ impl Resolver<'_> {
     }
 
     /// Defines the result of a cast between address spaces of a flat pointer. A cast from the generic space is null if
-    /// the pointer points to another space.
+    /// the pointer points to another space than that of the result.
     pub(super) fn narrow_large(
         &mut self,
         out: &mut Vec<Inst>,

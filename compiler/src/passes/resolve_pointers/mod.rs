@@ -29,10 +29,11 @@
 //! that store pointers to buffers in buffers are rejected.
 //!
 //! If a buffer has more than 2 GiB (`large_offsets`), offsets have 64 bits, and pointers in memory have identity form.
-//! Such a pointer is one integer, identity and offset together. A buffer has one identity per 4 GiB, consecutively.
+//! Such a pointer is one integer, identity and offset together. A buffer has one identity per 4 GiB. These identities
+//! are consecutive numbers.
 //!
-//! If memory is accessed by address ([`BindingKey::addresses`](crate::launch::BindingKey::addresses)), an access to
-//! one of several buffers selects the address: there is one access, whose pointer is an `inttoptr`.
+//! With [`BindingKey::addresses`](crate::launch::BindingKey::addresses), buffers are accessed by address. An access to
+//! one of several buffers then selects the address: there is one access, whose pointer is an `inttoptr`.
 //!
 //! Parameters of functions that point into buffers become addresses ([`calls`]).
 //!
@@ -41,8 +42,8 @@
 //! The pointer of a load, store or atomic operation is a root, or one `ptr_add` of a root and an `i32` (an `i64` with
 //! `large_offsets`). A root is a kernel's pointer parameter, `var_addr`, `global_addr`, or `inttoptr` for an access by
 //! address. No other value has a pointer type. No pointer is loaded, stored, converted, compared, or an operand of
-//! control flow. A load through null in local-tag form returns an unspecified value. A store through it does nothing,
-//! or changes any object of the pointer's address space.
+//! control flow. A load through null in local-tag form returns an unspecified value. A store through null in this form
+//! does nothing, or changes any object of the pointer's address space.
 
 mod by_address;
 mod calls;
@@ -72,8 +73,8 @@ pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
     Ok(true)
 });
 
-/// Resolves the pointers of a function. `ptr_size`: size of a pointer in bytes. `large_offsets`: whether offsets have
-/// 64 bits. `by_address`: for each parameter, whether its memory is accessed by address.
+/// Resolves the pointers of a function. `ptr_size` is the size of a pointer in bytes. `large_offsets` tells whether
+/// offsets have 64 bits. `by_address` tells for each parameter whether its memory is accessed by address.
 ///
 /// # Errors
 ///
@@ -138,7 +139,7 @@ pub(crate) fn run(
 /// The object that a pointer points into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tag {
-    /// Always this root; null if `None`.
+    /// The pointer always points into this root. With `None`, the pointer is null.
     Fixed(Option<usize>),
     /// Local-tag form: the object with this tag.
     Local(Value),
@@ -156,7 +157,7 @@ struct Parts {
 #[derive(Clone, Copy)]
 enum Slot {
     Plain,
-    /// As an offset, and a tag if there is one.
+    /// As an offset, and a tag if the pointer has a tag.
     Pointer {
         has_tag: bool,
         has_identity: bool,
@@ -199,7 +200,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// A cursor at the end of a list of instructions.
+    /// Returns a cursor at the end of a list of instructions.
     fn at<'c>(&'c mut self, out: &'c mut Vec<Inst>, span: Span) -> Cursor<'c> {
         Cursor::new(self.function, out, span)
     }
@@ -217,7 +218,7 @@ impl Resolver<'_> {
         if self.ptr_size == 8 { Type::I64 } else { Type::I32 }
     }
 
-    /// The tag and offset of a pointer.
+    /// Returns the tag and offset of a pointer.
     fn parts(&mut self, ptr: Value) -> Parts {
         if let Some(parts) = self.parts.get(ptr.index()).copied().flatten() {
             return parts;
@@ -357,7 +358,7 @@ impl Resolver<'_> {
                 out.push(inst);
             }
             (Op::Cmp(kind, a, b), Some(_)) if self.from_pointers.contains_key(a) && self.from_pointers.contains_key(b) => {
-                // The order of addresses in one object is that of their offsets.
+                // Addresses in one object have the same order as their offsets.
                 if let (Some(a), Some(b)) = (self.from_pointers.get(a), self.from_pointers.get(b))
                     && a.tag == b.tag
                 {
@@ -397,8 +398,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The difference of two integers that are addresses in one object, as the difference of the offsets. `None` for
-    /// other integers.
+    /// Returns the difference of two integers that are addresses in one object, as the difference of the offsets.
+    /// Returns `None` for other integers.
     fn difference(&mut self, out: &mut Vec<Inst>, span: Span, a: Value, b: Value) -> Option<Op> {
         let (a, b) = (*self.from_pointers.get(&a)?, *self.from_pointers.get(&b)?);
         if a.tag != b.tag {
@@ -494,7 +495,7 @@ impl Resolver<'_> {
         self.define(result, tag, offset);
     }
 
-    /// The pointer to a root.
+    /// Returns the pointer to a root.
     fn root_value(&mut self, root: usize) -> Value {
         if let Some(value) = self.root_values[root] {
             return value;
@@ -513,7 +514,7 @@ impl Resolver<'_> {
         let span = inst.span;
         let parts = self.parts(ptr);
         let writes = !matches!(inst.op, Op::Load { .. } | Op::Atomic { op: AtomicOp::Load, .. });
-        // A pointer is loaded or stored as an integer.
+        // A pointer is loaded or stored as an integer, and converted from or to this integer.
         let mut loaded = None;
         if let Op::Store { value, .. } = &mut inst.op
             && matches!(self.function.ty(*value), Type::Ptr(_))
@@ -561,7 +562,7 @@ impl Resolver<'_> {
         self.loaded(out, span, loaded, bits);
     }
 
-    /// If the access loads a pointer, defines it by the loaded bits.
+    /// If the access loads a pointer, defines the pointer by the loaded bits.
     fn loaded(&mut self, out: &mut Vec<Inst>, span: Span, loaded: Option<Value>, bits: Option<Value>) {
         if let (Some(ptr), Some(bits)) = (loaded, bits) {
             self.unpack(out, span, ptr, bits);
@@ -612,7 +613,7 @@ fn set_pointer(op: &mut Op, address: Value) {
     }
 }
 
-/// The unsigned form of a comparison.
+/// Returns the unsigned form of a comparison.
 const fn unsigned(kind: CmpOp) -> CmpOp {
     match kind {
         CmpOp::SLt => CmpOp::ULt,

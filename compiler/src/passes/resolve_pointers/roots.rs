@@ -53,12 +53,12 @@ impl Set {
         self.0.iter().enumerate().any(|(index, word)| word & !other.0.get(index).copied().unwrap_or(0) != 0)
     }
 
-    /// Number of elements, including null.
+    /// Returns the number of elements, including null.
     pub(super) fn len(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
     }
 
-    /// The numbers of the roots in order, without null.
+    /// Returns the numbers of the roots in order, without null.
     pub(super) fn roots(&self) -> impl Iterator<Item = usize> + '_ {
         self.0
             .iter()
@@ -71,7 +71,7 @@ impl Set {
 /// Every root that a function uses, and the points-to set of each pointer.
 #[derive(Debug)]
 pub(super) struct Roots {
-    /// All roots; their numbers are indices.
+    /// All roots. The number of a root is its index in this list.
     pub list: Vec<Root>,
     /// Space of each root.
     pub spaces: Vec<Space>,
@@ -84,9 +84,9 @@ pub(super) struct Roots {
     identity_memory: Vec<bool>,
 }
 
-/// The constraint of one instruction.
+/// A constraint on points-to sets that follows from one instruction.
 enum Rule {
-    /// The second pointer may equal the first one.
+    /// The points-to set of the second pointer includes that of the first pointer.
     Flow(Value, Value),
     /// Like `Flow`, but roots outside of the second pointer's address space become null.
     Narrow(Value, Value),
@@ -105,7 +105,8 @@ enum Rule {
 }
 
 impl Roots {
-    /// Finds the roots and solves the constraints. `large_offsets`: whether all pointers in memory have identity form.
+    /// Finds the roots and solves the constraints. `large_offsets` tells whether all pointers in memory have identity
+    /// form.
     pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
         let count = function.values.len();
         let mut roots = Self {
@@ -172,7 +173,7 @@ impl Roots {
         })
     }
 
-    /// The points-to set of a pointer.
+    /// Returns the points-to set of a pointer.
     pub(super) fn set(&self, ptr: Value) -> &Set {
         &self.sets[ptr.index()]
     }
@@ -189,8 +190,8 @@ impl Roots {
 
     fn solve(&mut self, function: &Function, rules: &[Rule], any: Set, large_offsets: bool) {
         let filters = Filters::new(&self.spaces);
-        // Only this kernel writes private and local memory, so their contents are known. With large offsets, all
-        // pointers in memory have identity form.
+        // Only this kernel writes private and local memory, so their contents are known. With large offsets, their
+        // contents count as unknown, because all pointers in memory have identity form.
         let own = |space: Space| !large_offsets && matches!(space, Space::Private | Space::Local);
         let contents = self.spaces.iter().map(|&space| own(space).then(Set::default)).collect();
         let bits_become_pointers = rules.iter().any(|rule| matches!(rule, Rule::FromBits(_)));
@@ -239,7 +240,7 @@ impl Roots {
     }
 }
 
-/// The first global of an address space. The memory of all globals of the space starts with it.
+/// Returns the first global of an address space. The memory of all globals of the space starts with this global.
 pub(super) fn first_of(globals: &[GlobalVar], space: Space) -> Option<Global> {
     globals.iter().position(|global| global.space == space).and_then(|index| u32::try_from(index).ok()).map(Global)
 }
@@ -278,7 +279,7 @@ impl Filters {
 
 /// The points-to sets of the pointers in memory.
 struct Contents {
-    /// The pointers in each root, by root number. `None` if the root may contain any pointer.
+    /// For each root, the points-to set of the pointers in the root. `None` if the root may contain any pointer.
     known: Vec<Option<Set>>,
     /// The points-to set of a pointer of unknown origin.
     any: Set,
@@ -309,8 +310,8 @@ impl Contents {
         roots.roots().any(|root| self.known[root].is_none())
     }
 
-    /// The points-to set of a loaded pointer, whether it has identity form, and whether anything changed. The roots of
-    /// one access must all contain pointers of the same form.
+    /// Returns the points-to set of a loaded pointer, whether the pointer has identity form, and whether anything
+    /// changed. The roots of one access must all contain pointers of the same form.
     fn load(&mut self, roots: &Set) -> (Set, bool, bool) {
         if self.has_unknown(roots) {
             let changed = self.mark_unknown(roots);

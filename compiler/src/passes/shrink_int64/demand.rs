@@ -1,5 +1,5 @@
-//! Demanded bits of 64-bit integers: none, the low 32, or all. If the range of a value implies its upper half, only the
-//! low half is demanded.
+//! Computes the demanded bits of 64-bit integers: none, the low 32, or all. If the range of a value implies its upper
+//! half, only the low half is demanded.
 //!
 //! Example: in `trunc.i32 (add i64 %0, %1)` only the low half of both operands is used.
 
@@ -21,7 +21,7 @@ pub(super) enum Demand {
 /// If there is no fixed point after this number of iterations, all bits of every value are demanded.
 const MAX_WALKS: usize = 12;
 
-/// The demanded bits of each value.
+/// Computes the demanded bits of each value.
 pub(super) fn of(function: &Function, defs: &Definitions<'_>, ranges: &Ranges) -> Vec<Demand> {
     let mut solver = Solver { function, defs, ranges, demand: vec![Demand::None; function.values.len()], changed: true };
     for _ in 0..MAX_WALKS {

@@ -10,8 +10,8 @@
 //! ```
 //! `size_t` has 64 bits, but most values end in the 32-bit offset of an address ([demand]). Most compared or divided
 //! values are known to fit 32 bits ([`ranges`](crate::analysis::ranges)): work-item ids, and loop counters with a
-//! 32-bit bound. A value is computed in 32 bits if its low half is a function of its operands' low halves. In
-//! addition, only the low half must be used, or the rest must follow from it by zero or sign extension.
+//! 32-bit bound. A value is computed in 32 bits if two conditions hold. Its low half is a function of its operands' low
+//! halves. Either only its low half is used, or its upper half is the zero or sign extension of the low half.
 
 mod demand;
 
@@ -96,7 +96,7 @@ impl Narrow<'_> {
         self.is_wide(value) && (self.demand[value.index()] <= Demand::Low || self.is_u32(value) || self.is_i32(value))
     }
 
-    /// The low half of a value. Emits it to `out` if it does not exist.
+    /// Returns the low half of a value. Emits the low half to `out` if it does not exist.
     fn low(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Value {
         if let Some(low) = self.low.get(value.index()).copied().flatten() {
             return low;
@@ -124,7 +124,7 @@ impl Narrow<'_> {
         self.sources.insert(value, source);
     }
 
-    /// The 64-bit value. Emits an extension to `out` if the value is narrow.
+    /// Returns the 64-bit value. Emits an extension to `out` if the value is narrow.
     fn wide(&mut self, out: &mut Vec<Inst>, span: Span, value: Value) -> Value {
         let Some(low) = self.low.get(value.index()).copied().flatten() else { return value };
         let kind = if self.is_u32(value) || !self.is_i32(value) { CastOp::ZExt } else { CastOp::SExt };
@@ -222,7 +222,7 @@ impl Narrow<'_> {
         inst.op.map_operands(|value| *value = self.wide(out, span, *value));
     }
 
-    /// For each result or parameter of control flow: whether it becomes narrow.
+    /// Determines for each result or parameter of control flow whether it becomes narrow.
     fn which_are_narrow(&self, values: &[Value]) -> Vec<bool> {
         values.iter().map(|&value| self.may_be_narrow(value)).collect()
     }
@@ -238,15 +238,15 @@ impl Narrow<'_> {
         }
     }
 
-    /// Converts operands of control flow: to low halves if `chosen`, otherwise to 64-bit values.
+    /// Converts operands of control flow to low halves if `chosen`, otherwise to 64-bit values.
     fn narrow_or_widen(&mut self, out: &mut Vec<Inst>, span: Span, values: &mut [Value], chosen: &[bool]) {
         for (index, value) in values.iter_mut().enumerate() {
             *value = if chosen.get(index) == Some(&true) { self.low(out, span, *value) } else { self.wide(out, span, *value) };
         }
     }
 
-    /// The operation on low halves. `None` if the low half of the result depends on other bits as well, or if narrowing
-    /// is not profitable.
+    /// Returns the operation on low halves. Returns `None` if the low half of the result depends on other bits as well,
+    /// or if narrowing is not profitable.
     fn narrow_operation(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         Some(match op {
             Op::Bin(kind, a, b) => return self.narrow_binary(out, span, *kind, *a, *b),
@@ -254,7 +254,7 @@ impl Narrow<'_> {
             Op::Select(cond, a, b) => Op::Select(*cond, self.low(out, span, *a), self.low(out, span, *b)),
             Op::Splat(a) => Op::Splat(self.low(out, span, *a)),
             Op::Extract(a, lane) => {
-                // Truncating every lane to get one is not profitable unless the low halves exist already.
+                // Truncating every lane to extract one lane is not profitable, unless the low halves exist already.
                 self.low[a.index()]?;
                 Op::Extract(self.low(out, span, *a), *lane)
             }
@@ -294,8 +294,8 @@ impl Narrow<'_> {
         Some(Op::Bin(kind, self.low(out, span, a), self.low(out, span, b)))
     }
 
-    /// The operation on low halves, for operations with 64-bit operands and another result. `None` if the result
-    /// depends on other bits as well.
+    /// Returns the operation on low halves, for an operation with 64-bit operands and a result of another type. Returns
+    /// `None` if the result depends on other bits as well.
     fn narrow_use(&mut self, out: &mut Vec<Inst>, span: Span, op: &Op) -> Option<Op> {
         match *op {
             Op::Cmp(kind, a, b) if self.is_wide(a) => {

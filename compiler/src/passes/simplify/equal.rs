@@ -1,4 +1,5 @@
-//! Merges equal `if`s: a second `if` with the same condition and equal regions is replaced by the results of the first.
+//! Merges equal `if`s: a second `if` with the same condition and equal regions is replaced by the results of the first
+//! `if`.
 //!
 //! ```text
 //! %5 = if %1 { %3 = mul %2, %2; yield %3 } else { yield %2 }
@@ -14,7 +15,8 @@ use super::walk::Walk;
 use crate::diag::Span;
 use crate::ir::{Inst, Op, Region, Type, Value};
 
-/// Limit for the instructions of a compared `if`. Larger ones are rarely equal, and each comparison copies them.
+/// Maximum number of instructions of a compared `if`. Larger `if`s are rarely equal, and each comparison copies the
+/// instructions.
 const MAX_SIZE: usize = 200;
 
 /// Names of values within regions, by type and position in the order of definition.
@@ -32,8 +34,9 @@ impl Names {
 }
 
 impl Walk<'_> {
-    /// Replaces the results of an `if` by those of an earlier equal one. Returns false if there is none, and records
-    /// this `if` for later ones, unless it is impure or too large. Its regions must already be simplified.
+    /// Replaces the results of an `if` by the results of an earlier equal `if`. If there is no such `if`, returns
+    /// false. It then also records this `if` for later comparisons, unless it is impure or too large. The regions of
+    /// the `if` must already be simplified.
     pub(super) fn merge_with_equal(&mut self, inst: &Inst) -> bool {
         let Some(&first) = inst.results.first() else { return false };
         if inst.op.regions().iter().map(|region| region.size()).sum::<usize>() > MAX_SIZE {
@@ -61,7 +64,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The operation with renamed values in its regions; `None` if it is not pure.
+    /// Returns the operation with renamed values in its regions, or `None` if it is not pure.
     fn renamed(&self, op: &Op, names: &mut Names) -> Option<Op> {
         let mut copy = op.clone();
         let mut order = 0;
@@ -72,7 +75,7 @@ impl Walk<'_> {
         Some(copy)
     }
 
-    /// Renames the values that a region defines. `None` if an operation is neither pure nor an `if`.
+    /// Renames the values that a region defines. Returns `None` if an operation is neither pure nor an `if`.
     fn rename(&self, region: &mut Region, map: &mut FxHashMap<Value, Value>, order: &mut u32, names: &mut Names) -> Option<()> {
         for inst in &mut region.insts {
             if !(inst.op.is_pure() || matches!(inst.op, Op::If { .. } | Op::Yield(_))) {

@@ -5,11 +5,11 @@ use super::walk::{LoopFrame, Walk};
 use crate::diag::Span;
 use crate::ir::{BinOp, CmpOp, Const, Inst, Op, Region, Type, UnOp, Value};
 
-/// Limit for the instructions in both regions of an `if` that becomes `select`s.
+/// Maximum number of instructions in both regions of an `if` that becomes `select`s.
 const SELECT_LIMIT: usize = 6;
 
 impl Walk<'_> {
-    /// Replaces an instruction by the one of its regions that always executes. The instructions of the region are
+    /// Replaces an instruction by its region `region`, which always executes. The instructions of the region are
     /// visited next.
     fn splice(&mut self, mut region: Region, results: &[Value], work: &mut Vec<Inst>) {
         self.changed = true;
@@ -24,7 +24,7 @@ impl Walk<'_> {
         work.extend(region.insts.into_iter().rev());
     }
 
-    /// Simplifies a region of an `if` or `switch`. `known`: a condition and its value in the region.
+    /// Simplifies a region of an `if` or `switch`. `known` is a condition and its value in the region.
     fn conditional(&mut self, region: &mut Region, known: Option<(Value, bool)>) {
         let mut added = Vec::new();
         if let Some((cond, holds)) = known {
@@ -42,8 +42,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Records the value of a condition, and the values of others that follow from it. Appends the new facts to
-    /// `added`.
+    /// Records the value of a condition, and the values of other conditions that follow from it. Appends the new facts
+    /// to `added`.
     fn learn(&mut self, cond: Value, holds: bool, added: &mut Vec<Value>) {
         if self.constant_of(cond).is_some() || added.len() > 8 {
             return;
@@ -100,7 +100,7 @@ impl Walk<'_> {
         self.finish_branches(inst, start, out, work);
     }
 
-    /// Converts an `if` with few cheap and pure operations to `select`s. Returns whether it did.
+    /// Converts an `if` with few cheap and pure operations to `select`s. Returns whether the `if` was converted.
     fn if_to_select(
         &mut self,
         cond: Value,
@@ -175,7 +175,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Converts results of an `if` to `select`s if both operands dominate the `if`, for example flags.
+    /// Converts a result of an `if` to a `select` if both yielded values are defined before the `if`.
     fn results_to_selects(&mut self, inst: &Inst, yields: &[Vec<Value>], start: u32, out: &mut Vec<Inst>) {
         let (Op::If { cond, .. }, [then, els]) = (&inst.op, yields) else { return };
         for ((&result, &yes), &no) in inst.results.iter().zip(then).zip(els) {
@@ -242,7 +242,7 @@ impl Walk<'_> {
         });
         for (index, varies) in varies.iter().enumerate() {
             if !varies {
-                // The parameter is constant. Dead code elimination removes it.
+                // The parameter keeps its initial value. Dead code elimination removes the parameter.
                 self.replace(params[index], init[index]);
             }
         }
@@ -272,7 +272,7 @@ impl Walk<'_> {
         for &param in params.iter() {
             self.define(param);
         }
-        // The facts also hold in the loop, because the conditions are defined outside of it.
+        // The known facts also hold in the loop, because their conditions are defined outside of the loop.
         self.region(body);
         if let Some(frame) = self.loops.pop() {
             out.extend(frame.before);

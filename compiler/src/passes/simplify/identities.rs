@@ -1,4 +1,4 @@
-//! Rules for operations with two operands, and for `a b + c`.
+//! Rules for operations with two operands, and for `fma` and other forms of `a * b + c`.
 
 use super::rules::Output;
 use super::walk::Walk;
@@ -40,7 +40,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value of `a op a`; `None` if it is not known.
+    /// Returns the value of `a op a`, or `None` if it is not known.
     fn same_operands(&mut self, at: &mut Output, kind: BinOp, a: Value) -> Option<Value> {
         match kind {
             BinOp::And | BinOp::Or | BinOp::SMin | BinOp::UMin | BinOp::SMax | BinOp::UMax => Some(a),
@@ -109,10 +109,11 @@ impl Walk<'_> {
                     }
                     (BinOp::AShr, BinOp::AShr) => (kind, x, (first % width + bits % width).min(width - 1)),
                     (BinOp::Rotate, BinOp::Rotate) => (kind, x, (first % width + bits % width) % width),
-                    // A shift out and back clears bits.
+                    // A shift in one direction, and back by the same amount, clears bits.
                     (BinOp::LShr, BinOp::Shl) if first % width == bits % width => (BinOp::And, x, scalar.mask() >> (bits % width)),
                     (BinOp::Shl, BinOp::LShr) if first % width == bits % width => (BinOp::And, x, scalar.mask() << (bits % width)),
-                    // Distributing the scale moves an index's constant out of the product.
+                    // Rewrites `(x + c) << s` as `(x << s) + (c << s)`, which moves the constant of an index out of the
+                    // product.
                     (BinOp::Shl, BinOp::Add) if self.sums.may_extract_constant(self.current, a) => {
                         let amount = bits % width;
                         let scale = self.splat(at.ty, amount);
@@ -138,7 +139,7 @@ impl Walk<'_> {
     }
 
     /// Rewrites `(x + c) * n`, where only `x` changes in the loop, as `x * n` plus a loop-invariant multiple of `n`.
-    /// The products of several iterations are then shared.
+    /// Unrolled iterations with different constants `c` then share the product `x * n`.
     fn hoist_product(&mut self, at: &mut Output, a: Value, b: Value) -> Option<Value> {
         [(a, b), (b, a)].into_iter().find_map(|(sum, factor)| {
             let Some(&Op::Bin(BinOp::Add, x, c)) = self.def(sum) else { return None };
@@ -207,7 +208,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Simplifies `a b + c`, fused or not, if the product is exact or negative zero is added.
+    /// Simplifies `a * b + c`, fused or not, if the product is exact or negative zero is added.
     pub(super) fn multiply_add_rules(&mut self, at: &mut Output, op: &mut Op) -> Option<Value> {
         let Op::Math(_, args) = op else { return None };
         let &[a, b, c] = args.as_slice() else { return None };
@@ -224,7 +225,7 @@ impl Walk<'_> {
         if bits == one | sign {
             return Some(self.make(at.out, at.span, at.ty, Op::Bin(BinOp::FSub, c, other)));
         }
-        // The rest is for products of zero and a finite number.
+        // The code below handles products of zero and a finite number.
         let finite = self.bits(other).filter(|bits| bits & !sign < infinity(scalar))?;
         if bits & !sign != 0 && finite & !sign != 0 {
             return None;
@@ -235,7 +236,7 @@ impl Walk<'_> {
     }
 
     /// Whether a float cannot be -0, for every treatment of denormals. This holds for squares, absolute values and
-    /// converted unsigned integers, and for `a a + c` if it holds for `c`.
+    /// converted unsigned integers. It also holds for `a * a + c` if `c` cannot be -0.
     fn is_never_negative_zero(&self, value: Value, depth: u32) -> bool {
         let Some(depth) = depth.checked_sub(1) else { return false };
         match self.def(value) {
@@ -248,7 +249,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The type of the lanes of a type.
+    /// Returns the type of the lanes of a type.
     pub(super) fn lane_type(ty: Type) -> Option<Type> {
         ty.scalar().map(Type::Scalar)
     }
@@ -274,7 +275,7 @@ const fn infinity(scalar: Scalar) -> u64 {
     }
 }
 
-/// The bits of 1/x; `None` unless x is a power of two and both are normal numbers.
+/// Returns the bits of 1/x, or `None` unless x is a power of two and both are normal numbers.
 fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let (exponent_bits, fraction_bits) = match scalar {
         Scalar::F16 => (5, 10),
@@ -286,7 +287,7 @@ fn exact_reciprocal(scalar: Scalar, bits: u64) -> Option<u64> {
     let largest = (1_u64 << exponent_bits) - 1;
     let exponent = (bits >> fraction_bits) & largest;
     let sign = bits & (1 << (scalar.bits() - 1));
-    // The exponent of the reciprocal is twice the bias minus the exponent of `x`; denormals and infinities are
+    // The exponent of the reciprocal is twice the bias minus the exponent of `x`. Denormals and infinities are
     // excluded.
     let reciprocal = (largest - 1).checked_sub(exponent)?;
     (fraction == 0 && exponent > 0 && exponent < largest && reciprocal > 0).then(|| sign | reciprocal << fraction_bits)

@@ -3,11 +3,11 @@
 use super::walk::Walk;
 use crate::ir::{BinOp, Const, Op, Scalar, Type, Value};
 
-/// Limit for the lanes of the vectors that are searched.
+/// Maximum number of lanes of the vectors that are searched.
 const MAX_LANES: u8 = 4;
 
 impl Walk<'_> {
-    /// A loaded vector that contains the value of a scalar load, and the lane. `None` if there is none.
+    /// Finds a loaded vector that contains the value of a scalar load. Returns the vector and the lane, or `None`.
     pub(super) fn known_lane(&self, ptr: Value, ty: Type) -> Option<(Value, u8)> {
         let Type::Scalar(scalar) = ty else { return None };
         (0..MAX_LANES).find_map(|lane| {
@@ -17,7 +17,7 @@ impl Walk<'_> {
         })
     }
 
-    /// The already computed pointer that is `bytes` bytes below `ptr`; `None` if there is none.
+    /// Returns the already computed pointer that is `bytes` bytes below `ptr`, or `None` if there is none.
     fn pointer_below(&self, ptr: Value, bytes: u64) -> Option<Value> {
         if bytes == 0 {
             return Some(ptr);
@@ -38,7 +38,7 @@ impl Walk<'_> {
         self.known(&(Op::PtrAdd(base, offset), self.ty(ptr), 0))
     }
 
-    /// The already computed value `variable + constant`; `None` if there is none.
+    /// Returns the already computed value `variable + constant`, or `None` if there is none.
     fn computed_sum(&self, variable: Option<Value>, constant: u64, width: Scalar) -> Option<Value> {
         let ty = Type::Scalar(width);
         let constant = self.known_constant(ty, constant)?;

@@ -7,8 +7,9 @@
 //! %5 = mul %0, %3                      %6 = add %4, %4
 //! %6 = add %4, %5
 //! ```
-//! The pass walks over the function in program order, and then eliminates dead code ([`super::dce`]). Both repeat a few
-//! times while they change anything. A walk visits each instruction once, independent of its nesting. It
+//! The pass walks over the function in program order, and then eliminates dead code ([`super::dce`]). It repeats these
+//! two steps a few times, as long as they change anything. A walk visits each instruction once, independent of its
+//! nesting. It
 //!
 //! * moves constants to the start of the function, without duplicates;
 //! * evaluates operations on constants ([`eval`](crate::analysis::eval)), and rewrites other operations by identities
@@ -44,7 +45,7 @@ pub struct Purity {
 }
 
 impl Purity {
-    /// All functions are impure.
+    /// Returns the state in which all functions are impure.
     pub const fn unknown() -> Self {
         Self { pure_calls: Vec::new() }
     }
@@ -88,7 +89,7 @@ impl Purity {
     }
 }
 
-/// Limit for the number of walks.
+/// Maximum number of walks.
 const MAX_WALKS: usize = 4;
 
 /// Simplifies a function and removes dead code.
@@ -102,8 +103,8 @@ pub(crate) fn run(function: &mut Function, purity: &Purity) {
     }
 }
 
-/// The number of operations in a region before its terminator. `None` if there are more than `limit`, or if one of them
-/// is not pure or not cheap to speculate.
+/// Returns the number of operations in a region before its terminator. Returns `None` if there are more than `limit`,
+/// or if one of the operations is not pure or not cheap to speculate.
 fn cheap_size(region: &Region, limit: usize) -> Option<usize> {
     let count = region.insts.len().checked_sub(1)?;
     (count <= limit && region.insts[..count].iter().all(|inst| is_cheap_op(&inst.op))).then_some(count)

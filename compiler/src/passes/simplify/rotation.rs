@@ -1,16 +1,16 @@
-//! Recognises rotations that are written as two shifts. Processors have an instruction for them (`rol`, `vprold`,
-//! funnel shifts). This must happen here: the rules that move constants out of sums and products change the left
-//! shift, and drivers then do not recognise the rotation.
+//! Recognises rotations that are written as two shifts. Processors have an instruction for rotations (`rol`, `vprold`,
+//! funnel shifts). Drivers recognise rotations too, but not after this pass: its rules that move constants out of sums
+//! and products change the left shift.
 
 use super::walk::Walk;
 use crate::ir::{BinOp, CastOp, Op, Scalar, UnOp, Value};
 
-/// Limit for the nesting of sums in a rewritten shift.
+/// Maximum nesting of sums in a rewritten shift.
 const MAX_DEPTH: u32 = 3;
 
 impl Walk<'_> {
     /// Returns `x` and `amount` for `x << amount | x >> width - amount`, and `None` for other operations. If the amount
-    /// is constant, also accepts `+` or `^` instead of `|`. Only for 32 and 64 bits, because vector and GPU
+    /// is constant, also accepts `+` or `^` instead of `|`. Only accepts 32 and 64 bits, because vector and GPU
     /// instructions do not rotate narrower integers.
     pub(super) fn rotation(&mut self, kind: BinOp, a: Value, b: Value, scalar: Scalar) -> Option<(Value, Value)> {
         if !matches!(kind, BinOp::Or | BinOp::Add | BinOp::Xor) || !matches!(scalar, Scalar::I32 | Scalar::I64) {
@@ -23,7 +23,7 @@ impl Walk<'_> {
                 let up = width - down;
                 return self.is_shifted(left, x, up, scalar, MAX_DEPTH).then(|| (x, self.splat(self.ty(x), up)));
             }
-            // If the amount is 0, both shifts return `x`. Only `x | x` is `x`.
+            // If the amount is 0, both shifts return `x`. Of `x | x`, `x + x` and `x ^ x`, only `x | x` is `x`.
             match *self.def(left)? {
                 Op::Bin(BinOp::Shl, y, up) if x == y && kind == BinOp::Or && self.are_opposite(up, down, width) => Some((x, up)),
                 _ => None,
@@ -70,7 +70,7 @@ impl Walk<'_> {
         is_negative(one, other) || is_negative(other, one)
     }
 
-    /// The amount before an `and` with a mask that has no effect on shifts, or the amount itself.
+    /// Returns the amount before an `and` with a mask that has no effect on shifts, or the amount itself.
     fn without_mask(&self, amount: Value, width: u64) -> Value {
         match self.def(amount) {
             Some(&Op::Bin(BinOp::And, inner, mask)) if self.bits(mask).is_some_and(|mask| mask & (width - 1) == width - 1) => inner,

@@ -1,7 +1,7 @@
 //! Rewrites a single pure operation: evaluates constants, comparisons, conversions and selects.
 //!
-//! A rule either returns the value of the operation, or replaces the operation by a better one. Rules are exact for
-//! every operand value. Their results are fewer, cheaper or canonical operations (constants on the right), so that
+//! A rule either returns the value of the operation, or replaces the operation by a better operation. Rules are exact
+//! for every operand value. They produce fewer, cheaper or canonical operations (constants on the right), so that
 //! rewriting terminates.
 
 use super::walk::Walk;
@@ -17,8 +17,8 @@ pub(super) struct Output<'a> {
 }
 
 impl Walk<'_> {
-    /// Applies the rules to an operation of type `ty`. Returns its value, or `None` if the operation stays; its
-    /// operands may then be in another order.
+    /// Applies the rules to an operation of type `ty`. Returns its value, or `None` if the operation stays. In that
+    /// case, the operands may be in another order.
     pub(super) fn rewrite(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, op: &mut Op) -> Option<Value> {
         let mut at = Output { out, span, ty };
         if let Some(value) = self.evaluate(ty, op) {
@@ -37,7 +37,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The value of an operation whose operands are all constants; `None` if it cannot be folded.
+    /// Returns the value of an operation whose operands are all constants, or `None` if it cannot be folded.
     fn evaluate(&mut self, ty: Type, op: &Op) -> Option<Value> {
         let scalar = ty.scalar()?;
         let lanes = match op {
@@ -253,7 +253,7 @@ impl Walk<'_> {
             (CastOp::SToF | CastOp::UToF, CastOp::ZExt) => CastOp::UToF,
             (CastOp::SToF, CastOp::SExt) => CastOp::SToF,
             (CastOp::Bitcast, CastOp::Bitcast) => CastOp::Bitcast,
-            // A cast from the generic space returns null for pointers to other spaces.
+            // A cast from the generic space returns null for pointers to other spaces, so it cannot be skipped.
             (CastOp::SpaceCast, CastOp::SpaceCast) if source != Type::Ptr(Space::Generic) => CastOp::SpaceCast,
             (CastOp::PtrToInt, CastOp::IntToPtr) | (CastOp::IntToPtr, CastOp::PtrToInt) if source == at.ty => return Some(x),
             (CastOp::ZExt, CastOp::Trunc) if source == at.ty => {
@@ -315,7 +315,7 @@ impl Walk<'_> {
                 _ => {}
             }
         }
-        // An operand is a `select` with the same condition.
+        // If an operand is a `select` with the same condition, its operand on the same side is used directly.
         if let Some(&Op::Select(inner, first, _)) = self.def(yes)
             && inner == cond
         {
@@ -345,7 +345,7 @@ impl Walk<'_> {
     }
 }
 
-/// The comparison of integers that corresponds to a comparison of their zero extensions.
+/// Returns the comparison of integers that corresponds to a comparison of their zero extensions.
 const fn unsigned(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::SLt => CmpOp::ULt,

@@ -70,7 +70,7 @@ struct Flow<'f> {
 type Loops<'f> = SmallVec<[(&'f [Value], &'f [Value]); 4]>;
 
 impl<'f> Flow<'f> {
-    /// Visits a region. Returns the operands of its `yield`; nothing if it has another terminator.
+    /// Visits a region. Returns the operands of its `yield`, or an empty list if it has another terminator.
     fn region(&mut self, region: &'f Region, loops: &mut Loops<'f>) -> &'f [Value] {
         for inst in &region.insts {
             inst.op.for_each_operand(|value| self.sums.uses[value.index()] += 1);

@@ -55,7 +55,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A lane of a vector, found through the operations that define the vector. `None` if it is not known.
+    /// Returns a lane of a vector, found through the operations that define the vector. Returns `None` if it is not
+    /// known.
     fn lane(&self, vector: Value, lane: u8) -> Option<Lane> {
         let mut vector = vector;
         let mut lane = lane;
@@ -85,7 +86,7 @@ impl Walk<'_> {
         None
     }
 
-    /// The lane as a value. Creates a constant if necessary.
+    /// Returns the lane as a value. Creates a constant if necessary.
     fn lane_value(&mut self, lane: &Lane, scalar: Type) -> Value {
         match *lane {
             Lane::Value(value) => value,

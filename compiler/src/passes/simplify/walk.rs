@@ -1,5 +1,5 @@
-//! The walk over a function: the state at the current position, and single instructions. Control flow is in
-//! [`super::flow`].
+//! The walk over a function: the state at the current position, and the rules for single instructions. Control flow is
+//! in [`super::flow`].
 
 use super::equal::Names;
 use super::sums::Sums;
@@ -20,8 +20,8 @@ pub(super) fn run(function: &mut Function, purity: &Purity) -> bool {
     changed
 }
 
-/// An operation, its type, and a number: the version of the memory that a load reads, `u64::MAX` for an `if`, otherwise
-/// 0.
+/// An operation, its type, and a number. For a load, the number is the version of the memory that it reads. For an `if`
+/// it is `u64::MAX`, otherwise 0.
 pub(super) type Key = (Op, Type, u64);
 
 /// An enclosing loop.
@@ -63,7 +63,7 @@ pub(super) struct Walk<'a> {
     pub purity: &'a Purity,
     /// Pure operations, by result.
     defs: Vec<Option<Op>>,
-    /// For each pointer: the private variable that it points into, if this is known.
+    /// For each pointer, the private variable that it points into, if this is known.
     roots: Vec<Option<Var>>,
     /// Replacements of removed values. A replacement may be replaced as well.
     replaced: Vec<Option<Value>>,
@@ -76,7 +76,7 @@ pub(super) struct Walk<'a> {
     constants: FxHashMap<(Type, Const), Value>,
     entry: Vec<Inst>,
     table: FxHashMap<Key, Value>,
-    /// For each open region: the keys that it has added to `table`.
+    /// For each open region, the keys that it has added to `table`.
     scopes: Vec<Vec<Key>>,
     pub loops: Vec<LoopFrame>,
     /// Conditions with known values.
@@ -94,7 +94,7 @@ pub(super) struct Walk<'a> {
     pub changed: bool,
 }
 
-/// The private variable that the result of an operation points into; `None` if it is not known.
+/// Returns the private variable that the result of an operation points into, or `None` if it is not known.
 fn root_of(op: &Op, roots: &[Option<Var>]) -> Option<Var> {
     match op {
         Op::VarAddr(var) => Some(*var),
@@ -138,7 +138,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The pure operation that defines a value; `None` for other values.
+    /// Returns the pure operation that defines a value, or `None` for other values.
     pub(super) fn def(&self, value: Value) -> Option<&Op> {
         self.defs.get(value.index()).and_then(Option::as_ref)
     }
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
         self.function.ty(value)
     }
 
-    /// The constant, if a value is one.
+    /// Returns the constant that defines a value, or `None` for other values.
     pub(super) fn constant_of(&self, value: Value) -> Option<&Const> {
         match self.def(value) {
             Some(Op::Const(constant)) => Some(constant),
@@ -155,12 +155,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The bits of a scalar constant, or of the lanes of a vector constant with equal lanes. `None` for other values.
+    /// Returns the bits of a scalar constant, or of the lanes of a vector constant with equal lanes. Returns `None` for
+    /// other values.
     pub(super) fn bits(&self, value: Value) -> Option<u64> {
         self.constant_of(value)?.bits()
     }
 
-    /// The bits of each lane of a constant. `None` for other values, null and undefined constants.
+    /// Returns the bits of each lane of a constant. Returns `None` for other values, and for null and undefined
+    /// constants.
     pub(super) fn lanes(&self, value: Value) -> Option<Vec<u64>> {
         match self.constant_of(value)? {
             Const::Bits(bits) => Some(vec![*bits]),
@@ -169,7 +171,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The current replacement of a value, or the value itself. A known condition is replaced by a constant.
+    /// Returns the current replacement of a value, or the value itself. A known condition is replaced by a constant.
     pub(super) fn resolve(&mut self, value: Value) -> Value {
         let mut current = value;
         while let Some(Some(next)) = self.replaced.get(current.index()) {
@@ -219,12 +221,12 @@ impl<'a> Walk<'a> {
         value
     }
 
-    /// A constant with equal lanes.
+    /// Returns a constant with equal lanes.
     pub(super) fn splat(&mut self, ty: Type, bits: u64) -> Value {
         self.constant(ty, Const::splat(ty, bits))
     }
 
-    /// A constant with the given lanes.
+    /// Returns a constant with the given lanes.
     pub(super) fn constant_lanes(&mut self, ty: Type, lanes: Vec<u64>) -> Value {
         let constant = match (ty, lanes.first()) {
             (Type::Vector(..), _) | (_, None) => Const::Lanes(lanes),
@@ -233,7 +235,7 @@ impl<'a> Walk<'a> {
         self.constant(ty, constant)
     }
 
-    /// The current time, for [`Self::is_older`].
+    /// Returns the current time, for [`Self::is_older`].
     pub(super) const fn now(&self) -> u32 {
         self.clock
     }
@@ -275,17 +277,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The result of the same operation in this or an enclosing region; `None` if there is none.
+    /// Returns the result of the same operation in this or an enclosing region, or `None` if there is none.
     pub(super) fn known(&self, key: &Key) -> Option<Value> {
         self.table.get(key).copied()
     }
 
-    /// The result of a load; `None` if it is not known.
+    /// Returns the result of a load, or `None` if it is not known.
     pub(super) fn loaded(&self, ptr: Value, ty: Type) -> Option<Value> {
         self.known(&self.load_key(ptr, ty))
     }
 
-    /// An existing constant; `None` if there is none.
+    /// Returns an existing constant, or `None` if there is none.
     pub(super) fn known_constant(&self, ty: Type, bits: u64) -> Option<Value> {
         self.constants.get(&(ty, Const::Bits(bits))).copied()
     }
@@ -295,8 +297,8 @@ impl<'a> Walk<'a> {
         self.remember(key, value, self.scopes.len());
     }
 
-    /// The value of a pure operation: a simplified one, an existing one, or the result of a new instruction. The new
-    /// instruction defines `into`, if given.
+    /// Returns the value of a pure operation: the value of a simplified or existing operation, or the result of a new
+    /// instruction. The new instruction defines `into`, if given.
     pub(super) fn pure(&mut self, out: &mut Vec<Inst>, span: Span, ty: Type, mut op: Op, into: Option<Value>) -> Value {
         if self.nesting < 8 {
             self.nesting += 1;
@@ -339,12 +341,12 @@ impl<'a> Walk<'a> {
         self.pure(out, span, ty, op, None)
     }
 
-    /// Whether a value is defined in more nested loops than another.
+    /// Whether `value` is defined in more nested loops than `other`.
     pub(super) fn is_deeper(&self, value: Value, other: Value) -> bool {
         self.depth[value.index()] > self.depth[other.index()]
     }
 
-    /// The index of the outermost loop that an operation can be hoisted out of; `None` if there is none.
+    /// Returns the index of the outermost loop that an operation can be hoisted out of, or `None` if there is none.
     fn hoist_level(&self, op: &Op) -> Option<usize> {
         if self.loops.is_empty() || matches!(op, Op::Call(..)) {
             return None;
@@ -356,8 +358,8 @@ impl<'a> Walk<'a> {
         (!exited.is_empty() && (is_unconditional || !is_expensive(op))).then_some(level)
     }
 
-    /// The index of the outermost loop that a load can be hoisted out of; `None` if there is none. The load must have
-    /// the same result in all iterations, and execute unconditionally in the first one.
+    /// Returns the index of the outermost loop that a load can be hoisted out of, or `None` if there is none. The load
+    /// must have the same result in all iterations, and execute unconditionally in the first iteration.
     fn load_hoist_level(&self, ptr: Value) -> Option<usize> {
         let same = |memory: &MemoryStates| {
             memory.all == self.memory.all
@@ -485,7 +487,7 @@ impl<'a> Walk<'a> {
         (Op::Load { ptr, align: 1, volatile: false }, ty, u64::from(all) << 32 | state)
     }
 
-    /// The private variable that a pointer points into; `None` if it is not known.
+    /// Returns the private variable that a pointer points into, or `None` if it is not known.
     fn root(&self, ptr: Value) -> Option<Var> {
         self.roots.get(ptr.index()).copied().flatten()
     }
@@ -537,7 +539,7 @@ impl<'a> Walk<'a> {
         current
     }
 
-    /// The memory that a region may change. The region need not be visited yet.
+    /// Returns the memory that a region may change. The region need not be visited yet.
     pub(super) fn clobbers_in(&self, region: &Region) -> Clobbers {
         let mut clobbers = Clobbers::default();
         for inst in &region.insts {

@@ -150,8 +150,8 @@ impl Slices {
     }
 }
 
-/// The first lane, the number of lanes and the lane type of a range of a slice's bytes. `None` if the slice is a
-/// scalar.
+/// Returns the first lane, the number of lanes and the lane type of a range of a slice's bytes. Returns `None` if the
+/// slice is a scalar.
 fn lanes_of(slice: Slice, offset: u32, size: u32) -> Option<(u8, u8, Scalar)> {
     let Type::Vector(scalar, _) = slice.ty else { return None };
     let lane = u8::try_from((offset - slice.offset) / scalar.size()).ok()?;

@@ -13,9 +13,10 @@
 //! A variable is divided into [slices], which are ranges of bytes. Each slice becomes an SSA value. A variable stays in
 //! memory if its address has a use other than loads, stores and constant offsets.
 //!
-//! The construction visits each instruction once. An `if`, `switch` or `loop` gets results (a loop also parameters)
-//! for the slices that are stored in it, unless all their accesses are inside. `simplify` removes redundant ones. A
-//! load before any store gives `undef`.
+//! The construction visits each instruction once. An `if`, `switch` or `loop` gets results for the slices that are
+//! stored in it and accessed outside of it. A loop also gets parameters for these slices, and for stored slices of
+//! which no store in the body dominates all accesses. `simplify` removes redundant results and parameters. A load
+//! before any store gives `undef`.
 
 mod access;
 pub(super) mod slices;
@@ -30,7 +31,7 @@ use slices::{Access, Slices};
 pub(crate) const PASS: Pass = Pass::function("sroa", |function, cx| Ok(run(function, cx.pointer_size())));
 
 /// Promotes all private variables that can be promoted. `ptr_size` is the size of a pointer in bytes. Returns whether
-/// there are any.
+/// any variable was promoted.
 pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     if function.vars.is_empty() {
         return false;
@@ -66,8 +67,8 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
     true
 }
 
-/// The accesses to each variable. `None` if it cannot be promoted, because its address has another use or an access is
-/// not within the variable.
+/// Returns the accesses to each variable. Returns `None` for a variable that cannot be promoted, because its address
+/// has another use or an access is not within the variable.
 fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Option<Vec<Access>>> {
     let mut list: Vec<Option<Vec<Access>>> = vec![Some(Vec::new()); function.vars.len()];
     function.body.walk(&mut |inst| {
@@ -121,7 +122,7 @@ fn accesses(function: &Function, addresses: &Addresses, ptr_size: u32) -> Vec<Op
 #[derive(Clone, Copy, Debug)]
 struct Use {
     slice: usize,
-    /// The number of accesses, including nested ones.
+    /// The number of accesses, including accesses in nested regions.
     count: u32,
     /// Whether one of the accesses is a store.
     assigned: bool,
@@ -136,10 +137,10 @@ struct Scan<'a> {
     nested: Vec<Vec<Use>>,
     /// The number of accesses to each slice.
     total: Vec<u32>,
-    /// For each slice: the region of its first access, if this is a store to the whole slice.
+    /// For each slice, the region of its first access, if the first access is a store to the whole slice.
     store_region: Vec<Option<u32>>,
-    /// For each slice: the number of accesses in this region. If it equals `total`, the first store dominates all
-    /// accesses.
+    /// For each slice, the number of accesses in this region. If this number equals `total`, the first store dominates
+    /// all accesses.
     store_region_count: Vec<u32>,
     regions: u32,
 }
@@ -206,7 +207,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Sorts uses and combines those of one slice.
+/// Sorts uses and combines the uses of the same slice.
 fn merge(uses: &mut Vec<Use>) {
     uses.sort_by_key(|single| single.slice);
     uses.dedup_by(|later, earlier| {
@@ -245,7 +246,7 @@ struct Promote<'a> {
     next_nested: usize,
 }
 
-/// The current value of a slice; an undefined constant if there is none.
+/// Returns the current value of a slice, or an undefined constant if there is none.
 fn value_of(
     function: &mut Function,
     current: &mut [Option<Value>],
@@ -310,10 +311,10 @@ impl Promote<'_> {
         region.insts = out;
     }
 
-    /// The variable and the byte offset of a pointer into a promoted variable; `None` for other pointers.
+    /// Returns the variable and the byte offset of a pointer into a promoted variable, or `None` for other pointers.
     fn promoted_target(&self, ptr: Value) -> Option<(Var, u32)> {
         let (var, offset) = self.addresses.fixed(ptr)?;
-        // A pointer that no access uses may point outside of the variable.
+        // A pointer outside of the variable is used by no access, so any offset is correct for it.
         self.slices.is_promoted(var).then(|| (var, u32::try_from(offset).unwrap_or(0)))
     }
 
@@ -345,8 +346,8 @@ impl Promote<'_> {
         }
     }
 
-    /// Visits an `if` or `switch`. Adds results for slices that are stored in it and accessed outside, or in the next
-    /// iteration of a loop.
+    /// Visits an `if` or `switch`. Adds results for slices that are stored in the instruction and accessed outside of
+    /// it, or in the next iteration of a loop.
     fn visit_branches(&mut self, inst: &mut Inst) {
         let index = self.next_nested;
         self.next_nested += 1;

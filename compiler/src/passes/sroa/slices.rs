@@ -32,7 +32,8 @@ const MAX_SLICES: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Slices {
     pub list: Vec<Slice>,
-    /// For each variable: the range of its slices in `list`, in order of their offsets. Empty if it stays in memory.
+    /// For each variable, the range of its slices in `list`, in order of their offsets. Empty if the variable stays in
+    /// memory.
     ranges: Vec<std::ops::Range<usize>>,
 }
 
@@ -57,7 +58,7 @@ impl Slices {
         self.ranges.get(var.index()).is_some_and(|range| !range.is_empty())
     }
 
-    /// The numbers of the slices that a range of bytes overlaps.
+    /// Returns the numbers of the slices that a range of bytes overlaps.
     pub(super) fn overlapping(&self, var: Var, offset: u32, size: u32) -> std::ops::Range<usize> {
         let Some(range) = self.ranges.get(var.index()) else { return 0..0 };
         let list = &self.list[range.clone()];
@@ -67,13 +68,13 @@ impl Slices {
     }
 }
 
-/// The slices of one variable, or `None` if it stays in memory.
+/// Returns the slices of one variable, or `None` if it stays in memory.
 pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>> {
     accesses.sort_unstable();
     let mut slices = Vec::new();
     let mut start = 0;
     while start < accesses.len() {
-        // Find the accesses that overlap, directly or indirectly.
+        // Finds the accesses that overlap, directly or indirectly.
         let mut end_byte = accesses[start].offset + accesses[start].size;
         let mut end = start + 1;
         while end < accesses.len() && accesses[end].offset < end_byte {
@@ -93,7 +94,8 @@ pub(in crate::passes) fn divide(mut accesses: Vec<Access>) -> Option<Vec<Slice>>
     Some(slices)
 }
 
-/// One slice for overlapping accesses. `None` unless every access covers the whole slice, or lanes of its type.
+/// Returns one slice for overlapping accesses. Returns `None` unless every access covers the whole slice, or lanes of
+/// its type.
 fn whole_slice(overlapping: &[Access], end: u32) -> Option<Slice> {
     let offset = overlapping.first()?.offset;
     let size = end - offset;
@@ -130,22 +132,22 @@ fn whole_slice(overlapping: &[Access], end: u32) -> Option<Slice> {
     Some(Slice { offset, size, ty })
 }
 
-/// A pointer type for all pointers in overlapping accesses: `ty`, or a generic pointer if there are several address
-/// spaces.
+/// Returns a pointer type for all pointers in overlapping accesses: `ty`, or a generic pointer if there are several
+/// address spaces.
 fn common_pointer(overlapping: &[Access], ty: Type) -> Type {
     let same = overlapping.iter().all(|access| access.ty == ty || !matches!(access.ty, Type::Ptr(_)));
     if same { ty } else { Type::Ptr(Space::Generic) }
 }
 
-/// The type of a slice that preserves all bits. With integer and float accesses, this is an integer, because devices
-/// may change NaNs.
+/// Returns the type of a slice that preserves all bits. With integer and float accesses, this is an integer, because
+/// devices may change the bits of NaNs.
 fn bit_preserving(overlapping: &[Access], ty: Type) -> Type {
     let Some(scalar) = ty.scalar() else { return ty };
     let mixed = overlapping.iter().any(|access| access.ty.scalar().is_some_and(|other| other.is_float() != scalar.is_float()));
     if mixed && scalar.is_float() { Scalar::int_of_size(scalar.size()).map_or(ty, |int| ty.with_scalar(int)) } else { ty }
 }
 
-/// Appends integer slices between all boundaries of accesses and lanes. `None` if there are too many.
+/// Appends integer slices between all boundaries of accesses and lanes. Returns `None` if there are too many slices.
 fn integer_slices(overlapping: &[Access], slices: &mut Vec<Slice>) -> Option<()> {
     let mut cuts = Vec::new();
     for access in overlapping {

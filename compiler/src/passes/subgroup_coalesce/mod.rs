@@ -9,8 +9,8 @@
 //! An instruction accesses at most 16 bytes per lane. If neighbouring work-items access consecutive 32 bytes (`float8`,
 //! `double4`), each of the two instructions skips every second 16 bytes. A memory transaction has 32 bytes, so each
 //! instruction uses half of every transaction. All data is transferred twice unless it is in the cache. If two lanes
-//! (or four lanes for 64 and 128 bytes) access memory together, every instruction is contiguous. Speed-ups on an
-//! H100 (NVIDIA 580.159): 1.35 for copies of `float8`, 2 for stores, 1.5 for a sum of 16 loads.
+//! (or four lanes for 64 and 128 bytes) access memory together, every instruction is contiguous. Speed-ups by this pass
+//! on an H100 (NVIDIA 580.159): 1.35 for copies of `float8`, 2 for stores, 1.5 for a sum of 16 loads.
 //!
 //! # Correctness
 //! It is not specified which work-item each lane of a subgroup executes. The result does not depend on this, because
@@ -18,13 +18,15 @@
 //!
 //! * All lanes must be active: the group consists of full subgroups, and the access has uniform control flow in the
 //!   group ([`divergence`](crate::analysis::divergence)). Code that some work-items may skip, as after `if (i < n)`,
-//!   gets two versions ([`versions`]): one for complete subgroups, and the original code for the others.
-//! * No work-item may observe that another one performs its accesses. This holds for buffers that are only read. If a
-//!   buffer is written (and nothing else aliases it), all accesses to it are performed this way. They have one size,
-//!   and are aligned to it. The same lane then performs all accesses of a work-item to a byte, in the order of the
-//!   work-item. If incomplete subgroups perform some of these accesses individually, all others are in code for
-//!   complete subgroups. Barriers are uniform for the group; fences and atomics are not. In a kernel with a fence, an
-//!   atomic or a call, all accesses to written buffers stay unchanged.
+//!   gets two versions ([`versions`]). Complete subgroups execute one version, and the other subgroups execute the
+//!   original code.
+//! * No work-item may observe that another work-item performs its accesses. Nothing can be observed for buffers that
+//!   are only read. Of a written buffer that nothing else aliases, lanes must perform all accesses together. These
+//!   accesses have one size, and are aligned to this size. The same lane then performs all accesses of a work-item to a
+//!   byte, in the order of the work-item. If incomplete subgroups perform some of these accesses individually, all
+//!   other accesses to the buffer must be in code for complete subgroups. Barriers are uniform for the group, but
+//!   fences and atomics are not. So in a kernel with a fence, an atomic or a call, all accesses to written buffers stay
+//!   unchanged.
 
 mod rewrite;
 mod versions;
@@ -39,7 +41,7 @@ use crate::ir::{Function, Inst, KernelParam, Op, Scalar, Space, Type, Value};
 use crate::launch::LaunchKey;
 
 pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
-    // naga only supports subgroup queries in groups of one dimension; SPIR-V has no such restriction.
+    // naga only supports subgroup queries in groups of one dimension. SPIR-V has no such restriction.
     let has_lane_queries = cx.target.shaders.spirv || cx.key.kernel.local_size[1..] == [1, 1];
     let usual = cx.target.language.subgroup_size;
     let lanes = function.kernel.as_ref().map_or(usual, |kernel| kernel.subgroup_size(usual));
@@ -50,9 +52,9 @@ pub const PASS: Pass = Pass::function("subgroup_coalesce", |function, cx| {
 const PART: u32 = 16;
 /// Size in bytes of the widest access.
 const WIDEST: u32 = 128;
-/// Limit in bytes for an access that neighbouring work-items perform in one step.
+/// Maximum size in bytes of an access that neighbouring work-items perform together in one step.
 pub const COMBINED: u32 = MAX_TOGETHER * PART;
-/// Limit for the neighbouring work-items that perform an access together.
+/// Maximum number of neighbouring work-items that perform an access together.
 const MAX_TOGETHER: u32 = 4;
 
 /// An access that neighbouring lanes perform together.
@@ -67,7 +69,7 @@ struct Combined {
 }
 
 impl Combined {
-    /// The number of lanes that perform the access together.
+    /// Returns the number of lanes that perform the access together.
     fn lanes(&self) -> u32 {
         (self.bytes / PART).min(MAX_TOGETHER)
     }
@@ -142,7 +144,8 @@ fn is_wide(function: &Function, insts: &[Inst]) -> bool {
     wide
 }
 
-/// The pointer and the size in bytes of a load or store, and whether it is a store. `None` for other instructions.
+/// Returns the pointer and the size in bytes of a load or store, and whether it is a store. Returns `None` for other
+/// instructions.
 fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     let bytes = |ty: Type| ty.scalar().map_or(0, |scalar| scalar.size() * u32::from(ty.lanes()));
     match &inst.op {
@@ -152,8 +155,9 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
     }
 }
 
-/// The replacement of each load and store, in program order. `None` if the target of an access is unknown. `full`:
-/// whether all subgroups are complete at the start of the kernel. [`versions::make`] returns `complete`.
+/// Returns the replacement of each load and store, in program order. Returns `None` if the target of an access is
+/// unknown. `full` tells whether all subgroups are complete at the start of the kernel. `complete` is the result of
+/// [`versions::make`].
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
     let params = DivergenceParams { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };
     let divergence = Divergence::of(function, &function.body, params);
@@ -182,7 +186,7 @@ struct Accesses<'a> {
     divergence: &'a Divergence<'a>,
     /// The number of trailing zero bits of each value.
     zeros: Vec<u8>,
-    /// Each load and store; `None` for accesses to other memory than buffers, and for those in the version for
+    /// Each load and store. `None` for accesses to other memory than buffers, and for accesses in the version for
     /// incomplete subgroups.
     candidates: Vec<Option<Candidate>>,
     classes: FxHashMap<Option<u32>, Class>,
@@ -193,7 +197,8 @@ struct Accesses<'a> {
 }
 
 impl Accesses<'_> {
-    /// The parameter that a pointer points into, its alias class, and the offset. `None` for other pointers.
+    /// Returns the parameter that a pointer points into, its alias class, and the offset. Returns `None` for other
+    /// pointers.
     fn class_of(&self, ptr: Value) -> Option<(u32, Option<u32>, Option<Value>)> {
         let (Root::Param(param), offset) = self.definitions.pointer(ptr)? else { return None };
         Some((param, Some(param).filter(|_| is_distinct(self.function, self.key, param)), offset))
@@ -222,13 +227,14 @@ impl Accesses<'_> {
                 let may_be_address = |ty: Type| matches!(ty, Type::Ptr(_)) || ty.scalar() == Some(Scalar::I64);
                 self.is_known &= !args.iter().any(|&arg| may_be_address(self.function.ty(arg)));
             }
-            // `lower_memory` has expanded these operations.
+            // `lower_memory` has expanded these operations. If one is left, its target counts as unknown.
             Op::Copy { .. } | Op::Zero { .. } => self.is_known = false,
             _ => {}
         }
     }
 
-    /// A load or store of a buffer, except in the version for incomplete subgroups. `None` for other instructions.
+    /// Returns a load or store of a buffer, except in the version for incomplete subgroups. Returns `None` for other
+    /// instructions.
     fn candidate(&mut self, inst: &Inst, here: Together) -> Option<Candidate> {
         let (Op::Load { ptr, volatile, align, .. } | Op::Store { ptr, volatile, align, .. }) = &inst.op else { return None };
         let (_, bytes, store) = access(self.function, inst)?;
@@ -245,7 +251,7 @@ impl Accesses<'_> {
             return None;
         };
         let entry = self.classes.entry(class).or_default();
-        if here == Together::Rest {
+        if here == Together::IncompleteSubgroup {
             entry.has_individual = true;
             return None;
         }
@@ -264,7 +270,8 @@ impl Accesses<'_> {
         Some(Candidate { class, param, offset, bytes, together })
     }
 
-    /// The combined access; `None` if it is not possible, or not for all accesses to a written class.
+    /// Returns the combined access. Returns `None` if it is not possible. For a written class, it must be possible for
+    /// all accesses.
     fn combined(&self, candidate: &Candidate) -> Option<Combined> {
         let class = self.classes.get(&candidate.class)?;
         let is_mixed = class.not_combinable || (class.has_individual && class.has_unversioned);
@@ -285,7 +292,7 @@ impl Accesses<'_> {
     }
 }
 
-/// Whether a buffer shares no memory with another one in the launch.
+/// Whether a buffer shares no memory with another buffer in the launch.
 fn is_distinct(function: &Function, key: &LaunchKey, param: u32) -> bool {
     let kernel = function.kernel.as_ref();
     let is_restrict = |param: &KernelParam| matches!(param, KernelParam::Buffer { restrict: true, .. });

@@ -31,14 +31,14 @@ struct Writer<'a> {
     index: usize,
     out: Vec<Inst>,
     span: Span,
-    /// The index in the subgroup.
+    /// The index of the work-item in the subgroup.
     lane: Value,
-    /// Whether bits 0 and 1 of this index are set.
+    /// Whether bits 0 and 1 of `lane` are set.
     lane_bits: [Option<Value>; 2],
     /// Exchanged offsets that dominate the current instruction: the linear form, and the result of [`Self::rows`].
     rows: Vec<(Linear, Vec<Value>)>,
-    /// The function's parameters, and the results of all instructions before the current one. Loop parameters are
-    /// missing.
+    /// The function's parameters, and the results of all instructions before the current instruction. Loop parameters
+    /// are not included.
     defined: FxHashSet<Value>,
 }
 
@@ -49,7 +49,7 @@ impl Build for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// Emits whether the lane's index has a bit.
+    /// Emits a test whether the bit with the mask `bit` is set in the lane's index.
     fn lane_bit(&mut self, bit: u32) -> Value {
         let bits = self.bin_bits(BinOp::And, self.lane, u64::from(bit));
         self.cmp_bits(CmpOp::Ne, bits, 0)
@@ -80,7 +80,8 @@ impl Writer<'_> {
         region.insts = std::mem::replace(&mut self.out, outer);
     }
 
-    /// Before an instruction with regions, exchanges the offsets of the accesses in it whose terms are already defined.
+    /// Before an instruction with regions, exchanges the offsets of the accesses in these regions, if the terms of the
+    /// offsets are already defined.
     fn hoist_exchanges(&mut self, inst: &Inst) {
         let mut count = 0;
         let is_access = |inst: &Inst| usize::from(matches!(inst.op, Op::Load { .. } | Op::Store { .. }));
@@ -93,7 +94,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Emits a sum; `None` if it is 0.
+    /// Emits a sum. Returns `None` if the sum is 0.
     fn sum(&mut self, linear: &Linear) -> Option<Value> {
         let mut total = (linear.constant != 0).then(|| self.word(linear.constant));
         for &(value, scale) in &linear.terms {
@@ -112,8 +113,8 @@ impl Writer<'_> {
         self.push(Type::I32, Op::Group { sub: true, op, args: vec![value, other] })
     }
 
-    /// The offsets of the accesses of the `lanes` lanes that work together, in order of the lanes. The offset of this
-    /// lane's part is added to each.
+    /// Returns the offsets of the accesses of the `lanes` lanes that work together, in order of the lanes. The offset
+    /// of this lane's part is added to each offset.
     fn rows(&mut self, per_lane: &Linear, lanes: u32) -> Vec<Value> {
         if let Some((_, rows)) = self.rows.iter().find(|(linear, rows)| linear == per_lane && rows.len() == lanes as usize) {
             return rows.clone();
@@ -138,8 +139,8 @@ impl Writer<'_> {
         rows
     }
 
-    /// The pointers to this lane's parts of an access with `parts` parts. Returns a list for each group of four parts,
-    /// or one list if there are two parts. A list has one pointer for each of the lanes that work together.
+    /// Returns the pointers to this lane's parts of an access with `parts` parts. Returns a list for each group of four
+    /// parts, or one list if there are two parts. A list has one pointer for each of the lanes that work together.
     fn pointers(&mut self, combined: &Combined, parts: u32) -> Vec<Vec<Value>> {
         let lanes = combined.lanes();
         let rows = self.rows(&combined.per_lane, lanes);

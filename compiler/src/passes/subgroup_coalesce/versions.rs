@@ -1,5 +1,5 @@
-//! Duplicates code that some work-items may skip: one version for complete subgroups (all work-items active), one for
-//! the others.
+//! Duplicates code that some work-items may skip. One version is for complete subgroups, in which all work-items are
+//! active. The other version is for the other subgroups.
 //!
 //! ```text
 //! if slt %i, %n {                        if slt %i, %n {
@@ -9,9 +9,9 @@
 //! }                                      }
 //! ```
 //! Most subgroups are complete. The versions start at one position of a kernel, outside of loops, and contain the rest
-//! of its region. It is the first position that some work-items may not reach, with a wide access in this rest. The
-//! rest must not contain a barrier, because complete and incomplete subgroups of a group would wait at different
-//! barriers.
+//! of the region. The start is the first position that some work-items may not reach and that precedes a wide access in
+//! its region. The rest of the region must not contain a barrier, because complete and incomplete subgroups of a group
+//! would wait at different barriers.
 
 use rustc_hash::FxHashMap;
 
@@ -21,7 +21,7 @@ use crate::diag::Span;
 use crate::ir::{CmpOp, Const, Function, GroupOp, Inst, Op, Region, Scalar, Type, Value};
 use crate::passes::loop_copies::copy;
 
-/// Limit for the instructions that are duplicated.
+/// Maximum number of instructions that are duplicated.
 const MAX_SIZE: usize = 512;
 
 /// The position at which the versions start.
@@ -33,7 +33,7 @@ struct VersionsStart {
 }
 
 /// Creates the versions for subgroups of `lanes` work-items. Returns the condition for complete subgroups, or `None` if
-/// there are no versions. `full`: whether all subgroups are complete at the start of the kernel.
+/// there are no versions. `full` tells whether all subgroups are complete at the start of the kernel.
 pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, lanes: u32) -> Option<Value> {
     if lanes > u32::BITS {
         return None;
@@ -49,9 +49,9 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
     complete
 }
 
-/// Finds the position at which the versions start. `together`: whether every subgroup that executes the region
+/// Finds the position at which the versions start. `together` tells whether every subgroup that executes the region
 /// executes it with all its lanes. Returns the index of the first instruction, and sets `path` to the path to its
-/// region. `None` if there is no such position.
+/// region. Returns `None` if there is no such position.
 fn find_start(
     divergence: &Divergence<'_>,
     function: &Function,
@@ -119,7 +119,7 @@ fn split(function: &mut Function, body: &mut Region, start: &VersionsStart, lane
     Some(cond)
 }
 
-/// Emits whether all lanes of the subgroup are active.
+/// Emits a test whether all lanes of the subgroup are active.
 fn all_lanes_active(function: &mut Function, out: &mut Vec<Inst>, span: Span, lanes: u32) -> Value {
     let here = function.emit(out, span, Type::BOOL, Op::Const(Const::Bits(1)));
     let ballot = function.emit(out, span, Type::Vector(Scalar::I32, 4), Op::Group { sub: true, op: GroupOp::Ballot, args: vec![here] });

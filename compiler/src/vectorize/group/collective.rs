@@ -28,21 +28,21 @@ pub(super) struct Collective {
     pub result: Value,
 }
 
-/// The collective operation of the work-group in an instruction. `None` for other instructions.
+/// Returns the collective operation of the work-group in an instruction, or `None` for other instructions.
 pub(super) fn of(inst: &Inst) -> Option<Collective> {
     let Op::Group { sub: false, op, args } = &inst.op else { return None };
     Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
 }
 
 impl Collective {
-    /// Whether the result in a gang only depends on that gang and the gangs before it.
+    /// Whether the result in a gang depends only on that gang and the gangs before it.
     pub(super) const fn is_scan(&self) -> bool {
         matches!(self.op, GroupOp::ScanInclusive(_) | GroupOp::ScanExclusive(_))
     }
 }
 
 impl Vectorizer<'_> {
-    /// The operation of a reduction or scan, and the mode of its registers.
+    /// Returns the operation of a reduction or scan, and the mode of its registers.
     fn fold(&self, collective: &Collective) -> Lowered<(Fold, Mode)> {
         let op = collective.op.combining_op().ok_or_else(|| internal!("{:?} is not a reduction or scan", collective.op))?;
         let mode = if self.shape.lanes == 1 { Mode::Uniform } else { Mode::Varying };
@@ -117,14 +117,14 @@ impl Vectorizer<'_> {
             .collect()
     }
 
-    /// The number of vectors of partial sums. Gangs add to them round-robin, so that an addition does not wait for the
-    /// store of the previous one.
+    /// Returns the number of vectors of partial sums. Gangs add to them round-robin, so that an addition does not wait
+    /// for the store of the previous addition.
     fn partial_sums(&self) -> u32 {
         const PARTIAL_SUMS: u32 = 4;
         if self.shape.gangs() >= 2 * PARTIAL_SUMS { PARTIAL_SUMS } else { 1 }
     }
 
-    /// The address of the partial sums of the current gang.
+    /// Computes the address of the partial sums of the current gang.
     fn partial_sums_addr(&mut self, of: Scalar, at: u32) -> Addr {
         let (parts, addr) = (self.partial_sums(), self.frame_addr(at));
         if parts == 1 {
@@ -207,7 +207,7 @@ impl Vectorizer<'_> {
         Ok(())
     }
 
-    /// The result of a work-group scan in the current gang.
+    /// Computes the result of a work-group scan in the current gang.
     pub(in super::super) fn group_scan(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
         let at = self.collective_offset(result)?;
         let collective = Collective { op, value, index: None, result };
@@ -224,7 +224,7 @@ impl Vectorizer<'_> {
             let gang_sums = self.scanned(fold, &gang_sums, self.shape.lanes)?;
             let before = self.splat(sum, of);
             let sums = self.binary(fold.op, of, mode, &before, &gang_sums)?;
-            // The sum is scalar, so that the next gang only waits for one scalar operation.
+            // The sum is scalar, so that the next gang waits for only one scalar operation.
             let gang_sum = self.value_of_constant_lane(of, &gang_sums, self.shape.lanes - 1);
             let last = self.binary(fold.op, of, Mode::Uniform, &[sum], &[gang_sum])?[0];
             (before, sums, last)
@@ -237,7 +237,7 @@ impl Vectorizer<'_> {
         Ok(if mode == Mode::Uniform { Val::Uniform(smallvec![made[0]]) } else { Val::Varying(smallvec![made]) })
     }
 
-    /// The exclusive scan, computed from the inclusive scan and the sum of the gangs before. The result of the first
+    /// Computes the exclusive scan from the inclusive scan and the sum of the gangs before. The result of the first
     /// work-item is the identity.
     fn exclusive_scan(&mut self, fold: Fold, mode: Mode, before: &Regs, sums: &[V]) -> Lowered<Regs> {
         let of = fold.of;

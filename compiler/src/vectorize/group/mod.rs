@@ -1,10 +1,10 @@
 //! Kernels with barriers, in groups of more than one gang.
 //!
 //! A barrier or a collective operation of the group ([`collective`]) splits a sequence into *segments*. Each segment is
-//! a loop over the gangs of the group. A construct that contains a barrier runs at group level. So does an `if` that
-//! contains a `break` or `continue` of a loop at group level, or a `return` under a uniform condition. All other
-//! constructs stay inside a segment ([`plan`]). Values that are uniform for the group are computed once, outside of the
-//! loops over gangs.
+//! a loop over the gangs of the group. A construct that contains a barrier runs at group level. An `if` that contains a
+//! `break` or `continue` of a loop at group level also runs at group level, and so does an `if` with a uniform
+//! condition that contains a `return`. All other constructs stay inside a segment ([`plan`]). Values that are uniform
+//! for the group are computed once, outside of the loops over gangs.
 //!
 //! ```text
 //! %1 = load ...                   for each gang { %1 = load; store %1 }
@@ -118,7 +118,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The indices of the values that are uniform for the group.
+    /// Returns the indices of the values that are uniform for the group.
     fn uniform_indices(&mut self, values: &[Value]) -> Lowered<Vec<usize>> {
         let slots = &self.group_state()?.slots;
         Ok((0..values.len()).filter(|&index| slots.is_group_uniform(values[index])).collect())
@@ -149,7 +149,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// An `if` whose condition is uniform for the group.
+    /// Lowers an `if` whose condition is uniform for the group.
     fn lower_uniform_if(&mut self, results: &[Value], cond: Value, paths: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
         let cond = self.first(cond);
         let (blocks, meet) = ([self.b.block(), self.b.block()], self.b.block());
@@ -175,8 +175,8 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// An `if` whose condition differs between work-items. The segment before it has stored the masks, and a flag for
-    /// each region that is nonzero if any work-item takes the region.
+    /// Lowers an `if` whose condition differs between work-items. The segment before the `if` has stored the masks, and
+    /// a flag for each region that is nonzero if any work-item takes the region.
     fn lower_divergent_if(&mut self, cond: Value, paths: &[Vec<Node<'a>>; 2]) -> Lowered<()> {
         let (masks, flags) = self.group_state()?.slots.if_masks(cond).ok_or_else(|| internal!("an if without masks"))?;
         for (index, nodes) in paths.iter().enumerate() {
@@ -195,7 +195,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// A loop that the group leaves together.
+    /// Lowers a loop that all work-items of the group leave in the same iteration.
     fn lower_uniform_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
         let (header, exit) = (self.b.block(), self.b.block());
         let args = self.uniform_registers(node.init, node.params)?;
@@ -213,8 +213,8 @@ impl<'a> Vectorizer<'a> {
         self.define_uniform_params(exit, node.results)
     }
 
-    /// A loop that work-items leave in different iterations. The segment before it has stored the parameters and the
-    /// masks of the work-items that enter it.
+    /// Lowers a loop that work-items leave in different iterations. The segment before the loop has stored the
+    /// parameters and the masks of the work-items that enter the loop.
     fn lower_divergent_loop(&mut self, node: &Loop<'a>) -> Lowered<()> {
         let (alive, here, flag) = self.group_state()?.slots.loop_masks(node).ok_or_else(|| internal!("a loop without masks"))?;
         let (header, exit) = (self.b.block(), self.b.block());

@@ -121,12 +121,12 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// Whether each value is uniform for the group.
+    /// Returns whether each value is uniform for the group.
     pub(super) fn group_uniform_values(&self) -> Vec<bool> {
         self.group_uniform.clone()
     }
 
-    /// The values that need a slot in memory.
+    /// Returns the values that need a slot in memory.
     pub(super) fn places(&self) -> Vec<Value> {
         self.places.clone()
     }
@@ -179,12 +179,12 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The values that the instructions of the segment define, excluding nested regions.
+    /// Returns the values that the instructions of the segment define, excluding nested regions.
     pub(super) fn defined(&self) -> FxHashSet<Value> {
         self.insts.iter().flat_map(|inst| inst.results.iter().copied()).collect()
     }
 
-    /// The values that the segment uses, including uses in nested regions.
+    /// Returns the values that the segment uses, including uses in nested regions.
     pub(super) fn read(&self) -> FxHashSet<Value> {
         let mut read = FxHashSet::default();
         for inst in &self.insts {
@@ -197,7 +197,7 @@ impl<'a> Segment<'a> {
                         read.insert(value);
                     })
                 });
-                // Values that are defined in a nested region are only used there.
+                // Values that are defined in a nested region are used only in that region.
                 region.walk(&mut |inst| {
                     inst.results.iter().for_each(|result| {
                         read.remove(result);
@@ -250,11 +250,6 @@ fn recomputation_inputs(uniformity: &Uniformity<'_>, value: Value, f: &mut dyn F
     }
 }
 
-/// Whether a region contains a barrier or a collective operation of the work-group.
-fn contains_barrier(region: &Region) -> bool {
-    super::super::kernel::has_barrier(region)
-}
-
 impl<'a> Planner<'a> {
     fn is_group_uniform(&self, value: Value) -> bool {
         self.group_uniform[value.index()]
@@ -265,8 +260,8 @@ impl<'a> Planner<'a> {
         self.changed |= std::mem::replace(&mut self.group_uniform[value.index()], false);
     }
 
-    /// Records that a value is not uniform for the group. Does nothing if `holds` is true, and the analyses of the gang
-    /// and of the group both find that the value is uniform.
+    /// Records that a value is not uniform for the group, unless `holds` is true and the analyses of the gang and of
+    /// the group both find that the value is uniform.
     fn mark_unless_uniform(&mut self, value: Value, holds: bool) {
         let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
         if !(holds && uniform && self.divergence.is_uniform_in_group(value)) {
@@ -281,10 +276,10 @@ impl<'a> Planner<'a> {
             Op::If { cond, .. } => {
                 let leaves = around.innermost.is_some() && super::super::control::contains_jump(inst);
                 let returns = self.is_group_uniform(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
-                leaves || returns || inst.op.regions().into_iter().any(contains_barrier)
+                leaves || returns || inst.op.regions().into_iter().any(super::super::kernel::has_barrier)
             }
             // `switches` has already replaced a switch that leaves a loop at group level by `if`s.
-            op => op.regions().into_iter().any(contains_barrier),
+            op => op.regions().into_iter().any(super::super::kernel::has_barrier),
         }
     }
 
@@ -323,12 +318,13 @@ impl<'a> Planner<'a> {
                 Op::Yield(values) => self.propagate(values, around.results),
                 Op::Break(values) => self.propagate(values, around.innermost.map_or(&[], |innermost| innermost.1)),
                 Op::Continue(values) => self.propagate(values, around.innermost.map_or(&[], |innermost| innermost.0)),
-                // The result is uniform for the group, even if some work-items are inactive.
+                // The result of a reduction, vote or broadcast is uniform for the group, even if some work-items are
+                // inactive.
                 Op::Group { sub: false, .. } if collective::of(inst).is_some_and(|collective| !collective.is_scan()) => {}
                 op => {
                     let stable = match *op {
                         Op::Load { ptr, volatile: false, .. } => self.function.ty(ptr) == Type::Ptr(Space::Constant),
-                        // The address differs between work-items.
+                        // The address of a private variable differs between work-items.
                         Op::VarAddr(_) => false,
                         _ => op.is_pure(),
                     };
@@ -377,7 +373,7 @@ impl<'a> Planner<'a> {
                         pending.insts.push(inst);
                     }
                     flush(&mut nodes, &mut pending);
-                    // All gangs finish a segment before the next one begins. A fence is only necessary to order
+                    // All gangs finish a segment before the next segment begins. A fence is necessary only to order
                     // accesses as other groups observe them.
                     if !self.reports_barriers && !self.uniformity.caps().has_strong_memory_order && fence.reaches_other_groups() {
                         nodes.push(Node::Uniform(inst));

@@ -37,14 +37,14 @@ impl Slots {
         self.group_uniform[value.index()]
     }
 
-    /// The mask arrays of both regions of an `if`, and a flag for each region: a word that is nonzero if any work-item
-    /// takes the region.
+    /// Returns the mask arrays of both regions of an `if`, and a flag for each region: a word that is nonzero if any
+    /// work-item takes the region.
     pub(super) fn if_masks(&self, cond: Value) -> Option<([u32; 2], [u32; 2])> {
         self.ifs.get(&cond).copied()
     }
 
-    /// Two mask arrays and a word. The masks are those of the work-items in a loop, and in its current iteration. The
-    /// word is nonzero if any work-item is in the loop.
+    /// Returns two mask arrays and a word. The first masks are those of the work-items in a loop. The second masks are
+    /// those of the work-items in its current iteration. The word is nonzero if any work-item is in the loop.
     pub(super) fn loop_masks(&self, node: &Loop<'_>) -> Option<(u32, u32, u32)> {
         self.loops.get(&node.number).copied()
     }
@@ -57,7 +57,7 @@ impl<'a> Vectorizer<'a> {
         self.frame.scratch(bytes)
     }
 
-    /// Emits a loop over the gangs. Values that `body` defines are only available in it.
+    /// Emits a loop over the gangs. Values that `body` defines are available only in `body`.
     pub(super) fn each_gang(&mut self, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
         let (values, splats, fixed) = (self.values.clone(), self.cache.splats.clone(), self.cache.fixed_loads.clone());
         let (variables, element_major) = (self.frame.variables, self.frame.element_major);
@@ -177,7 +177,7 @@ impl<'a> Vectorizer<'a> {
                 this.tail(&segment.tail, live)?;
             }
             if this.masks.exit != latch {
-                // The exit is the block in which the only lane of the gang returns.
+                // If the exit is not the latch, it is the block in which the only lane of the gang returns.
                 if !this.b.is_ended() {
                     this.jump(latch, []);
                 }
@@ -193,7 +193,7 @@ impl<'a> Vectorizer<'a> {
         })
     }
 
-    /// The address of the current gang's first element in an array with `bytes` bytes for each work-item.
+    /// Computes the address of the current gang's first element in an array with `bytes` bytes for each work-item.
     fn gang_element_addr(&mut self, at: u32, bytes: u32) -> Lowered<V> {
         let linear = self.items.linear.ok_or_else(|| internal!("no gang"))?;
         let index = self.op(Register::I64, VOp::Cast(CastOp::ZExt, linear));
@@ -298,7 +298,7 @@ impl<'a> Vectorizer<'a> {
         Ok(())
     }
 
-    /// The size in bytes of the array of a component.
+    /// Returns the size in bytes of the array of a component.
     fn array_bytes(&self, of: Scalar) -> u32 {
         elem(of).bytes() * self.shape.gangs() * self.shape.lanes
     }

@@ -17,7 +17,7 @@ pub(super) struct BaseDisp {
 }
 
 impl BaseDisp {
-    /// The address plus `by` bytes.
+    /// Returns the address plus `by` bytes.
     pub(super) const fn offset_by(self, by: i32) -> Self {
         Self { base: self.base, disp: self.disp + by }
     }
@@ -38,7 +38,8 @@ impl Lower<'_> {
         Terms { base, index, disp }
     }
 
-    /// The register of an address. Calls `compute` if the current machine block has not computed the address yet.
+    /// Returns the register that contains an address. Calls `compute` if the current machine block has not computed the
+    /// address yet.
     fn computed(&mut self, terms: Terms, compute: impl FnOnce(&mut Self) -> VReg) -> VReg {
         if self.address_block != self.out.current_block() {
             self.address_block = self.out.current_block();
@@ -68,7 +69,7 @@ impl Lower<'_> {
         })
     }
 
-    /// An address as a base register and a displacement.
+    /// Computes an address as a base register and a displacement.
     pub(super) fn base_disp(&mut self, addr: &Addr) -> BaseDisp {
         let terms = self.terms(addr);
         self.base_disp_of(terms)
@@ -82,23 +83,23 @@ impl Lower<'_> {
         BaseDisp { base, disp }
     }
 
-    /// `base + (index << shift)`
+    /// Computes `base + (index << shift)`.
     pub(super) fn shifted_sum(&mut self, base: VReg, index: VReg, shift: u32) -> VReg {
         self.result(InstBuilder::new(t::ADD).wide(true).n(base).m(index).imm(shift << 10, shift.into()))
     }
 
-    /// An address in one register.
+    /// Computes an address in one register.
     pub(super) fn address(&mut self, addr: &Addr) -> VReg {
         let place = self.base_disp(addr);
         self.address_of(place)
     }
 
-    /// An address in one register.
+    /// Computes an address in one register.
     pub(super) fn address_of(&mut self, place: BaseDisp) -> VReg {
         self.add_constant(place.base, place.disp)
     }
 
-    /// The base register of an address, or `None` if the address has an index or a displacement.
+    /// Returns the base register of an address, or `None` if the address has an index or a displacement.
     pub(super) fn bare_base(&mut self, addr: &Addr) -> Option<VReg> {
         match self.terms(addr) {
             Terms { base, index: None, disp: 0 } => Some(base),
@@ -106,7 +107,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A load or store without its data register.
+    /// Returns a load or store without its data register.
     pub(super) fn access(&mut self, access: Access, addr: &Addr) -> InstBuilder {
         let terms = self.terms(addr);
         match terms {
@@ -127,7 +128,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A load or store without its data register.
+    /// Returns a load or store without its data register.
     pub(super) fn access_at(&mut self, access: Access, place: BaseDisp) -> InstBuilder {
         let BaseDisp { base, disp } = place;
         if let Some(builder) = immediate_access(access, base, disp) {
@@ -146,7 +147,7 @@ impl Lower<'_> {
     }
 }
 
-/// An access with an immediate displacement, or `None` if the displacement does not fit.
+/// Returns an access with an immediate displacement, or `None` if the displacement does not fit.
 fn immediate_access(access: Access, base: VReg, disp: i32) -> Option<InstBuilder> {
     let scaled = disp >> access.log2;
     if disp & ((1 << access.log2) - 1) == 0 && (0..1 << 12).contains(&scaled) {

@@ -6,8 +6,8 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{CmpOp, Value};
 
-/// The comparison that holds if and only if `op` does not. `None` for ordered comparisons of floats: both `a < b` and
-/// `a >= b` are false for NaNs.
+/// Returns the comparison that holds if and only if `op` does not. Returns `None` for ordered comparisons of floats,
+/// because both `a < b` and `a >= b` are false for NaNs.
 const fn inverse(op: CmpOp) -> Option<CmpOp> {
     match op {
         CmpOp::Eq => Some(CmpOp::Ne),
@@ -65,14 +65,14 @@ impl Lower<'_> {
             CmpOp::SGe => t::CMGE_ZERO,
             CmpOp::SLt => t::CMLT_ZERO,
             CmpOp::SLe => t::CMLE_ZERO,
-            // Sets the lanes in which any bit is set.
+            // `cmtst` of a value with itself sets the lanes in which any bit is set.
             CmpOp::Ne => return Some(self.binary(t::CMTST, double, a, a)),
             _ => return None,
         };
         Some(self.unary(opcode, double, a))
     }
 
-    /// Complements a mask. If `a` is a folded comparison, selects the inverse comparison.
+    /// Complements a mask. If `a` is a folded comparison that has an inverse, selects the inverse comparison.
     pub(super) fn mask_not(&mut self, a: Value) -> VReg {
         if let Some((op, left, right)) = self.folded_compare(a)
             && let Some(op) = inverse(op)

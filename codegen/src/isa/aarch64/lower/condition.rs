@@ -8,7 +8,8 @@ use super::context::{Lower, is_float_scalar, wide};
 use super::immediates::arithmetic_imm;
 use crate::vir::{CmpOp, Op, Type, Value};
 
-/// The condition code of a scalar comparison. If an operand is a NaN, only "not equal" holds.
+/// Returns the condition code of a scalar comparison. The codes are chosen so that only "not equal" holds if an operand
+/// is a NaN.
 const fn condition(op: CmpOp) -> Cc {
     match op {
         CmpOp::Eq | CmpOp::FEq => Cc::Equal,
@@ -26,12 +27,12 @@ const fn condition(op: CmpOp) -> Cc {
 }
 
 impl Lower<'_> {
-    /// Compares two scalars. Returns the condition that holds if the comparison does.
+    /// Compares two scalars. Returns the condition that holds if and only if the comparison holds.
     pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
         let left = self.reg(a);
         if is_float_scalar(ty) {
-            // `fcmp` with 0 also gives the right result for -0.
+            // For `b` = +0, the form of `fcmp` with the immediate 0 needs no register.
             let builder = if self.splat_bits(b) == Some(0) {
                 InstBuilder::new(t::FCMP_ZERO).n(left)
             } else {
@@ -56,7 +57,7 @@ impl Lower<'_> {
         condition(op)
     }
 
-    /// The operator and operands of a folded comparison, or `None` if `value` is not one.
+    /// Returns the operator and operands of a folded comparison, or `None` if `value` is not a folded comparison.
     pub(super) fn folded_compare(&self, value: Value) -> Option<(CmpOp, Value, Value)> {
         if !self.plan.folded[value.index()] {
             return None;

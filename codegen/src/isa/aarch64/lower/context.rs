@@ -46,7 +46,7 @@ pub(super) struct Lower<'a> {
     pub(super) address_block: usize,
     /// The packed 16-bit elements of each vector that zero-extends them.
     pub(super) packed: FxHashMap<VReg, VReg>,
-    /// The element in each splat, a scalar float, and the machine block of the splat.
+    /// For each splat: the scalar float that it repeats, and the machine block of the splat.
     pub(super) elements: FxHashMap<VReg, (VReg, usize)>,
     /// The 32-bit register that each extension to 64 bits extends, whether it is a sign extension, and its machine
     /// block.
@@ -65,7 +65,7 @@ pub(super) fn wide(ty: Type) -> bool {
     }
 }
 
-/// The size in bits of a lane, or of the register of a scalar.
+/// Returns the size in bits of a lane, or of the register of a scalar.
 pub(super) fn bits(ty: Type) -> u32 {
     if wide(ty) { 64 } else { 32 }
 }
@@ -75,7 +75,7 @@ pub(super) const fn is_float_scalar(ty: Type) -> bool {
     matches!(ty, Type::Scalar(Elem::F32 | Elem::F64))
 }
 
-/// The register class of a type. Masks are in vector registers.
+/// Returns the register class of a type. Masks are in vector registers.
 pub(super) fn class(ty: Type) -> RegClass {
     if ty.is_general() { INT } else { VEC }
 }
@@ -86,7 +86,7 @@ impl Lower<'_> {
     }
 
     /// Records a value as unsupported if it is a vector or mask that does not have sixteen bytes.
-    pub(super) fn sizes(&mut self) {
+    pub(super) fn check_sizes(&mut self) {
         let function = self.function;
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
         let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
@@ -114,7 +114,7 @@ impl Lower<'_> {
         self.out.new_reg(VEC)
     }
 
-    /// A new register of the class of an opcode's first operand.
+    /// Returns a new register of the class of an opcode's first operand.
     fn result_of(&mut self, opcode: Opcode) -> VReg {
         let general = opcode.text.starts_with(['R', 'W', 'X', 'P', 'A']);
         self.out.new_reg(if general { INT } else { VEC })

@@ -114,7 +114,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The condition of a branch on a comparison. Comparisons with 0 for equality need no flags.
+    /// Selects the condition of a branch on a comparison. Comparisons with 0 for equality need no flags.
     fn test(&mut self, op: CmpOp, a: Value, b: Value) -> (Test, Option<VReg>) {
         if matches!(op, CmpOp::Eq | CmpOp::Ne) && self.splat_bits(b) == Some(0) {
             return (Test::Zero { wide: wide(self.ty(a)), inverted: op == CmpOp::Ne }, Some(self.reg(a)));

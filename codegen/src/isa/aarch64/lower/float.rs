@@ -16,7 +16,8 @@ impl Lower<'_> {
             BinOp::FSub => t::FSUB,
             BinOp::FMul => t::FMUL,
             BinOp::FDiv => t::FDIV,
-            // `fmin` and `fmax` return other results for NaNs and for zeros of different signs.
+            // For NaNs and for zeros of different signs, the vector IR requires other results than those of `fmin` and
+            // `fmax`.
             BinOp::FMin | BinOp::FMax => {
                 let cc = if op == BinOp::FMin { Cc::Minus } else { Cc::Greater };
                 self.push(InstBuilder::new(t::FCMP).wide(double).n(a).m(b));
@@ -35,7 +36,7 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM,
             UnOp::Round(Rounding::Up) => t::FRINTP,
             UnOp::Round(Rounding::Zero) => t::FRINTZ,
-            // The estimates have 8 correct bits. One Newton-Raphson step doubles the number.
+            // The estimates have 8 correct bits. One Newton-Raphson step doubles the number of correct bits.
             UnOp::RecipApprox => {
                 let estimate = self.unary(t::FRECPE, double, a);
                 let step = self.binary(t::FRECPS, double, estimate, a);

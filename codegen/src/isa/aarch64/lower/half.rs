@@ -1,4 +1,4 @@
-//! Conversions from and to `half`. Armv8.0 has instructions for them.
+//! Conversions from and to `half`. Armv8.0 has instructions for these conversions.
 
 use regalloc2::VReg;
 
@@ -20,7 +20,7 @@ impl Lower<'_> {
     pub(super) fn float_to_half(&mut self, a: Value, ty: Type) -> VReg {
         let a = self.reg(a);
         if let Type::Scalar(_) = ty {
-            // `fcvt` clears the upper bits of the register.
+            // `fcvt` clears the upper bits of the register, so the moved half is zero-extended.
             let half = self.unary(t::FCVT_S_TO_H, false, a);
             return self.move_to_general(false, half);
         }

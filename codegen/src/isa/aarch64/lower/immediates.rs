@@ -21,8 +21,8 @@ pub(super) fn logical_bits(number: u64, wide: bool) -> Option<u32> {
     Some(n << 22 | rotation << 16 | (size | (ones - 1)) << 10)
 }
 
-/// The encoding of a float immediate with four mantissa and three exponent bits, and its value as the bits of an `f64`.
-/// Returns `None` if the float does not fit.
+/// Returns the encoding of a float immediate with four mantissa and three exponent bits, and its value as the bits of
+/// an `f64`. Returns `None` if the float does not fit.
 pub(super) fn float_bits(bits: u64, double: bool) -> Option<(u32, i64)> {
     let number = if double { f64::from_bits(bits) } else { f64::from(f32::from_bits(bits as u32)) };
     let wide = number.to_bits();
@@ -34,14 +34,15 @@ pub(super) fn float_bits(bits: u64, double: bool) -> Option<(u32, i64)> {
     Some((sign << 7 | exponent << 4 | (mantissa >> 48) as u32, wide.cast_signed()))
 }
 
-/// One bit for each byte of a number whose bytes are 0 or 255, or `None` if another byte occurs.
+/// Returns one bit for each byte of a number whose bytes are 0 or 255, or `None` if another byte occurs.
 pub(super) fn byte_mask(number: u64) -> Option<u32> {
     let bytes = number.to_le_bytes();
     let known = bytes.iter().all(|byte| matches!(byte, 0 | 255));
     known.then(|| (0..).zip(bytes).fold(0, |mask, (index, byte)| mask | u32::from(byte & 1) << index))
 }
 
-/// A number as a 12-bit unsigned immediate, and whether it is shifted left by 12. `None` if the number does not fit.
+/// Returns a number as a 12-bit unsigned immediate, and whether the immediate is shifted left by 12. Returns `None` if
+/// the number does not fit.
 pub(super) fn arithmetic_imm(number: u64) -> Option<(u32, bool)> {
     if number < 1 << 12 {
         return Some((number as u32, false));

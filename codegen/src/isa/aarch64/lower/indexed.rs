@@ -7,7 +7,7 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{Elem, Mem, Type, Value};
 
-/// The addresses of lanes: `base + (index << shift)`. No base means 0.
+/// The addresses of lanes: `base + (index << shift)`. If `base` is `None`, the base is 0.
 struct Indices {
     base: Option<VReg>,
     /// One or two vectors of indices.
@@ -27,7 +27,7 @@ impl Lower<'_> {
         Indices { base, index, shift: u32::from(scale).trailing_zeros() }
     }
 
-    /// The address of a lane, or `None` if the index vectors have fewer lanes.
+    /// Computes the address of a lane. Returns `None` if the index vectors have fewer lanes.
     fn lane_address(&mut self, indices: &Indices, lane: u8) -> Option<VReg> {
         let mut within = lane;
         let mut list = indices.index.iter();
@@ -61,7 +61,7 @@ impl Lower<'_> {
         for lane in 0..ty.lanes() {
             let Some(at) = self.lane_address(&indices, lane) else { break };
             all = Some(match all {
-                // The load of a scalar clears the other lanes.
+                // The first lane can be loaded as a scalar, which clears the other lanes.
                 None if mask.is_none() => {
                     let access = if wide(ty) { t::LOAD_D } else { t::LOAD_S };
                     self.result(InstBuilder::new(access.scaled).n(at))

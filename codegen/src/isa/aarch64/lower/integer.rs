@@ -60,8 +60,9 @@ impl Lower<'_> {
         }
     }
 
-    /// The operator and operands of a folded shift or multiplication. The last field is the shift amount of a shift or
-    /// of a multiplication by a power of two. Returns `None` if the value is not folded, or is a shift by a variable.
+    /// Returns the operator and operands of a folded shift or multiplication. The last field is the shift amount of a
+    /// shift or of a multiplication by a power of two. Returns `None` if the value is not folded, or is a shift by a
+    /// variable.
     pub(super) fn folded_bin(&self, value: Value) -> Option<(BinOp, Value, Value, Option<u32>)> {
         if !self.plan.folded[value.index()] || self.regs[value.index()].is_some() {
             return None;
@@ -165,7 +166,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Rotates to the right by the negated amount.
+    /// Rotates to the left by `b`: the instructions rotate to the right, so the amount is negated.
     fn int_rotate(&mut self, a: Value, b: Value, long: bool) -> VReg {
         let size = if long { 64 } else { 32 };
         if let Some(amount) = self.splat_bits(b) {
@@ -187,7 +188,7 @@ impl Lower<'_> {
         if sign { self.unary(t::SXTW, true, a) } else { self.result(InstBuilder::new(t::UXTW).m(a)) }
     }
 
-    /// Sign-extends a folded shift by a constant. `None` if `a` is another operation.
+    /// Sign-extends a folded shift by a constant. Returns `None` if `a` is another operation.
     pub(super) fn extend_shifted(&mut self, a: Value) -> Option<VReg> {
         let (BinOp::Shl, of, _, Some(amount @ 1..32)) = self.folded_bin(a)? else { return None };
         let from = self.reg(of);
@@ -197,13 +198,13 @@ impl Lower<'_> {
     }
 
     /// Whether bits 32 to 63 of a 32-bit value's register are known to be 0. Instructions on 32-bit registers clear
-    /// them.
+    /// these bits.
     pub(super) fn is_extended(&self, a: Value) -> bool {
         let Some(inst) = self.plan.defs[a.index()] else { return false };
         match &inst.op {
             Op::Load(..) | Op::Cmp(..) => true,
             Op::Bin(op, _, by) => match op {
-                // A shift by 0 and a `Mul` by 1 emit no instruction. Their operand can have upper bits.
+                // A shift by 0 and a `Mul` by 1 emit no instruction. Bits 32 to 63 of their operand can be set.
                 BinOp::Shl | BinOp::LShr | BinOp::AShr | BinOp::Rotl => self.splat_bits(*by).is_none_or(|by| by % 32 != 0),
                 BinOp::Mul => false,
                 _ => true,

@@ -24,7 +24,7 @@ impl Lower<'_> {
         self.binary(t::UZP1, false, low, high)
     }
 
-    /// A constant with the value `1 << lane` in each lane.
+    /// Loads a constant with the value `1 << lane` in each lane.
     fn lane_bits(&mut self, ty: Type) -> VReg {
         let bytes = if wide(ty) { 8 } else { 4 };
         let all: Bytes = (0..ty.lanes()).flat_map(|lane| (1_u64 << lane).to_le_bytes().into_iter().take(bytes)).collect();
@@ -46,13 +46,13 @@ impl Lower<'_> {
         self.binary(t::CMTST, double, all, bits)
     }
 
-    /// A general register that is nonzero if and only if any lane of a mask is set.
+    /// Returns a general register that is nonzero if and only if any lane of a mask is set.
     pub(super) fn any(&mut self, mask: VReg) -> VReg {
         let most = self.unary(t::UMAXV, false, mask);
         self.move_to_general(false, most)
     }
 
-    /// A general register that is nonzero if and only if all lanes of a mask are set.
+    /// Returns a general register that is nonzero if and only if all lanes of a mask are set.
     pub(super) fn all(&mut self, mask: VReg) -> VReg {
         let least = self.unary(t::UMINV, false, mask);
         self.move_to_general(false, least)

@@ -1,7 +1,7 @@
 //! Loads and stores of scalars and of contiguous lanes.
 //!
-//! Advanced SIMD has no masked loads and stores. If all lanes are active, one instruction accesses the whole vector. If
-//! not, inactive lanes load from the stack, and branches skip their stores.
+//! Advanced SIMD has no masked loads and stores. If all lanes are active, one instruction accesses the whole vector.
+//! Otherwise, inactive lanes load from the stack, and branches skip the stores of inactive lanes.
 
 use regalloc2::VReg;
 
@@ -13,7 +13,7 @@ use super::context::{Lower, wide};
 use crate::mach::function::Label;
 use crate::vir::{Addr, Elem, Mem, Type, Value};
 
-/// The load of a scalar.
+/// Returns the load of a scalar.
 const fn scalar_load(mem: Mem) -> Access {
     match mem {
         Mem::I8 => t::LOAD_B,
@@ -25,7 +25,7 @@ const fn scalar_load(mem: Mem) -> Access {
     }
 }
 
-/// The store of a scalar.
+/// Returns the store of a scalar.
 const fn scalar_store(mem: Mem) -> Access {
     match mem {
         Mem::I8 => t::STORE_B,
@@ -37,7 +37,7 @@ const fn scalar_store(mem: Mem) -> Access {
     }
 }
 
-/// The instructions that load and store one lane.
+/// Returns the instructions that load and store one lane.
 const fn lane_access(mem: Mem) -> (Opcode, Opcode) {
     match mem.bytes() {
         1 => (t::LOAD_LANE_B, t::STORE_LANE_B),
@@ -69,7 +69,7 @@ impl Lower<'_> {
         self.push(builder);
     }
 
-    /// The register of a mask, or `None` if there is no mask or all its lanes are known to be set.
+    /// Returns the register of a mask, or `None` if there is no mask or all its lanes are known to be set.
     pub(super) fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
         mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
     }
@@ -150,7 +150,7 @@ impl Lower<'_> {
         self.result(InstBuilder::new(t::UMOV).wide(long).n(mask).lane(if long { 3 } else { 2 }, lane))
     }
 
-    /// An address that is always readable: the stack pointer.
+    /// Returns an address that is always readable: the stack pointer.
     pub(super) fn safe_address(&mut self) -> VReg {
         self.result(InstBuilder::new(t::MOV_STACK).phys(Field::N, SP))
     }
@@ -230,7 +230,7 @@ impl Lower<'_> {
     }
 }
 
-/// The load of all lanes.
+/// Returns the load of all lanes.
 const fn whole_load(mem: Mem) -> Access {
     match mem {
         Mem::I8 => t::LOAD_S,
@@ -239,7 +239,7 @@ const fn whole_load(mem: Mem) -> Access {
     }
 }
 
-/// The store of all lanes.
+/// Returns the store of all lanes.
 const fn whole_store(mem: Mem) -> Access {
     match mem {
         Mem::I8 => t::STORE_S,

@@ -53,7 +53,7 @@ pub(super) fn lower(function: &Function, level: A64Level, pool: &mut Pool) -> Re
         divided: None,
         unsupported: None,
     };
-    this.sizes();
+    this.check_sizes();
     this.blocks();
     match this.unsupported {
         Some(operation) => Err(CodegenError::Unsupported { function: function.name.clone(), operation, isa: Isa::A64(level) }),

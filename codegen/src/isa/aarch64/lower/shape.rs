@@ -7,7 +7,7 @@ use super::super::table as t;
 use super::context::{Lower, wide};
 use crate::vir::{Addr, Op, Type, Value};
 
-/// The binary logarithm of the lane size in bytes.
+/// Returns the binary logarithm of the lane size in bytes.
 pub(super) const fn log2(wide: bool) -> u32 {
     if wide { 3 } else { 2 }
 }
@@ -33,7 +33,8 @@ impl Lower<'_> {
         to
     }
 
-    /// The element of a splat in the current block, which products can use without the splat.
+    /// Returns the scalar that a splat of the current block repeats. Multiplications can use this scalar instead of the
+    /// splat.
     pub(super) fn element(&self, splat: VReg) -> Option<VReg> {
         self.elements.get(&splat).filter(|(_, block)| *block == self.out.current_block()).map(|(element, _)| *element)
     }

@@ -41,7 +41,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Sixteen bytes of the concatenation of two vectors, from byte `start`.
+    /// Returns sixteen bytes of the concatenation of two vectors, from byte `start`.
     fn bytes_from(&mut self, low: VReg, high: VReg, start: u32) -> VReg {
         self.result(InstBuilder::new(t::EXT).n(low).m(high).imm(start << 11, start.into()))
     }
@@ -55,7 +55,7 @@ impl Lower<'_> {
     }
 
     fn shuffle_words(&mut self, vectors: [VReg; 2], lanes: [u8; 4]) -> VReg {
-        // If both operands are equal, select lanes of the first one.
+        // If both operands are equal, select only lanes of the first operand.
         let same = vectors[0] == vectors[1];
         let lanes = if same { lanes.map(|lane| lane % 4) } else { lanes };
         let [a, b] = vectors;
@@ -143,7 +143,7 @@ impl Lower<'_> {
     }
 }
 
-/// The 64-bit lanes of a pattern, or `None` if a pair of 32-bit lanes is not a 64-bit lane.
+/// Returns the pattern in 64-bit lanes, or `None` if a pair of 32-bit lanes is not a 64-bit lane.
 fn pairs([a, b, c, d]: [u8; 4]) -> Option<[u8; 2]> {
     let pair = |low: u8, high: u8| (low.is_multiple_of(2) && high == low + 1).then_some(low / 2);
     Some([pair(a, b)?, pair(c, d)?])

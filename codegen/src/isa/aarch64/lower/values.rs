@@ -11,24 +11,25 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Elem, Op, Type, Value};
 
 impl<'a> Lower<'a> {
-    /// The constant that defines a value, or `None` if the value is not constant.
+    /// Returns the constant that defines a value, or `None` if the value is not constant.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
         self.plan.constant(self.function, value)
     }
 
-    /// The bits of every lane of a constant, or `None` if the value is not constant or its lanes are not known to be
-    /// equal.
+    /// Returns the bits of every lane of a constant, or `None` if the value is not constant or its lanes are not known
+    /// to be equal.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
         self.constant(value)?.splat_bits()
     }
 
-    /// An integer constant as a signed number, or `None` if the value is not constant.
+    /// Returns an integer constant as a signed number, or `None` if the value is not constant.
     pub(super) fn signed(&self, value: Value) -> Option<i64> {
         let bits = self.splat_bits(value)?;
         Some(if wide(self.ty(value)) { bits.cast_signed() } else { i64::from((bits as u32).cast_signed()) })
     }
 
-    /// The register of a value. Each use of a constant gets a new register. Selects the operation of a folded value.
+    /// Returns the register of a value. Each use of a constant gets a new register. If the value is folded, selects its
+    /// operation.
     pub(super) fn reg(&mut self, value: Value) -> VReg {
         if let Some(reg) = self.regs[value.index()] {
             return reg;
@@ -48,7 +49,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A register with unspecified contents.
+    /// Returns a register with unspecified contents.
     pub(super) fn undefined(&mut self, ty: Type) -> VReg {
         let reg = self.out.new_reg(class(ty));
         self.add(MachInst::Defines, &[Operand::reg_def(reg)]);
@@ -74,7 +75,8 @@ impl<'a> Lower<'a> {
         let long = bits > u32::MAX.into();
         let parts = if long { 4 } else { 2 };
         let part = |bits: u64, index: u32| (bits >> (16 * index) & 0xFFFF) as u32;
-        // `movz` clears the other 16-bit parts and `movn` sets them. Choose the one that needs fewer `movk` after it.
+        // `movz` clears the other 16-bit parts and `movn` sets them. Choose the instruction that needs fewer `movk`
+        // after it.
         let counts = [0, 0xFFFF].map(|rest| (0..parts).filter(|index| part(bits, *index) != rest).count());
         let inverted = counts[1] < counts[0];
         let to_set = counts[usize::from(inverted)];
@@ -117,7 +119,7 @@ impl<'a> Lower<'a> {
         self.result(InstBuilder::new(if double { t::LITERAL_D } else { t::LITERAL_S }).pool(id))
     }
 
-    /// A vector register with all bits 0.
+    /// Returns a vector register with all bits 0.
     pub(super) fn zero(&mut self) -> VReg {
         self.bytes_constant(0)
     }

@@ -22,7 +22,7 @@ impl Lower<'_> {
             UnOp::Round(Rounding::Down) => t::FRINTM_V,
             UnOp::Round(Rounding::Up) => t::FRINTP_V,
             UnOp::Round(Rounding::Zero) => t::FRINTZ_V,
-            // The refinement is the same as for scalars.
+            // One Newton-Raphson step refines the estimates, as for scalars.
             UnOp::RecipApprox => {
                 let estimate = self.unary(t::FRECPE_V, double, a);
                 let step = self.binary(t::FRECPS_V, double, estimate, a);
@@ -85,7 +85,7 @@ impl Lower<'_> {
             (BinOp::SMax, false) => t::SMAX_V,
             (BinOp::UMin, false) => t::UMIN_V,
             (BinOp::UMax, false) => t::UMAX_V,
-            // Select the first operand where the comparison holds.
+            // Minima and maxima of 64-bit lanes and of floats are a comparison and a selection.
             (BinOp::SMin, true) => return self.choose(t::CMGT, double, [b, a], [a, b]),
             (BinOp::SMax, true) => return self.choose(t::CMGT, double, [a, b], [a, b]),
             (BinOp::UMin, true) => return self.choose(t::CMHI, double, [b, a], [a, b]),
@@ -150,7 +150,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The operand of a negation of floats, which changes the sign bits. `None` if the value is not one.
+    /// Returns the operand of a negation of floats, which changes the sign bits. Returns `None` if the value is not a
+    /// negation.
     fn negated(&self, value: Value) -> Option<Value> {
         let Op::Bin(BinOp::Xor, of, sign) = self.plan.defs[value.index()]?.op else { return None };
         let sign_bit = 1 << (bits(self.ty(value)) - 1);

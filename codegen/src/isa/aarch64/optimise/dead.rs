@@ -4,8 +4,8 @@ use super::super::inst::MachInst;
 use super::properties::identity;
 use crate::mach::edit::Edit;
 
-/// Removes instructions whose results are unused. Each use follows its definition in the order of the code, except for
-/// arguments of loops.
+/// Removes instructions whose results are unused. One backward pass is enough: each use follows its definition in the
+/// order of the code, except for arguments of loops, which are kept.
 pub(super) fn remove(edit: &mut Edit<MachInst>) {
     let mut used = vec![false; edit.vregs];
     for arg in edit.blocks.iter().flat_map(|block| &block.block.args) {

@@ -1,12 +1,12 @@
-//! Loop-invariant code motion. Inner loops come first. An instruction leaves a loop only if a register is free in the
-//! whole loop.
+//! Loop-invariant code motion. Inner loops are processed before outer loops. An instruction leaves a loop only if a
+//! register is free in the whole loop.
 
 use regalloc2::VReg;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::super::inst::MachInst;
-use super::properties::{Inst, Key, REGISTERS, identity, plain_uses};
+use super::properties::{Inst, Key, MAX_LIVE_REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, Loop, class_index};
 use crate::vir::dominators::Dominators;
 
@@ -23,7 +23,8 @@ pub(super) fn hoist(edit: &mut Edit<MachInst>) {
     }
 }
 
-/// The only predecessor of the header outside of the loop, if it has no other successor. Otherwise `None`.
+/// Returns the only predecessor of the header outside of the loop, if this predecessor has no other successor.
+/// Otherwise returns `None`.
 fn preheader(edit: &Edit<MachInst>, nest: Loop, dominators: &Dominators) -> Option<usize> {
     let preds = edit.blocks[nest.header].block.preds.iter().map(|pred| pred.index());
     let mut outside = preds.filter(|pred| !dominators.dominates(nest.header as u32, *pred as u32));
@@ -31,7 +32,7 @@ fn preheader(edit: &Edit<MachInst>, nest: Loop, dominators: &Dominators) -> Opti
     (outside.next().is_none() && edit.blocks[first].block.succs.len() == 1).then_some(first)
 }
 
-/// The blocks of a loop: first those that every iteration executes, then those that some iterations skip.
+/// Returns the blocks of a loop: first those that every iteration executes, then those that some iterations skip.
 fn order(nest: Loop, dominators: &Dominators) -> Vec<usize> {
     let (header, latch) = (nest.header as u32, nest.latch as u32);
     let to_header = std::iter::successors(Some(latch), |block| dominators.idom(*block).filter(|_| *block != header));
@@ -46,7 +47,7 @@ fn hoist_from(edit: &mut Edit<MachInst>, order: &[usize], nest: Loop, before: us
     let pressure = edit.pressure();
     let mut free = [0, 1].map(|class| {
         let most = pressure[nest.header..=nest.latch].iter().map(|counts| counts[class]).max().unwrap_or(0);
-        REGISTERS[class].saturating_sub(most)
+        MAX_LIVE_REGISTERS[class].saturating_sub(most)
     });
     let mut inside = vec![false; edit.vregs];
     for block in &edit.blocks[nest.header..=nest.latch] {

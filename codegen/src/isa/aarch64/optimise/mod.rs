@@ -15,7 +15,7 @@ use super::inst::MachInst;
 use crate::mach::edit::Edit;
 use crate::mach::function::MFunction;
 
-/// Larger functions are not optimised, because liveness takes more than linear time.
+/// Functions with more instructions are not optimised, because liveness takes more than linear time.
 const MAX_INSTS: usize = 8_000;
 /// The largest product of the numbers of blocks and registers for which liveness is computed.
 const MAX_LIVENESS: usize = 1 << 22;

@@ -1,8 +1,8 @@
 //! Pairs of loads and stores: `ldp` and `stp` access two registers at neighbouring addresses.
 //!
-//! The second load moves up to the first one, and the first store moves down to the second one. No memory access is
-//! between two stores, except for loads of constants. Only such loads, and loads of other locations at the same base
-//! register, are between two loads. Loads of the same location stay in order.
+//! The second load moves up to the first one, and the first store moves down to the second one. Between the two stores
+//! of a pair, the only permitted memory accesses are loads of constants. Between two loads, loads of other locations at
+//! the same base register are also permitted. Loads of the same location stay in order.
 
 use regalloc2::VReg;
 
@@ -11,10 +11,10 @@ use super::super::table::{self as t, Access};
 use super::properties::{Inst, is_memory, source};
 use crate::mach::edit::{Edit, EditInst};
 
-/// The largest distance between the instructions of a pair.
+/// The largest distance between the two accesses of a pair, in instructions.
 const DISTANCE: usize = 24;
 
-/// The accesses that have pairs.
+/// The accesses that have a form for pairs, the opcode for a pair, and whether the accesses are loads.
 const PAIRS: [(Access, Opcode, bool); 10] = [
     (t::LOAD_Q, t::LOAD_PAIR_Q, true),
     (t::LOAD_D, t::LOAD_PAIR_D, true),
@@ -37,7 +37,7 @@ struct Single {
     disp: i64,
 }
 
-/// The access and the terms of an address with an index.
+/// Returns the access and the terms (base, index, shift) of an instruction whose address has an index.
 pub(super) fn indexed(inst: &Inst) -> Option<(Access, (VReg, VReg, i64))> {
     let MachInst::Op(A64Inst { opcode, imms, .. }) = &inst.inst else { return None };
     let (access, ..) = PAIRS.into_iter().find(|(access, ..)| access.indexed == *opcode)?;
@@ -77,7 +77,7 @@ pub(super) fn pair(edit: &mut Edit<MachInst>) {
     }
 }
 
-/// The access that forms a pair with the access at `at`, and its place.
+/// Returns the index of the access that forms a pair with the access at `at`, and this access.
 fn partner(insts: &[Inst], at: usize, first: Single) -> Option<(usize, Single)> {
     let (access, _, load) = PAIRS[first.kind];
     let size = 1 << access.log2;
@@ -103,7 +103,7 @@ fn partner(insts: &[Inst], at: usize, first: Single) -> Option<(usize, Single)> 
     None
 }
 
-/// The pair of two accesses.
+/// Returns the instruction that makes both accesses of a pair.
 fn joined(one: &Inst, other: &Inst, first: Single, second: Single) -> Inst {
     let (access, opcode, load) = PAIRS[first.kind];
     let (low, high) = if first.disp < second.disp { (one, other) } else { (other, one) };

@@ -7,8 +7,8 @@ use super::super::inst::{A64Inst, Field, MachInst, Slot};
 use crate::mach::edit::{Edit, EditInst};
 
 /// The numbers of live registers up to which a pass may keep another value alive: general and vector registers. The
-/// rest is for copies of overwritten operands.
-pub(super) const REGISTERS: [u32; 2] = [23, 27];
+/// remaining registers are for copies of overwritten operands.
+pub(super) const MAX_LIVE_REGISTERS: [u32; 2] = [23, 27];
 
 pub(super) type Inst = EditInst<MachInst>;
 
@@ -25,8 +25,8 @@ pub(super) struct Identity {
 /// An operation and its operands.
 pub(super) type Key = (Identity, SmallVec<[VReg; 4]>);
 
-/// The identity of an instruction whose result depends only on its operands. `None` if the instruction accesses flags
-/// or memory (except for constants of the pool), or has fixed registers.
+/// Returns the identity of an instruction whose result depends only on its operands. Returns `None` if the instruction
+/// accesses flags or memory (except for constants of the pool), or has fixed registers.
 pub(super) fn identity(inst: &Inst) -> Option<Identity> {
     let MachInst::Op(A64Inst { opcode, wide, regs, bits, pool, .. }) = inst.inst else { return None };
     let pure = pool.is_some() || is_pure(opcode.name);
@@ -46,8 +46,8 @@ fn is_pure(name: &str) -> bool {
     !is_memory(name) && !OTHERS.contains(&name)
 }
 
-/// Whether each register has a use that does not overwrite it. A copy of a constant for an instruction that overwrites
-/// it, or for a block parameter, takes as long as loading the constant.
+/// Returns for each register whether it has a use that does not overwrite it. Other uses do not count: a copy for an
+/// instruction that overwrites it, or for a block parameter, takes as long as loading a constant again.
 pub(super) fn plain_uses(edit: &Edit<MachInst>) -> Vec<bool> {
     let mut plain = vec![false; edit.vregs];
     for inst in edit.blocks.iter().flat_map(|block| &block.insts) {
@@ -62,7 +62,7 @@ pub(super) fn plain_uses(edit: &Edit<MachInst>) -> Vec<bool> {
     plain
 }
 
-/// The register of a field that is an operand.
+/// Returns the virtual register of a field, or `None` if the field is not an operand.
 pub(super) fn source(inst: &Inst, field: Field) -> Option<VReg> {
     match &inst.inst {
         MachInst::Op(A64Inst { regs, .. }) => match regs[field as usize] {

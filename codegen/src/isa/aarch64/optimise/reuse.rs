@@ -1,4 +1,5 @@
-//! Reuse of equal results: an instruction with the same operation and operands as one that dominates it is removed.
+//! Reuse of equal results: an instruction is removed if another instruction with the same operation and operands
+//! dominates it.
 //!
 //! The first result stays in its register for longer, so an instruction is kept if registers are scarce in between.
 
@@ -6,7 +7,7 @@ use regalloc2::VReg;
 use rustc_hash::FxHashMap;
 
 use super::super::inst::MachInst;
-use super::properties::{Key, REGISTERS, identity, plain_uses};
+use super::properties::{Key, MAX_LIVE_REGISTERS, identity, plain_uses};
 use crate::mach::edit::{Edit, class_index};
 
 /// Removes instructions whose result is known.
@@ -28,7 +29,7 @@ pub(super) fn reuse(edit: &mut Edit<MachInst>) {
             let found = list.iter().rev().find(|(block, _)| dominators.dominates(*block as u32, index as u32));
             if let Some(&(block, before)) = found {
                 let class = class_index(result);
-                if pressure[block..=index].iter().all(|counts| counts[class] < REGISTERS[class]) {
+                if pressure[block..=index].iter().all(|counts| counts[class] < MAX_LIVE_REGISTERS[class]) {
                     pressure[block..=index].iter_mut().for_each(|counts| counts[class] += 1);
                     replacements[result.vreg()] = Some(before);
                     return false;

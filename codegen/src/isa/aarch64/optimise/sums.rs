@@ -1,5 +1,6 @@
-//! Sharing of address sums: an access at `base + index` uses the register of the sum if its block computes the sum
-//! anyway, for accesses with other displacements. Then all these accesses have the same base, and can form pairs.
+//! Sharing of address sums. A block may compute the sum `base + index` for accesses with other displacements. An access
+//! at `base + index` in this block then uses the register of the sum. Then all these accesses have the same base, and
+//! can form pairs.
 
 use regalloc2::{Operand, VReg};
 
@@ -12,7 +13,7 @@ use crate::mach::edit::{Edit, EditInst};
 /// The terms of a sum: base, index, and the shift of the index.
 type Terms = (VReg, VReg, i64);
 
-/// The terms and the result of a 64-bit addition.
+/// Returns the terms and the result of a 64-bit addition, or `None` for other instructions.
 fn sum(inst: &Inst) -> Option<(Terms, VReg)> {
     match &inst.inst {
         MachInst::Op(A64Inst { opcode, wide: true, imms, .. }) if *opcode == t::ADD => {
@@ -22,7 +23,8 @@ fn sum(inst: &Inst) -> Option<(Terms, VReg)> {
     }
 }
 
-/// Replaces indexed accesses in blocks that compute the sum. An addition after the access moves before it.
+/// Replaces indexed accesses in blocks that compute the sum. If the addition is after the access, the addition moves
+/// before the access.
 pub(super) fn share(edit: &mut Edit<MachInst>) {
     for block in &mut edit.blocks {
         let mut at = 0;
@@ -42,7 +44,7 @@ pub(super) fn share(edit: &mut Edit<MachInst>) {
     }
 }
 
-/// The access with another base and without an index.
+/// Returns the access at the address in `base`, without an index.
 fn at_base(inst: &Inst, opcode: super::super::inst::Opcode, base: VReg) -> Inst {
     let mut builder = InstBuilder::new(opcode).n(base);
     match (inst.defs().next(), source(inst, Field::D)) {

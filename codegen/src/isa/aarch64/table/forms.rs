@@ -9,17 +9,17 @@ pub(super) const XN: u32 = 1 << 31 | 1 << 22;
 /// Selects doubles, or vectors of 64-bit lanes.
 pub(super) const D: u32 = 1 << 22;
 
-/// An opcode with one operand size.
+/// Creates an opcode with one operand size.
 pub(super) const fn one(name: &'static str, text: &'static str, word: u32) -> Opcode {
     Opcode { name, text, word, wide: 0 }
 }
 
-/// An opcode of 32-bit and 64-bit general registers.
+/// Creates an opcode of 32-bit and 64-bit general registers.
 pub(super) const fn int(name: &'static str, text: &'static str, word: u32) -> Opcode {
     Opcode { name, text, word, wide: X }
 }
 
-/// An opcode of singles and doubles, or of vectors with 32-bit and 64-bit lanes.
+/// Creates an opcode of singles and doubles, or of vectors with 32-bit and 64-bit lanes.
 pub(super) const fn vec(name: &'static str, text: &'static str, word: u32) -> Opcode {
     Opcode { name, text, word, wide: D }
 }

@@ -88,8 +88,8 @@ opcodes! {
     POP_ONE = one("ldr", "Xd, [An], #", 0xF840_0400);
     POP_VECTOR = one("ldr", "Dd, [An], #", 0xFC40_0400);
 
-    // Atomics with acquire and release semantics. An LSE instruction that stores also orders earlier accesses before
-    // later ones.
+    // Atomics with acquire and release semantics. An LSE instruction that stores also orders all earlier accesses
+    // before all later accesses.
     /// Operands: addend (`m`), old value (`d`), address.
     LDADDAL = Opcode { wide: 1 << 30, ..one("ldaddal", "Rm, Rd, [An]", 0xB8E0_0000) };
     /// Operands: new value (`m`), old value (`d`), address.

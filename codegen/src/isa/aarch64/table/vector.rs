@@ -26,7 +26,7 @@ opcodes! {
     ADD_V = vec("add", "Vd.T, Vn.T, Vm.T", 0x4EA0_8400);
     SUB_V = vec("sub", "Vd.T, Vn.T, Vm.T", 0x6EA0_8400);
     NEG_V = vec("neg", "Vd.T, Vn.T", 0x6EA0_B800);
-    /// This and the next five instructions have no form for 64-bit lanes.
+    /// `mul`, `smin`, `smax`, `umin`, `umax` and `clz` have no form for 64-bit lanes.
     MUL_V = one("mul", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_9C00);
     SMIN_V = one("smin", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_6C00);
     SMAX_V = one("smax", "Vd.4s, Vn.4s, Vm.4s", 0x4EA0_6400);
@@ -69,7 +69,7 @@ opcodes! {
     /// Shifts right and inserts the result into `d`, which is tied and keeps its upper bits.
     SRI_IMM = one("sri", "Vd.T, Vn.T, #", 0x6F00_4400);
 
-    // Comparisons. They set all bits of a lane, or clear them.
+    // Comparisons. They set all bits of a lane if the comparison holds, and otherwise clear them.
     CMEQ = vec("cmeq", "Vd.T, Vn.T, Vm.T", 0x6EA0_8C00);
     CMGT = vec("cmgt", "Vd.T, Vn.T, Vm.T", 0x4EA0_3400);
     CMGE = vec("cmge", "Vd.T, Vn.T, Vm.T", 0x4EA0_3C00);

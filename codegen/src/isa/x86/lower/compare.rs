@@ -11,7 +11,7 @@ use crate::vir::{CmpOp, Op, Type, Value};
 /// The code of the condition "parity flag set": one of the operands is a NaN.
 const UNORDERED: u8 = 10;
 
-/// The condition code of an integer comparison.
+/// Returns the condition code of an integer comparison.
 const fn int_cc(op: CmpOp) -> Cc {
     match op {
         CmpOp::Ne | CmpOp::FNe => Cc::NotEqual,
@@ -34,14 +34,15 @@ pub(super) enum Mask {
     Holds,
     /// Lanes for which the comparison does not hold.
     Inverted,
-    /// Lanes that are set in this mask and for which the comparison holds. AVX-512 only.
+    /// Lanes that are set in this mask and for which the comparison holds. Requires AVX-512.
     Under(VReg),
 }
 
 /// The bit that inverts a predicate.
 const INVERT_PREDICATE: u8 = 4;
 
-/// The integer comparison that holds if and only if `op` does not. Comparisons of floats are returned unchanged.
+/// Returns the integer comparison that holds if and only if `op` does not. Comparisons of floats are returned
+/// unchanged.
 const fn inverse(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::Eq => CmpOp::Ne,
@@ -58,7 +59,7 @@ const fn inverse(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The comparison with exchanged operands.
+/// Returns the comparison that is equivalent to `op` if the operands are exchanged.
 const fn exchanged(op: CmpOp) -> CmpOp {
     match op {
         CmpOp::SLt => CmpOp::SGt,
@@ -77,7 +78,7 @@ const fn exchanged(op: CmpOp) -> CmpOp {
     }
 }
 
-/// The predicate of a comparison of floats with VEX or EVEX. No predicate signals for quiet NaNs.
+/// Returns the predicate of a comparison of floats with VEX or EVEX. None of the results signals for quiet NaNs.
 const fn float_predicate(op: CmpOp) -> u8 {
     match op {
         CmpOp::FNe => 4,
@@ -86,12 +87,12 @@ const fn float_predicate(op: CmpOp) -> u8 {
         CmpOp::FGe => 29,
         CmpOp::FGt => 30,
         CmpOp::FEq => 0,
-        // Integer comparisons.
+        // No caller passes an integer comparison.
         CmpOp::Eq | CmpOp::Ne | CmpOp::SLt | CmpOp::SLe | CmpOp::SGt | CmpOp::SGe | CmpOp::ULt | CmpOp::ULe | CmpOp::UGt | CmpOp::UGe => 0,
     }
 }
 
-/// The predicate of an integer comparison in AVX-512, and whether it is unsigned.
+/// Returns the predicate of an integer comparison in AVX-512, and whether the comparison is unsigned.
 const fn int_predicate(op: CmpOp) -> (u8, bool) {
     match op {
         CmpOp::Ne => (4, false),
@@ -104,14 +105,14 @@ const fn int_predicate(op: CmpOp) -> (u8, bool) {
         CmpOp::UGt => (6, true),
         CmpOp::UGe => (5, true),
         CmpOp::Eq => (0, false),
-        // Float comparisons.
+        // No caller passes a comparison of floats.
         CmpOp::FEq | CmpOp::FNe | CmpOp::FLt | CmpOp::FLe | CmpOp::FGt | CmpOp::FGe => (0, false),
     }
 }
 
 impl Lower<'_> {
-    /// Compares two scalars. Returns the condition that holds if the comparison does. The caller must not emit
-    /// instructions that change the flags before the flags are read.
+    /// Compares two scalars. Returns the condition that holds if and only if the comparison holds. The caller must not
+    /// emit instructions that change the flags before the flags are read.
     pub(super) fn flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
         if is_float_scalar(ty) {
@@ -144,7 +145,8 @@ impl Lower<'_> {
 
     fn float_flags(&mut self, op: CmpOp, a: Value, b: Value) -> Cc {
         let ty = self.ty(a);
-        // The conditions "above" and "above or equal" are false for NaNs.
+        // The operands of `FLt` and `FLe` are exchanged, because only the conditions "above" and "above or equal" are
+        // false for NaNs.
         let (op, a, b) = if matches!(op, CmpOp::FLt | CmpOp::FLe) { (exchanged(op), b, a) } else { (op, a, b) };
         let b = self.source(b, false);
         let a = self.reg(a);
@@ -190,7 +192,7 @@ impl Lower<'_> {
         to
     }
 
-    /// An integer that is 1 if a condition on the flags holds, otherwise 0.
+    /// Returns an integer that is 1 if a condition on the flags holds, otherwise 0.
     pub(super) fn bool_of(&mut self, cc: Cc) -> VReg {
         let byte = match cc {
             Cc::FloatEqual => {
@@ -256,7 +258,7 @@ impl Lower<'_> {
         let (len, wide) = (length(ty), wide(ty));
         let equal = if wide { t::PCMPEQQ } else { t::PCMPEQD };
         let greater = if wide { t::PCMPGTQ } else { t::PCMPGTD };
-        // The exchange leaves "greater" and its complement, "less or equal".
+        // After the exchange, the only ordered comparisons are "greater" and its complement, "less or equal".
         let (op, a, b) = if matches!(op, CmpOp::SLt | CmpOp::SGe | CmpOp::ULt | CmpOp::UGe) { (exchanged(op), b, a) } else { (op, a, b) };
         let (to, inverted) = match op {
             CmpOp::Eq | CmpOp::Ne => {
@@ -302,7 +304,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The complement of a vector.
+    /// Returns the complement of a vector.
     pub(super) fn invert(&mut self, a: VReg, len: u8) -> VReg {
         const NOT_FIRST: u8 = 0x0F;
         if self.avx512() {
@@ -354,8 +356,8 @@ impl Lower<'_> {
         self.v3(t::OR_FP, 0, false, chosen, other)
     }
 
-    /// The float comparison that is folded into a selection. `None` if `cond` is not one, or it compares another type
-    /// than `ty`.
+    /// Returns the float comparison that is folded into a selection. Returns `None` if `cond` is not a folded
+    /// comparison, or if it compares another type than `ty`.
     fn folded_float_compare(&self, cond: Value, ty: Type) -> Option<(CmpOp, Value, Value)> {
         let is_folded = self.plan.folded[cond.index()] && self.regs[cond.index()].is_none();
         match self.plan.defs[cond.index()].filter(|_| is_folded).map(|inst| &inst.op) {

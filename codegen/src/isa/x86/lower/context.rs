@@ -37,7 +37,7 @@ pub(super) struct Lower<'a> {
     pub(super) unsupported: Option<String>,
 }
 
-/// The encoding of a vector's size: 0, 1, 2 for 16, 32, 64 bytes.
+/// Returns the encoding of a vector's size: 0, 1, 2 for 16, 32, 64 bytes.
 pub(super) const fn length(ty: Type) -> u8 {
     let bytes = match ty {
         Type::Vector(elem, lanes) => elem.bytes() * lanes as u32,
@@ -71,7 +71,7 @@ impl<'a> Lower<'a> {
 
     /// Records the size of spilled vectors. Records a value as unsupported if the instruction set does not have its
     /// size.
-    pub(super) fn sizes(&mut self) {
+    pub(super) fn check_sizes(&mut self) {
         let function = self.function;
         let reachable = function.blocks.iter().zip(&self.plan.reachable).filter(|(_, reachable)| **reachable);
         let values = reachable.flat_map(|(block, _)| block.params.iter().copied().chain(block.insts.iter().filter_map(|inst| inst.result)));
@@ -119,7 +119,7 @@ impl<'a> Lower<'a> {
         self.level >= X86Level::Avx2
     }
 
-    /// The register class of a type.
+    /// Returns the register class of a type.
     pub(super) fn class(&self, ty: Type) -> RegClass {
         match ty {
             ty if ty.is_general() => INT,
@@ -150,7 +150,7 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// Adds an instruction with two operands. Without VEX, it overwrites a copy of the first one.
+    /// Adds an instruction with two operands. Without VEX, the instruction overwrites a copy of the first operand.
     pub(super) fn v3(&mut self, opcode: Opcode, len: u8, wide: bool, a: VReg, b: impl Into<RegMem>) -> VReg {
         let to = self.vec();
         let builder = InstBuilder::new(opcode).len(len).wide(wide);

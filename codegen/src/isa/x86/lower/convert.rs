@@ -8,7 +8,7 @@ use super::super::table::{self as t, alu, shift};
 use super::context::{Lower, length, wide};
 use crate::vir::{CastOp, Elem, Type, Value};
 
-/// The bits of 2^31 as `f32`, of 2^52 as `f64`, and of 2^63 as both.
+/// The bits of 2^31 as `f32`, of 2^52 as `f64`, and of 2^63 as `f32` and as `f64`.
 const TWO_31: u64 = 0x4F00_0000;
 const TWO_52: u64 = 0x4330_0000_0000_0000;
 const TWO_63: [u64; 2] = [0x5F00_0000, 0x43E0_0000_0000_0000];
@@ -59,7 +59,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Zeroes the destination first, to break the dependency on its old value.
+    /// Converts an integer to a scalar float. Zeroes the destination first, to break the dependency on its old value.
     fn int_to_float(&mut self, opcode: Opcode, from: impl Into<RegMem>, wide: bool, to: Elem) -> VReg {
         let zero = self.zero();
         self.v3(opcode.of(to, true), 0, wide, zero, from)

@@ -8,13 +8,13 @@ use super::super::table::{self as t, shift};
 use super::context::{Lower, is_float_scalar, length, wide};
 use crate::vir::{BinOp, Elem, Rounding, TernOp, Type, UnOp, Value};
 
-/// The packed or scalar form of `opcode` plus `base`, with the tuple type for its EVEX displacement.
+/// Returns the packed or scalar form of `opcode` plus `base`, with the tuple type for its EVEX displacement.
 pub(super) fn form(opcode: Opcode, base: u8, scalar: bool) -> Opcode {
     let opcode = opcode.plus(base).lane(scalar);
     Opcode { tuple: if scalar { Tuple::Elem } else { Tuple::Full }, ..opcode }
 }
 
-/// The offset of an operation from the first opcode of the FMA family.
+/// Returns the offset of an operation's opcode from the first opcode of the FMA family.
 pub(super) const fn fma_offset(op: TernOp) -> u8 {
     match op {
         TernOp::Fma => 0,
@@ -31,7 +31,7 @@ impl Lower<'_> {
         self.v3(opcode, length(ty), wide(ty), first, second)
     }
 
-    /// The opcode and the two operands of an operation, or `None` if no instruction implements it.
+    /// Returns the opcode and the two operands of an operation, or `None` if no instruction implements it.
     pub(super) fn float_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let (elem, scalar) = (ty.elem()?, is_float_scalar(ty));
         let commutes = matches!(op, BinOp::FAdd | BinOp::FMul | BinOp::And | BinOp::Or | BinOp::Xor);
@@ -127,8 +127,8 @@ impl Lower<'_> {
         to
     }
 
-    /// Without FMA, the operands are converted to `double`; their product is exact. The sum is rounded to odd, so that
-    /// its conversion to `float` is correct.
+    /// Computes a fused multiply-add of `float` without FMA instructions. The operands are converted to `double`, in
+    /// which their product is exact. The sum is rounded to odd, so that its conversion to `float` is correct.
     fn exact_fma(&mut self, op: TernOp, [a, b, c]: [Value; 3], ty: Type) -> VReg {
         if ty != Type::F32 {
             return self.unsupported(format!("{op:?} of {ty}"), VEC);

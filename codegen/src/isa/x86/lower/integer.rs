@@ -36,7 +36,7 @@ impl Lower<'_> {
         to
     }
 
-    /// The result of `bsf` or `bsr`, or `none` if no bit is set.
+    /// Returns the result of `bsf` or `bsr`, or `none` if no bit is set.
     fn scan(&mut self, opcode: Opcode, wide: bool, a: Value, none: u64) -> VReg {
         let (from, none) = (self.reg(a), self.int_constant(none));
         let (found, to) = (self.int(), self.int());
@@ -115,7 +115,7 @@ impl Lower<'_> {
         self.alu(opcode, wide, a, b)
     }
 
-    /// Uses `lea` if `add` in either operand order would overwrite an operand that is used later.
+    /// Adds two integers. Uses `lea` if `add` in either operand order would overwrite an operand that is used later.
     fn int_add(&mut self, a: Value, b: Value, wide: bool) -> VReg {
         let lives = !self.plan.single_block_use[a.index()];
         match self.imm32(b) {
@@ -178,7 +178,7 @@ impl Lower<'_> {
     }
 
     /// Whether bits 32 to 63 of a 32-bit value's register are known to be 0. Instructions on 32-bit registers clear
-    /// them.
+    /// these bits.
     pub(super) fn is_extended(&self, a: Value) -> bool {
         let Some(inst) = self.plan.defs[a.index()] else { return false };
         match &inst.op {
@@ -205,7 +205,7 @@ impl Lower<'_> {
         self.shift(shift::SHR, true, product, 32)
     }
 
-    /// Combines the two halves of the time-stamp counter.
+    /// Reads the time-stamp counter, and combines its two halves.
     pub(super) fn clock(&mut self) -> VReg {
         let (low, high) = (self.int(), self.int());
         self.push(InstBuilder::new(t::RDTSC).fixed_def(low, RAX).fixed_def(high, RDX));

@@ -22,7 +22,7 @@ const fn combined(op: BinOp, a: u8, b: u8) -> u8 {
 }
 
 impl Lower<'_> {
-    /// The bitwise operation that is folded into its user, or `None` if `value` is not one.
+    /// Returns the bitwise operation that defines `value` if it is folded into its user, otherwise `None`.
     fn folded_logic(&self, value: Value) -> Option<&Op> {
         let is_folded = self.plan.folded[value.index()] && self.regs[value.index()].is_none();
         self.plan.defs[value.index()].filter(|_| is_folded).map(|inst| &inst.op).filter(|op| is_logic(op))
@@ -49,8 +49,8 @@ impl Lower<'_> {
         Some(to)
     }
 
-    /// The leaves of an operation, at most three. Expands all folded operations into their operands, or as many as the
-    /// limit allows.
+    /// Returns the leaves of an operation, at most three. Expands all folded operations into their operands, or as many
+    /// as this limit allows.
     fn leaves(&self, a: Value, b: Value) -> SmallVec<[Value; 4]> {
         let mut all = SmallVec::new();
         if self.expand(a, &mut all) && self.expand(b, &mut all) {
@@ -91,7 +91,7 @@ impl Lower<'_> {
         few
     }
 
-    /// The truth table of a value as a function of the leaves.
+    /// Returns the truth table of a value as a function of the leaves.
     fn truth_table(&self, leaves: &[Value], value: Value) -> u8 {
         if let Some(place) = leaves.iter().position(|leaf| *leaf == value) {
             return LEAF_TABLES.get(place).copied().unwrap_or(0);

@@ -110,7 +110,8 @@ impl Lower<'_> {
         self.k3(t::KOR, low, high)
     }
 
-    /// The bits of a mask in a general register. Bits above the lanes are unspecified unless [`Self::has_exact_bits`].
+    /// Returns the bits of a mask in a general register. Bits above the lanes are unspecified unless
+    /// [`Self::has_exact_bits`].
     fn raw_bits(&mut self, mask: VReg, ty: Type) -> VReg {
         let to = self.int();
         if self.avx512() {

@@ -61,7 +61,7 @@ impl Lower<'_> {
         self.push(InstBuilder::new(opcode).wide(wide).reg(value).rm(at));
     }
 
-    /// The register of a mask, or `None` if there is no mask or all its lanes are known to be set.
+    /// Returns the register of a mask, or `None` if there is no mask or all its lanes are known to be set.
     fn mask_reg(&mut self, mask: Option<Value>) -> Option<VReg> {
         mask.filter(|mask| self.splat_bits(*mask).is_none_or(|bits| bits == 0)).map(|mask| self.reg(mask))
     }
@@ -90,7 +90,7 @@ impl Lower<'_> {
     }
 
     /// Branches to the first label if all lanes are set, otherwise to the second. The caller ends both blocks with a
-    /// jump to the third. AVX2 only.
+    /// jump to the third. Used only with AVX2, not with AVX-512.
     fn branch_on_full_mask(&mut self, mask: VReg, ty: Type) -> [usize; 3] {
         let labels = [self.label(), self.label(), self.label()];
         let bits = self.lane_bits(mask, ty);
@@ -154,7 +154,7 @@ impl Lower<'_> {
         };
         match mask {
             Some(mask) if !self.avx512() => {
-                // On AMD processors, a masked store takes a dozen cycles, even if all lanes are set.
+                // If all lanes are set, a plain store is used: on AMD processors, a masked store takes a dozen cycles.
                 let [full, part, next] = self.branch_on_full_mask(mask, ty);
                 self.start_block(full, &[]);
                 self.store_all(opcode, mem, at, value, ty);
@@ -217,8 +217,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Uses gather instructions. Scalar loads need more code, and are not faster even on processors with slow gathers:
-    /// both take about 0.4 ns per lane with AVX2.
+    /// Uses gather instructions. Scalar loads need more code, and are not faster even on processors with slow gathers.
+    /// With AVX2, gathers and scalar loads take about 0.4 ns per lane.
     pub(super) fn gather(&mut self, elem: Elem, base: Option<Value>, index: &[Value], scale: u8, mask: Option<Value>, ty: Type) -> VReg {
         let base = base.map(|base| self.reg(base));
         let mask = self.mask_reg(mask);
@@ -250,7 +250,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A mask register with all bits set.
+    /// Returns a mask register with all bits set.
     fn all_lanes(&mut self) -> VReg {
         let to = self.k();
         let mut builder = InstBuilder::new(t::KXNOR).len(1).def(to);
@@ -260,7 +260,8 @@ impl Lower<'_> {
         to
     }
 
-    /// The mask of lanes `part * lanes ..`. The size of a lane does not change.
+    /// Returns the mask of the lanes from `part * lanes` on, as the lowest lanes of a register. The size of a lane does
+    /// not change.
     fn mask_of_part(&mut self, mask: VReg, ty: Type, part: u8, lanes: u8) -> VReg {
         if part == 0 {
             return mask;

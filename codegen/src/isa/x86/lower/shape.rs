@@ -21,7 +21,7 @@ impl Lower<'_> {
             return to;
         }
         let quarter = if first >= 4 { self.quarter(from, ty, first / 4) } else { from };
-        // The upper half of these 16 bytes.
+        // If the lanes are the upper half of these 16 bytes, moves them to the lower half.
         if first % 4 == 2 { self.v2_imm(t::PSHUFD, 0, false, quarter, 0xEE) } else { quarter }
     }
 
@@ -68,7 +68,7 @@ impl Lower<'_> {
         self.v3(t::PUNPCKLQDQ, 0, true, low, high)
     }
 
-    /// Concatenates the low 32 bits of the 64-bit lanes of one or two vectors. AVX2 only.
+    /// Concatenates the low 32 bits of the 64-bit lanes of one or two vectors. Used only with AVX2, not with AVX-512.
     pub(super) fn join_low_words(&mut self, parts: &[VReg], len: u8, to: u8) -> VReg {
         const EVEN: u8 = 0x88;
         const LANES: u8 = 0xD8;
@@ -87,8 +87,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lanes `part * lanes ..` of a value as an operand. The operand for part 0 can be the whole vector, in a register
-    /// or in memory.
+    /// Returns the lanes of a value from `part * lanes` on, as an operand. The operand for part 0 can be the whole
+    /// vector, in a register or in memory.
     pub(super) fn narrow_source(&mut self, a: Value, part: u8, lanes: u8) -> RegMem {
         let ty = self.ty(a);
         if part == 0 {

@@ -18,7 +18,7 @@ struct Operands {
     ty: Type,
 }
 
-/// An operand (0 or 1), and the index of its lane.
+/// The index of an operand (0 or 1), and the index of a lane of this operand.
 type Lane = (usize, u8);
 
 impl Lower<'_> {
@@ -64,7 +64,7 @@ impl Lower<'_> {
         if len == 0 { self.v3(t::PERMILPS, len, false, from, index) } else { self.v3(t::PERMPS, len, false, index, from) }
     }
 
-    /// Uses a vector of constant indices. AVX-512 only.
+    /// Shuffles with a vector of constant indices. Requires AVX-512.
     fn shuffle_by_table(&mut self, pair: Operands, lanes: &[Lane]) -> VReg {
         let (len, wide) = (length(pair.ty), wide(pair.ty));
         let numbers: Vec<u64> = lanes.iter().map(|&(of, lane)| u64::from(lane) + of as u64 * lanes.len() as u64).collect();
@@ -114,7 +114,7 @@ impl Lower<'_> {
     }
 
     /// Selects 64-bit lanes with one instruction, or returns `None` if there is none. `halves` is the pattern of
-    /// 128-bit lanes, or `None` if the pattern splits 128-bit lanes. AVX2 only.
+    /// 128-bit lanes, or `None` if the pattern splits 128-bit lanes. Used only with AVX2, not with AVX-512.
     fn wide_lanes(&mut self, pair: Operands, lanes: &[Lane], halves: Option<Vec<Lane>>) -> Option<VReg> {
         if let Some(reg) = self.shuffle_within_16_bytes(pair, lanes) {
             return Some(reg);
@@ -140,10 +140,10 @@ impl Lower<'_> {
         None
     }
 
-    /// Permutes each vector and blends the results. AVX2 only.
+    /// Permutes each vector and blends the results. Used only with AVX2, not with AVX-512.
     fn permute_and_blend(&mut self, pair: Operands, lanes: &[Lane]) -> VReg {
         let placed = [0, 1].map(|of| {
-            // The blend replaces lanes from the other vector, so they are not moved here.
+            // The blend replaces the lanes that come from the other vector, so this permutation leaves them in place.
             let own: Vec<u8> = lanes.iter().zip(0..).map(|(&(other, lane), at)| if other == of { lane } else { at }).collect();
             self.permute_lanes(pair.regs[of], &own, pair.ty)
         });
@@ -156,7 +156,7 @@ impl Lower<'_> {
         self.v3_imm(t::BLEND_IMM, length(pair.ty), false, placed[0], placed[1], imm)
     }
 
-    /// Permutes the lanes of one vector. AVX2 only.
+    /// Permutes the lanes of one vector. Used only with AVX2, not with AVX-512.
     fn permute_lanes(&mut self, from: VReg, lanes: &[u8], ty: Type) -> VReg {
         if lanes.iter().zip(0..).all(|(&lane, at)| lane == at) {
             return from;

@@ -13,24 +13,25 @@ use crate::mach::pool::Bytes;
 use crate::vir::{Addr, Op, Type, Value};
 
 impl<'a> Lower<'a> {
-    /// The constant that defines a value, or `None` if the value is not constant.
+    /// Returns the constant that defines a value, or `None` if the value is not constant.
     pub(super) fn constant(&self, value: Value) -> Option<Constant<'a>> {
         self.plan.constant(self.function, value)
     }
 
-    /// The bits of every lane of a constant. `None` if the value is not constant, or its lanes are not known to be
-    /// equal.
+    /// Returns the bits of every lane of a constant. Returns `None` if the value is not constant, or its lanes are not
+    /// known to be equal.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
         self.constant(value)?.splat_bits()
     }
 
-    /// A constant as a sign-extended 32-bit immediate, or `None` if the value is not constant or does not fit.
+    /// Returns a constant as a sign-extended 32-bit immediate, or `None` if the value is not constant or does not fit.
     pub(super) fn imm32(&self, value: Value) -> Option<i32> {
         let bits = self.splat_bits(value)?;
         if wide(self.ty(value)) { i32::try_from(bits.cast_signed()).ok() } else { Some(bits as u32 as i32) }
     }
 
-    /// The register of a value. Each use of a constant gets a new register. Selects the operation of a folded value.
+    /// Returns the register of a value. Each use of a constant gets a new register. If the value is folded, selects its
+    /// operation.
     pub(super) fn reg(&mut self, value: Value) -> VReg {
         if let Some(reg) = self.regs[value.index()] {
             return reg;
@@ -50,7 +51,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A register with unspecified contents.
+    /// Returns a register with unspecified contents.
     pub(super) fn undefined(&mut self, ty: Type) -> VReg {
         let class = self.class(ty);
         let reg = self.new_reg(class);
@@ -82,7 +83,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Loads a constant into a general register. May change the flags.
+    /// Loads a constant into a general register. The instruction may change the flags.
     pub(super) fn int_constant(&mut self, bits: u64) -> VReg {
         let to = self.int();
         if bits == 0 {
@@ -101,7 +102,8 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// Adds an instruction with the same undefined register as both operands.
+    /// Adds an instruction whose new result register is also both of its operands. The result must not depend on their
+    /// contents.
     fn same(&mut self, opcode: Opcode, len: u8, class: regalloc2::RegClass, wide: bool) -> VReg {
         let to = self.new_reg(class);
         let mut builder = InstBuilder::new(opcode).len(len).wide(wide).def(to);
@@ -113,12 +115,12 @@ impl<'a> Lower<'a> {
         to
     }
 
-    /// A vector register with all bits 0.
+    /// Returns a vector register with all bits 0.
     pub(super) fn zero(&mut self) -> VReg {
         self.same(t::PXOR, 0, VEC, false)
     }
 
-    /// A vector register with all bits 1.
+    /// Returns a vector register with all bits 1.
     pub(super) fn ones(&mut self, len: u8) -> VReg {
         if !self.avx512() {
             return self.same(t::PCMPEQD, len, VEC, false);
@@ -150,7 +152,7 @@ impl<'a> Lower<'a> {
         self.pool.number(Bytes::from_slice(&bits.to_le_bytes()[..bytes]))
     }
 
-    /// A memory operand with a constant for all lanes.
+    /// Returns a memory operand with a constant for all lanes.
     pub(super) fn splat_source(&mut self, bits: u64, ty: Type) -> RegMem {
         let bytes = if wide(ty) { 8 } else { 4 };
         if self.avx512() || matches!(ty, Type::Scalar(_)) {
@@ -172,14 +174,14 @@ impl<'a> Lower<'a> {
         self.pool.number(all)
     }
 
-    /// A memory operand that repeats sixteen bytes over the length of a vector.
+    /// Returns a memory operand that repeats sixteen bytes over the length of a vector.
     pub(super) fn repeated(&mut self, bytes: [u8; 16], len: u8) -> RegMem {
         let all: SmallVec<[u8; 64]> = (0..1 << len).flat_map(|_| bytes).collect();
         RegMem::Pool { id: self.pool.number(all), broadcast: false }
     }
 
-    /// A value as a register or memory operand. If `broadcasts`, the operand can be one element in memory that the
-    /// instruction broadcasts to all lanes.
+    /// Returns a value as a register or memory operand. If `broadcasts`, the operand can be one element in memory that
+    /// the instruction broadcasts to all lanes.
     pub(super) fn source(&mut self, value: Value, broadcasts: bool) -> RegMem {
         if self.regs[value.index()].is_some() {
             return RegMem::Reg(self.reg(value));
@@ -237,7 +239,7 @@ impl<'a> Lower<'a> {
             })
     }
 
-    /// An address as a memory operand.
+    /// Returns an address as a memory operand.
     pub(super) fn address(&mut self, addr: &Addr) -> RegMem {
         let (mut base, mut index, mut disp) = (addr.base, addr.index, addr.disp);
         while let Some(sum) = self.plan.sums[base.index()] {

@@ -62,8 +62,8 @@ impl Lower<'_> {
         self.v3(t::PMADDWD, len, false, pairs, ones)
     }
 
-    /// Counts leading zeros with the exponent of the lane as a float. Clears low bits that could round the number up to
-    /// the next power of two.
+    /// Counts the leading zeros of 32-bit lanes: converts each lane to a float, whose exponent gives the count. First
+    /// clears low bits that could round the number up to the next power of two.
     fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
         let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
         let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
@@ -117,7 +117,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The opcode and operands of an operation, or `None` if no single instruction implements it.
+    /// Returns the opcode and operands of an operation, or `None` if no single instruction implements it.
     pub(super) fn int_parts(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> Option<(Opcode, VReg, RegMem)> {
         let wide = wide(ty);
         // AVX2 has only the 32-bit form. W, which VEX ignores, selects the 64-bit form of AVX-512.
@@ -164,7 +164,7 @@ impl Lower<'_> {
         Some((opcode, self.reg(a), second))
     }
 
-    /// Minimum or maximum of 64-bit lanes with AVX2.
+    /// Computes the minimum or maximum of 64-bit lanes with AVX2.
     fn extremum64(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
         let len = length(ty);
         let (a, b) = (self.reg(a), self.reg(b));
@@ -211,7 +211,7 @@ impl Lower<'_> {
         self.v3(t::POR, len, false, low, high)
     }
 
-    /// The high 32 bits of products. Multiplies even and odd lanes separately.
+    /// Computes the high 32 bits of products. Multiplies even and odd lanes separately.
     fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
         let product = if signed { t::PMULDQ } else { t::PMULUDQ };
         let even = self.v3(product, len, true, a, b);
