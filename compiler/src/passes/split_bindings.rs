@@ -11,8 +11,8 @@
 //! ```
 //! Bindings overlap, so that no access is split. With a size S and an overlap V, binding `k` starts at `k * (S - V)`. S
 //! is a power of two, and all overlaps together are less than S. Let `q = o / S` for byte `o`. The byte belongs to the
-//! next binding `q + 1` if `o >= (q + 1) * (S - V)`, and otherwise to binding `q`. The first condition holds if `o + V
-//! * (q + 1)` is in the next multiple of S. The number of the binding is therefore `(o + V * (o / S) + V) / S`,
+//! next binding `q + 1` if `o >= (q + 1) * (S - V)`, and otherwise to binding `q`. The first condition holds if
+//! `o + V * (q + 1)` is in the next multiple of S. The number of the binding is therefore `(o + V * (o / S) + V) / S`,
 //! computed with shifts.
 //!
 //! In [`SHADER`](super::SHADER), only `subgroup_coalesce` runs after this pass. The other passes of this list do not
