@@ -340,7 +340,11 @@ impl Sema<'_> {
             (CastKind::PointerToInt, address @ Value::Address(..)) if self.size_of(ty) == Some(u64::from(self.types.pointer_size())) => {
                 return Some(address);
             }
-            (CastKind::Arith, address @ Value::Address(..)) if self.size_of(ty) == self.size_of(operand.ty) => return Some(address),
+            (CastKind::Arith, address @ Value::Address(..))
+                if self.size_of(ty) == self.size_of(operand.ty) && !self.arith(ty).is_some_and(|(kind, _)| is_float(kind)) =>
+            {
+                return Some(address);
+            }
             (_, Value::Address(..)) => return None,
             (_, Value::Const(value)) => value,
         };

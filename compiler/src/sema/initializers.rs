@@ -543,16 +543,20 @@ impl Sema<'_> {
                 Some(())
             }
             None => {
-                // If the value is a constant aggregate, copy its bytes.
+                // If the value is a constant aggregate, copy its bytes and the addresses in it.
                 if let ExprKind::Load(source) = &value.kind
                     && let Some((global, from)) = self.address(source)
                     && self.globals[global.index()].space == Space::Constant
                     && let Some(size) = self.size_of(value.ty).and_then(|s| usize::try_from(s).ok())
                     && let Ok(from) = usize::try_from(from)
-                    && let Some(source) = self.globals[global.index()].init.as_ref().and_then(|b| b.get(from..from + size))
+                    && let Some(copied) = self.globals[global.index()].init.as_ref().and_then(|b| b.get(from..from + size))
                     && let Some(target) = bytes.get_mut(at..at + size)
                 {
-                    target.copy_from_slice(source);
+                    target.copy_from_slice(copied);
+                    relocs.retain(|reloc| !(at..at + size).contains(&(reloc.at as usize)));
+                    let source = self.globals[global.index()].relocs.iter();
+                    let inside = source.filter(|reloc| (from..from + size).contains(&(reloc.at as usize)));
+                    relocs.extend(inside.map(|reloc| Reloc { at: (reloc.at as usize - from + at) as u32, ..reloc.clone() }));
                     return Some(());
                 }
                 self.err(value_span, "initializer element is not a compile-time constant");
