@@ -50,7 +50,7 @@ const DEFAULT_LIMIT: u64 = 512 << 20;
 pub struct Key([u8; HASH]);
 
 impl Key {
-    /// Returns the key of contents that depend on nothing but these parts, in this order.
+    /// Returns the key of contents that depend only on these parts, in this order.
     pub fn of(parts: &[&[u8]]) -> Self {
         let mut hasher = Sha256::new();
         for part in parts {

@@ -198,8 +198,7 @@ fn client(world: &Arc<World>, seed: u64, commands: usize) {
         }
         orders.push((node.clone(), earlier));
         if *ordered {
-            // In an in-order queue, this command runs after all earlier ones. So it is the only predecessor of the next
-            // command that must be checked.
+            // In an in-order queue, only the last command must be checked as a predecessor: it runs after all others.
             if stamped && !may_fail {
                 before[chosen] = vec![node.clone()];
             }

@@ -1,7 +1,7 @@
 //! Shadow memory: the last accesses to each byte, to find data races.
 //!
-//! Two accesses to one byte, at least one of them a store, must be ordered by the happens-before relation (OpenCL API
-//! 3.0, 3.3.6, memory consistency model). Within a group, a barrier with a fence for that memory orders them. The time
+//! If one of two accesses to a byte is a store, the happens-before relation must order them (OpenCL API 3.0, 3.3.6,
+//! memory consistency model). Within a group, a barrier with a fence for that memory orders them. The time
 //! between two such barriers is an *epoch*. Without a barrier, both work-items must synchronise by an atomic operation
 //! or a fence. The earlier work-item must do so after its access, the later one before its access. For accesses of
 //! different groups, the synchronisation operations of all work-items of the two groups count. The sanitizer considers

@@ -166,8 +166,7 @@ impl Gpu {
             copy_threads: CopyThreads::default(),
             clock_boost,
         };
-        // The request is made when the device is opened, so that the clocks rise while the application builds its
-        // programs.
+        // The clocks rise while the application builds its programs.
         opened.request_high_clocks();
         Ok(Arc::new(opened))
     }

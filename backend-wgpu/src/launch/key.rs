@@ -77,7 +77,7 @@ pub(crate) fn launch_key(launch: &Launch, kernel: &Kernel, gpu: &Gpu, local_size
 }
 
 /// Returns a key with which the shader accesses all buffers by address. Launches use such a key if buffers are too
-/// large or too many for bindings, if functions get pointers to buffers, or if `WGCL_ADDRESSES=1` requests it.
+/// large or too many for bindings, or if functions get pointers to buffers. `WGCL_ADDRESSES=1` requests it for all.
 fn by_addresses(mut key: LaunchKey, launch: &Launch, gpu: &Gpu) -> BackendResult<LaunchKey> {
     key.binding.addresses = true;
     key.kernel.large_offsets = merge_buffers::ranges(launch).any(|range| range.size > gpu.near_limit());

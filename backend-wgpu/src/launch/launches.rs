@@ -54,7 +54,7 @@ impl Stage {
     }
 }
 
-/// What the launches of a device share: limits, caches and the engine's buffers.
+/// The state that the launches of a device share: limits, caches and the engine's buffers.
 pub(crate) struct Launches {
     limits: LaunchLimits,
     bind_groups: BindGroups,
@@ -164,8 +164,8 @@ impl Launches {
     }
 
     /// Records a launch from the launch cache. Returns false if the launch is not cached. Also returns false if the
-    /// arguments of the cached launch are in another ring segment, or if the host has read its buffers across the bus
-    /// since then.
+    /// arguments of the cached launch are in another ring segment. The same holds if the host has read its buffers
+    /// across the bus since then.
     fn replay(&self, batch: &mut OpenBatch, target: LaunchTarget<'_>) -> BackendResult<bool> {
         let LaunchTarget { launch, program, kernel } = target;
         let Some(cached) = self.launch_cache.find(&program.code, launch) else { return Ok(false) };

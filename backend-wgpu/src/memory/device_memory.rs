@@ -130,7 +130,7 @@ impl WgpuMemory {
     }
 
     /// Imports the first `size` bytes of a region of host memory. Returns `None` if the device cannot import the
-    /// region. Also returns `None` if `size` is not a multiple of 4, because a store of the device to part of a word
+    /// region. Also returns `None` if `size` is not a multiple of 4: a store of the device to part of a word
     /// writes the whole word.
     pub(crate) fn import_host(gpu: &Arc<Gpu>, region: &Arc<dyn HostRegion>, size: u64, messages: Sender<Message>) -> Option<Arc<Self>> {
         let align = gpu.capabilities.host_memory?;

@@ -63,7 +63,7 @@ struct Fill<'a> {
     size: u64,
 }
 
-/// What the transfers of a device share: staging memory and built-in kernels.
+/// The state that the transfers of a device share: staging memory and built-in kernels.
 pub(crate) struct Transfers {
     up: Ring,
     down: Ring,

@@ -38,8 +38,8 @@ pub(crate) struct ClockBoost {
 }
 
 impl ClockBoost {
-    /// Returns the boost of the GPU at a PCI address, or `None` if the driver has no request for high clocks, or if
-    /// `WGCL_BOOST=0` disables it.
+    /// Returns the boost of the GPU at a PCI address. Returns `None` if the driver has no request for high clocks, or
+    /// if `WGCL_BOOST=0` disables it.
     pub(crate) fn new(vendor: u32, address: Option<[u32; 4]>) -> Option<Self> {
         let is_wanted = vendor == crate::vendor::NVIDIA && Options::get().boost.as_deref() != Some("0");
         #[cfg(target_os = "linux")]

@@ -8,10 +8,10 @@
 use ash::vk;
 
 /// Buffers of this size in bytes and above have a dedicated allocation. The host can write smaller ones through the
-/// [BAR](crate::adapter::capabilities::Capabilities::bar). Compared with staged writes, the BAR makes writes of up to 1
-/// MiB twice as fast, and writes of the whole buffer 1.5 times as fast. Creating and freeing a host-visible buffer
-/// takes as long as three writes of the whole buffer: 3.4 ms for 64 MiB. With a dedicated allocation, it takes 0.25 ms.
-/// Programs that probe the memory size create a thousand buffers.
+/// [BAR](crate::adapter::capabilities::Capabilities::bar). Through the BAR, writes of up to 1 MiB are twice as fast as
+/// staged writes. Writes of the whole buffer are 1.5 times as fast. Creating and freeing a host-visible buffer takes as
+/// long as three writes of the whole buffer: 3.4 ms for 64 MiB. With a dedicated allocation, it takes 0.25 ms. Programs
+/// that probe the memory size create a thousand buffers.
 pub(crate) const MIN_SIZE: u64 = 64 << 20;
 
 /// Creates a buffer in device memory that the host cannot access. With `addressed` it has an address. Fails with

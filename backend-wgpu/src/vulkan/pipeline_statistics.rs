@@ -26,8 +26,8 @@ const ALLOCATION_UNIT: u32 = 256;
 const WARP: u32 = 32;
 
 /// Returns the largest group size at this number of registers per invocation, or `None` if the number is 0 (unknown).
-/// Larger groups are valid, because the driver then compiles the shader with fewer registers. On GPUs of compute
-/// capability 3.2, 5.3 or 6.2 (Tegra K1, X1, X2), a group has half of the registers, so the result is too large. wgcl
+/// Larger groups are valid, because the driver then compiles the shader with fewer registers. A group has half of the
+/// registers on GPUs of compute capability 3.2, 5.3 or 6.2 (Tegra K1, X1, X2). The result is too large there. wgcl
 /// cannot detect these GPUs: Vulkan does not report the compute capability, and they have no NVML.
 pub(crate) fn max_group_size(registers: u32) -> Option<u32> {
     let each = (registers * WARP).next_multiple_of(ALLOCATION_UNIT);

@@ -5,7 +5,7 @@
 //! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
 //! hypot(v, w)        library function for each lane, then a nan_check of the vectors
 //! ```
-//! The operators and built-in calls of the source are checked. Of a call of a library function, only the result is
+//! The operators and built-in calls of the source are checked. For a call of a library function, only the result is
 //! checked, because library functions use NaNs internally.
 
 use super::builder::Builder;

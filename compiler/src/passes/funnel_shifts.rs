@@ -5,12 +5,12 @@
 //! %1 = select (eq %x, 2), %two, %three      =>    %2 = trunc (lshr (zext %b << 32 | zext %a), zext %p)
 //! %2 = select (eq %x, 0), %b, (select (eq %x, 1), %one, %1)
 //! ```
-//! where `%one` is `%a >> 24 | %b << 8`, `%two` is `%a >> 16 | %b << 16`, and `%three` is `%a >> 8 | %b << 24`. Programs
-//! write this to move bytes across words, for example hashcat without instructions of NVIDIA or AMD. The distance must
-//! be a linear function of `%x`. `%a` or `%b` may also be constant.
+//! In the example, `%one` is `%a >> 24 | %b << 8`, `%two` is `%a >> 16 | %b << 16`, and `%three` is
+//! `%a >> 8 | %b << 24`. Programs write this to move bytes across words, for example hashcat if it does not know the
+//! vendor of the device. The distance must be a linear function of `%x`. `%a` or `%b` may also be constant.
 //!
-//! NVIDIA's GPUs have an instruction for the low word of a 64-bit shift (`SHF`). On an H200 with driver 580.159, a loop of
-//! such selections takes 0.49 of the time. hashcat's kernel for md5crypt takes 0.87 of the time.
+//! NVIDIA's GPUs have an instruction for the low word of a 64-bit shift (`SHF`). On an H200 with driver 580.159, a loop
+//! of such selections takes 0.49 of the time without this pass. hashcat's kernel for md5crypt takes 0.94.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -193,7 +193,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Returns the distance by which the words must be shifted to give a value: 0 for the low word, 32 for the high word.
+    /// Returns the distance by which the words must be shifted to give a value: 0 for the low word, 32 for the high
+    /// word.
     fn distance(&self, value: Value, low: Word, high: Word) -> Option<u32> {
         let word = self.word(value);
         if let Some(shift) = self.shift(value).filter(|shift| (shift.low, shift.high) == (low, high)) {

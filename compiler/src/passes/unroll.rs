@@ -101,7 +101,7 @@ fn partially_unroll_all(function: &mut Function, emulation: Option<&Module>) -> 
 }
 
 /// Unrolls innermost loops that satisfy the limits: fully, or by the factor of their hint. Returns whether any loop was
-/// unrolled. `emulates_doubles` tells whether doubles will be emulated. `per_word` is `Costs::per_word_accesses`.
+/// unrolled. If `emulates_doubles` is true, doubles will be emulated. `per_word` is `Costs::per_word_accesses`.
 fn fully_unroll(function: &mut Function, emulates_doubles: bool, per_word: bool) -> bool {
     let constants = Constants::of(&function.body);
     let addresses = Addresses::of(function, &function.body);
@@ -431,8 +431,8 @@ fn divisor_near(iterations: u64, copies: usize) -> Option<usize> {
     (copies / 2 + 1..=copies).rev().find(|&copies| iterations.is_multiple_of(copies as u64))
 }
 
-/// Unrolls a loop with a single latch `copies` times. If a number from `copies` down to more than half of `copies`
-/// divides the trip count, unrolls that many times, and one test covers all copies. Returns false for other loops.
+/// Unrolls a loop with a single latch `copies` times. Uses a smaller number, of more than half of `copies`, if it
+/// divides the trip count: one test then covers all copies. Returns false for other loops.
 fn partially_unroll(function: &mut Function, constants: &Constants, inst: &mut Inst, copies: usize) -> bool {
     let Some(latch_loop) = SingleLatchLoop::of(&inst.op) else { return false };
     let exact = Counted::fixed(function, &latch_loop, constants, MAX_COUNTED)

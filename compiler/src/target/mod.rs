@@ -296,8 +296,7 @@ impl Language {
         self.fp16 && self.half_atomics
     }
 
-    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Of these features, only subgroups may be
-    /// missing.
+    /// Whether the device has every feature that OpenCL C 3.1 makes mandatory. Only subgroups may be missing.
     pub const fn supports_opencl_c_31(&self) -> bool {
         self.subgroups
     }

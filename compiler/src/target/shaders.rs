@@ -98,9 +98,9 @@ pub struct Costs {
     /// Without the request, sums and products are still rounded to nearest even. Divisors of 2^126 or more must be
     /// scaled.
     pub approximate_division: bool,
-    /// Whether the square root of a `double` is faster as a sequence of `fma` than as the operation of the driver. (H200,
-    /// driver 580.159: a loop with the driver's operation takes 134 us, with `fma` 81 us. The loop takes 67 us with
-    /// NVIDIA's OpenCL.)
+    /// Whether the square root of a `double` is faster as a sequence of `fma` than as the operation of the driver.
+    /// (H200, driver 580.159: a loop with the driver's operation takes 134 us, with `fma` 81 us. The loop takes 67 us
+    /// with NVIDIA's OpenCL.)
     pub fused_double_root: bool,
     /// Whether `exp2` of `float` has an error of at most 2.1 ULP, also for large arguments (H100, driver 580: 2.05
     /// ULP). Vulkan permits 3 + 2 |x| ULP.

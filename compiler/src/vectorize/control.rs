@@ -323,8 +323,8 @@ impl<'a> Vectorizer<'a> {
     }
 
     /// Merges the values that regions yield. A varying result is selected by the masks, with precedence for later
-    /// regions. If a result is not varying, either exactly one region yields it, or all regions yield the same value,
-    /// which is defined outside of the regions. A region that no lane takes yields undefined registers.
+    /// regions. If a result is not varying, either exactly one region yields it, or all regions yield the same value.
+    /// That value is defined outside of the regions. A region that no lane takes yields undefined registers.
     fn merge(&mut self, results: &[(LaneShape, Type)], paths: &[SplitRegion<'a>]) -> Vec<V> {
         let given: Vec<(&SplitRegion<'a>, &'a [Value], &[V])> = paths
             .iter()

@@ -18,7 +18,8 @@ use crate::ir::{Function, Op, Region, Space, Type, Value};
 const LOOP_WEIGHT: u64 = 8;
 
 /// Returns the shape with lanes along dimension 1 instead of 0. Returns `None` if `shape` has fewer than four lanes or
-/// another vector dimension, if the size of the group does not allow it, or if the order of work-items is observable.
+/// another vector dimension. Also returns `None` if the group's size does not allow it, or if the order of work-items
+/// is observable.
 pub(super) fn alternative(function: &Function, shape: Shape) -> Option<Shape> {
     let fits = shape.lanes >= 4 && shape.vector_dimension == 0 && shape.group[1] > 1 && shape.group[1].is_multiple_of(shape.lanes);
     (fits && !depends_on_order(function)).then_some(Shape { vector_dimension: 1, along_dimension: true, aligned: false, ..shape })

@@ -29,8 +29,9 @@ struct Words {
     step: u32,
 }
 
-/// Returns the words of `count` components for work-items that are `stride` bytes apart. Returns `None` unless the
-/// stride is a power of two from 2 to [`MAX_WORDS`] words, and the components are whole words that fit in the stride.
+/// Returns the words of `count` components for work-items that are `stride` bytes apart. The stride must be a
+/// power of two from 2 to [`MAX_WORDS`] words. The components must be whole words that fit in the stride. Otherwise
+/// returns `None`.
 fn strided_words(of: Scalar, count: u32, stride: i64) -> Option<Words> {
     let total = of.size() * count;
     let unit = if of.size() >= 4 { of } else { Scalar::I32 };

@@ -1,4 +1,4 @@
-// Selections among shifts of two words, as hashcat writes them, and some that are no such shift.
+// Selections among shifts of two words, as hashcat writes them, and selections that are not one shift.
 
 uint left(uint a, uint b, int c)
 {

@@ -158,7 +158,7 @@ impl Program {
     /// clSetProgramSpecializationConstant
     ///
     /// # Errors
-    /// If the program was not created from an intermediate language, if it has no such constant, or if `value` does not
+    /// If the program was not created from an intermediate language or has no such constant. Also if `value` does not
     /// have the size of the constant.
     pub fn set_specialisation(&self, number: u32, value: &[u8]) -> Result<()> {
         // "CL_INVALID_PROGRAM if program is not a valid program object created from an intermediate language (e.g.

@@ -110,8 +110,8 @@ impl<'p> Lowering<'p, '_> {
         self.b.construct(&lanes)
     }
 
-    /// Lowers a shuffle up or down of two values. They are shuffled like one value of twice as many work-items, whose
-    /// lower half has the value `first` and whose upper half has the value `second`.
+    /// Lowers a shuffle up or down of two values. They are shuffled like one value of twice as many work-items. Its
+    /// lower half is `first`, and its upper half is `second`.
     fn shuffled_between(&mut self, function: GroupFn, call: &Call<'p>) -> Value {
         let (first, second, delta) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let (lane, size) = (self.lane(), self.b.emit(Op::WorkItem(WorkItem::SubgroupSize), Type::I32));

@@ -102,8 +102,8 @@ fn is_supported_in_functions(op: &Op, function: &Function) -> bool {
 
 /// Computes the footprint of each parameter of a function. The footprint is `None` for a parameter that is not a
 /// pointer, and for a pointer to global memory. `known` has the footprints of the function's callees with pointer
-/// parameters. `dynamic_params` tells for each parameter whether its offset in the object that it points into is only
-/// known at run time.
+/// parameters. `dynamic_params` contains for each parameter whether its offset in the object that it points into is
+/// only known at run time.
 pub(super) fn of(
     function: &Function,
     known: &FxHashMap<Func, Vec<Option<Footprint>>>,

@@ -83,7 +83,7 @@ struct InterleavingCheck<'d> {
 }
 
 impl InterleavingCheck<'_> {
-    /// Checks a region. `divergent` tells whether only some of the work-items may execute it.
+    /// Checks a region. If `divergent` is true, only some of the work-items may execute it.
     fn can_interleave(&self, region: &Region, divergent: bool) -> bool {
         region.insts.iter().all(|inst| match &inst.op {
             Op::If { cond: selector, .. } | Op::Switch { selector, .. } => {

@@ -2,7 +2,7 @@
 //! `trunc` and `rint` of doubles, and conversions from `double` to `half`.
 //!
 //! `fma` is emulated in the next wider type, in which the product is exact. The sum is rounded to odd: if it is
-//! inexact, its last bit is set. Rounding this sum again to the requested type then gives the result of a single
+//! inexact, its last bit is set. Rounding this sum to the requested type gives the result of a single
 //! rounding (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to
 //! odd", IEEE Transactions on Computers 57, 2008). This requires that the significand of the wider type has at least
 //! two bits more than that of the requested type. Without a wider type, [`super::fma`] is used.
@@ -128,7 +128,7 @@ impl Lower<'_> {
         self.cast(CastOp::FToF, odd, Scalar::F16)
     }
 
-    /// Corrects a number that was rounded to nearest to the number rounded to odd. `below` and `above` tell whether the
+    /// Corrects a number that was rounded to nearest to the number rounded to odd. `below` and `above` are true if the
     /// exact value is below or above `nearest`.
     fn nearest_to_odd(&mut self, nearest: Value, below: Value, above: Value, integer: Scalar) -> Value {
         let float = self.ty(nearest);

@@ -3,9 +3,9 @@
 //! [`Costs::fused_double_root`](crate::target::Costs::fused_double_root)).
 //!
 //! For the square root of a double, the `float` instruction computes the reciprocal root with 22 correct bits. Two
-//! Newton steps give a root that is corrected by its exact remainder (Markstein, "Computation of elementary functions on
-//! the IBM RISC System/6000 processor", IBM Journal of Research and Development 34, 1990). The reciprocal of the root
-//! needs only one more step, because the reciprocal root is known:
+//! Newton steps give a root that is corrected by its exact remainder (Markstein, "Computation of elementary functions
+//! on the IBM RISC System/6000 processor", IBM Journal of Research and Development 34, 1990). The reciprocal of the
+//! root needs only one more step, because the reciprocal root is known:
 //!
 //! ```text
 //! %1 = math.sqrt %0        =>    %1, %2 = if %usual { ...; yield %root, %reciprocal }
@@ -127,7 +127,7 @@ impl Lower<'_> {
 
     /// Emits the correctly rounded reciprocal of a root. A Newton step gives it, except if all bits of the root's
     /// significand are set. The reciprocal is then slightly above the middle between a power of two and the next
-    /// double, and the step may give the power of two. The next double differs from it in the last bit.
+    /// double. The step may give the power of two. The next double differs from it in the last bit.
     fn reciprocal_of_root(&mut self, root: Value, half_inverse: Value) -> Value {
         let one = self.double(1.0);
         let inverse = self.bin(BinOp::FAdd, half_inverse, half_inverse);

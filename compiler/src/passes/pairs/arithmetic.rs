@@ -151,7 +151,7 @@ impl Pairs<'_> {
         (self.select(is_at_least_32, high, below_32), self.select(is_at_least_32, fill, high))
     }
 
-    /// Emits two values. The first tells whether an amount modulo 64 is at least 32. The second is a shift amount: 31
+    /// Emits two values. The first is true if an amount modulo 64 is at least 32. The second is a shift amount: 31
     /// minus the amount, modulo 32.
     fn amounts(&mut self, amount: Value) -> (Value, Value) {
         let bit = self.bin_bits(BinOp::And, amount, BITS.into());

@@ -14,7 +14,7 @@
 //! operations to the supported operations.
 //!
 //! The pass does not support 64-bit atomics, which these devices do not have. It does not support conversions from and
-//! to `double`: `crate::doubles` has replaced `double` by integers before. Subgroup reductions are not needed, because
+//! to `double`: `crate::doubles` has replaced `double` before. Subgroup reductions are not needed, because
 //! `passes::groups` has expanded them to shuffles.
 
 mod arithmetic;

@@ -74,7 +74,7 @@ impl Resolver<'_> {
     }
 
     /// Removes the candidates that are accessed by address from the list `found`, for a pointer in identity form. Each
-    /// entry is a root, a value that tells whether the pointer points into this root, and the offset in the root.
+    /// entry is a root, a value that is true if the pointer points into this root, and the offset in the root.
     /// Returns whether the pointer points into a removed candidate, and a region with the operation for this case.
     /// Returns `None`, without changing `found`, if fewer than two candidates are accessed by address.
     pub(super) fn match_by_address(

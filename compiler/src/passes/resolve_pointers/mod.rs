@@ -73,8 +73,8 @@ pub(crate) const PASS: Pass = Pass::module("resolve_pointers", |module, cx| {
     Ok(true)
 });
 
-/// Resolves the pointers of a function. `ptr_size` is the size of a pointer in bytes. `large_offsets` tells whether
-/// offsets have 64 bits. `by_address` tells for each parameter whether its memory is accessed by address.
+/// Resolves the pointers of a function. `ptr_size` is the size of a pointer in bytes. If `large_offsets` is true,
+/// offsets have 64 bits. `by_address` contains for each parameter whether its memory is accessed by address.
 ///
 /// # Errors
 ///

@@ -105,7 +105,7 @@ enum Rule {
 }
 
 impl Roots {
-    /// Finds the roots and solves the constraints. `large_offsets` tells whether all pointers in memory have identity
+    /// Finds the roots and solves the constraints. If `large_offsets` is true, all pointers in memory have identity
     /// form.
     pub(super) fn of(function: &Function, globals: &[GlobalVar], large_offsets: bool) -> Self {
         let count = function.values.len();

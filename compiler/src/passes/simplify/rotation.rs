@@ -23,7 +23,7 @@ impl Walk<'_> {
                 let up = width - down;
                 return self.is_shifted(left, x, up, scalar, MAX_DEPTH).then(|| (x, self.splat(self.ty(x), up)));
             }
-            // If the amount is 0, both shifts return `x`. Of `x | x`, `x + x` and `x ^ x`, only `x | x` is `x`.
+            // If the amount is 0, both shifts return `x`. Only `x | x` is `x`; `x + x` and `x ^ x` are not.
             match *self.def(left)? {
                 Op::Bin(BinOp::Shl, y, up) if x == y && kind == BinOp::Or && self.are_opposite(up, down, width) => Some((x, up)),
                 _ => None,

@@ -21,7 +21,7 @@
 //!   gets two versions ([`versions`]). Complete subgroups execute one version, and the other subgroups execute the
 //!   original code.
 //! * No work-item may observe that another work-item performs its accesses. Nothing can be observed for buffers that
-//!   are only read. Of a written buffer that nothing else aliases, lanes must perform all accesses together. These
+//!   are only read. If a written buffer has no alias, lanes must perform all accesses to it together. These
 //!   accesses have one size, and are aligned to this size. The same lane then performs all accesses of a work-item to a
 //!   byte, in the order of the work-item. If incomplete subgroups perform some of these accesses individually, all
 //!   other accesses to the buffer must be in code for complete subgroups. Barriers are uniform for the group, but
@@ -156,7 +156,7 @@ fn access(function: &Function, inst: &Inst) -> Option<(Value, u32, bool)> {
 }
 
 /// Returns the replacement of each load and store, in program order. Returns `None` if the target of an access is
-/// unknown. `full` tells whether all subgroups are complete at the start of the kernel. `complete` is the result of
+/// unknown. `full` is true if all subgroups are complete at the start of the kernel. `complete` is the result of
 /// [`versions::make`].
 fn find(function: &Function, key: &LaunchKey, full: bool, complete: Option<Value>) -> Option<Vec<Option<Combined>>> {
     let params = DivergenceParams { group: key.kernel.local_size, zero_offset: false, stable: StableLoads::Constant };

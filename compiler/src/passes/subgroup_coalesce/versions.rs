@@ -33,7 +33,7 @@ struct VersionsStart {
 }
 
 /// Creates the versions for subgroups of `lanes` work-items. Returns the condition for complete subgroups, or `None` if
-/// there are no versions. `full` tells whether all subgroups are complete at the start of the kernel.
+/// there are no versions. `full` is true if all subgroups are complete at the start of the kernel.
 pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, lanes: u32) -> Option<Value> {
     if lanes > u32::BITS {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn make(function: &mut Function, local_size: [u32; 3], full: bool, la
     complete
 }
 
-/// Finds the position at which the versions start. `together` tells whether every subgroup that executes the region
+/// Finds the position at which the versions start. `together` is true if every subgroup that executes the region
 /// executes it with all its lanes. Returns the index of the first instruction, and sets `path` to the path to its
 /// region. Returns `None` if there is no such position.
 fn find_start(

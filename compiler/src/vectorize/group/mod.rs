@@ -2,7 +2,7 @@
 //!
 //! A barrier or a collective operation of the group ([`collective`]) splits a sequence into *segments*. Each segment is
 //! a loop over the gangs of the group. A construct that contains a barrier runs at group level. An `if` that contains a
-//! `break` or `continue` of a loop at group level also runs at group level, and so does an `if` with a uniform
+//! `break` or `continue` of a loop at group level also runs at group level. The same holds for an `if` with a uniform
 //! condition that contains a `return`. All other constructs stay inside a segment ([`plan`]). Values that are uniform
 //! for the group are computed once, outside of the loops over gangs.
 //!

@@ -260,8 +260,8 @@ impl<'a> Planner<'a> {
         self.changed |= std::mem::replace(&mut self.group_uniform[value.index()], false);
     }
 
-    /// Records that a value is not uniform for the group, unless `holds` is true and the analyses of the gang and of
-    /// the group both find that the value is uniform.
+    /// Records that a value is not uniform for the group. Exception: `holds` is true, and the analyses of the gang and
+    /// of the group both find that the value is uniform.
     fn mark_unless_uniform(&mut self, value: Value, holds: bool) {
         let uniform = matches!(self.uniformity.lane_shape(value), LaneShape::Uniform | LaneShape::Unknown);
         if !(holds && uniform && self.divergence.is_uniform_in_group(value)) {

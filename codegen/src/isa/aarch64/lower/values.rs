@@ -16,8 +16,8 @@ impl<'a> Lower<'a> {
         self.plan.constant(self.function, value)
     }
 
-    /// Returns the bits of every lane of a constant, or `None` if the value is not constant or its lanes are not known
-    /// to be equal.
+    /// Returns the bits of every lane of a constant. Returns `None` if the value is not constant, or if its lanes are
+    /// not known to be equal.
     pub(super) fn splat_bits(&self, value: Value) -> Option<u64> {
         self.constant(value)?.splat_bits()
     }
