@@ -66,14 +66,13 @@ impl Emitter<'_, '_> {
     pub(super) fn false_condition(&mut self) -> Result<Expr, EmitError> {
         self.extra_exits += 1;
         let number = self.extra_exits;
-        let watched = if self.cx.target.shaders.uniform_barriers { None } else { self.zero() };
-        let (known, other) = match watched {
-            Some(zero) => (zero, number),
-            None if self.cx.target.shaders.uniform_barriers => (self.item(OPAQUE_ZERO)?, BEYOND + number % BEYOND),
-            None => {
-                let (index, odd) = (self.item(Item::LocalIndex)?, self.b.u32(ODD));
-                (self.b.binary(BinaryOperator::Multiply, index, odd), (BEYOND + number % BEYOND).wrapping_mul(ODD))
-            }
+        let (known, other) = if self.cx.target.shaders.uniform_barriers {
+            (self.item(OPAQUE_ZERO)?, BEYOND + number % BEYOND)
+        } else if let Some(zero) = self.zero() {
+            (zero, number)
+        } else {
+            let (index, odd) = (self.item(Item::LocalIndex)?, self.b.u32(ODD));
+            (self.b.binary(BinaryOperator::Multiply, index, odd), (BEYOND + number % BEYOND).wrapping_mul(ODD))
         };
         let other = self.b.u32(other);
         Ok(self.b.binary(BinaryOperator::Equal, known, other))

@@ -16,7 +16,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::pass::Pass;
-use crate::ir::{BinOp, Build, CastOp, CmpOp, Const, Cursor, Function, Inst, Op, Region, Scalar, Type, Value};
+use crate::analysis::definitions::Definitions;
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Op, Region, Scalar, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("funnel_shifts", |function, _| Ok(run(function)));
 
@@ -27,20 +28,41 @@ const MIN_CASES: u64 = 3;
 
 /// Rewrites a function. Returns whether anything changed. Instructions that become unused stay.
 pub(crate) fn run(function: &mut Function) -> bool {
+    let selections = selections(function);
+    if selections.is_empty() {
+        return false;
+    }
     let mut body = std::mem::take(&mut function.body);
-    let mut ops = FxHashMap::default();
-    body.walk(&mut |inst| {
-        if let (Op::Const(_) | Op::Bin(..) | Op::Cmp(..) | Op::Select(..), &[result]) = (&inst.op, inst.results.as_slice())
-            && matches!(function.ty(result), Type::I32 | Type::BOOL)
+    replace(function, &mut body, &selections);
+    function.body = body;
+    true
+}
+
+/// The selections of a function that are one shift, by their results.
+fn selections(function: &Function) -> FxHashMap<Value, Selection> {
+    let matcher = Matcher { function, defs: Definitions::of(function) };
+    let mut found = FxHashMap::default();
+    function.body.walk(&mut |inst| {
+        if let (Op::Select(..), &[result]) = (&inst.op, inst.results.as_slice())
+            && let Some(selection) = matcher.selection(result)
         {
-            ops.insert(result, inst.op.clone());
+            found.insert(result, selection);
         }
     });
-    let mut rewriter = Rewriter { function, ops, changed: false };
-    rewriter.region(&mut body);
-    let changed = rewriter.changed;
-    function.body = body;
-    changed
+    found
+}
+
+/// Replaces selections by shifts.
+fn replace(function: &mut Function, region: &mut Region, selections: &FxHashMap<Value, Selection>) {
+    let mut out = Vec::with_capacity(region.insts.len());
+    for mut inst in std::mem::take(&mut region.insts) {
+        inst.op.regions_mut().into_iter().for_each(|nested| replace(function, nested, selections));
+        if let Some(selection) = inst.results.first().and_then(|result| selections.get(result)) {
+            inst.op = selection.emit(&mut Cursor::new(function, &mut out, inst.span));
+        }
+        out.push(inst);
+    }
+    region.insts = out;
 }
 
 /// A word of the shifted 64 bits.
@@ -66,38 +88,14 @@ struct Selection {
     step: u32,
 }
 
-struct Rewriter<'f> {
-    function: &'f mut Function,
-    /// Operations on 32-bit integers and conditions, by their results.
-    ops: FxHashMap<Value, Op>,
-    changed: bool,
-}
-
-impl Rewriter<'_> {
-    fn region(&mut self, region: &mut Region) {
-        let mut out = Vec::with_capacity(region.insts.len());
-        for mut inst in std::mem::take(&mut region.insts) {
-            inst.op.regions_mut().into_iter().for_each(|nested| self.region(nested));
-            if let (Op::Select(..), &[result]) = (&inst.op, inst.results.as_slice())
-                && self.function.ty(result) == Type::I32
-                && let Some(selection) = self.selection(result)
-            {
-                inst.op = self.emit(&mut out, &inst, &selection);
-                self.changed = true;
-            }
-            out.push(inst);
-        }
-        region.insts = out;
-    }
-
+impl Selection {
     /// Emits the shift, and returns the operation that gives the result.
-    fn emit(&mut self, out: &mut Vec<Inst>, inst: &Inst, selection: &Selection) -> Op {
-        let mut at = Cursor::new(self.function, out, inst.span);
-        let step = at.word(selection.step);
-        let product = at.bin(BinOp::Mul, selection.selector, step);
-        let first = at.word(selection.first);
+    fn emit(&self, at: &mut Cursor<'_>) -> Op {
+        let step = at.word(self.step);
+        let product = at.bin(BinOp::Mul, self.selector, step);
+        let first = at.word(self.first);
         let distance = at.bin(BinOp::Add, product, first);
-        let [low, high] = [selection.low, selection.high].map(|word| {
+        let [low, high] = [self.low, self.high].map(|word| {
             let word = match word {
                 Word::Value(value) => value,
                 Word::Constant(bits) => at.word(bits),
@@ -107,12 +105,22 @@ impl Rewriter<'_> {
         let high = at.bin_bits(BinOp::Shl, high, 32);
         let both = at.bin(BinOp::Or, high, low);
         let distance = at.cast(CastOp::ZExt, distance, Scalar::I64);
-        let shifted = at.bin(BinOp::LShr, both, distance);
-        Op::Cast(CastOp::Trunc, shifted)
+        Op::Cast(CastOp::Trunc, at.bin(BinOp::LShr, both, distance))
     }
+}
 
+/// Finds selections among shifts of 32-bit integers.
+struct Matcher<'f> {
+    function: &'f Function,
+    defs: Definitions<'f>,
+}
+
+impl Matcher<'_> {
     /// Returns the selection that a chain of `select` operations makes. `None` for other values.
     fn selection(&self, value: Value) -> Option<Selection> {
+        if self.function.ty(value) != Type::I32 {
+            return None;
+        }
         let (selector, cases) = self.cases(value)?;
         let (low, high) = cases.iter().find_map(|&case| {
             let shift = self.shift(case)?;
@@ -129,7 +137,7 @@ impl Rewriter<'_> {
         let mut selector = None;
         let mut cases: SmallVec<[Option<Value>; 8]> = SmallVec::new();
         let mut rest = value;
-        while let Some(&Op::Select(condition, yes, no)) = self.ops.get(&rest) {
+        while let Some(&Op::Select(condition, yes, no)) = self.defs.get(rest) {
             let Some((tested, number)) = self.test(condition) else { break };
             match selector {
                 None => {
@@ -149,22 +157,20 @@ impl Rewriter<'_> {
 
     /// Returns the operands of a comparison of a value with a constant.
     fn test(&self, condition: Value) -> Option<(Value, u32)> {
-        let &Op::Cmp(CmpOp::Eq, a, b) = self.ops.get(&condition)? else { return None };
+        let &Op::Cmp(CmpOp::Eq, a, b) = self.defs.get(condition)? else { return None };
         Some((a, self.constant(b)?))
     }
 
     /// Returns the number of values that a masked value can be. `None` if there are too many or too few.
     fn count(&self, value: Value) -> Option<u64> {
-        let &Op::Bin(BinOp::And, _, mask) = self.ops.get(&value)? else { return None };
+        let &Op::Bin(BinOp::And, _, mask) = self.defs.get(value)? else { return None };
         let count = u64::from(self.constant(mask)?) + 1;
-        (count.is_power_of_two() && (MIN_CASES..=MAX_CASES).contains(&count)).then_some(count)
+        let is_word = self.function.ty(value) == Type::I32;
+        (is_word && count.is_power_of_two() && (MIN_CASES..=MAX_CASES).contains(&count)).then_some(count)
     }
 
     fn constant(&self, value: Value) -> Option<u32> {
-        match self.ops.get(&value)? {
-            Op::Const(Const::Bits(bits)) => Some(*bits as u32),
-            _ => None,
-        }
+        self.defs.scalar(value).map(|bits| bits as u32)
     }
 
     fn word(&self, value: Value) -> Word {
@@ -173,15 +179,15 @@ impl Rewriter<'_> {
 
     /// Returns the shift that a value is, with a distance from 1 to 31. `None` for other values.
     fn shift(&self, value: Value) -> Option<Shift> {
-        let &Op::Bin(kind, a, b) = self.ops.get(&value)? else { return None };
+        let &Op::Bin(kind, a, b) = self.defs.get(value)? else { return None };
         let distance = |amount: Value| self.constant(amount).filter(|amount| (1..32).contains(amount));
         match kind {
             BinOp::LShr => Some(Shift { low: self.word(a), high: Word::Constant(0), distance: distance(b)? }),
             BinOp::Shl => Some(Shift { low: Word::Constant(0), high: self.word(a), distance: 32 - distance(b)? }),
             BinOp::Or => [(a, b), (b, a)].into_iter().find_map(|(right, left)| {
-                let &Op::Bin(BinOp::LShr, low, amount) = self.ops.get(&right)? else { return None };
+                let &Op::Bin(BinOp::LShr, low, amount) = self.defs.get(right)? else { return None };
                 let (low, distance) = (self.word(low), distance(amount)?);
-                let high = match (self.constant(left), self.ops.get(&left)) {
+                let high = match (self.constant(left), self.defs.get(left)) {
                     // The high word is a constant whose shift was evaluated.
                     (Some(bits), _) if bits.trailing_zeros() >= 32 - distance => Word::Constant(bits >> (32 - distance)),
                     (None, Some(&Op::Bin(BinOp::Shl, high, amount))) if self.constant(amount) == Some(32 - distance) => self.word(high),

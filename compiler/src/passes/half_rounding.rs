@@ -15,13 +15,11 @@
 
 use rustc_hash::FxHashMap;
 
+use super::opaque_zero::{at_start, opaque_zero};
 use super::pass::Pass;
-use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, Op, Region, Scalar, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("half_rounding", |function, _| Ok(run(function)));
-
-/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
-const ZERO_SHIFT: u64 = 16;
 
 /// Makes the results of all conversions to `half` opaque. Returns whether there were any.
 fn run(function: &mut Function) -> bool {
@@ -29,16 +27,12 @@ fn run(function: &mut Function) -> bool {
     let mut rounds = false;
     body.walk(&mut |inst| rounds |= is_rounding(function, inst));
     if rounds {
-        let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
-        let mut start = Vec::new();
-        let mut at = Cursor::new(function, &mut start, span);
-        let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-        let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
-        let zero = at.cast(CastOp::Trunc, zero, Scalar::I16);
+        let zero = at_start(function, &mut body, |at| {
+            let zero = opaque_zero(at);
+            at.cast(CastOp::Trunc, zero, Scalar::I16)
+        });
         let mut hidden = FxHashMap::default();
         hide(function, &mut body, zero, &mut hidden);
-        start.append(&mut body.insts);
-        body.insts = start;
     }
     function.body = body;
     rounds

@@ -11,14 +11,12 @@
 //! ```
 //! Functions without stores to global memory do not change: their loads need no barrier.
 
+use super::opaque_zero::{at_start, conditional, opaque_zero};
 use super::pass::Pass;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{BinOp, Build, CmpOp, Cursor, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::{Build, CmpOp, Function, Inst, Op, Region, Space, Type, Value};
 
 pub(crate) const PASS: Pass = Pass::function("kept_barriers", |function, _| Ok(run(function)));
-
-/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
-const ZERO_SHIFT: u64 = 16;
 
 /// Adds stores before the barriers of a function. Returns whether there are any.
 fn run(function: &mut Function) -> bool {
@@ -29,16 +27,13 @@ fn run(function: &mut Function) -> bool {
         return false;
     }
     let mut body = std::mem::take(&mut function.body);
-    let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
-    let mut start = Vec::new();
-    let mut at = Cursor::new(function, &mut start, span);
-    let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-    let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
-    let never = at.cmp_bits(CmpOp::Ne, zero, 0);
-    let value = at.word(0);
-    keep(&mut body, Store { pointer, value, never });
-    start.append(&mut body.insts);
-    function.body = Region { insts: start };
+    let store = at_start(function, &mut body, |at| {
+        let zero = opaque_zero(at);
+        let never = at.cmp_bits(CmpOp::Ne, zero, 0);
+        Store { pointer, value: at.word(0), never }
+    });
+    keep(&mut body, store);
+    function.body = body;
     true
 }
 
@@ -78,10 +73,8 @@ fn keep(region: &mut Region, added: Store) {
         inst.op.regions_mut().into_iter().for_each(|nested| keep(nested, added));
         if is_barrier(&inst.op) {
             let Store { pointer, value, never } = added;
-            let end = || Inst::effect(Op::Yield(Vec::new()), inst.span);
             let store = Inst::effect(Op::Store { ptr: pointer, value, align: 4, volatile: false }, inst.span);
-            let (then, els) = (Region { insts: vec![store, end()] }, Region { insts: vec![end()] });
-            out.push(Inst::effect(Op::If { cond: never, then, els }, inst.span));
+            out.push(conditional(never, store));
         }
         out.push(inst);
     }

@@ -18,13 +18,11 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::opaque_zero::{at_start, opaque_zero};
 use super::pass::Pass;
-use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, MathOp, Op, Region, Scalar, Type, UnOp, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, Cursor, Function, Inst, MathOp, Op, Region, Scalar, UnOp, Value};
 
 pub(crate) const PASS: Pass = Pass::function("masked_logic", |function, _| Ok(run(function)));
-
-/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
-const ZERO_SHIFT: u64 = 16;
 
 /// Maximum number of operations of a bitwise function. A larger function has too many operands for the instruction.
 const MAX_OPERATIONS: usize = 16;
@@ -40,14 +38,8 @@ fn run(function: &mut Function) -> bool {
     merges.region(function, &body);
     let changed = !merges.hidden.is_empty();
     if changed {
-        let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
-        let mut start = Vec::new();
-        let mut at = Cursor::new(function, &mut start, span);
-        let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-        let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
+        let zero = at_start(function, &mut body, opaque_zero);
         hide(function, &mut body, zero, &merges.hidden);
-        start.append(&mut body.insts);
-        body.insts = start;
     }
     function.body = body;
     changed

@@ -60,6 +60,7 @@ mod masked_logic;
 pub mod merge_bindings;
 pub(crate) mod merge_exits;
 pub(crate) mod offsets;
+mod opaque_zero;
 pub(crate) mod pairs;
 mod pass;
 pub mod renumber;

@@ -14,15 +14,13 @@
 //! In a kernel, this affects the stores whose address is uniform in the group. The addresses in other functions depend
 //! on the caller, so all of their stores are affected.
 
+use super::opaque_zero::{at_start, conditional, opaque_zero};
 use super::pass::{Cx, Pass};
 use crate::analysis::divergence::{Divergence, DivergenceParams, StableLoads};
-use crate::ir::{BinOp, Build, CmpOp, Cursor, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CmpOp, Function, Inst, Op, Region, Space, Type, Value, WorkItem};
 use rustc_hash::FxHashSet;
 
 pub(crate) const PASS: Pass = Pass::function("shared_stores", |function, cx| Ok(run(function, cx)));
-
-/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
-const ZERO_SHIFT: u64 = 16;
 
 /// Rewrites the stores of a function. Returns whether there are any.
 fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
@@ -34,21 +32,18 @@ fn run(function: &mut Function, cx: &Cx<'_>) -> bool {
         return false;
     }
     let mut body = std::mem::take(&mut function.body);
-    let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
-    let mut start = Vec::new();
-    let mut at = Cursor::new(function, &mut start, span);
-    let mut ids = at.push(Type::I32, Op::WorkItem(WorkItem::LocalId(first)));
-    for &dimension in others {
-        let id = at.push(Type::I32, Op::WorkItem(WorkItem::LocalId(dimension)));
-        ids = at.bin(BinOp::Or, ids, id);
-    }
-    let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-    let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
-    let zero = at.bin(BinOp::And, ids, zero);
-    let always = at.cmp_bits(CmpOp::Eq, zero, 0);
+    let always = at_start(function, &mut body, |at| {
+        let mut ids = at.push(Type::I32, Op::WorkItem(WorkItem::LocalId(first)));
+        for &dimension in others {
+            let id = at.push(Type::I32, Op::WorkItem(WorkItem::LocalId(dimension)));
+            ids = at.bin(BinOp::Or, ids, id);
+        }
+        let zero = opaque_zero(at);
+        let zero = at.bin(BinOp::And, ids, zero);
+        at.cmp_bits(CmpOp::Eq, zero, 0)
+    });
     guard(&mut body, &pointers, always);
-    start.append(&mut body.insts);
-    function.body = Region { insts: start };
+    function.body = body;
     true
 }
 
@@ -74,14 +69,11 @@ fn guard(region: &mut Region, pointers: &FxHashSet<Value>, cond: Value) {
         for nested in inst.op.regions_mut() {
             guard(nested, pointers, cond);
         }
-        let span = inst.span;
         if let Op::Store { ptr, .. } = inst.op
             && pointers.contains(&ptr)
         {
-            let end = || Inst::effect(Op::Yield(Vec::new()), span);
-            let store = std::mem::replace(inst, end());
-            let (then, els) = (Region { insts: vec![store, end()] }, Region { insts: vec![end()] });
-            *inst = Inst::effect(Op::If { cond, then, els }, span);
+            let end = Inst::effect(Op::Yield(Vec::new()), inst.span);
+            *inst = conditional(cond, std::mem::replace(inst, end));
         }
     }
 }

@@ -12,15 +12,13 @@
 //! ```
 //! It runs after [`super::pairs`], on scalars and vectors of 32 bits and less.
 
+use super::opaque_zero::{at_start, opaque_zero};
 use super::pass::Pass;
 use crate::analysis::definitions::Definitions;
-use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Op, Region, Scalar, Type, Value, WorkItem};
+use crate::ir::{BinOp, Build, CastOp, CmpOp, Cursor, Function, Op, Region, Scalar, Value};
 use rustc_hash::FxHashSet;
 
 pub(crate) const PASS: Pass = Pass::function("wrapped_differences", |function, _| Ok(run(function)));
-
-/// A shift amount that shifts all bits out of the number of dimensions (1 to 3).
-const ZERO_SHIFT: u64 = 16;
 
 /// Makes the compared differences of a function opaque. Returns whether there are any.
 fn run(function: &mut Function) -> bool {
@@ -29,14 +27,9 @@ fn run(function: &mut Function) -> bool {
         return false;
     }
     let mut body = std::mem::take(&mut function.body);
-    let span = body.insts.first().map(|inst| inst.span).unwrap_or_default();
-    let mut start = Vec::new();
-    let mut at = Cursor::new(function, &mut start, span);
-    let dimensions = at.push(Type::I32, Op::WorkItem(WorkItem::WorkDim));
-    let zero = at.bin_bits(BinOp::LShr, dimensions, ZERO_SHIFT);
+    let zero = at_start(function, &mut body, opaque_zero);
     hide(function, &mut body, &differences, zero);
-    start.append(&mut body.insts);
-    function.body = Region { insts: start };
+    function.body = body;
     true
 }
 

@@ -1,6 +1,8 @@
 //! Initialisers (C99 6.7.8): lists with designators and omitted braces, strings and vectors. The result is a flat list
 //! of offsets and values.
 
+use std::ops::Range;
+
 use super::consteval::Value;
 use super::convert::Purpose;
 use super::{DeclTy, Operand, Sema};
@@ -510,6 +512,12 @@ impl Sema<'_> {
         Some((bytes, relocs))
     }
 
+    /// Removes the relocations of pointers that overlap these bytes.
+    fn remove_relocs(&self, relocs: &mut Vec<Reloc>, bytes: Range<usize>) {
+        let size = self.types.pointer_size() as usize;
+        relocs.retain(|reloc| reloc.at as usize + size <= bytes.start || reloc.at as usize >= bytes.end);
+    }
+
     fn constant_part(&mut self, offset: u32, value: &Expr, span: Span, bytes: &mut [u8], relocs: &mut Vec<Reloc>) -> Option<()> {
         let value_span = if value.span == Span::NONE { span } else { value.span };
         let at = offset as usize;
@@ -534,7 +542,7 @@ impl Sema<'_> {
                 }
                 let target = bytes.get_mut(at..at + encoded.len())?;
                 target.copy_from_slice(&encoded);
-                relocs.retain(|r| (r.at as usize) + self.types.pointer_size() as usize <= at || r.at as usize >= at + encoded.len());
+                self.remove_relocs(relocs, at..at + encoded.len());
                 Some(())
             }
             Some(Value::Address(target, addend)) => {
@@ -553,7 +561,7 @@ impl Sema<'_> {
                     && let Some(target) = bytes.get_mut(at..at + size)
                 {
                     target.copy_from_slice(copied);
-                    relocs.retain(|reloc| !(at..at + size).contains(&(reloc.at as usize)));
+                    self.remove_relocs(relocs, at..at + size);
                     let source = self.globals[global.index()].relocs.iter();
                     let inside = source.filter(|reloc| (from..from + size).contains(&(reloc.at as usize)));
                     relocs.extend(inside.map(|reloc| Reloc { at: (reloc.at as usize - from + at) as u32, ..reloc.clone() }));

@@ -145,9 +145,9 @@ impl Lower<'_> {
 
     /// Emits `if condition { usual } else { other }`, which yields doubles.
     fn choose(&mut self, condition: Value, usual: impl FnOnce(&mut Self) -> Doubles, other: impl FnOnce(&mut Self) -> Doubles) -> Doubles {
-        let (then, results) = self.yielding(usual);
+        let (then, yielded) = self.yielding(usual);
         let (els, _) = self.yielding(other);
-        let results: Doubles = results.iter().map(|_| self.function.new_value(Type::Scalar(Scalar::F64))).collect();
+        let results: Doubles = yielded.iter().map(|_| self.function.new_value(Type::Scalar(Scalar::F64))).collect();
         let op = Op::If { cond: condition, then, els };
         self.out.push(Inst { results: results.iter().copied().collect(), op, span: self.span });
         results

@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 
+use super::super::kernel::has_barrier;
 use super::super::shape::Shape;
 use super::super::uniformity::{LaneShape, Uniformity};
 use super::collective::{self, Collective};
@@ -276,10 +277,10 @@ impl<'a> Planner<'a> {
             Op::If { cond, .. } => {
                 let leaves = around.innermost.is_some() && super::super::control::contains_jump(inst);
                 let returns = self.is_group_uniform(*cond) && inst.op.regions().into_iter().any(super::super::control::may_return);
-                leaves || returns || inst.op.regions().into_iter().any(super::super::kernel::has_barrier)
+                leaves || returns || inst.op.regions().into_iter().any(has_barrier)
             }
             // `switches` has already replaced a switch that leaves a loop at group level by `if`s.
-            op => op.regions().into_iter().any(super::super::kernel::has_barrier),
+            op => op.regions().into_iter().any(has_barrier),
         }
     }
 
