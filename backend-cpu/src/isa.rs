@@ -1,4 +1,4 @@
-//! Names of instruction sets, in `WGCL_CPU_ISA`, in the driver version and in cache keys.
+//! Finds instruction sets by their names in `WGCL_CPU_ISA`.
 
 use wgcl_codegen::Isa;
 
@@ -7,16 +7,5 @@ const ALL: [Isa; 5] = [Isa::SSE42, Isa::AVX2, Isa::AVX512, Isa::ARMV8, Isa::ARMV
 
 /// The instruction set with a name such as `avx2`; `None` if the name is unknown.
 pub fn isa_named(name: &str) -> Option<Isa> {
-    ALL.into_iter().find(|&isa| isa_name(isa) == name)
-}
-
-/// The name of an instruction set.
-pub(crate) const fn isa_name(isa: Isa) -> &'static str {
-    match isa {
-        Isa::SSE42 => "sse4.2",
-        Isa::AVX2 => "avx2",
-        Isa::AVX512 => "avx512",
-        Isa::ARMV8 => "armv8",
-        Isa::ARMV8_2 => "armv8.2",
-    }
+    ALL.into_iter().find(|isa| isa.name() == name)
 }

@@ -9,9 +9,10 @@ use wgcl_api::backend::{Backend, Device, DeviceKind};
 use wgcl_api::objects::platform::names_device;
 use wgcl_api::options::Options;
 
+use crate::adapter::properties;
 use crate::adapter::settings::Settings;
-use crate::adapter::{properties, self_test};
 use crate::device::WgpuDevice;
+use crate::gpu::self_test;
 use crate::host::process_exit;
 #[cfg(not(target_vendor = "apple"))]
 use crate::vulkan::hal_adapter;
@@ -112,9 +113,7 @@ fn list_direct3d(compilers: Option<&Path>) -> Vec<(wgpu::Instance, Vec<wgpu::Ada
     let list = |compiler| {
         let mut descriptor = descriptor(wgpu::Backends::DX12);
         descriptor.backend_options.dx12.shader_compiler = compiler;
-        let instance = wgpu::Instance::new(descriptor);
-        let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::DX12));
-        (instance, adapters)
+        list_from(descriptor)
     };
     let beside = compilers.map(|folder| folder.join(DXC)).filter(|path| path.exists());
     let dxc_path = beside.map_or_else(|| DXC.to_owned(), |path| path.to_string_lossy().into_owned());
@@ -161,7 +160,13 @@ fn log_skipped(adapter: &wgpu::Adapter, reason: &str) {
 }
 
 pub(crate) fn list_by_wgpu(backends: wgpu::Backends) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
-    let instance = wgpu::Instance::new(descriptor(backends));
+    list_from(descriptor(backends))
+}
+
+/// Creates an instance of wgpu and lists its adapters.
+fn list_from(descriptor: wgpu::InstanceDescriptor) -> (wgpu::Instance, Vec<wgpu::Adapter>) {
+    let backends = descriptor.backends;
+    let instance = wgpu::Instance::new(descriptor);
     let adapters = pollster::block_on(instance.enumerate_adapters(backends));
     (instance, adapters)
 }

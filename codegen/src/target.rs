@@ -14,13 +14,7 @@ pub enum Isa {
 
 impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::X86(X86Level::Sse42) => "x86-64-v2",
-            Self::X86(X86Level::Avx2) => "x86-64-v3",
-            Self::X86(X86Level::Avx512) => "x86-64-v4",
-            Self::A64(A64Level::V8) => "Armv8.0",
-            Self::A64(A64Level::V82) => "Armv8.2",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -150,6 +144,17 @@ impl A64Level {
 }
 
 impl Isa {
+    /// Returns the name, as in `WGCL_CPU_ISA`, in the driver version and in cache keys.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X86(X86Level::Sse42) => "sse4.2",
+            Self::X86(X86Level::Avx2) => "avx2",
+            Self::X86(X86Level::Avx512) => "avx512",
+            Self::A64(A64Level::V8) => "armv8",
+            Self::A64(A64Level::V82) => "armv8.2",
+        }
+    }
+
     /// x86-64-v2, scalar code.
     pub const SSE42: Self = Self::X86(X86Level::Sse42);
     /// x86-64-v3, with vectors of 32 bytes.

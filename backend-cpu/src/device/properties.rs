@@ -7,7 +7,6 @@ use wgcl_compiler::target::Target;
 use wgcl_runtime::host;
 
 use crate::device::processor::{Processor, processor};
-use crate::isa::isa_name;
 use crate::memory::host_allocation;
 
 /// Reported memory size in bytes, if the operating system does not report one.
@@ -40,7 +39,7 @@ pub(crate) fn properties(isa: Isa, threads: usize, target: &Target) -> DevicePro
         vendor_id,
         device_id: 0,
         vendor,
-        driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa_name(isa)),
+        driver: format!("{} {}", env!("CARGO_PKG_VERSION"), isa.name()),
         api: "CPU",
         global_memory: memory,
         // Leave a quarter of the memory to the host.

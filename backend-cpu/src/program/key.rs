@@ -9,7 +9,6 @@ use wgcl_compiler::launch::{KernelKey, LaunchKey};
 use wgcl_compiler::stored::TARGET_TRIPLE;
 use wgcl_compiler::vectorize::Style;
 
-use crate::isa::isa_name;
 use crate::memory::ObjectSizes;
 use crate::ndrange::Region;
 
@@ -29,7 +28,7 @@ pub(crate) struct VariantKey {
 
 impl VariantKey {
     fn new(kernel: KernelKey, style: Style) -> Self {
-        Self { kernel, isa: Cow::Borrowed(isa_name(style.isa)), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
+        Self { kernel, isa: Cow::Borrowed(style.isa.name()), triple: Cow::Borrowed(TARGET_TRIPLE), checked: style.checked }
     }
 
     /// Creates the key of a launch, without the local size. An argument that is an address requires 64-bit offsets,

@@ -22,7 +22,6 @@ use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, KernelFacts, Machine, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
 #[cfg(unix)]
-use crate::isa::isa_name;
 use crate::memory::CpuMemory;
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
@@ -154,7 +153,7 @@ impl Machine for Cpu {
         let code = (self.map)(kernel)?;
         #[cfg(unix)]
         if let Some(address) = code.address() {
-            perf_map::add_kernel(address, kernel.code.len(), &format!("{name}.{}", isa_name(self.style.isa)));
+            perf_map::add_kernel(address, kernel.code.len(), &format!("{name}.{}", self.style.isa.name()));
         }
         Ok(Variant {
             code,

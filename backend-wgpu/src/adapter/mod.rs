@@ -4,6 +4,5 @@
 pub(crate) mod capabilities;
 mod mesa;
 pub(crate) mod properties;
-pub(crate) mod self_test;
 pub(crate) mod settings;
 pub(crate) mod subgroups;

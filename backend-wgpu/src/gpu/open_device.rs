@@ -94,6 +94,11 @@ pub(crate) struct Gpu {
     clock_boost: Option<ClockBoost>,
 }
 
+/// Logs the errors that no error scope catches. Without a handler, wgpu panics on them.
+pub(crate) fn log_uncaptured_errors(device: &wgpu::Device) {
+    device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("unexpected error of wgpu or the driver: {error}")));
+}
+
 impl Gpu {
     /// Opens a device with all of its adapter's limits and every feature that wgcl can use.
     pub(crate) fn open(adapter: &wgpu::Adapter, capabilities: Capabilities) -> BackendResult<Arc<Self>> {
@@ -124,8 +129,7 @@ impl Gpu {
         let budget = if is_cpu { memory(DeviceKind::Cpu, &facts) } else { None };
         let context_lock = ContextLock::of(info.backend);
         let lost = Arc::new(Mutex::new(None));
-        // Without a handler wgpu panics on uncaptured errors.
-        device.on_uncaptured_error(Arc::new(|error: wgpu::Error| tracing::error!("unexpected error of wgpu or the driver: {error}")));
+        log_uncaptured_errors(&device);
         let reason = Arc::clone(&lost);
         device.set_device_lost_callback(move |cause, message| {
             if cause != wgpu::DeviceLostReason::Destroyed {

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 use wgcl_api::cache::{Cache, Key};
 
+use crate::gpu::open_device::log_uncaptured_errors;
+
 /// Work-items per work-group.
 const GROUP: u32 = 64;
 /// Number of work-groups.
@@ -113,8 +115,7 @@ fn compare(result: &[u32]) -> Result<(), Failure> {
 /// Opens the adapter, runs the kernel and compares the result.
 async fn run(adapter: &wgpu::Adapter) -> Result<(), Failure> {
     let (device, queue) = adapter.request_device(&wgpu::DeviceDescriptor::default()).await?;
-    // Without a handler wgpu panics on uncaptured errors.
-    device.on_uncaptured_error(std::sync::Arc::new(|error: wgpu::Error| tracing::error!("wgpu: {error}")));
+    log_uncaptured_errors(&device);
     let scopes = [wgpu::ErrorFilter::Validation, wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory]
         .map(|filter| device.push_error_scope(filter));
     let buffer = |size: usize, usage| {

@@ -144,16 +144,16 @@ pub(crate) fn bind<'a>(context: &BindContext<'a>, binding: &Binding) -> BackendR
         }
         BindingSource::Param(index) => {
             let (index, window) = split_bindings::window(split, launch, index);
+            match internal.merged {
+                Some((first, MergedMemory::Copied(memory))) if first == index => return Ok(whole(memory)),
+                Some((first, MergedMemory::InPlace(MergedRange { memory, start, end, .. }))) if first == index => {
+                    let memory = downcast(memory)?;
+                    let range = BoundRange { id: memory.id, offset: *start, size: end - start };
+                    return Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: true, range });
+                }
+                _ => {}
+            }
             match (launch.args.get(index as usize), bound_range(launch, index)) {
-                _ if internal.merged.is_some_and(|(first, _)| first == index) => match internal.merged {
-                    Some((_, MergedMemory::Copied(memory))) => Ok(whole(memory)),
-                    Some((_, MergedMemory::InPlace(MergedRange { memory, start, end, .. }))) => {
-                        let memory = downcast(memory)?;
-                        let range = BoundRange { id: memory.id, offset: *start, size: end - start };
-                        Ok(BoundBuffer { buffer: memory.buffer(), memory: Some(memory), writes: true, range })
-                    }
-                    None => Err(missing("merged buffer")),
-                },
                 (_, Some(range)) => bind_range(range, window, binding.kind, !is_only_read(kernel, index)),
                 (Some(LaunchArg::Buffer(None)), None) => {
                     internal.nulls[usize::from(binding.kind == BindingKind::Storage)].map(whole).ok_or_else(|| missing("null buffer"))
