@@ -24,15 +24,13 @@ use wgcl_api::host_commands::{HostBytes, range};
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_compiler::launch::MAX_SMALL_IMAGE;
+use wgcl_compiler::passes::offsets::MIN_LARGE_OBJECT;
 
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
 use crate::memory::initialized::InitializedBytes;
 #[cfg(windows)]
 pub(crate) use crate::memory::pages::physical_memory;
-
-/// Minimum size of a memory object that needs 64-bit offsets, in bytes.
-const LARGE_OBJECT: u64 = 1 << 31;
 
 /// The properties of memory objects for which kernels are specialised.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +71,7 @@ impl MemoryTracker {
             used: AtomicU64::new(0),
             limit,
             large_objects: AtomicUsize::new(0),
-            large_threshold: requested.map_or(LARGE_OBJECT, |requested| requested.min(LARGE_OBJECT)),
+            large_threshold: requested.map_or(MIN_LARGE_OBJECT, |requested| requested.min(MIN_LARGE_OBJECT)),
             max_small_image: requested.map_or(MAX_SMALL_IMAGE, |requested| requested.min(MAX_SMALL_IMAGE)),
             objects: Options::get().is_checked().then(Mutex::default),
         })

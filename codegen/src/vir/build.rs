@@ -14,13 +14,15 @@ pub struct Builder {
     current: Block,
     /// The source position of the instructions that are added.
     source: SourceLoc,
+    /// The block and the index of the instruction that defines each value; `None` for block parameters.
+    definitions: Vec<Option<(Block, u32)>>,
 }
 
 impl Builder {
     /// Starts a function. The entry block becomes the current block.
     pub fn new(name: impl Into<String>, params: Vec<Type>, returns: Option<Type>) -> Self {
         let function = Function { name: name.into(), params, returns, values: Vec::new(), blocks: vec![BlockData::default()] };
-        Self { function, order: vec![Block(0)], current: Block(0), source: SourceLoc::default() }
+        Self { function, order: vec![Block(0)], current: Block(0), source: SourceLoc::default(), definitions: Vec::new() }
     }
 
     /// Returns the function in its current state.
@@ -31,6 +33,12 @@ impl Builder {
     /// Returns the type of a value.
     pub fn ty(&self, value: Value) -> Type {
         self.function.ty(value)
+    }
+
+    /// Returns the operation that defines a value, or `None` for a block parameter.
+    pub fn op(&self, value: Value) -> Option<&Op> {
+        let (block, index) = (*self.definitions.get(value.index())?)?;
+        self.function.blocks[block.index()].insts.get(index as usize).map(|inst| &inst.op)
     }
 
     /// Creates a block without predecessors. [`enter`](Self::enter) determines its position in the order of the blocks.
@@ -73,7 +81,9 @@ impl Builder {
     /// Adds an instruction with a result of the given type.
     pub fn value_of(&mut self, ty: Type, op: Op) -> Value {
         let value = self.value(ty);
-        self.function.blocks[self.current.index()].insts.push(Inst { op, result: Some(value), source: self.source });
+        let insts = &mut self.function.blocks[self.current.index()].insts;
+        self.definitions[value.index()] = u32::try_from(insts.len()).ok().map(|index| (self.current, index));
+        insts.push(Inst { op, result: Some(value), source: self.source });
         value
     }
 
@@ -119,6 +129,7 @@ impl Builder {
     fn value(&mut self, ty: Type) -> Value {
         let value = Value(u32::try_from(self.function.values.len()).unwrap_or(u32::MAX));
         self.function.values.push(ty);
+        self.definitions.push(None);
         value
     }
 }

@@ -27,7 +27,8 @@
 //!   instead of 5.6 s.
 //! * `half_rounding`: FluidX3D with 16-bit storage runs at 1.06 times the speed of NVIDIA's OpenCL. With rounding in
 //!   integer arithmetic instead of the pass, it runs at 0.79 times that speed.
-//! * `unify_latches`, `unsigned`, `offsets`: for CPUs only. The documentation of each pass describes its benefit.
+//! * `hoist_common`, `unify_latches`, `unsigned`, `offsets`: for CPUs only. The documentation of each pass describes
+//!   its benefit.
 //! * `merge_bindings`, `split_bindings`: needed by kernels that otherwise exceed the limits for bindings.
 //! * `pairs`, `locks`, `fp_barriers` and `coarse_sines`: needed by devices without 64-bit integers, 64-bit atomics,
 //!   exact float arithmetic, or accurate sines.
@@ -48,6 +49,7 @@ mod funnel_shifts;
 pub(crate) mod group_uniform_ids;
 pub(crate) mod groups;
 pub(crate) mod half_rounding;
+mod hoist_common;
 pub(crate) mod infer_alignment;
 pub mod inline;
 mod kept_barriers;
@@ -59,7 +61,7 @@ mod majority;
 mod masked_logic;
 pub mod merge_bindings;
 pub(crate) mod merge_exits;
-pub(crate) mod offsets;
+pub mod offsets;
 mod opaque_zero;
 pub(crate) mod pairs;
 mod pass;
@@ -197,6 +199,7 @@ pub const SHADER: &[Step] = &[
 
 /// Runs after [`SPECIALISE`] for machine code: narrow offsets, loops with one latch and few exits, and wide accesses.
 pub const NATIVE: &[Step] = &[EachFunction(&[
+    IfChanged(&[Step::Pass(&hoist_common::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),
     Steps(SHORT_OFFSETS),
     Step::Pass(&unsigned::PASS),
     IfChanged(&[Step::Pass(&unify_latches::PASS)], &[Step::Pass(&simplify::PASS), Step::Pass(&renumber::PASS)]),

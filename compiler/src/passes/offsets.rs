@@ -1,5 +1,5 @@
-//! Truncates offsets within memory objects to 32 bits if no object has more than 2 GiB, and otherwise extends them to
-//! 64 bits.
+//! Truncates offsets within memory objects to 32 bits if all objects are smaller than [`MIN_LARGE_OBJECT`]. Otherwise
+//! extends them to 64 bits.
 //!
 //! ```text
 //! %8 = ptr_add %p, %6        =>     %7 = trunc.i32 %6           or, with large offsets:     %7 = sext.i64 %6
@@ -16,6 +16,10 @@
 use super::pass::Pass;
 use crate::analysis::definitions::Constants;
 use crate::ir::{CastOp, Function, Inst, Op, Region, Scalar, Space, Type};
+
+/// Minimum size in bytes of an object that needs 64-bit offsets. The distance from 2 GiB allows for small displacements
+/// ([`crate::vectorize`]).
+pub const MIN_LARGE_OBJECT: u64 = (1 << 31) - 4096;
 
 pub(crate) const PASS: Pass = Pass::function("offsets", |function, cx| {
     let mut body = std::mem::take(&mut function.body);

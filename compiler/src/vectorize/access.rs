@@ -122,7 +122,10 @@ impl Vectorizer<'_> {
         let lane_shape = self.uniformity.lane_shape(result);
         if let LaneShape::Uniform | LaneShape::Linear(_) = lane_shape {
             let base = self.first(base);
-            let sum = self.add_offset(base, offset);
+            let sum = match self.add_to_basis(base, offset, lane_shape) {
+                Some(sum) => sum,
+                None => self.add_offset(base, offset),
+            };
             self.define(
                 result,
                 if let LaneShape::Linear(stride) = lane_shape { Val::Linear(sum, stride) } else { Val::Uniform(smallvec![sum]) },
@@ -195,6 +198,7 @@ impl Vectorizer<'_> {
         let ty = self.ir_ty(result);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
         let address = self.address(pointer);
+        self.note_access(pointer);
         if let Address::Uniform(base) = address {
             let mut list: SmallVec<[V; 4]> = SmallVec::new();
             for index in 0..count {
@@ -382,6 +386,7 @@ impl Vectorizer<'_> {
         let ty = self.ir_ty(value);
         let (of, count) = (scalar(ty), u32::from(ty.lanes()));
         let address = self.address(pointer);
+        self.note_access(pointer);
         if let Address::Uniform(base) = address
             && (self.shape.lanes == 1 || matches!(self.val(value), Val::Uniform(_)))
         {

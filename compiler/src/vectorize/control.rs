@@ -101,7 +101,15 @@ impl<'a> Vectorizer<'a> {
         self.instructions(&region.insts, results, IfNoLane::EndOfRegion)
     }
 
+    /// Vectorises the instructions of a region, or the rest of them.
     pub(super) fn instructions(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
+        let bases = self.bases.len();
+        let end = self.instructions_in_scope(insts, results, if_no_lane);
+        self.bases.truncate(bases);
+        end
+    }
+
+    fn instructions_in_scope(&mut self, insts: &'a [Inst], results: &[(LaneShape, Type)], if_no_lane: IfNoLane) -> Lowered<End> {
         for (index, inst) in insts.iter().enumerate() {
             self.b.set_source(SourceLoc(inst.span.lo));
             match &inst.op {

@@ -18,7 +18,7 @@ use super::sanitize::AccessSite;
 use super::shape::{Mode, Shape};
 use super::uniformity::{Entry, LaneShape, Uniformity};
 use super::vectorizer::{Lowered, Vectorizer, VectorizerParams};
-use super::work_items::Items;
+use super::work_items::{Items, RowPosition};
 use crate::analysis::calls::callees_first;
 use crate::internal::internal;
 use crate::ir::{self, Func, Op, Region, Scalar};
@@ -271,30 +271,61 @@ impl<'a> Vectorizer<'a> {
         self.masks.exit = latch;
         if self.shape.gangs() == 1 {
             self.items.linear = Some(zero);
-            self.begin_gang();
-            body(self)?;
-            if !self.b.is_ended() {
-                self.jump(latch, []);
-            }
-            self.b.enter(latch);
-            return Ok(());
+            return self.gang(latch, body);
         }
-        let (header, after) = (self.b.block(), self.b.block());
+        match self.shape.row() {
+            Some(row) => self.row_loop(row, body),
+            None => self.counted_loop(self.shape.lanes, self.shape.items(), |this, linear| {
+                this.items.linear = Some(linear);
+                this.gang(latch, body)
+            }),
+        }
+    }
+
+    /// Emits a loop over the rows of a group. It contains a loop over the gangs of a row. Values that are uniform in a
+    /// row are computed outside of the inner loop.
+    fn row_loop(&mut self, row: u32, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
+        let exit = self.masks.exit;
+        self.counted_loop(row, self.shape.items(), |this, start| {
+            let gang = |this: &mut Self, position| {
+                this.items.in_row = Some(RowPosition { start, position });
+                this.items.linear = Some(this.op(Register::I32, VOp::Bin(VBin::Add, start, position)));
+                this.gang(exit, body)
+            };
+            let made = if row == this.shape.lanes {
+                let zero = this.i32(0);
+                gang(this, zero)
+            } else {
+                this.counted_loop(this.shape.lanes, row, gang)
+            };
+            this.items.in_row = None;
+            made
+        })
+    }
+
+    /// Emits a loop that counts from 0 to `end` in steps.
+    fn counted_loop(&mut self, step: u32, end: u32, body: impl FnOnce(&mut Self, V) -> Lowered<()>) -> Lowered<()> {
+        let (header, after, zero) = (self.b.block(), self.b.block(), self.i32(0));
         self.open_loop(header, [zero]);
         let depth = self.depth();
-        let linear = self.block_param(header, Register::I32, depth);
-        self.items.linear = Some(linear);
+        let number = self.block_param(header, Register::I32, depth);
+        body(self, number)?;
+        let (step, end) = (self.i32(step), self.i32(end));
+        let next = self.emit(Register::I32, VOp::Bin(VBin::Add, number, step));
+        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(after, [])));
+        self.close_loop();
+        self.b.enter(after);
+        Ok(())
+    }
+
+    /// Emits the code of a gang, and enters the block `latch` after it.
+    fn gang(&mut self, latch: vir::Block, body: impl FnOnce(&mut Self) -> Lowered<()>) -> Lowered<()> {
         self.begin_gang();
         body(self)?;
         if !self.b.is_ended() {
             self.jump(latch, []);
         }
         self.b.enter(latch);
-        let (step, end) = (self.i32(self.shape.lanes), self.i32(self.shape.items()));
-        let next = self.emit(Register::I32, VOp::Bin(VBin::Add, linear, step));
-        self.b.end(Terminator::Branch(Cond::Cmp(VCmp::ULt, next, end), Target::new(header, [next]), Target::new(after, [])));
-        self.close_loop();
-        self.b.enter(after);
         Ok(())
     }
 
@@ -303,6 +334,7 @@ impl<'a> Vectorizer<'a> {
         self.masks.exec = None;
         self.forms.packed.clear();
         self.forms.aos.clear();
+        self.bases.clear();
         self.masks.slots.clear();
         self.masks.live = None;
         self.masks.split_depth = 0;

@@ -22,6 +22,7 @@
 
 pub mod abi;
 mod access;
+mod address_basis;
 mod aos_values;
 mod approximate;
 mod arith;

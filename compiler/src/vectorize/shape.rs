@@ -111,6 +111,13 @@ impl Shape {
         self.items().div_ceil(self.lanes)
     }
 
+    /// Returns the number of work-items along `vector_dimension` if a group has several such rows, and no gang crosses
+    /// rows.
+    pub(super) fn row(&self) -> Option<u32> {
+        let row = self.group[usize::from(self.vector_dimension)];
+        (self.lanes > 1 && self.along_dimension && row.is_multiple_of(self.lanes) && row < self.items()).then_some(row)
+    }
+
     /// Whether the last gang of a group has fewer work-items than lanes.
     pub(super) fn has_partial_gang(&self) -> bool {
         !self.items().is_multiple_of(self.lanes)

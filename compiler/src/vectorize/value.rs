@@ -144,7 +144,9 @@ impl Vectorizer<'_> {
             return smallvec![made; count];
         }
         let register = self.shape.register(of, Mode::Varying);
-        let made = if of == Scalar::Bool {
+        let made = if let (Scalar::Bool, Some(mask)) = (of, self.compared_splats(value, register)) {
+            mask
+        } else if of == Scalar::Bool {
             // Convert 0 or 1 to an empty or a full mask.
             let lanes = self.emit_at_def(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
             let zero = self.bits(self.shape.vector(elem(Scalar::I32)), 0);
@@ -154,6 +156,22 @@ impl Vectorizer<'_> {
         };
         self.cache.splats.insert(value, made);
         smallvec![made; count]
+    }
+
+    /// Compares the operands of a scalar comparison in all lanes. Without this, the flags are first copied to a general
+    /// register. Returns `None` if the value is not a comparison of 32-bit operands.
+    fn compared_splats(&mut self, value: V, mask: Register) -> Option<V> {
+        let &Op::Cmp(op, a, b) = self.b.op(value)? else { return None };
+        let of = match self.b.ty(a) {
+            Register::I32 => Scalar::I32,
+            Register::F32 => Scalar::F32,
+            _ => return None,
+        };
+        let [a, b] = [a, b].map(|operand| match self.constant_bits(operand) {
+            Some(bits) => self.bits(self.shape.register(of, Mode::Varying), bits),
+            None => self.splat(operand, of)[0],
+        });
+        Some(self.in_block(self.def_site(value), |this| this.emit(mask, Op::Cmp(op, a, b))))
     }
 
     /// Creates the difference between each lane and lane 0 of a linear value.

@@ -3,7 +3,7 @@
 //! A pure operation is placed outside of all loops that define none of its operands. Pure operations cannot trap, so
 //! they may execute speculatively. Constants are in the first block, and occupy no register before their use.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp, Block, Builder, CastOp, Op, Target, Terminator, Type as Register, Value as V};
 
@@ -105,6 +105,10 @@ pub(super) struct Vectorizer<'a> {
     pub(super) cache: Cache,
     placement: Placement,
     pub(super) forms: Forms,
+    /// Addresses that all active lanes have accessed; see [`super::address_basis`].
+    pub(super) bases: Vec<super::address_basis::Basis>,
+    /// Addresses that were computed from a basis.
+    pub(super) derived_addresses: FxHashSet<V>,
     /// The state at group level, for kernels with barriers and several gangs.
     pub(super) group: Option<super::group::State>,
     /// The layout of the arena.
@@ -154,6 +158,8 @@ impl<'a> Vectorizer<'a> {
                 demanded_bits: super::subword_packing::demanded_bits(function),
                 extended: FxHashMap::default(),
             },
+            bases: Vec::new(),
+            derived_addresses: FxHashSet::default(),
             group: None,
             frame,
             items: Items::default(),

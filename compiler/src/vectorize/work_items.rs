@@ -21,9 +21,20 @@ pub(super) struct Items {
     pub enqueued: [u32; 3],
     /// The ids of the current group.
     pub group: Option<[V; 3]>,
+    /// The position of lane 0, if there is a loop over the rows of the group.
+    pub in_row: Option<RowPosition>,
     /// The index of lane 0 in the order of [`Shape::lane_distance`](super::shape::Shape::lane_distance). If lanes are
     /// along dimension 0, this is the linear local id of lane 0.
     pub linear: Option<V>,
+}
+
+/// The position of lane 0 of a gang in a row, that is, along the vector dimension.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowPosition {
+    /// The index of the row's first work-item in the order of lanes.
+    pub start: V,
+    /// The id of lane 0 in the vector dimension.
+    pub position: V,
 }
 
 impl Vectorizer<'_> {
@@ -138,8 +149,15 @@ impl Vectorizer<'_> {
         }
         let below = self.shape.lane_distance(dimension);
         if self.shape.along_dimension {
-            let linear = self.linear();
-            let id = self.id_of(linear, below, self.shape.group[index]);
+            let size = self.shape.group[index];
+            let id = match self.items.in_row {
+                Some(row) if dimension == self.shape.vector_dimension => row.position,
+                Some(row) => self.in_block(self.def_site(row.start), |this| this.id_of(row.start, below, size)),
+                None => {
+                    let linear = self.linear();
+                    self.id_of(linear, below, size)
+                }
+            };
             if dimension == self.shape.vector_dimension && self.shape.lanes > 1 { Val::Linear(id, 1) } else { Val::Uniform(smallvec![id]) }
         } else {
             let linear = self.linear_lanes();

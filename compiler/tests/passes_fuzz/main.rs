@@ -222,7 +222,7 @@ fn random_sources_have_equal_results() {
     if let Some(seed) = from_env("WGCL_FUZZ_SHRINK") {
         println!("{}", smaller(&source::program(seed), SOURCE_REQUIREMENTS, seed));
     }
-    let passes = [&PASSES_OF_ALL[..], &["offsets", "unify_latches", "unsigned"]].concat();
+    let passes = [&PASSES_OF_ALL[..], &["hoist_common", "offsets", "unify_latches", "unsigned"]].concat();
     check_many(1000, 100, &passes, |seed, changes, explain| {
         check_text(&source::program(seed), SOURCE_REQUIREMENTS, seed, changes, explain)
     });

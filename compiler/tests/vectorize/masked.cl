@@ -33,3 +33,9 @@ kernel void gather_if(global const float *x, global const int *at, global float 
     int k = at[i];
     z[i] = k >= 0 ? x[k] : 0.0f;
 }
+
+kernel void stencil(global const float *x, global float *z, int width, int height) {
+    int column = get_global_id(0), row = get_global_id(1), i = row * width + column;
+    if (column == 0 || row == 0 || column == width - 1 || row == height - 1) z[i] = x[i];
+    else z[i] = x[i] + x[i - 1] + x[i + 1] + x[i - width] + x[i + width];
+}
