@@ -28,6 +28,7 @@ use wgcl_codegen::vir::{BinOp, Block, CmpOp, Cond, Op as VOp, SourceLoc, Target,
 
 use super::shape::Mode;
 use super::uniformity::{LaneShape, yielded};
+use super::unmasked_copy::RegionMask;
 use super::value::{Comps, Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::internal::internal;
@@ -166,6 +167,14 @@ impl<'a> Vectorizer<'a> {
         let (some, none) = (self.b.block(), self.b.block());
         let any = self.any(&masks);
         let before = self.masks.slots.clone();
+        if self.masks.split_depth == 0 && matches!(if_no_lane, IfNoLane::EndOfRegion) && self.wants_unmasked_copy_until_return(insts) {
+            let (full, rest) = (self.b.block(), self.b.block());
+            let all = self.all(&masks);
+            self.b.end(Terminator::Branch(all, Target::new(full, []), Target::new(rest, [])));
+            self.unmasked_copy(full, |this| this.instructions(insts, results, if_no_lane).map(drop))?;
+            self.b.enter(rest);
+            self.masks.in_masked_copy = true;
+        }
         self.b.end(Terminator::Branch(any, Target::new(some, []), Target::new(none, [])));
         self.b.enter(some);
         let end = self.instructions(insts, results, if_no_lane)?;
@@ -312,14 +321,20 @@ impl<'a> Vectorizer<'a> {
         }
         let masks = self.regs(cond, Mode::Varying);
         let exec = self.masks.exec.clone();
-        let (yes, no) = match &exec {
-            Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks)),
-            None => (masks.clone(), self.not_masks(&masks)),
-        };
         let leaves = [then, els].into_iter().any(region_may_exit);
-        let (first, first_left) = self.lower_masked(then, yes, &results)?;
-        let (second, second_left) = self.lower_masked(els, no.clone(), &results)?;
-        let merged = self.merge(&results, &[SplitRegion::new(els, no, second), SplitRegion::new(then, masks, first)]);
+        let ((first, first_left), (second, second_left)) = match &exec {
+            Some(exec) => {
+                let (yes, no) = (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks));
+                (self.lower_masked(then, yes, &results)?, self.lower_masked(els, no, &results)?)
+            }
+            None if leaves => {
+                let no = self.not_masks(&masks);
+                (self.lower_masked(then, masks.clone(), &results)?, self.lower_masked(els, no, &results)?)
+            }
+            None => (self.lower_masked(then, masks.clone(), &results)?, self.lower_else(els, &masks, &results)?),
+        };
+        // The values of the last region have precedence, so the mask of the first one is not used.
+        let merged = self.merge(&results, &[SplitRegion::new(els, masks.clone(), second), SplitRegion::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
         self.masks.exec = if leaves { Some(self.mask_bin(BinOp::Or, &first_left, &second_left)) } else { exec };
         Ok(())
@@ -366,10 +381,28 @@ impl<'a> Vectorizer<'a> {
     /// its end.
     fn lower_masked(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         self.masks.split_depth += 1;
-        let made =
-            if is_cheap(region) { self.lower_predicated(region, masks, results) } else { self.lower_branched(region, masks, results) };
+        let made = if is_cheap(region) {
+            self.lower_predicated(region, masks, results)
+        } else if self.wants_unmasked_copy(&region.insts) {
+            self.lower_copies(region, RegionMask::Lanes(masks.clone()), results).map(|values| (Some(values), masks))
+        } else {
+            self.lower_branched(region, masks, results)
+        };
         self.masks.split_depth -= 1;
         made
+    }
+
+    /// Vectorises the second region of an `if` without an execution mask. `masks` are the lanes of the first region.
+    fn lower_else(&mut self, region: &'a Region, masks: &Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
+        if is_cheap(region) || !self.wants_unmasked_copy(&region.insts) {
+            let no = self.not_masks(masks);
+            return self.lower_masked(region, no, results);
+        }
+        self.masks.split_depth += 1;
+        let values = self.lower_copies(region, RegionMask::OtherLanes(masks.clone()), results);
+        self.masks.split_depth -= 1;
+        // No lane leaves the region, so its caller does not need its mask.
+        values.map(|values| (Some(values), masks.clone()))
     }
 
     /// Vectorises a region without a branch. The region must be cheap, because it also runs if no lane takes it.
@@ -540,7 +573,7 @@ impl<'a> Vectorizer<'a> {
 }
 
 /// Whether lanes may leave an instruction by a jump or a return.
-fn may_exit(inst: &Inst) -> bool {
+pub(super) fn may_exit(inst: &Inst) -> bool {
     match &inst.op {
         Op::Loop { body, .. } => may_return(body),
         op => op.regions().into_iter().any(region_may_exit),
@@ -554,7 +587,7 @@ pub(super) fn contains_jump(inst: &Inst) -> bool {
 }
 
 /// Whether lanes may leave a region other than by `yield`.
-fn region_may_exit(region: &Region) -> bool {
+pub(super) fn region_may_exit(region: &Region) -> bool {
     region.insts.iter().any(|inst| match &inst.op {
         Op::Break(_) | Op::Continue(_) | Op::Return(_) | Op::Unreachable => true,
         _ => may_exit(inst),

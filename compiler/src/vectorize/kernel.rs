@@ -332,6 +332,7 @@ impl<'a> Vectorizer<'a> {
     /// Resets the masks for a new gang. All lanes are active, except lanes of the last gang that are not work-items.
     fn begin_gang(&mut self) {
         self.masks.exec = None;
+        self.masks.in_masked_copy = false;
         self.forms.packed.clear();
         self.forms.aos.clear();
         self.bases.clear();

@@ -53,6 +53,7 @@ mod shape;
 mod speculative_contiguous;
 mod subword_packing;
 mod uniformity;
+mod unmasked_copy;
 mod value;
 mod vectorizer;
 mod work_items;

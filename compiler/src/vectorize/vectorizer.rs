@@ -37,6 +37,8 @@ pub(super) struct Masks {
     pub live: Option<std::ops::Range<usize>>,
     /// The lanes that were active at the start of the current segment.
     pub segment: Option<Regs>,
+    /// Whether the code is a copy of code for the case that some lanes are inactive.
+    pub in_masked_copy: bool,
     /// The number of enclosing constructs that split.
     pub split_depth: u32,
     /// The enclosing loops, outermost first.
@@ -149,7 +151,16 @@ impl<'a> Vectorizer<'a> {
             own_call: None,
             b,
             values: vec![None; function.values.len()],
-            masks: Masks { exec: None, slots: Vec::new(), live: None, segment: None, split_depth: 0, loops: Vec::new(), exit },
+            masks: Masks {
+                exec: None,
+                slots: Vec::new(),
+                live: None,
+                segment: None,
+                in_masked_copy: false,
+                split_depth: 0,
+                loops: Vec::new(),
+                exit,
+            },
             cache: Cache::default(),
             placement: Placement::default(),
             forms: Forms {
