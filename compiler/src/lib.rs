@@ -20,6 +20,7 @@ pub mod build;
 pub mod builtins;
 pub mod diag;
 mod doubles;
+pub mod editor;
 pub mod emit;
 pub mod enqueue;
 pub mod front;
