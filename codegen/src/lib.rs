@@ -14,7 +14,6 @@
 #![warn(unreachable_pub)]
 
 pub mod exec;
-pub mod fma;
 mod isa;
 mod listing;
 mod mach;

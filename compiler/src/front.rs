@@ -3,12 +3,18 @@
 use crate::diag::message::{Message, messages};
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap, Span};
+use crate::editor::Recorder;
+use crate::editor::index::Index;
 use crate::lex::Token;
 use crate::options::{BuildOptions, CStd, Source};
 use crate::target::Target;
 pub use crate::thir::Program as TypedProgram;
 use crate::timing::stage;
 use crate::{ast, ir, lower, parse, preprocess, sema};
+
+/// Number of errors after which an analysis for an editor stops. It is larger than the limit of builds, so that names
+/// after errors are also known.
+const EDITOR_ERROR_LIMIT: usize = 200;
 
 /// The compilation of one source. A method that returns the output of a stage also runs the preceding stages.
 #[derive(Debug)]
@@ -56,6 +62,17 @@ impl<'a> FrontEnd<'a> {
         // After a syntax error, check the parsed parts as well, to report their errors.
         let checked = stage("sema", || sema::check(&unit, self.options, self.target, &mut self.diags));
         checked.filter(|_| !self.diags.has_errors())
+    }
+
+    /// Checks the source, also after errors, and returns its names and the typed tree. The tree is `None` if the source
+    /// has errors. `wanted` is the position of a member name for which [`Index::members`] lists the candidates.
+    pub fn index(&mut self, wanted: Option<u32>) -> (Index, Option<TypedProgram>) {
+        self.map.record_macro_names();
+        self.diags = Diagnostics::with_limit(EDITOR_ERROR_LIMIT);
+        let unit = self.parse();
+        let recorder = Recorder::new(wanted);
+        let (checked, recorder) = sema::check_recorded(&unit, self.options, self.target, &mut self.diags, recorder);
+        (recorder.finish(&self.map), checked.filter(|_| !self.diags.has_errors()))
     }
 
     /// Returns the IR before all passes, or `None` if the source has errors or exceeds a limit of the lowering.

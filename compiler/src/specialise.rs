@@ -17,6 +17,7 @@
 
 use crate::analysis::calls::expanded_size;
 use crate::doubles;
+#[cfg(feature = "shaders")]
 use crate::emit::{self, Binding, BindingSource, Shader};
 use crate::image::expand;
 use crate::ir::{self, Func};
@@ -29,6 +30,7 @@ use crate::timing::stage;
 ///
 /// # Errors
 /// See [`LaunchError`].
+#[cfg(feature = "shaders")]
 pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     let shader = shader(module, kernel, key, target)?;
     if cfg!(debug_assertions) && shader.any_local_size {
@@ -181,6 +183,7 @@ fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
     passes::subset(module, &[root]).map_err(|error| error.for_launch(kernel))
 }
 
+#[cfg(feature = "shaders")]
 fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
     let mut made = stage("specialise", || Specialised::new(before, kernel, key, target, None))?;
     stage("shader passes", || made.prepare_shader()).map_err(|error| error.for_launch(kernel))?;
@@ -197,6 +200,7 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
 }
 
 /// Compiles a shader for another work-group size. Fails if it differs from `made`, which is marked for all sizes.
+#[cfg(feature = "shaders")]
 fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<()> {
     let local_size = if key.kernel.local_size == [7, 3, 1] { [64, 1, 1] } else { [7, 3, 1] };
     let key = key.clone().changed(|key| {
@@ -215,6 +219,7 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
 /// Whether the shader may depend on the work-group size. Reasons are `subgroup_coalesce`, an NDRange with several
 /// dispatches or a two-dimensional dispatch, and a kernel that depends on its work-group. `before` is the module before
 /// all passes. `module` is the module after [`SPECIALISE`] and [`SHADER`], before [`LEGALIZE`].
+#[cfg(feature = "shaders")]
 fn depends_on_groups(before: &ir::Module, module: &ir::Module, key: &LaunchKey, target: &Target) -> bool {
     let Some(kernel) = module.functions.first() else { return true };
     let is_same = |function: &ir::Function| function.kernel.is_some() && function.name == kernel.name;

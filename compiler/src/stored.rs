@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::binding::ArgLayout;
+#[cfg(feature = "shaders")]
 use crate::emit::{Binding, Shader};
 use crate::ir::{self, Module};
 use crate::program::Program;
@@ -33,6 +34,7 @@ struct StoredProgram<'a> {
     global_variable_size: u64,
 }
 
+#[cfg(feature = "shaders")]
 #[derive(Serialize, Deserialize)]
 struct StoredShader<'a> {
     spirv: Cow<'a, [u32]>,
@@ -67,6 +69,7 @@ pub fn decode_program(bytes: &[u8]) -> Option<Program> {
 }
 
 /// Serialises a shader. Returns `None` if it has no SPIR-V or calls `printf`.
+#[cfg(feature = "shaders")]
 pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
     let stored = StoredShader {
         spirv: Cow::Borrowed(shader.spirv.as_deref()?),
@@ -83,6 +86,7 @@ pub fn encode_shader(shader: &Shader) -> Option<Vec<u8>> {
 }
 
 /// Deserialises a shader, with SPIR-V and without a naga module. Returns `None` if the bytes are not a shader.
+#[cfg(feature = "shaders")]
 pub fn decode_shader(bytes: &[u8]) -> Option<Shader> {
     let StoredShader { spirv, entry_point, bindings, args, local_memory, private_memory, coarsening_factor, subgroup_size, any_local_size } =
         postcard::from_bytes(bytes).ok()?;

@@ -130,7 +130,7 @@ portable_library() {
     say "building wgcl for glibc $glibc and later in $target/$machine/release (5 to 15 minutes the first time)"
     flags="--remap-path-prefix=$root=/wgcl"$'\x1f'"--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=/cargo"
     (cd "$root" && PATH="$target/zig/bin:$PATH" CARGO_ENCODED_RUSTFLAGS=$flags CARGO_INCREMENTAL=0 \
-        with_progress "building wgcl" cargo zigbuild --release --locked --target "$machine.$glibc" --package wgcl --package wgcl-compiler) >&2 ||
+        with_progress "building wgcl" cargo zigbuild --release --locked --target "$machine.$glibc" --package wgcl --package wgclc) >&2 ||
         die "cargo zigbuild failed"
     realpath "$target/$machine/release/$library_name"
 }

@@ -9,7 +9,7 @@ import json
 import pathlib
 import sys
 
-ROOTS = {"wgcl", "wgcl-compiler"}
+ROOTS = {"wgcl", "wgclc"}
 NAMES = ("licen", "copying", "notice", "copyright", "unlicense")
 
 

@@ -284,7 +284,7 @@ impl Engine {
 generated_code_abi! {
     /// Returns the bits of `fma(a, b, c)`. The parameters are the bits of doubles.
     fn fma_bits(a: u64, b: u64, c: u64) -> u64 {
-        wgcl_codegen::fma::fma(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).to_bits()
+        wgcl_compiler::fma::fma(f64::from_bits(a), f64::from_bits(b), f64::from_bits(c)).to_bits()
     }
 }
 

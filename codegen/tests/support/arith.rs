@@ -218,7 +218,7 @@ pub fn tern(op: TernOp, elem: Elem, a: Lane, b: Lane, c: Lane) -> Lane {
             })
         }};
     }
-    if elem == Elem::F32 { apply!(f32, of_f32, wgcl_codegen::fma::fmaf) } else { apply!(f64, of_f64, wgcl_codegen::fma::fma) }
+    if elem == Elem::F32 { apply!(f32, of_f32, super::fma::fmaf) } else { apply!(f64, of_f64, super::fma::fma) }
 }
 
 /// The result of a comparison of two lanes: 0 or 1.

@@ -3,6 +3,8 @@
 mod arith;
 mod cast;
 mod eval;
+#[path = "../../../compiler/src/fma.rs"]
+mod fma;
 mod lane;
 mod memory;
 mod random;

@@ -5,10 +5,10 @@
 //! them less accurately, but the folded quotient is correctly rounded. The functions return `None` if they do not fold
 //! the operation. Example: `binary(BinOp::Add, Scalar::I8, 255, 1)` is `Some(0)`.
 
+use crate::fma::fma;
 use crate::half_conversion::to_half;
 use crate::ir::{BinOp, CastOp, CmpOp, MathOp, Scalar, UnOp};
 use half::f16;
-use wgcl_codegen::fma::fma;
 
 /// A float as a double, which represents every value of the narrower types. `None` for NaNs and denormals.
 fn float(scalar: Scalar, bits: u64) -> Option<f64> {

@@ -81,6 +81,22 @@ impl ImageSet {
         }
     }
 
+    /// Returns a name for the set in signatures for the user.
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::Colour => "image",
+            Self::Texture => "image (not image1d_buffer_t)",
+            Self::Depth => "depth image",
+            Self::Any => "image or depth image",
+            Self::Tall => "image with a height",
+            Self::Flat => "image2d",
+            Self::Volume => "image3d_t",
+            Self::Array => "image array",
+            Self::Mipmap => "image with mip levels",
+            Self::Image2d => "image2d_t",
+        }
+    }
+
     /// Returns an image type of the set, for diagnostics.
     pub(crate) const fn example(self) -> ImageKind {
         match self {

@@ -50,7 +50,7 @@ pub(crate) struct Row {
     /// Minimum version of OpenCL C, as in `__OPENCL_C_VERSION__`.
     pub(super) since: u32,
     /// The extension that provides the functions.
-    pub(super) extension: Option<&'static str>,
+    pub(crate) extension: Option<&'static str>,
     /// A further condition, on the version and the device.
     pub(super) condition: Option<fn(u32, &Target) -> bool>,
 }

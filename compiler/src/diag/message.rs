@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Diagnostic, Diagnostics, RenderOptions, Severity, SourceMap, Span, render_one};
+use super::{Diagnostic, Diagnostics, Fix, RenderOptions, Severity, SourceMap, Span, render_one};
 
 /// A self-contained diagnostic: readers need no source map.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -14,7 +14,7 @@ pub struct Message {
     pub message: String,
     /// Always null, because diagnostics have no codes.
     pub code: Option<()>,
-    /// `error`, `warning` or `note`.
+    /// `error`, `warning` or `note`; in children also `help`.
     pub level: &'static str,
     /// The location, and the enclosing expression if there is one. Empty without a source location.
     pub spans: Vec<MessageSpan>,
@@ -45,8 +45,10 @@ pub struct MessageSpan {
     pub text: Vec<MessageLine>,
     /// Always null, like the fields below. rustc's format requires these fields.
     pub label: Option<()>,
-    pub suggested_replacement: Option<()>,
-    pub suggestion_applicability: Option<()>,
+    /// The text that should replace the span. Only children of a diagnostic have it.
+    pub suggested_replacement: Option<String>,
+    /// `MaybeIncorrect` if there is a replacement.
+    pub suggestion_applicability: Option<&'static str>,
     /// Always null. Macro expansions are reported as notes.
     pub expansion: Option<()>,
 }
@@ -119,9 +121,24 @@ fn message(map: &SourceMap, diagnostic: &Diagnostic, options: RenderOptions) -> 
     spans.extend(diagnostic.around.and_then(|around| span(map, around, false)));
     let child = |at: Span, text: &str| Message::new("note", text.to_owned(), span(map, at, true).into_iter().collect());
     let expansion = map.expansion(diagnostic.span).map(|(name, definition)| child(definition, &format!("expanded from macro '{name}'")));
-    let children = expansion.into_iter().chain(diagnostic.notes.iter().map(|(at, note)| child(*at, note))).collect();
+    let notes = diagnostic.notes.iter().map(|(at, note)| child(*at, note));
+    let children = expansion.into_iter().chain(notes).chain(diagnostic.fix.as_ref().and_then(|fix| help(map, fix))).collect();
     let rendered = Some(render_one(map, diagnostic, promoted));
     Message { children, rendered, ..Message::new(level, diagnostic.message.clone(), spans) }
+}
+
+/// Returns the child of a diagnostic that contains a change of the source.
+fn help(map: &SourceMap, fix: &Fix) -> Option<Message> {
+    if map.is_in_expansion(fix.span) {
+        return None;
+    }
+    let changed = MessageSpan {
+        suggested_replacement: Some(fix.replacement.clone()),
+        suggestion_applicability: Some("MaybeIncorrect"),
+        ..span(map, fix.span, true)?
+    };
+    let verb = if fix.span.lo == fix.span.hi { "insert" } else { "use" };
+    Some(Message::new("help", format!("{verb} '{}'", fix.replacement), vec![changed]))
 }
 
 fn span(map: &SourceMap, span: Span, is_primary: bool) -> Option<MessageSpan> {

@@ -7,7 +7,7 @@ pub mod suggest;
 
 pub use message::{Message, messages};
 pub use render::{RenderOptions, colourise, render, render_one};
-pub use source_map::{Extent, Location, SourceMap, SourceText};
+pub use source_map::{Extent, Location, Place, SourceMap, SourceText};
 
 use std::fmt;
 
@@ -79,17 +79,46 @@ pub struct Diagnostic {
     pub message: String,
     /// Explanations and their locations.
     pub notes: Vec<(Span, String)>,
+    /// A change of the source that removes the cause.
+    pub fix: Option<Fix>,
+}
+
+/// A change of the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The text to replace. Empty to insert text.
+    pub span: Span,
+    pub replacement: String,
 }
 
 impl Diagnostic {
     /// Creates an error without notes.
     pub fn error(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, span, around: None, message: message.into(), notes: Vec::new() }
+        Self { severity: Severity::Error, span, around: None, message: message.into(), notes: Vec::new(), fix: None }
     }
 
     /// Creates a warning without notes.
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new() }
+        Self { severity: Severity::Warning, span, around: None, message: message.into(), notes: Vec::new(), fix: None }
+    }
+
+    /// Adds a change of the source that removes the cause.
+    #[must_use]
+    pub fn with_fix(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.fix = Some(Fix { span, replacement: replacement.into() });
+        self
+    }
+
+    /// Adds the replacement of a hint. The message already contains the text of the hint.
+    #[must_use]
+    pub(crate) fn with_hint(self, hint: &suggest::Hint) -> Self {
+        match &hint.replacement {
+            Some(replacement) => {
+                let span = self.span;
+                self.with_fix(span, replacement.clone())
+            }
+            None => self,
+        }
     }
 
     #[must_use]
@@ -100,15 +129,27 @@ impl Diagnostic {
 }
 
 /// The diagnostics of a compilation.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
     errors: usize,
+    limit: usize,
+}
+
+impl Default for Diagnostics {
+    fn default() -> Self {
+        Self::with_limit(Self::ERROR_LIMIT)
+    }
 }
 
 impl Diagnostics {
     /// Number of errors after which a compilation stops, like the default of clang's `-ferror-limit`.
     pub const ERROR_LIMIT: usize = 20;
+
+    /// Creates an empty list for a compilation that stops after this number of errors.
+    pub const fn with_limit(limit: usize) -> Self {
+        Self { list: Vec::new(), errors: 0, limit }
+    }
 
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if diagnostic.severity == Severity::Error {
@@ -134,9 +175,9 @@ impl Diagnostics {
         self.has_errors() || warnings_are_errors && self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Warning)
     }
 
-    /// Whether there are at least [`Self::ERROR_LIMIT`] errors.
+    /// Whether the number of errors has reached the limit.
     pub const fn has_too_many_errors(&self) -> bool {
-        self.errors >= Self::ERROR_LIMIT
+        self.errors >= self.limit
     }
 
     /// Returns all diagnostics, in the order of their creation.

@@ -160,6 +160,19 @@ pub struct Extent {
     pub lines: Vec<String>,
 }
 
+/// The place of a span in a file of the user, independent of `#line`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// The number of the file. The main source has the number 0.
+    pub number: usize,
+    /// The name of the file, which is its path if it was read from disk.
+    pub name: &'a str,
+    /// The text of the file.
+    pub text: &'a str,
+    /// The range in bytes.
+    pub bytes: Range<usize>,
+}
+
 /// A macro invocation in the source.
 #[derive(Clone, Debug)]
 struct Expansion {
@@ -176,6 +189,8 @@ pub struct SourceMap {
     expansions: Vec<Expansion>,
     /// Every file that was searched for, and its contents, or `None` if it does not exist.
     searched_files: Vec<(PathBuf, Option<Vec<u8>>)>,
+    /// Definitions and uses of macros: location, name, and location of the definition. Recorded only for editors.
+    macro_names: Option<Vec<(Span, Arc<str>, Span)>>,
 }
 
 impl Default for SourceMap {
@@ -186,7 +201,7 @@ impl Default for SourceMap {
 
 impl SourceMap {
     pub const fn new() -> Self {
-        Self { files: Vec::new(), next: 1, expansions: Vec::new(), searched_files: Vec::new() }
+        Self { files: Vec::new(), next: 1, expansions: Vec::new(), searched_files: Vec::new(), macro_names: None }
     }
 
     /// Records that a file was searched for, and its contents if it exists.
@@ -289,6 +304,71 @@ impl SourceMap {
     /// Records the use at `at` of the macro defined at `definition`.
     pub fn add_expansion(&mut self, at: Span, name: &Arc<str>, definition: Span) {
         self.expansions.push(Expansion { at, name: name.clone(), definition });
+    }
+
+    /// Whether a macro invocation contains or ends at the start of a span.
+    pub fn is_in_expansion(&self, span: Span) -> bool {
+        self.expansions.iter().any(|expansion| expansion.at.lo <= span.lo && span.lo <= expansion.at.hi)
+    }
+
+    /// Records the names of macros from now on, for [`Self::macro_names`].
+    pub(crate) fn record_macro_names(&mut self) {
+        self.macro_names = Some(Vec::new());
+    }
+
+    /// Records a macro name at `at`, if names are recorded. `definition` is [`Span::NONE`] for a predefined macro.
+    pub(crate) fn note_macro_name(&mut self, at: Span, name: &Arc<str>, definition: Span) {
+        if let Some(names) = &mut self.macro_names {
+            names.push((at, name.clone(), definition));
+        }
+    }
+
+    /// Returns the recorded macro names: location, name, and location of the definition.
+    pub(crate) fn macro_names(&self) -> &[(Span, Arc<str>, Span)] {
+        self.macro_names.as_deref().unwrap_or_default()
+    }
+
+    /// Whether a text is at a span of the user's files.
+    pub(crate) fn has_text(&self, span: Span, text: &str) -> bool {
+        let same = |file: &SourceFile| file.text.as_str().get((span.lo - file.start) as usize..).is_some_and(|rest| rest.starts_with(text));
+        span != Span::NONE && !span.is_of_library() && self.with_file(span.lo, same).unwrap_or(false)
+    }
+
+    /// Returns the rest of the line from a span on, without continuation lines.
+    pub(crate) fn line_from(&self, span: Span) -> String {
+        let rest = |file: &SourceFile| {
+            let rest = file.text.as_str().get((span.lo - file.start) as usize..).unwrap_or_default();
+            rest.lines().next().unwrap_or_default().trim_end().to_owned()
+        };
+        if span == Span::NONE { String::new() } else { self.with_file(span.lo, rest).unwrap_or_default() }
+    }
+
+    /// Returns the place of a span in the user's files. Returns `None` for other spans.
+    pub fn place(&self, span: Span) -> Option<Place<'_>> {
+        if span == Span::NONE || span.is_of_library() {
+            return None;
+        }
+        let number = self.files.partition_point(|file| file.start <= span.lo).checked_sub(1)?;
+        let file = self.files.get(number).filter(|file| file.contains(span.lo))?;
+        let at = |position: u32| position.saturating_sub(file.start).min(file.len()) as usize;
+        Some(Place { number, name: &file.name, text: file.text.as_str(), bytes: at(span.lo)..at(span.hi).max(at(span.lo)) })
+    }
+
+    /// Returns the range of the `#include` in the main source that leads to the file with a span.
+    pub fn included_in_main_at(&self, span: Span) -> Option<Range<usize>> {
+        let mut place = self.place(span)?;
+        let mut steps = 0;
+        while place.number > 0 && steps < self.files.len() {
+            place = self.place(self.files.get(place.number)?.included_at)?;
+            steps += 1;
+        }
+        Some(place.bytes)
+    }
+
+    /// Returns the position of a byte of the main source.
+    pub fn position_in_main(&self, offset: usize) -> u32 {
+        let start = self.files.first().map_or(1, SourceFile::start);
+        start.saturating_add(u32::try_from(offset).unwrap_or(u32::MAX))
     }
 
     /// Returns the name and the definition of the macro that is invoked at the start of a span. Returns `None` if there

@@ -1,5 +1,36 @@
 //! Finds names with a similar spelling.
 
+use std::fmt;
+
+/// A suggestion at the end of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hint {
+    text: String,
+    /// The text that should be in place of the diagnostic's span.
+    pub replacement: Option<String>,
+}
+
+impl Hint {
+    /// Creates a suggestion without a replacement.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Self { text: text.into(), replacement: None }
+    }
+
+    /// Creates the suggestion `; did you mean 'x'?`. It is empty for `None`. A name with parentheses is not a
+    /// replacement, because the source also contains parentheses.
+    pub(crate) fn name(found: Option<&str>) -> Self {
+        let Some(name) = found else { return Self::default() };
+        let replacement = if name.contains('(') { None } else { Some(name.to_owned()) };
+        Self { text: format!("; did you mean '{name}'?"), replacement }
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 /// Returns the most similar of some names, or `None` if no name is similar. The distance of similar names is at most 1
 /// for up to 5 characters, 2 for up to 8, and 3 for more. Names that differ only in case and underscores have the
 /// distance 1 (`getGlobalID` and `get_global_id`). A name with one character has no similar names.

@@ -21,6 +21,7 @@ mod nesting;
 mod ops;
 mod patch;
 mod plan;
+#[cfg(feature = "languages")]
 mod print;
 mod printf;
 mod private;
@@ -31,6 +32,7 @@ mod vector;
 mod views;
 mod words;
 
+#[cfg(feature = "languages")]
 pub use print::{Format, print};
 pub use shader::{Binding, BindingKind, BindingSource, Shader};
 

@@ -183,8 +183,8 @@ macro_rules! number {
         }
     };
 }
-number!(f32, wgcl_codegen::fma::fmaf);
-number!(f64, wgcl_codegen::fma::fma);
+number!(f32, crate::fma::fmaf);
+number!(f64, crate::fma::fma);
 
 /// Selects the instance of a function for a format.
 macro_rules! by_format {

@@ -340,6 +340,11 @@ const KEYWORDS: &[(&str, Keyword)] = &[
     ("_Alignas", Keyword::Alignas),
 ];
 
+/// Returns every spelling of a keyword.
+pub(crate) fn spellings() -> impl Iterator<Item = &'static str> {
+    KEYWORDS.iter().map(|(name, _)| *name)
+}
+
 static KEYWORD_TABLE: LazyLock<FxHashMap<&'static str, Keyword>> = LazyLock::new(|| KEYWORDS.iter().copied().collect());
 
 impl Keyword {

@@ -182,7 +182,7 @@ impl Parser<'_> {
         if self.accept(Punct::Semi) {
             return;
         }
-        self.error_after(message);
+        self.error_missing(Punct::Semi, message);
         // If a declaration or a statement follows, only the semicolon is missing, so nothing is skipped.
         if self.at_declaration() || matches!(self.peek(), TokenKind::Keyword(keyword) if starts_statement(*keyword)) {
             return;

@@ -2,6 +2,7 @@
 
 use crate::ast::{Attribute, DeclSpecs, Declarator, DeclaratorPart, Expr, Ident, InitDeclarator, ParamDecl, Qualifiers, TypeSpec};
 use crate::diag::Span;
+use crate::diag::suggest::Hint;
 use crate::lex::{Keyword, Punct, TokenKind};
 
 use super::Parser;
@@ -68,8 +69,8 @@ impl Parser<'_> {
         (name, parts)
     }
 
-    /// Returns a suggestion for an undeclared type name, or an empty string.
-    pub(super) fn suggest_type(&self, name: &str) -> String {
+    /// Returns a suggestion for an undeclared type name, or an empty one.
+    pub(super) fn suggest_type(&self, name: &str) -> Hint {
         super::suggest::type_hint(name, self.scopes.declared_types())
     }
 
@@ -235,7 +236,7 @@ impl Parser<'_> {
             self.error("function definitions without prototype (K&R style) are not supported in OpenCL C");
         } else {
             let hint = self.suggest_type(&name);
-            self.error(format!("unknown type name '{name}'{hint}"));
+            self.error_hint(&format!("unknown type name '{name}'"), &hint);
         }
         // Declare the names, to avoid errors about their uses.
         let mut params = Vec::new();

@@ -22,6 +22,7 @@ pub(crate) mod types;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{Ident, Name, TranslationUnit};
+use crate::diag::suggest::Hint;
 use crate::diag::{Diagnostic, Diagnostics, Span};
 use crate::lex::{Keyword, Punct, Token, TokenKind};
 
@@ -174,11 +175,17 @@ impl<'d> Parser<'d> {
         self.report(Diagnostic::error(span, message));
     }
 
-    /// Reports an error at the end of the last consumed token, where text is missing.
-    fn error_after(&mut self, message: impl Into<String>) {
+    /// Reports a missing punctuator at the end of the last consumed token.
+    fn error_missing(&mut self, punct: Punct, message: impl Into<String>) {
         let prev = self.prev_span();
         let span = if prev == Span::NONE { self.span() } else { prev.end() };
-        self.report(Diagnostic::error(span, message));
+        self.report(Diagnostic::error(span, message).with_fix(span, punct.spelling()));
+    }
+
+    /// Reports an error whose message ends with a hint.
+    fn error_hint(&mut self, message: &str, hint: &Hint) {
+        let span = self.span();
+        self.report(Diagnostic::error(span, format!("{message}{hint}")).with_hint(hint));
     }
 
     fn error_span(&mut self, span: Span, message: impl Into<String>) {
@@ -217,7 +224,7 @@ impl<'d> Parser<'d> {
     fn expect(&mut self, punct: Punct, message: &str) -> bool {
         let found = self.accept(punct);
         if !found {
-            self.error_after(message);
+            self.error_missing(punct, message);
         }
         found
     }
@@ -235,7 +242,9 @@ impl<'d> Parser<'d> {
             _ => "{",
         };
         let span = self.span();
-        self.report(Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'")));
+        let missing = self.prev_span().end();
+        let error = Diagnostic::error(span, format!("expected '{spelling}'")).with_note(open, format!("to match this '{opening}'"));
+        self.report(error.with_fix(missing, spelling));
         // A `{` after a missing `)` probably starts a body.
         let brace = if punct == Punct::RParen { Punct::LBrace } else { punct };
         self.skip_to(&[punct, Punct::Semi, brace]);

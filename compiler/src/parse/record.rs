@@ -88,7 +88,7 @@ impl Parser<'_> {
             let span = self.prev_span().end();
             self.report(Diagnostic::warning(span, "expected ';' at end of declaration list"));
         } else if !self.accept(Punct::Semi) {
-            self.error_after("expected ';' at end of declaration list");
+            self.error_missing(Punct::Semi, "expected ';' at end of declaration list");
             self.skip_to(&[Punct::Semi]);
             self.accept(Punct::Semi);
         }

@@ -177,7 +177,7 @@ impl Parser<'_> {
             }
             let TokenKind::Keyword(keyword) = *self.peek() else { break };
             if context == SpecContext::File && has_type && defines_record(&specs.ty) && starts_declaration(keyword) {
-                self.error_after("expected ';' after struct, union or enum definition");
+                self.error_missing(Punct::Semi, "expected ';' after struct, union or enum definition");
                 self.ends_early = true;
                 break;
             }
@@ -380,7 +380,7 @@ impl Parser<'_> {
                 Some(word) => self.error(format!("must use '{word}' tag to refer to type '{name}'")),
                 None => {
                     let hint = self.suggest_type(&name);
-                    self.error(format!("unknown type name '{name}'{hint}"));
+                    self.error_hint(&format!("unknown type name '{name}'"), &hint);
                 }
             }
             self.advance();

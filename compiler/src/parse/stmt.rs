@@ -228,7 +228,7 @@ impl Parser<'_> {
             return;
         }
         let reported = self.error_at == Some(self.pos);
-        self.error_after(message);
+        self.error_missing(Punct::Semi, message);
         if !reported && self.starts_statement() {
             return;
         }
@@ -348,7 +348,7 @@ impl Parser<'_> {
                     cond = Some(self.expression());
                 }
                 if !self.accept(Punct::Semi) {
-                    self.error_after("expected ';' in 'for' statement specifier");
+                    self.error_missing(Punct::Semi, "expected ';' in 'for' statement specifier");
                     self.skip_to(&[Punct::Semi, Punct::RParen]);
                     self.accept(Punct::Semi);
                 }
@@ -377,7 +377,7 @@ impl Parser<'_> {
         } else {
             let expr = self.expression();
             if !self.accept(Punct::Semi) {
-                self.error_after("expected ';' in 'for' statement specifier");
+                self.error_missing(Punct::Semi, "expected ';' in 'for' statement specifier");
                 self.skip_to(&[Punct::Semi, Punct::RParen]);
                 self.accept(Punct::Semi);
             }

@@ -1,7 +1,7 @@
 //! Suggestions ("did you mean ...?"): words of other languages, and declared names with a similar spelling.
 
 use super::types::predeclared_names;
-use crate::diag::suggest::nearest;
+use crate::diag::suggest::{Hint, nearest};
 
 /// Words of other languages and APIs, and their equivalents in OpenCL C.
 const FOREIGN: &[(&str, &str)] = &[
@@ -79,29 +79,24 @@ const FOREIGN: &[(&str, &str)] = &[
     ("cl_float4", "float4"),
 ];
 
-/// Returns `; did you mean 'x'?`, or an empty string for `None`.
-pub(crate) fn question(found: Option<&str>) -> String {
-    found.map_or_else(String::new, |name| format!("; did you mean '{name}'?"))
-}
-
 pub(crate) fn foreign(name: &str) -> Option<&'static str> {
     FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, ours)| *ours)
 }
 
-/// Returns a suggestion with the most similar name, or an empty string if no name is similar.
-pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> String {
-    question(nearest(name, names))
+/// Returns a suggestion with the most similar name, or an empty one if no name is similar.
+pub(crate) fn hint<'n>(name: &str, names: impl IntoIterator<Item = &'n str>) -> Hint {
+    Hint::name(nearest(name, names))
 }
 
-/// Returns a suggestion for an undeclared type, or an empty string. `declared` are the types that the source declares.
-pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> String {
+/// Returns a suggestion for an undeclared type, or an empty one. `declared` are the types that the source declares.
+pub(crate) fn type_hint<'n>(name: &str, declared: impl IntoIterator<Item = &'n str>) -> Hint {
     const WORDS: &[&str] =
         &["void", "bool", "char", "short", "int", "long", "half", "float", "double", "unsigned", "signed", "struct", "const", "kernel"];
     if name == "__device__" {
-        return "; OpenCL C functions need no qualifier: remove '__device__'".to_owned();
+        return Hint::text("; OpenCL C functions need no qualifier: remove '__device__'");
     }
     if let Some(ours) = foreign(name) {
-        return question(Some(ours));
+        return Hint::name(Some(ours));
     }
     let mut names: Vec<&str> = declared.into_iter().collect();
     names.extend(predeclared_names().map(|name| -> &str { name }));

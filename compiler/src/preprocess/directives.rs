@@ -60,9 +60,13 @@ impl Preprocessor<'_> {
             "pragma" => self.pragma_directive(name.span),
             "ident" | "sccs" => self.skip_line(),
             _ => {
-                let hint = crate::diag::suggest::nearest(&text, DIRECTIVES.iter().copied());
-                let hint = hint.map_or_else(String::new, |name| format!("; did you mean '#{name}'?"));
-                self.diags.error(hash.to(name.span), format!("invalid preprocessing directive '#{text}'{hint}"));
+                let known = crate::diag::suggest::nearest(&text, DIRECTIVES.iter().copied());
+                let hint = known.map_or_else(String::new, |name| format!("; did you mean '#{name}'?"));
+                let error = Diagnostic::error(hash.to(name.span), format!("invalid preprocessing directive '#{text}'{hint}"));
+                self.diags.push(match known {
+                    Some(known) => error.with_fix(name.span, known),
+                    None => error,
+                });
                 self.skip_line();
             }
         }
@@ -100,6 +104,7 @@ impl Preprocessor<'_> {
         let line = self.rest_of_directive();
         let Some(new) = self.parse_definition(&line, at) else { return };
         let old = self.macro_of(new.name);
+        self.map.note_macro_name(new.definition, self.interner.name(new.name), new.definition);
         if let Some(old) = old.filter(|old| old.definition != Span::NONE && !self.same_definition(old, &new)) {
             let text = format!("'{}' macro redefined", self.interner.name(new.name));
             self.diags.push(Diagnostic::warning(new.definition, text).with_note(old.definition, "previous definition is here"));
@@ -113,6 +118,7 @@ impl Preprocessor<'_> {
             None => self.diags.error(at, "macro name missing"),
             Some(name) => {
                 if self.check_macro_name(name) {
+                    self.note_macro(name);
                     self.set_macro(name.symbol, None);
                 }
                 self.check_end(line.get(1..).unwrap_or_default(), "undef");
@@ -143,7 +149,15 @@ impl Preprocessor<'_> {
             return false;
         }
         self.check_end(line.get(1..).unwrap_or_default(), directive);
+        self.note_macro(name);
         self.is_defined(name.symbol) == (directive == "ifdef")
+    }
+
+    /// Records the use of a macro name that is not expanded.
+    pub(super) fn note_macro(&mut self, name: RawToken) {
+        if let Some(found) = self.macro_of(name.symbol) {
+            self.map.note_macro_name(name.span, self.interner.name(name.symbol), found.definition);
+        }
     }
 
     fn open_conditional(&mut self, directive: &str, at: Span) {

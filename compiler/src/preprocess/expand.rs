@@ -67,6 +67,9 @@ impl Preprocessor<'_> {
                 }
             }
         };
+        if !name.has(RawToken::FROM_MACRO) {
+            self.map.note_macro_name(name.span, self.interner.name(called.name), called.definition);
+        }
         if called.definition != crate::diag::Span::NONE && !name.has(RawToken::FROM_MACRO) {
             self.map.add_expansion(name.span, self.interner.name(called.name), called.definition);
         }
@@ -219,6 +222,7 @@ impl Preprocessor<'_> {
         }
         let mut value = false;
         if name.kind == RawKind::Ident {
+            self.note_macro(name);
             value = self.is_defined(name.symbol);
             if paren {
                 let close = self.next_raw();

@@ -3,6 +3,7 @@
 use super::{DeclTy, Sema};
 use crate::ast::{Attribute, AttributeArg, TypeSpec};
 use crate::builtins::attributes::{KNOWN, REFUSED};
+use crate::diag::Diagnostic;
 use crate::thir::types::scalar_name;
 
 /// The attributes of a kernel.
@@ -24,7 +25,8 @@ impl Sema<'_> {
                 self.err(attribute.name.span, format!("attribute '{name}' is not supported"));
             } else if !KNOWN.contains(&name) {
                 let hint = super::suggest::hint(name, KNOWN.iter().copied());
-                self.warn(attribute.name.span, format!("unknown attribute '{name}' ignored{hint}"));
+                let warning = Diagnostic::warning(attribute.name.span, format!("unknown attribute '{name}' ignored{hint}"));
+                self.warn_with(warning.with_hint(&hint));
             }
         }
     }

@@ -28,9 +28,9 @@ impl Sema<'_> {
                 }
                 let hint = self.suggest_function(name);
                 if name.starts_with("__builtin_") {
-                    self.err(target.span, format!("use of unknown builtin '{name}'{hint}"));
+                    self.err_hint(target.span, &format!("use of unknown builtin '{name}'"), &hint);
                 } else {
-                    self.err(target.span, format!("implicit declaration of function '{name}' is invalid in OpenCL{hint}"));
+                    self.err_hint(target.span, &format!("implicit declaration of function '{name}' is invalid in OpenCL"), &hint);
                 }
                 return self.error_expr(span);
             }
@@ -170,6 +170,7 @@ impl Sema<'_> {
     }
 
     pub(super) fn call_function(&mut self, id: FuncId, values: Vec<Expr>, args: &[ast::Expr], name_span: Span, span: Span) -> Expr {
+        self.record_call(id, name_span);
         let decl = self.decls[id.index()].clone();
         let (expected, given) = (decl.params.len(), values.len());
         if expected != given {
@@ -244,11 +245,15 @@ impl Sema<'_> {
             self.err(at, format!("passing an expression of type 'void' to a parameter of '{name}'"));
             return self.error_expr(span);
         }
+        let arguments: Vec<Ty> = if self.recorder.is_some() { values.iter().map(|value| value.ty).collect() } else { Vec::new() };
         let mut result = if self.is_in_table(name) {
             self.table_call(name, values, name_span, span)
         } else {
             self.family_call(name, values, args, name_span, span)
         };
+        if !self.is_error(result.ty) {
+            self.record_builtin(name, name_span, Some((&arguments, result.ty)));
+        }
         result.span = self.span(span);
         result
     }

@@ -3,6 +3,8 @@
 use super::scope::{Symbol, Tag};
 use super::{DeclTy, Sema};
 use crate::ast::{EnumSpec, Expr, Ident, Name, ScalarKind};
+use crate::editor::Tagged;
+use crate::editor::index::Kind;
 use crate::thir::{Ty, TyKind};
 
 /// Returns the narrowest integer type that can represent all values. The type has at least 32 bits unless `packed`. A
@@ -26,12 +28,19 @@ impl Sema<'_> {
         let Some(enumerators) = &spec.enumerators else {
             let Some(tag) = &spec.tag else { return self.error_decl() };
             return match self.lookup_tag(&tag.name) {
-                Some(Tag::Enum(ty)) => DeclTy::of(ty),
+                Some(Tag::Enum(ty)) => {
+                    self.record_tag(Tagged::Enum(ty), Kind::Enum, tag, false);
+                    DeclTy::of(ty)
+                }
                 Some(Tag::Record { .. }) => {
                     self.err(tag.span, format!("use of '{}' with tag type that does not match previous declaration", tag.name));
                     self.error_decl()
                 }
-                None => DeclTy::of(self.forward_enum(&tag.name)),
+                None => {
+                    let ty = self.forward_enum(&tag.name);
+                    self.record_tag(Tagged::Enum(ty), Kind::Enum, tag, false);
+                    DeclTy::of(ty)
+                }
             };
         };
         let mut forward = None;
@@ -51,6 +60,7 @@ impl Sema<'_> {
             && let &TyKind::Forward { id, .. } = self.kind(ty)
         {
             self.types.complete(ty, TyKind::Enum { name, id, repr });
+            self.record_enum(ty, spec);
             return DeclTy::of(ty);
         }
         self.enum_count += 1;
@@ -58,7 +68,17 @@ impl Sema<'_> {
         if let Some(name) = name {
             self.declare_tag(&name, Tag::Enum(ty));
         }
+        self.record_enum(ty, spec);
         DeclTy::of(ty)
+    }
+
+    /// Records the definition of an enumeration for editors.
+    fn record_enum(&mut self, ty: Ty, spec: &EnumSpec) {
+        let (Some(recorder), Some(tag)) = (self.recorder(), &spec.tag) else { return };
+        let index = recorder.tag(Tagged::Enum(ty), Kind::Enum, &tag.name, tag.span, true);
+        for (enumerator, _) in spec.enumerators.iter().flatten() {
+            recorder.put_into(index, enumerator.span);
+        }
     }
 
     /// Declares an enumeration that is used before its definition (an extension of GNU C).

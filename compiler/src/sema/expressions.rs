@@ -142,7 +142,10 @@ impl Sema<'_> {
             None => (None, 0),
         };
         let symbol = match symbol {
-            None if self.is_builtin(name) => return Operand::Builtin(name.clone(), span),
+            None if self.is_builtin(name) => {
+                self.record_builtin(name, span, None);
+                return Operand::Builtin(name.clone(), span);
+            }
             None => {
                 if !self.check_enumerator(name, span) {
                     return self.error_operand(span);
@@ -151,6 +154,9 @@ impl Sema<'_> {
             }
             other => other,
         };
+        if symbol.is_some() {
+            self.record_use(name, span);
+        }
         match symbol {
             Some(Symbol::Local(local)) => match self.captured(local, scope) {
                 Some(local) => Operand::Lvalue(self.local_lvalue(local, span)),
@@ -182,7 +188,7 @@ impl Sema<'_> {
             }
             None => {
                 let hint = self.suggest_name(name);
-                self.err(span, format!("use of undeclared identifier '{name}'{hint}"));
+                self.err_hint(span, &format!("use of undeclared identifier '{name}'"), &hint);
                 self.error_operand(span)
             }
         }
@@ -329,6 +335,7 @@ impl Sema<'_> {
                 (Designator::Field(ident), TyKind::Record(id)) if self.types.record(id).complete => {
                     match self.find_field(id, &ident.name) {
                         Some(found) => {
+                            self.record_member(id, &ident.name, ident.span);
                             offset += u64::from(found.offset);
                             ty = found.ty.ty;
                         }

@@ -170,6 +170,7 @@ impl Sema<'_> {
             }
         }
         let id = FuncId(crate::ir::number(self.functions.len()));
+        self.record_function(&decl, decl.span);
         self.functions.push(Function {
             name: name.clone(),
             linkage: decl.linkage,
@@ -214,6 +215,7 @@ impl Sema<'_> {
             self.err_note(span, format!("redefinition of '{name}'"), old_span, "previous definition is here");
             return None;
         }
+        self.record_function(&decl, old_span);
         let entry = &mut self.decls[id.index()];
         entry.is_kernel |= decl.is_kernel;
         entry.overloadable |= decl.overloadable;
@@ -347,7 +349,9 @@ impl Sema<'_> {
             let name = &attribute.name.name;
             self.err(attribute.span, format!("attribute '{name}' can only be applied to an OpenCL kernel function"));
         }
+        self.record_definition(id, def.specs.span.to(def.body.span));
         self.function_body(id, &def.body);
+        self.record_end_of_definition();
         let local_memory = self.finish_function(id);
         if let Some(attributes) = kernel {
             self.functions[id.index()].is_kernel = true;
@@ -375,7 +379,7 @@ impl Sema<'_> {
             }
         }
         let statements = self.statements(&body.items);
-        self.pop_scope();
+        self.pop_scope(body.span);
         let void = matches!(self.kind(decl.ret), TyKind::Void | TyKind::Error);
         if !void && !self.in_library && may_reach_end(&statements) && !self.diags.has_errors() {
             self.warn(Span { lo: body.span.hi.saturating_sub(1), hi: body.span.hi }, "non-void function does not return a value");

@@ -373,10 +373,12 @@ impl Sema<'_> {
                 let Some(found) = self.find_field(id, &ident.name) else {
                     let shown = self.show(ty);
                     let hint = self.suggest_member(id, &ident.name);
-                    self.err(ident.span, format!("field designator '{}' does not refer to any field in type '{shown}'{hint}", ident.name));
+                    let message = format!("field designator '{}' does not refer to any field in type '{shown}'", ident.name);
+                    self.err_hint(ident.span, &message, &hint);
                     parts.failed = true;
                     return;
                 };
+                self.record_member(id, &ident.name, ident.span);
                 let at = offset + u64::from(found.offset);
                 cursor.follow();
                 self.designated(found.ty.ty, at, &designators[1..], cursor, parts);
@@ -414,6 +416,7 @@ impl Sema<'_> {
         };
         let next = match (first, self.kind(ty).clone()) {
             (Designator::Field(ident), TyKind::Record(id)) => {
+                self.record_member(id, &ident.name, ident.span);
                 self.find_field(id, &ident.name).map(|found| (found.ty.ty, offset + u64::from(found.offset)))
             }
             (Designator::Index(_) | Designator::Range(..), TyKind::Array { element, len }) => {

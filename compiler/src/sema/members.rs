@@ -2,7 +2,7 @@
 
 use super::{Operand, Sema};
 use crate::ast::{self, Ident, ScalarKind};
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::options::CStd;
 use crate::thir::types::scalar_size;
 use crate::thir::{Expr, ExprKind, Lvalue, LvalueKind, QualTy, RecordId, TyKind};
@@ -29,7 +29,8 @@ impl Sema<'_> {
                 _ => {
                     let shown = self.show(pointer.ty);
                     if matches!(self.kind(pointer.ty), TyKind::Record(_)) {
-                        self.err(span, format!("member reference type '{shown}' is not a pointer; did you mean to use '.'?"));
+                        let text = format!("member reference type '{shown}' is not a pointer; did you mean to use '.'?");
+                        self.report(member_operator(span, text, field, "->", "."));
                     } else {
                         self.err(span, format!("member reference type '{shown}' is not a pointer"));
                     }
@@ -40,13 +41,15 @@ impl Sema<'_> {
             operand
         };
         let ty = self.operand_type(&operand).ty;
+        self.offer_members(ty, field.span);
         match self.kind(ty).clone() {
-            TyKind::Record(id) => self.record_member(operand, id, field, span),
+            TyKind::Record(id) => self.member_of(operand, id, field, span),
             TyKind::Vector(kind, lanes) => self.swizzle(operand, kind, lanes, field, span),
             TyKind::Error => self.error_operand(span),
             TyKind::Pointer { pointee, .. } if matches!(self.kind(pointee.ty), TyKind::Record(_)) && !arrow => {
                 let shown = self.show(ty);
-                self.err(span, format!("member reference type '{shown}' is a pointer; did you mean to use '->'?"));
+                let text = format!("member reference type '{shown}' is a pointer; did you mean to use '->'?");
+                self.report(member_operator(span, text, field, ".", "->"));
                 self.error_operand(span)
             }
             _ => {
@@ -57,7 +60,7 @@ impl Sema<'_> {
         }
     }
 
-    fn record_member(&mut self, operand: Operand, id: RecordId, field: &Ident, span: Span) -> Operand {
+    fn member_of(&mut self, operand: Operand, id: RecordId, field: &Ident, span: Span) -> Operand {
         if !self.types.record(id).complete {
             let ty = self.operand_type(&operand).ty;
             let shown = self.show(ty);
@@ -68,9 +71,10 @@ impl Sema<'_> {
             let ty = self.operand_type(&operand).ty;
             let shown = self.show(ty);
             let hint = self.suggest_member(id, &field.name);
-            self.err(field.span, format!("no member named '{}' in '{shown}'{hint}", field.name));
+            self.err_hint(field.span, &format!("no member named '{}' in '{shown}'", field.name), &hint);
             return self.error_operand(span);
         };
+        self.record_member(id, &field.name, field.span);
         let base = match operand {
             Operand::Lvalue(lvalue) => lvalue,
             Operand::Value(value) => self.temporary(value),
@@ -122,6 +126,7 @@ impl Sema<'_> {
         };
         let count = u8::try_from(picked.len()).unwrap_or(1);
         let ty = self.lanes(kind, count);
+        self.record_swizzle(field.span, ty);
         match operand {
             Operand::Value(value) => {
                 let picked = picked.into_iter().map(|lane| lane.min(lanes - 1)).collect();
@@ -247,6 +252,13 @@ impl Sema<'_> {
         let kind = LvalueKind::LaneDyn { base: Box::new(lvalue), index: Box::new(index) };
         Operand::Lvalue(Lvalue { kind, ty: qt, space, align, span: self.span(span) })
     }
+}
+
+/// Creates an error about the operator before a member name. The fix assumes that no space separates them.
+fn member_operator(span: Span, text: String, field: &Ident, wrong: &str, right: &str) -> Diagnostic {
+    let length = u32::try_from(wrong.len()).unwrap_or(1);
+    let operator = Span { lo: field.span.lo.saturating_sub(length), hi: field.span.lo };
+    Diagnostic::error(span, text).with_fix(operator, right)
 }
 
 enum SwizzleError {

@@ -33,6 +33,7 @@ mod operators;
 mod overloads;
 mod pipes;
 mod printf;
+mod recording;
 mod records;
 mod reflection;
 mod scope;
@@ -51,7 +52,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::ast::{self, ScalarKind};
+use crate::diag::suggest::Hint;
 use crate::diag::{Diagnostic, Diagnostics, Span};
+use crate::editor::Recorder;
 use crate::ir::Space;
 use crate::options::{BuildOptions, CStd};
 use crate::reflection::KernelInfo;
@@ -71,6 +74,21 @@ pub(crate) fn check(unit: &ast::TranslationUnit, options: &BuildOptions, target:
     let mut sema = Sema::new(options, target, diags);
     sema.unit(unit);
     sema.finish()
+}
+
+/// Checks a program as [`check`] does, and records its names.
+pub(crate) fn check_recorded(
+    unit: &ast::TranslationUnit,
+    options: &BuildOptions,
+    target: &Target,
+    diags: &mut Diagnostics,
+    recorder: Recorder,
+) -> (Option<Program>, Recorder) {
+    let mut sema = Sema::new(options, target, diags);
+    sema.recorder = Some(Box::new(recorder));
+    sema.unit(unit);
+    let recorder = sema.recorder.take().map_or_else(Recorder::default, |recorder| *recorder);
+    (sema.finish(), recorder)
 }
 
 /// A checked expression.
@@ -215,6 +233,8 @@ pub(crate) struct Sema<'a> {
     /// Structs that cannot be kernel parameters because a member type has another size on the host, and the name of
     /// this type.
     device_sized: FxHashMap<thir::RecordId, &'static str>,
+    /// Records names for an editor. `None` in builds.
+    recorder: Option<Box<Recorder>>,
 }
 
 impl FnContext {
@@ -278,6 +298,7 @@ impl<'a> Sema<'a> {
             operator: None,
             fold_const: false,
             device_sized: FxHashMap::default(),
+            recorder: None,
         }
     }
 
@@ -337,6 +358,12 @@ impl<'a> Sema<'a> {
                 self.diags.push(self.at_operator(error));
             }
         }
+    }
+
+    /// Reports an error whose message ends with a hint.
+    fn err_hint(&mut self, span: Span, message: &str, hint: &Hint) {
+        let error = Diagnostic::error(span, format!("{message}{hint}")).with_hint(hint);
+        self.report(error);
     }
 
     /// If a diagnostic is about the whole current binary expression or assignment, changes its location to that of the

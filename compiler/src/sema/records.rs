@@ -5,6 +5,8 @@ use super::specifiers::MAX_OBJECT_SIZE;
 use super::{DeclTy, Sema};
 use crate::ast::{self, Attribute, AttributeArg, DeclaratorPart, Ident, Name, RecordSpec, ScalarKind, TypeSpec};
 use crate::diag::Span;
+use crate::editor::Tagged;
+use crate::editor::index::Kind;
 use crate::thir::{Field, QualTy, Record, RecordId, TyKind};
 
 /// A member as declared.
@@ -57,6 +59,10 @@ impl Sema<'_> {
             }
             (None, _) => self.new_record(None, spec.is_union),
         };
+        if let Some(tag) = &spec.tag {
+            let kind = if spec.is_union { Kind::Union } else { Kind::Struct };
+            self.record_tag(Tagged::Record(id), kind, tag, spec.fields.is_some());
+        }
         if let Some(fields) = &spec.fields {
             self.complete_record(id, spec, fields);
             spec.asserts.iter().for_each(|assertion| self.static_assert(assertion));
@@ -87,6 +93,9 @@ impl Sema<'_> {
             for member in self.members(decl) {
                 if let Some(kind) = self.device_sized_member(&decl.specs.ty, member.ty.qt) {
                     self.device_sized.entry(id).or_insert(kind);
+                }
+                if let Some(name) = member.name {
+                    self.record_field(id, name, member.ty.qt);
                 }
                 self.lay_out_member(&mut layout, spec, packed, member);
             }

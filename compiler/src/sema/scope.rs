@@ -43,10 +43,17 @@ pub(super) struct Scope {
 impl Sema<'_> {
     pub(super) fn push_scope(&mut self) {
         self.scopes.push(Scope::default());
+        if let Some(recorder) = self.recorder() {
+            recorder.open_scope();
+        }
     }
 
-    pub(super) fn pop_scope(&mut self) {
+    /// Leaves a scope that ends at the end of a span.
+    pub(super) fn pop_scope(&mut self, whole: Span) {
         self.scopes.pop();
+        if let Some(recorder) = self.recorder() {
+            recorder.close_scope(whole.hi);
+        }
     }
 
     /// Whether the current scope is program scope.
@@ -73,6 +80,9 @@ impl Sema<'_> {
     }
 
     pub(super) fn declare(&mut self, name: &Name, symbol: Symbol, span: Span) {
+        if self.recorder.is_some() {
+            self.record_declaration(name, &symbol, span);
+        }
         if let Some(scope) = self.scopes.last_mut() {
             scope.names.insert(name.clone(), (symbol, span));
         }

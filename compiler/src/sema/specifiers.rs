@@ -186,6 +186,7 @@ impl Sema<'_> {
         };
         match symbol {
             Some(Symbol::Typedef(ty)) => {
+                self.record_use(name, span);
                 if let TyKind::Atomic(ScalarKind::Long | ScalarKind::ULong | ScalarKind::Double) = self.kind(ty.qt.ty)
                     && !self.target.language.int64_atomics
                 {
@@ -201,7 +202,7 @@ impl Sema<'_> {
             Some(Symbol::Error) => self.error_decl(),
             _ => {
                 let hint = self.suggest_type(name);
-                self.err(span, format!("unknown type name '{name}'{hint}"));
+                self.err_hint(span, &format!("unknown type name '{name}'"), &hint);
                 self.error_decl()
             }
         }

@@ -48,7 +48,7 @@ impl Sema<'_> {
     fn single(&mut self, stmt: &ast::Stmt) -> Box<Stmt> {
         self.push_scope();
         let mut statements = self.statement(stmt);
-        self.pop_scope();
+        self.pop_scope(stmt.span);
         let span = self.span(stmt.span);
         if statements.len() == 1
             && let Some(only) = statements.pop()
@@ -93,7 +93,7 @@ impl Sema<'_> {
                 let cond = cond.as_ref().map(|cond| self.condition(cond));
                 let step = step.as_ref().map(|step| self.expression_statement(step));
                 let body = self.loop_body(body);
-                self.pop_scope();
+                self.pop_scope(span);
                 let mut whole = self.stmt(StmtKind::For { cond, step, body, unroll }, span);
                 if statements.is_empty() {
                     return whole;
@@ -105,6 +105,7 @@ impl Sema<'_> {
             ast::StmtKind::Case { .. } | ast::StmtKind::Default { .. } | ast::StmtKind::Label { .. } => self.labelled(stmt),
             ast::StmtKind::Goto(name) => {
                 let label = self.label(name);
+                self.record_label(name, false);
                 if let Some(f) = &mut self.f {
                     f.expression_jumps |= f.outside_counts.is_some();
                     f.gotos.push((label, f.statement_expressions.clone(), name.span));
@@ -220,7 +221,7 @@ impl Sema<'_> {
         if let Some(f) = &mut self.f {
             f.contract = contract;
         }
-        self.pop_scope();
+        self.pop_scope(body.span);
         statements
     }
 
@@ -429,6 +430,7 @@ impl Sema<'_> {
 
     fn define_label(&mut self, name: &Ident) -> LabelId {
         let id = self.label(name);
+        self.record_label(name, true);
         let again = self.f.as_mut().is_some_and(|f| {
             let Some(label) = f.labels.get_mut(id.index()) else { return false };
             label.inside.clone_from(&f.statement_expressions);
@@ -474,7 +476,7 @@ impl Sema<'_> {
             f.outside_counts = outer;
             f.statement_expressions.pop();
         }
-        self.pop_scope();
+        self.pop_scope(body.span);
         let ty = match &value {
             Some(value) => value.ty,
             None => self.void_ty(),

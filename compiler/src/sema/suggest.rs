@@ -3,9 +3,9 @@
 use super::Sema;
 use super::scope::Symbol;
 use crate::builtins::table::{self, Overload};
-use crate::diag::suggest::nearest;
+use crate::diag::suggest::{Hint, nearest};
 pub(super) use crate::parse::suggest::hint;
-use crate::parse::suggest::{foreign, question, type_hint};
+use crate::parse::suggest::{foreign, type_hint};
 use crate::parse::types::predeclared_names;
 use crate::thir::{RecordId, TyKind};
 
@@ -16,10 +16,10 @@ impl Sema<'_> {
         names.filter(|(_, (symbol, _))| wanted(symbol)).map(|(name, _)| &**name).collect()
     }
 
-    /// Returns a suggestion for a name in an expression, or an empty string.
-    pub(super) fn suggest_name(&self, name: &str) -> String {
+    /// Returns a suggestion for a name in an expression, or an empty one.
+    pub(super) fn suggest_name(&self, name: &str) -> Hint {
         if let Some(ours) = foreign(name) {
-            return question(Some(ours));
+            return Hint::name(Some(ours));
         }
         let visible = |symbol: &Symbol| !matches!(symbol, Symbol::Typedef(_) | Symbol::Error);
         let mut names: Vec<&str> = self.names_of(visible);
@@ -27,10 +27,10 @@ impl Sema<'_> {
         hint(name, names)
     }
 
-    /// Returns a suggestion for the name of a called function, or an empty string.
-    pub(super) fn suggest_function(&self, name: &str) -> String {
+    /// Returns a suggestion for the name of a called function, or an empty one.
+    pub(super) fn suggest_function(&self, name: &str) -> Hint {
         if let Some(ours) = foreign(name) {
-            return question(Some(ours));
+            return Hint::name(Some(ours));
         }
         let mut names = self.names_of(|symbol| matches!(symbol, Symbol::Functions(_)));
         let version = self.options.std.version();
@@ -38,7 +38,7 @@ impl Sema<'_> {
         names.extend(table::functions().filter(|(_, overloads)| offered(overloads)).map(|(name, _)| name));
         names.push("printf");
         if let found @ Some(_) = nearest(name, names) {
-            return question(found);
+            return Hint::name(found);
         }
         // The type in the name may be misspelt, as in `convert_flaot4`.
         for prefix in ["convert_", "as_", "vload", "vstore"] {
@@ -48,18 +48,18 @@ impl Sema<'_> {
             let widths = ["2", "3", "4", "8", "16"];
             let types: Vec<&str> = if prefix.starts_with('v') { widths.to_vec() } else { predeclared_names().collect() };
             let all: Vec<String> = types.into_iter().map(|ty| format!("{prefix}{ty}")).filter(|name| self.is_builtin(name)).collect();
-            return question(nearest(name, all.iter().map(String::as_str)));
+            return Hint::name(nearest(name, all.iter().map(String::as_str)));
         }
-        String::new()
+        Hint::default()
     }
 
-    /// Returns a suggestion for a type name, or an empty string.
-    pub(super) fn suggest_type(&self, name: &str) -> String {
+    /// Returns a suggestion for a type name, or an empty one.
+    pub(super) fn suggest_type(&self, name: &str) -> Hint {
         type_hint(name, self.names_of(|symbol| matches!(symbol, Symbol::Typedef(_))))
     }
 
-    /// Returns a suggestion for a member of a struct or union, or an empty string.
-    pub(super) fn suggest_member(&self, id: RecordId, name: &str) -> String {
+    /// Returns a suggestion for a member of a struct or union, or an empty one.
+    pub(super) fn suggest_member(&self, id: RecordId, name: &str) -> Hint {
         let mut names = Vec::new();
         self.member_names(id, &mut names);
         hint(name, names.iter().map(|name| &**name))

@@ -12,7 +12,7 @@ use wgcl_compiler::vectorize::report::{AccessReport, Form, KernelReport, ScalarR
 use wgcl_compiler::vectorize::sanitize::{Access, Object};
 
 use crate::arguments::Arguments;
-use crate::compile::{kernels, key};
+use crate::launches::{kernels, key};
 
 /// Below this number of operations per byte, a kernel whose data exceed the caches is limited by memory. A core of a
 /// current x86-64 processor with AVX-512 reads 10 to 20 bytes/ns and executes 100 to 200 operations/ns.

@@ -7,7 +7,7 @@ use wgcl_compiler::program::Program;
 use wgcl_compiler::target::Target;
 
 use crate::arguments::Arguments;
-use crate::compile::shaders;
+use crate::launches::shaders;
 
 /// Returns the bindings of each kernel in bind group 0 and the layout of its argument buffer, one per line.
 pub fn bindings(arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {

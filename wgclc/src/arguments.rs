@@ -173,7 +173,7 @@ Report bugs at ",
 #[command(
     name = "wgclc",
     version,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...\n       wgclc run [build options] [options] FILE KERNEL global=X [ARGUMENT...]    (see wgclc run --help)",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...\n       wgclc run [build options] [options] FILE KERNEL global=X [ARGUMENT...]    (see wgclc run --help)\n       wgclc lsp    (see wgclc lsp --help)",
     after_help = AFTER_HELP
 )]
 pub struct Arguments {
@@ -369,5 +369,24 @@ impl RunArguments {
     pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
         let (own, build) = split(words);
         (Self::parse_from(own), build)
+    }
+}
+
+/// Runs a language server for OpenCL C on standard input and output, for editors.
+///
+/// The file .wgclc.toml in the folder of a source or above contains its build options, include folders and device.
+/// docs/language-server.md describes the file and the configuration of editors.
+#[derive(Debug, Parser)]
+#[command(name = "wgclc lsp")]
+pub struct LanguageServerArguments {
+    /// Accepted for editors that always pass it; the server has no other transport
+    #[arg(long)]
+    pub stdio: bool,
+}
+
+impl LanguageServerArguments {
+    /// Parses the words after `wgclc lsp`. clap ends the process if the words are invalid or contain `--help`.
+    pub fn read(words: impl Iterator<Item = String>) -> Self {
+        Self::parse_from(words)
     }
 }

@@ -1,5 +1,5 @@
 //! `wgclc`: the compiler as a command. It prints the output of any stage, and checks sources for editors. `wgclc run`
-//! runs kernels.
+//! runs kernels, and `wgclc lsp` is a language server.
 //!
 //! Exit status:
 //! - 0: all sources build, or the kernel ran
@@ -14,6 +14,7 @@ mod compile;
 mod describe;
 mod input;
 mod kernel_report;
+mod launches;
 mod report;
 mod run;
 mod watch;
@@ -25,7 +26,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use wgcl_compiler::program::BuildOptions;
 
-use arguments::{Arguments, MessageFormat, RunArguments};
+use arguments::{Arguments, LanguageServerArguments, MessageFormat, RunArguments};
 use compile::{Outcome, compile};
 use input::Input;
 use report::Report;
@@ -52,6 +53,13 @@ fn main() -> ExitCode {
     if words.get(1).is_some_and(|word| word == "run") {
         let (arguments, options) = RunArguments::read(words.into_iter().skip(1));
         return run::run(&arguments, &options);
+    }
+    if words.get(1).is_some_and(|word| word == "lsp") {
+        LanguageServerArguments::read(words.into_iter().skip(1));
+        return match wgcl_language_server::serve_stdio() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => usage(&error.to_string()),
+        };
     }
     let (arguments, options) = match Arguments::read(words.into_iter()) {
         Ok(read) => read,

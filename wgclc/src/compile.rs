@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use wgcl_compiler::diag::{Diagnostics, Message, RenderOptions, colourise, messages, render_one};
-use wgcl_compiler::emit::{Format, Shader, print};
+use wgcl_compiler::emit::{Format, print};
 use wgcl_compiler::front::FrontEnd;
 use wgcl_compiler::ir::Function;
-use wgcl_compiler::launch::{LaunchError, LaunchKey, LaunchResult};
+use wgcl_compiler::launch::{LaunchError, LaunchResult};
 use wgcl_compiler::passes::{AfterPass, Watch};
 use wgcl_compiler::program::{BuildOptions, Program};
 use wgcl_compiler::specialise::{launched, specialise};
@@ -19,6 +19,7 @@ use crate::arguments::{Arguments, Check, Emit};
 use crate::bindings::bindings;
 use crate::input::Input;
 use crate::kernel_report;
+use crate::launches::{kernels, key, shaders};
 
 /// The result of compiling one file.
 #[derive(Default)]
@@ -182,22 +183,6 @@ fn unknown_kernel(arguments: &Arguments, program: &Program) -> Option<String> {
     Some(format!("--kernel: the program does not have a kernel `{wanted}`; {known}"))
 }
 
-/// Returns all kernels, or only that of `--kernel`.
-pub fn kernels<'p>(arguments: &Arguments, program: &'p Program) -> impl Iterator<Item = &'p Function> {
-    let wanted = arguments.kernel.clone();
-    let kernels = program.module.functions.iter().filter(|function| function.kernel.is_some());
-    kernels.filter(move |function| wanted.as_ref().is_none_or(|name| *name == function.name))
-}
-
-/// Returns the key of a typical launch, in which no buffer is bound twice.
-pub fn key(arguments: &Arguments, function: &Function, target: &Target) -> LaunchKey {
-    let local_size = [0, 1, 2].map(|dimension| arguments.local_size.get(dimension).copied().unwrap_or(1));
-    LaunchKey::example(function, local_size).changed(|key| {
-        key.binding.distinct = true;
-        key.binding.addresses |= arguments.addresses && target.shaders.addresses;
-    })
-}
-
 /// Returns the output of one stage for a built program.
 fn emit(stage: Emit, arguments: &Arguments, program: &Program, target: &Target) -> LaunchResult<String> {
     let format = match stage {
@@ -242,20 +227,6 @@ fn native_text(stage: Emit, arguments: &Arguments, program: &Program, target: &T
         vectorize::assembly(&program.module, &function.name, &key, target, style, program.sources.as_deref())
     };
     kernels(arguments, program).map(text).collect()
-}
-
-/// Compiles the selected kernels to shaders. Calls `with` for each. Stops at the first error.
-pub fn shaders(
-    arguments: &Arguments,
-    program: &Program,
-    target: &Target,
-    with: &mut dyn FnMut(&Shader) -> LaunchResult<()>,
-) -> LaunchResult<()> {
-    for function in kernels(arguments, program) {
-        let key = key(arguments, function, target);
-        with(&specialise(&program.module, &function.name, &key, target)?)?;
-    }
-    Ok(())
 }
 
 /// Returns the time of each stage, one per line. Empty without `--time`.
