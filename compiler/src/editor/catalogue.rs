@@ -192,7 +192,7 @@ fn type_text(ty: Type, fixed: Option<u8>) -> String {
 fn value_text(element: Element, lanes: Lanes, fixed: Option<u8>) -> String {
     let is_generic = lanes == Lanes::Generic;
     let name = match element {
-        Element::Generic if is_generic => "gentype",
+        Element::Generic if is_generic || fixed.is_some() => "gentype",
         Element::Generic => "gentype_element",
         Element::Signed => "igentype",
         Element::Unsigned => "ugentype",

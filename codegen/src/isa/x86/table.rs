@@ -125,6 +125,7 @@ pub(super) const UNPCKH: Opcode = x("unpckhp", P, M0F, 0x15);
 pub(super) const PERMPS: Opcode = w("permps", P66, M38, 0x16);
 /// Permutes lanes within sixteen bytes, by indices in the last operand.
 pub(super) const PERMILPS: Opcode = w("permilps", P66, M38, 0x0C);
+pub(super) const PBLENDD: Opcode = v("pblendd", P66, M3A, 0x02);
 pub(super) const PERM2F128: Opcode = v("perm2f128", P66, M3A, 0x06);
 pub(super) const BLEND_IMM: Opcode = any("blendps", P66, M3A, 0x0C, VEX | WIG);
 pub(super) const UCOMI: Opcode = x("ucomis", P, M0F, 0x2E).tuple(Tuple::Elem);

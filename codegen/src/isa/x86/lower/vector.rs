@@ -7,7 +7,7 @@ use super::super::inst::{InstBuilder, Opcode, RegMem};
 use super::super::regs::VEC;
 use super::super::table as t;
 use super::context::{Lower, length, wide};
-use crate::vir::{BinOp, Op, Type, UnOp, Value};
+use crate::vir::{BinOp, Elem, Inst, Op, Type, UnOp, Value};
 
 /// The number of set bits of each four-bit number.
 const COUNTS: [u8; 16] = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4];
@@ -65,7 +65,7 @@ impl Lower<'_> {
     /// Counts the leading zeros of 32-bit lanes: converts each lane to a float, whose exponent gives the count. First
     /// clears low bits that could round the number up to the next power of two.
     fn leading_zeros32(&mut self, a: VReg, len: u8) -> VReg {
-        let ty = Type::Vector(crate::vir::Elem::I32, 4 << len);
+        let ty = Type::Vector(Elem::I32, 4 << len);
         let next = self.shift_imm(t::PSRLD_IMM, len, false, a, 1);
         let high = self.v3(t::PANDN, len, false, next, a);
         let float = self.v2(t::CVTDQ2PS, len, false, high);
@@ -79,7 +79,7 @@ impl Lower<'_> {
     }
 
     fn leading_zeros64(&mut self, a: VReg, len: u8) -> VReg {
-        let ty = Type::Vector(crate::vir::Elem::I64, 2 << len);
+        let ty = Type::Vector(Elem::I64, 2 << len);
         let zeros = self.leading_zeros32(a, len);
         let high = self.shift_imm(t::PSRLQ_IMM, len, true, zeros, 32);
         let all = self.splat_source(32, ty);
@@ -109,10 +109,7 @@ impl Lower<'_> {
                 self.multiply64(a, b, len)
             }
             BinOp::MulBytes => self.multiply_bytes(a, b, ty),
-            BinOp::MulHiU | BinOp::MulHiS if !wide => {
-                let (a, b) = (self.reg(a), self.reg(b));
-                self.multiply_high32(op == BinOp::MulHiS, a, b, len)
-            }
+            BinOp::MulHiU | BinOp::MulHiS if !wide => self.multiply_high32(op == BinOp::MulHiS, a, b, len),
             op => self.unsupported(format!("{op:?} of {ty}"), VEC),
         }
     }
@@ -212,15 +209,28 @@ impl Lower<'_> {
     }
 
     /// Computes the high 32 bits of products. Multiplies even and odd lanes separately.
-    fn multiply_high32(&mut self, signed: bool, a: VReg, b: VReg, len: u8) -> VReg {
+    fn multiply_high32(&mut self, signed: bool, a: Value, b: Value, len: u8) -> VReg {
         let product = if signed { t::PMULDQ } else { t::PMULUDQ };
-        let even = self.v3(product, len, true, a, b);
-        let (a, b) = (self.shift_imm(t::PSRLQ_IMM, len, true, a, 32), self.shift_imm(t::PSRLQ_IMM, len, true, b, 32));
-        let odd = self.v3(product, len, true, a, b);
+        let [(a, odd_a), (b, odd_b)] = [a, b].map(|value| {
+            let reg = self.reg(value);
+            // If all lanes are equal, the even lanes are also the odd ones.
+            (reg, if self.has_equal_lanes(value) { reg } else { self.shift_imm(t::PSRLQ_IMM, len, true, reg, 32) })
+        });
+        let (even, odd) = (self.v3(product, len, true, a, b), self.v3(product, len, true, odd_a, odd_b));
         let even = self.shift_imm(t::PSRLQ_IMM, len, true, even, 32);
-        let upper = self.splat_constant(0xFFFF_FFFF_0000_0000, Type::Vector(crate::vir::Elem::I64, 2 << len));
-        let odd = self.v3(t::PAND, len, false, odd, upper);
-        self.v3(t::POR, len, false, even, odd)
+        if !self.avx512() {
+            const ODD_LANES: u8 = 0b1010_1010;
+            return self.v3_imm(t::PBLENDD, len, false, even, odd, ODD_LANES);
+        }
+        const FIRST_OR_BOTH_OTHERS: u8 = 0xF8;
+        let upper = self.splat_constant(0xFFFF_FFFF_0000_0000, Type::Vector(Elem::I64, 2 << len));
+        let to = self.vec();
+        self.push(InstBuilder::new(t::PTERNLOG).len(len).wide(true).tied(even, to).vvvv(odd).rm_reg(upper).imm(FIRST_OR_BOTH_OTHERS));
+        to
+    }
+
+    fn has_equal_lanes(&self, value: Value) -> bool {
+        self.splat_bits(value).is_some() || matches!(self.plan.defs[value.index()], Some(Inst { op: Op::Splat(_), .. }))
     }
 
     fn vector_shift(&mut self, op: BinOp, a: Value, b: Value, ty: Type) -> VReg {
