@@ -331,29 +331,8 @@ impl Checker {
             self.report_race(group, request, &earlier);
         }
         let address = request.address;
-        match site.access {
-            Access::Divide => {
-                if address == 0 {
-                    self.report(site, request, Fault::DivisionByZero);
-                }
-                return address;
-            }
-            Access::NanOperand => {
-                group.operands.push(f64::from_bits(address));
-                return address;
-            }
-            Access::Nan => {
-                let operands = std::mem::take(&mut group.operands);
-                if !operands.iter().any(|operand| operand.is_nan()) {
-                    let component = u8::try_from(address).ok().and_then(|number| number.checked_sub(1));
-                    self.report(site, request, Fault::NanProduced { operands: &operands, component });
-                }
-                return address;
-            }
-            _ => {}
-        }
         if !site.access.accesses_memory() {
-            self.record_event(group, site, request);
+            self.check_value_or_event(group, site, request);
             return address;
         }
         if !self.is_in_bounds(site, request) {
@@ -372,6 +351,28 @@ impl Checker {
         }
         self.record(group, site, request);
         address
+    }
+
+    /// Handles a call that is not an access.
+    fn check_value_or_event(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
+        let AccessRequest { address, base, .. } = request;
+        let component = |number: u64| u8::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        match site.access {
+            Access::Divide if address == 0 => self.report(site, request, Fault::DivisionByZero),
+            Access::Divide => {}
+            Access::NanOperand => group.operands.push(f64::from_bits(address)),
+            Access::Nan => {
+                let operands = std::mem::take(&mut group.operands);
+                if !operands.iter().any(|operand| operand.is_nan()) {
+                    self.report(site, request, Fault::NanProduced { operands: &operands, component: component(address) });
+                }
+            }
+            Access::Conversion { to, signed } => {
+                let value = f64::from_bits(address);
+                self.report(site, request, Fault::ConversionOutOfRange { value, to, signed, component: component(base) });
+            }
+            _ => self.record_event(group, site, request),
+        }
     }
 
     /// Records an access in the shadow memory. Reports loads of uninitialised bytes and data races.

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
-use wgcl_compiler::ir::Space;
+use wgcl_compiler::ir::{Scalar, Space};
 use wgcl_compiler::program::{KernelInfo, Program};
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
@@ -85,6 +85,14 @@ pub(crate) enum Fault<'a> {
         /// The component of a vector operation; `None` for a scalar.
         component: Option<u8>,
     },
+    /// A conversion of a float to an integer that cannot represent the result.
+    ConversionOutOfRange {
+        value: f64,
+        to: Scalar,
+        signed: bool,
+        /// The component of a vector; `None` for a scalar.
+        component: Option<u8>,
+    },
 }
 
 impl Fault<'_> {
@@ -99,6 +107,7 @@ impl Fault<'_> {
             Self::Divergence { .. } => 5,
             Self::DivisionByZero => 6,
             Self::NanProduced { .. } => 7,
+            Self::ConversionOutOfRange { .. } => 8,
         }
     }
 }
@@ -235,8 +244,15 @@ impl Reports {
             }
             Fault::DivisionByZero => format!("integer division by zero, {by}"),
             Fault::NanProduced { operands, component } => {
-                let component = component.map_or_else(String::new, |number| format!(" in component s{number:x}"));
-                format!("NaN produced from {}{component}, {by}", numbers(operands, site.size))
+                format!("NaN produced from {}{}, {by}", numbers(operands, site.size), in_component(component))
+            }
+            Fault::ConversionOutOfRange { value, to, signed, component } => {
+                let (min, max) = to.integer_range(signed);
+                // The shortest text of a float could differ from the exact value that exceeds the range.
+                let is_short = value.fract() == 0.0 && value.abs() < 1e20;
+                let value = if is_short { format!("{value:.0}") } else { number(value, site.size) };
+                let (name, component) = (integer_name(to, signed), in_component(component));
+                format!("conversion of {value}{component} to '{name}', which can represent {min} to {max}, {by}")
             }
         };
         format!("kernel '{kernel}': {what}")
@@ -276,9 +292,33 @@ impl Reports {
     }
 }
 
+fn in_component(component: Option<u8>) -> String {
+    component.map_or_else(String::new, |number| format!(" in component s{number:x}"))
+}
+
+/// The name of an integer type in OpenCL C.
+const fn integer_name(scalar: Scalar, signed: bool) -> &'static str {
+    match (scalar.size(), signed) {
+        (1, true) => "char",
+        (1, false) => "uchar",
+        (2, true) => "short",
+        (2, false) => "ushort",
+        (4, true) => "int",
+        (4, false) => "uint",
+        (_, true) => "long",
+        (_, false) => "ulong",
+    }
+}
+
+/// Formats a number of a type of `size` bytes. Very large and very small numbers have an exponent.
+fn number(number: f64, size: u32) -> String {
+    let text = if size < 8 { format!("{:?}", number as f32) } else { format!("{number:?}") };
+    text.strip_suffix(".0").map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
 /// Lists numbers of a type of `size` bytes: `0, 1 and inf`.
 fn numbers(list: &[f64], size: u32) -> String {
-    let shown: Vec<String> = list.iter().map(|&number| if size < 8 { (number as f32).to_string() } else { number.to_string() }).collect();
+    let shown: Vec<String> = list.iter().map(|&operand| number(operand, size)).collect();
     match shown.as_slice() {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => shown.concat(),
@@ -293,6 +333,6 @@ const fn access_name(access: Access) -> &'static str {
         Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
         Access::Divide => "division",
-        Access::NanOperand | Access::Nan => "operation",
+        Access::NanOperand | Access::Nan | Access::Conversion { .. } => "operation",
     }
 }

@@ -680,6 +680,14 @@ pub enum Op {
         part: Option<u8>,
     },
 
+    /// For instrumented kernels: reports a component of a float whose integral part the integer type `to` cannot
+    /// represent, and a NaN ([`Scalar::convertible_doubles`]).
+    ConversionCheck {
+        value: Value,
+        to: Scalar,
+        signed: bool,
+    },
+
     /// The current value of the device's clock, or with `sub` of the subgroup's clock. The result is two words, the low
     /// word first (`i32x2`).
     Clock {

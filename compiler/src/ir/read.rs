@@ -527,6 +527,16 @@ impl Reader {
                 };
                 Op::NanCheck { values: self.comma_values()?, part }
             }
+            "conversion_check" => {
+                let to = self.next()?;
+                let to = self.scalar_of(&to)?;
+                let signed = match self.next()?.as_str() {
+                    "signed" => true,
+                    "unsigned" => false,
+                    other => return Err(self.error(format!("expected `signed` or `unsigned`, found `{other}`"))),
+                };
+                Op::ConversionCheck { value: self.value()?, to, signed }
+            }
             "clock" => match self.next()?.as_str() {
                 "device" => Op::Clock { sub: false },
                 "sub" => Op::Clock { sub: true },

@@ -28,6 +28,7 @@ impl Op {
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
+            | Self::ConversionCheck { value: a, .. }
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(*a),
             Self::Bin(_, a, b)
@@ -87,6 +88,7 @@ impl Op {
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
+            | Self::ConversionCheck { value: a, .. }
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(a),
             Self::Bin(_, a, b)

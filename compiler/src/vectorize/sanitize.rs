@@ -10,7 +10,8 @@
 //! from control flow, is unknown.
 //!
 //! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
-//! numbers ([`Op::NanCheck`]).
+//! numbers ([`Op::NanCheck`]). If an integer type cannot represent a converted float, the code reports the float
+//! ([`Op::ConversionCheck`]).
 //!
 //! The code also reports events that order accesses: the begin and end of a group, barriers, fences and collective
 //! operations. From these, the check function determines which of two accesses happens before the other, and whether
@@ -25,7 +26,7 @@ use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Cond, Op as VOp, Target,
 use super::abi::LaunchContext;
 use super::private::Place;
 use super::shape::Mode;
-use super::value::{Val, scalar};
+use super::value::{Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
@@ -64,6 +65,12 @@ pub enum Access {
     /// An operation produced a NaN from the operands reported before. The address is 1 plus the component index of a
     /// vector, or 0 for a scalar.
     Nan,
+    /// A conversion of a float to an integer that cannot represent the result. The address is the float as the bits of
+    /// a `double`. The object is 1 plus the component index of a vector, or 0 for a scalar.
+    Conversion {
+        to: Scalar,
+        signed: bool,
+    },
 }
 
 impl Access {
@@ -195,6 +202,7 @@ impl Vectorizer<'_> {
             Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
             Op::Group { sub: false, .. } => self.report_event(Access::Collective, inst.span),
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
+            Op::ConversionCheck { value, to, signed } => self.check_conversion(value, to, signed, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
         }
@@ -265,14 +273,8 @@ impl Vectorizer<'_> {
             self.b.enter(report);
             for &operand in operands {
                 let (ty, mut comps) = (self.ir_ty(operand), self.comps(operand, Mode::Uniform));
-                let of_lane = comps.swap_remove(if comps.len() == 1 { 0 } else { lane });
-                let wide = match ty.scalar() {
-                    Some(Scalar::F64) => smallvec![of_lane],
-                    _ => {
-                        self.cast(CastOp::FToF, Type::Scalar(scalar(ty)), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![of_lane])?
-                    }
-                };
-                let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
+                let wide = self.as_double(scalar(ty), comps.swap_remove(if comps.len() == 1 { 0 } else { lane }))?;
+                let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0]));
                 let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::NanOperand, span) };
                 self.call_check(site, bits, zero);
             }
@@ -284,6 +286,39 @@ impl Vectorizer<'_> {
             self.b.enter(on);
         }
         Ok(())
+    }
+
+    /// Emits the check of a conversion: reports each component that the integer type cannot represent.
+    fn check_conversion(&mut self, value: Value, to: Scalar, signed: bool, span: Span) -> Lowered<()> {
+        let ty = self.ir_ty(value);
+        let (low, high) = to.convertible_doubles(signed);
+        let [low, high] = [low, high].map(|limit| self.number(Scalar::F64, Mode::Uniform, limit.to_bits()));
+        for (lane, float) in (0_u64..).zip(self.comps(value, Mode::Uniform)) {
+            let wide = self.as_double(scalar(ty), float)?;
+            // Both comparisons are false for a NaN.
+            let above = self.compare(CmpOp::FGt, Type::Scalar(Scalar::F64), Mode::Uniform, &wide, &low)[0];
+            let below = self.compare(CmpOp::FLt, Type::Scalar(Scalar::F64), Mode::Uniform, &wide, &high)[0];
+            let converts = self.op(Register::I32, VOp::Bin(VBin::And, above, below));
+            let (report, on) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(converts), Target::new(on, []), Target::new(report, [])));
+            self.b.enter(report);
+            let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0]));
+            let component = self.i64(if ty.lanes() > 1 { lane + 1 } else { 0 });
+            let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::Conversion { to, signed }, span) };
+            self.call_check(site, bits, component);
+            self.jump(on, []);
+            self.b.enter(on);
+        }
+        Ok(())
+    }
+
+    /// Converts a float to a `double`.
+    fn as_double(&mut self, from: Scalar, float: Regs) -> Lowered<Regs> {
+        if from == Scalar::F64 {
+            return Ok(float);
+        }
+        let mut wide = self.cast(CastOp::FToF, Type::Scalar(from), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![float])?;
+        Ok(wide.swap_remove(0))
     }
 
     /// Calls the check function for a new site. `base` is the address of the object. Returns the address to access.

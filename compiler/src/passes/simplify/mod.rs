@@ -68,6 +68,7 @@ impl Purity {
                 | Op::Printf { .. }
                 | Op::Clock { .. }
                 | Op::NanCheck { .. }
+                | Op::ConversionCheck { .. }
                 | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {
