@@ -106,6 +106,30 @@ const WRONG: &[Wrong] = &[
         "load of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (4, 0, 0) of group (0, 0, 0)",
     ),
     wrong(
+        "atomic_on_fresh_buffer",
+        "atomic_inc(fresh + i / 3);",
+        "atomic_inc(fresh + i / 3)",
+        "atomic operation of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (12, 0, 0) of group (1, 0, 0)",
+    ),
+    wrong(
+        "atomic_on_fresh_local_memory",
+        "if (l < 6) m[l] = 0; barrier(CLK_LOCAL_MEM_FENCE); out[i] = atomic_cmpxchg(m + l, 0, 1);",
+        "atomic_cmpxchg(m + l, 0, 1)",
+        "atomic operation of 4 bytes at byte 24 of the local variable 'm', which is uninitialised, by work-item (6, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "atomic_load_of_fresh_buffer",
+        "if (i >= 4 && i < 8) out[i] = atomic_load_explicit((global atomic_int *)fresh + i, memory_order_relaxed, memory_scope_device);",
+        "atomic_load_explicit(",
+        "atomic operation of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (4, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "exchange_on_fresh_buffer",
+        "if (i >= 6 && i < 8) out[i] = atomic_xchg(fresh + i, 3);",
+        "atomic_xchg(fresh + i, 3)",
+        "atomic operation of 4 bytes at byte 24 of argument 'fresh', which is uninitialised, by work-item (6, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
         "only_to_be_read",
         "if (i == 9) given[i] = 3;",
         "given[i] = 3",
@@ -248,6 +272,14 @@ const RIGHT: &str = "
         atomic_inc(counts + get_global_id(0) % 3);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (get_local_id(0) < 4) atomic_add(out + get_local_id(0), counts[get_local_id(0)]);
+        // Atomic stores, and exchanges whose result is not used, initialise memory.
+        local atomic_int fresh[3];
+        if (get_local_id(0) == 0) {
+            atomic_init(fresh, 1);
+            atomic_store_explicit(fresh + 1, 2, memory_order_relaxed, memory_scope_work_group);
+            atomic_xchg((local int *)fresh + 2, 3);
+            for (int k = 0; k < 3; k++) atomic_fetch_add_explicit(fresh + k, 1, memory_order_relaxed, memory_scope_work_group);
+        }
         event_t e = async_work_group_copy(counts, found + 4, 4, 0);
         wait_group_events(1, &e);
         out[8 + get_global_id(0)] = counts[get_local_id(0) % 4];

@@ -346,7 +346,7 @@ impl Checker {
         if site.access.writes() && matches!(&site.object, Object::Argument(index) if is_read_only(index)) {
             self.report(site, request, Fault::ReadOnly);
         }
-        if site.access == Access::Atomic {
+        if site.access.is_atomic() {
             self.synchronise(group, request.local_id);
         }
         self.record(group, site, request);
@@ -383,7 +383,7 @@ impl Checker {
         let is_private = is_own && bytes.start >= running.private;
         let tracked = if is_own { None } else { self.tracked_at(bytes) };
         let was_written = match tracked {
-            _ if site.access != Access::Load => true,
+            _ if !site.access.uses_value() => true,
             _ if is_private => group.shadow.is_written(bytes, |by| (by.group, by.item) == (running.number, request.local_id)),
             _ if is_own => group.shadow.is_written(bytes, |by| by.group == running.number),
             Some((first, initialized)) => initialized.is_initialized(bytes.start - first, bytes.end - first),
@@ -406,7 +406,7 @@ impl Checker {
             item_syncs: progress.syncs,
             group_syncs: self.state.syncs_of(running.number).map_or(u32::MAX, |count| count.load(Ordering::Relaxed)),
             site: request.site as u32,
-            atomic: site.access == Access::Atomic || site.volatile,
+            atomic: site.access.is_atomic() || site.volatile,
         };
         let accessed = AccessedBytes { range: bytes, writes: site.access.writes() };
         let counters = SyncCounters { items: &group.items, groups: &self.state.group_syncs };

@@ -50,8 +50,8 @@ struct FindingId {
     spans: [Span; 2],
     /// Index of the access site, if it has no source location.
     site: Option<usize>,
-    /// `None` for a race, because its two accesses can be found in either order.
-    access: Option<Access>,
+    /// The name of the kind of access. `None` for a race, because its two accesses can be found in either order.
+    access: Option<&'static str>,
     kind: u8,
 }
 
@@ -60,7 +60,7 @@ struct FindingId {
 pub(crate) enum Fault<'a> {
     OutOfBounds,
     Misaligned,
-    /// A load of uninitialised bytes.
+    /// A load or atomic operation that reads uninitialised bytes.
     Uninitialized,
     /// A store to a CL_MEM_READ_ONLY buffer.
     ReadOnly,
@@ -152,7 +152,7 @@ impl FindingId {
             kernel: kernel.to_owned(),
             spans,
             site: (site.span == Span::NONE).then_some(site_index),
-            access: (!matches!(fault, Fault::Race { .. })).then_some(site.access),
+            access: (!matches!(fault, Fault::Race { .. })).then_some(access_name(site.access)),
             kind: fault.kind(),
         }
     }
@@ -329,7 +329,7 @@ const fn access_name(access: Access) -> &'static str {
     match access {
         Access::Load | Access::Copy => "load",
         Access::Store => "store",
-        Access::Atomic => "atomic operation",
+        Access::Atomic | Access::AtomicLoad | Access::AtomicStore => "atomic operation",
         Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
         Access::Divide => "division",

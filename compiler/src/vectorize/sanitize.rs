@@ -20,6 +20,7 @@
 use std::cell::RefCell;
 use std::mem::offset_of;
 
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
@@ -32,7 +33,7 @@ use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::internal::internal;
-use crate::ir::{BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
 
 /// An access to memory, or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,6 +44,9 @@ pub enum Access {
     Store,
     /// A read and write in one atomic operation.
     Atomic,
+    AtomicLoad,
+    /// An atomic store, or an exchange whose result is not used.
+    AtomicStore,
     /// A work-item reaches a barrier. The fields are the address spaces of its fence.
     Barrier {
         local: bool,
@@ -76,12 +80,22 @@ pub enum Access {
 impl Access {
     /// Whether the access or event reads or writes memory. False for all events.
     pub const fn accesses_memory(self) -> bool {
-        matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
+        matches!(self, Self::Load | Self::Copy | Self::Store) || self.is_atomic()
     }
 
     /// Whether the access changes memory. False for events.
     pub const fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Atomic)
+        matches!(self, Self::Store | Self::Atomic | Self::AtomicStore)
+    }
+
+    /// Whether the kernel uses the value that the access reads. False for copies, because programs copy structures of
+    /// which only some members have a value.
+    pub const fn uses_value(self) -> bool {
+        matches!(self, Self::Load | Self::Atomic | Self::AtomicLoad)
+    }
+
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::Atomic | Self::AtomicLoad | Self::AtomicStore)
     }
 }
 
@@ -123,6 +137,8 @@ impl AccessSite {
 /// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
+    /// All operands of instructions.
+    operands: FxHashSet<Value>,
     /// All sites, of the kernel and of the functions that it calls.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
@@ -130,7 +146,15 @@ pub(super) struct Sanitizer<'a> {
 impl<'a> Sanitizer<'a> {
     /// Creates the state for a function. Its sites are appended to `sites`.
     pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<AccessSite>>) -> Self {
-        Self { addresses: Addresses::of(function, &function.body), sites }
+        let mut operands = FxHashSet::default();
+        function.body.walk(&mut |inst| inst.op.for_each_operand(|operand| _ = operands.insert(operand)));
+        Self { addresses: Addresses::of(function, &function.body), operands, sites }
+    }
+
+    /// The kind of an access of an instruction.
+    fn kind_of(&self, access: Access, inst: &Inst) -> Access {
+        let is_exchange = matches!(inst.op, Op::Atomic { op: AtomicOp::Xchg, .. });
+        if is_exchange && !inst.results.iter().any(|result| self.operands.contains(result)) { Access::AtomicStore } else { access }
     }
 }
 
@@ -174,9 +198,15 @@ pub(super) fn accesses_of(function: &Function, inst: &Inst) -> SmallVec<[MemoryA
             ]
         }
         Op::Zero { dst, size, align } => smallvec![MemoryAccess::non_volatile(dst, Access::Store, size, align)],
-        Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
-            smallvec![MemoryAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())]
+        Op::Atomic { op, ptr, ty, .. } => {
+            let access = match op {
+                AtomicOp::Load => Access::AtomicLoad,
+                AtomicOp::Store => Access::AtomicStore,
+                _ => Access::Atomic,
+            };
+            smallvec![MemoryAccess::non_volatile(ptr, access, ty.size(), ty.size())]
         }
+        Op::CmpXchg { ptr, ty, .. } => smallvec![MemoryAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())],
         _ => SmallVec::new(),
     }
 }
@@ -194,6 +224,7 @@ impl Vectorizer<'_> {
             let root = self.sanitizer.as_ref().and_then(|checks| checks.addresses.root(pointer));
             let (object, base) = self.object(root)?;
             let MemoryAccess { access, size, align, volatile, .. } = checked;
+            let access = self.sanitizer.as_ref().map_or(access, |checks| checks.kind_of(access, inst));
             let checked = self.call_check(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
         }
