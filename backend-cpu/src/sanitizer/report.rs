@@ -46,11 +46,11 @@ struct Argument {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct FindingId {
     kernel: String,
-    /// The source location. For a race, the locations of both accesses, in source order.
+    /// The source location. For two conflicting accesses, the locations of both, in source order.
     spans: [Span; 2],
     /// Index of the access site, if it has no source location.
     site: Option<usize>,
-    /// The name of the kind of access. `None` for a race, because its two accesses can be found in either order.
+    /// The name of the kind of access. `None` for two conflicting accesses, which can be found in either order.
     access: Option<&'static str>,
     kind: u8,
 }
@@ -71,6 +71,13 @@ pub(crate) enum Fault<'a> {
         item: [u64; 3],
         /// The group of the other work-item; `None` for the same group.
         group: Option<[u32; 3]>,
+    },
+    /// An access to bytes of an asynchronous copy by a work-item that has begun the copy and not waited for its event.
+    UnfinishedCopy {
+        other: &'a AccessSite,
+        /// The work-item of the same group that accesses the bytes, if `other` is its access and the finding is the
+        /// copy. `None` if `other` is the copy.
+        item: Option<[u64; 3]>,
     },
     /// A barrier that some work-items of the group did not reach.
     Divergence {
@@ -108,6 +115,15 @@ impl Fault<'_> {
             Self::DivisionByZero => 6,
             Self::NanProduced { .. } => 7,
             Self::ConversionOutOfRange { .. } => 8,
+            Self::UnfinishedCopy { .. } => 9,
+        }
+    }
+
+    /// The other one of two conflicting accesses.
+    const fn other(&self) -> Option<&AccessSite> {
+        match self {
+            Self::Race { other, .. } | Self::UnfinishedCopy { other, .. } => Some(other),
+            _ => None,
         }
     }
 }
@@ -144,7 +160,7 @@ impl FindingId {
     fn of(finding: &Finding<'_>) -> Self {
         let Finding { kernel, site, site_index, fault, .. } = *finding;
         let mut spans = [site.span; 2];
-        if let Fault::Race { other, .. } = fault {
+        if let Some(other) = fault.other() {
             spans[1] = other.span;
             spans.sort_unstable();
         }
@@ -152,7 +168,7 @@ impl FindingId {
             kernel: kernel.to_owned(),
             spans,
             site: (site.span == Span::NONE).then_some(site_index),
-            access: (!matches!(fault, Fault::Race { .. })).then_some(access_name(site.access)),
+            access: fault.other().is_none().then_some(access_name(site.access)),
             kind: fault.kind(),
         }
     }
@@ -176,11 +192,14 @@ impl Reports {
         if self.reported.lock().insert(FindingId::of(finding)) {
             sanitizer_summary::count_finding();
             let mut diagnostic = Diagnostic::error(finding.site.span, &message);
-            if let Fault::Race { other, group, .. } = finding.fault {
-                let barrier = if group.is_none() { self.barrier(finding, other) } else { None };
-                let remedy = barrier.map(|barrier| format!("; {barrier}")).unwrap_or_default();
-                diagnostic = diagnostic
-                    .with_note(other.span, format!("the other access ({}) is at this position{remedy}", access_name(other.access)));
+            if let Some(other) = finding.fault.other() {
+                let remedy = self.remedy(finding, other).map(|remedy| format!("; {remedy}")).unwrap_or_default();
+                let which = match finding.fault {
+                    Fault::UnfinishedCopy { item: None, .. } => "copy",
+                    _ => "other access",
+                };
+                diagnostic =
+                    diagnostic.with_note(other.span, format!("the {which} ({}) is at this position{remedy}", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
                 Some(sources) => render_one(sources, &diagnostic, false),
@@ -192,21 +211,27 @@ impl Reports {
         message
     }
 
-    /// Suggests a barrier between two accesses of one work-group. `None` if the accesses are on one line, or in
-    /// different files.
-    fn barrier(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
+    /// Suggests a barrier or a wait between two accesses of one work-group. `None` if the accesses are of different
+    /// groups, on one line, or in different files.
+    fn remedy(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
+        if matches!(finding.fault, Fault::Race { group: Some(_), .. }) {
+            return None;
+        }
         let sources = self.origin.get()?.sources.as_ref()?;
         let [one, two] = [finding.site.span, other.span].map(|span| sources.locate(span));
         let (one, two) = (one?, two?);
         if one.file != two.file || one.line == two.line {
             return None;
         }
+        let (first, last) = (one.line.min(two.line), one.line.max(two.line));
+        if matches!(finding.fault, Fault::UnfinishedCopy { .. }) {
+            return Some(format!("wait_group_events between line {first} and line {last} completes the copy"));
+        }
         let fence = match self.space(finding) {
             Some(Space::Local) => "CLK_LOCAL_MEM_FENCE",
             Some(Space::Global) => "CLK_GLOBAL_MEM_FENCE",
             _ => "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
         };
-        let (first, last) = (one.line.min(two.line), one.line.max(two.line));
         Some(format!("a barrier({fence}) between line {first} and line {last} orders them"))
     }
 
@@ -237,6 +262,16 @@ impl Reports {
             Fault::Race { item, group, .. } => {
                 let of = group.map_or_else(|| "the same group".to_owned(), |group| format!("group {}", tuple(group)));
                 format!("{}, {by}: a data race with work-item {} of {of}", access(), tuple(item))
+            }
+            Fault::UnfinishedCopy { item: None, .. } => {
+                format!("{}, {by}: the asynchronous copy of these bytes is not complete", access())
+            }
+            Fault::UnfinishedCopy { item: Some(item), .. } => {
+                let item = tuple(item);
+                format!(
+                    "{}, {by}: an asynchronous copy; work-item {item} of the same group accesses the bytes before the copy is complete",
+                    access()
+                )
             }
             Fault::Divergence { arrived, of } => {
                 let (group, item) = (tuple(group), tuple(item));
@@ -332,6 +367,7 @@ const fn access_name(access: Access) -> &'static str {
         Access::Atomic | Access::AtomicLoad | Access::AtomicStore => "atomic operation",
         Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
+        Access::CopyBegin | Access::CopyEnd | Access::CopyWait => "asynchronous copy",
         Access::Divide => "division",
         Access::NanOperand | Access::Nan | Access::Conversion { .. } => "operation",
     }

@@ -378,7 +378,16 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     }
     let inlining = Inlining::default();
     let inlining = if Options::get().inline.as_deref() == Some("0") { inlining.keeping_all() } else { inlining };
-    Target { language, shaders, inlining, native: false, value_checks: ValueChecks::NONE, zeroed: Zeroed::default() }.with_extensions()
+    Target {
+        language,
+        shaders,
+        inlining,
+        native: false,
+        value_checks: ValueChecks::NONE,
+        marks_async_copies: false,
+        zeroed: Zeroed::default(),
+    }
+    .with_extensions()
 }
 
 #[cfg(test)]

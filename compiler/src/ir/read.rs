@@ -537,6 +537,9 @@ impl Reader {
                 };
                 Op::ConversionCheck { value: self.value()?, to, signed }
             }
+            "async_copy_begin" => Op::AsyncCopyBegin(self.value()?),
+            "async_copy_end" => Op::AsyncCopyEnd,
+            "async_copy_wait" => Op::AsyncCopyWait(self.value()?),
             "clock" => match self.next()?.as_str() {
                 "device" => Op::Clock { sub: false },
                 "sub" => Op::Clock { sub: true },

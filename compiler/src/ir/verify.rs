@@ -508,6 +508,15 @@ impl<'a> Verifier<'a> {
                 require(to.is_int(), || format!("{to} is not an integer"))?;
                 return Ok(None);
             }
+            Op::AsyncCopyBegin(event) => {
+                self.is(*event, Type::I32)?;
+                Type::I32
+            }
+            Op::AsyncCopyEnd => return Ok(None),
+            Op::AsyncCopyWait(event) => {
+                self.is(*event, Type::I32)?;
+                return Ok(None);
+            }
             Op::Group { sub, op, args } => return self.group(*sub, *op, args),
             Op::Image { call, args } => return self.image(*call, args),
             Op::ImageWord { image, .. } => {

@@ -17,6 +17,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::AsyncCopyEnd
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
@@ -29,6 +30,8 @@ impl Op {
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
             | Self::ConversionCheck { value: a, .. }
+            | Self::AsyncCopyBegin(a)
+            | Self::AsyncCopyWait(a)
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(*a),
             Self::Bin(_, a, b)
@@ -77,6 +80,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::AsyncCopyEnd
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
@@ -89,6 +93,8 @@ impl Op {
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
             | Self::ConversionCheck { value: a, .. }
+            | Self::AsyncCopyBegin(a)
+            | Self::AsyncCopyWait(a)
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(a),
             Self::Bin(_, a, b)

@@ -55,7 +55,8 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
     };
     let source = Source { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Source::default() };
     // The instructions of the module have checks of values, so the library needs none.
-    let target = &Target { value_checks: ValueChecks::NONE, ..target.clone() };
+    // SPIR-V modules do not report waits.
+    let target = &Target { value_checks: ValueChecks::NONE, marks_async_copies: false, ..target.clone() };
     let mut front = FrontEnd::new(&source, &options, target);
     let made = front.check().and_then(|checked| {
         let lowered = lower_unit(&checked, &options, target);

@@ -33,6 +33,8 @@ pub struct Target {
     pub native: bool,
     /// The checks of values that kernels contain.
     pub value_checks: ValueChecks,
+    /// Whether kernels report where asynchronous copies begin and end ([`crate::ir::Op::AsyncCopyBegin`]).
+    pub marks_async_copies: bool,
     /// Memory that is zeroed before a kernel starts. The context of a program requests this (cl_khr_initialize_memory).
     /// It is not a property of the device.
     pub zeroed: Zeroed,

@@ -100,8 +100,16 @@ impl Target {
             costs: Costs::default(),
             defects: Defects::default(),
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, value_checks: ValueChecks::NONE, zeroed: Zeroed::default() }
-            .with_extensions()
+        Self {
+            language,
+            shaders,
+            inlining: Inlining::default(),
+            native: false,
+            value_checks: ValueChecks::NONE,
+            marks_async_copies: false,
+            zeroed: Zeroed::default(),
+        }
+        .with_extensions()
     }
 
     /// Returns the profile of the host's CPU with wgcl's code generator. Pointers are addresses, and atomics and fences

@@ -13,8 +13,8 @@
 //! numbers ([`Op::NanCheck`]). If an integer type cannot represent a converted float, the code reports the float
 //! ([`Op::ConversionCheck`]).
 //!
-//! The code also reports events that order accesses: the begin and end of a group, barriers, fences and collective
-//! operations. From these, the check function determines which of two accesses happens before the other, and whether
+//! The code also reports events that order accesses: the begin and end of a group, barriers, fences, collective
+//! operations and asynchronous copies. From these, the check function determines which of two accesses happens before the other, and whether
 //! all work-items reach a barrier. It also receives the divisors of integer divisions.
 
 use std::cell::RefCell;
@@ -75,6 +75,12 @@ pub enum Access {
         to: Scalar,
         signed: bool,
     },
+    /// A work-item begins an asynchronous copy. The address is the event or 0, and the answer is the event.
+    CopyBegin,
+    /// A work-item has copied its part of an asynchronous copy.
+    CopyEnd,
+    /// A work-item waits for the asynchronous copies with an event. The address is the event.
+    CopyWait,
 }
 
 impl Access {
@@ -233,6 +239,13 @@ impl Vectorizer<'_> {
             Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
             Op::Group { sub: false, .. } => self.report_event(Access::Collective, inst.span),
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
+            Op::AsyncCopyBegin(event) => {
+                let event = self.report_copy(Access::CopyBegin, event, inst.span);
+                let event = self.op(Register::I32, VOp::Cast(VCast::Trunc, event));
+                inst.results.iter().for_each(|&result| self.define(result, Val::Uniform(smallvec![event])));
+            }
+            Op::AsyncCopyEnd => self.report_event(Access::CopyEnd, inst.span),
+            Op::AsyncCopyWait(event) => _ = self.report_copy(Access::CopyWait, event, inst.span),
             Op::ConversionCheck { value, to, signed } => self.check_conversion(value, to, signed, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
@@ -273,6 +286,13 @@ impl Vectorizer<'_> {
     fn report_event(&mut self, access: Access, span: Span) {
         let zero = self.i64(0);
         self.call_check(AccessSite::of(access, span), zero, zero);
+    }
+
+    /// Reports the begin of a copy, or a wait. Returns the answer of the check function.
+    fn report_copy(&mut self, access: Access, event: Value, span: Span) -> V {
+        let (event, zero) = (self.first(event), self.i64(0));
+        let event = self.op(Register::I64, VOp::Cast(VCast::ZExt, event));
+        self.call_check(AccessSite::of(access, span), event, zero)
     }
 
     fn check_divisor(&mut self, divisor: Value, span: Span) {

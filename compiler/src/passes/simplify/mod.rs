@@ -69,6 +69,9 @@ impl Purity {
                 | Op::Clock { .. }
                 | Op::NanCheck { .. }
                 | Op::ConversionCheck { .. }
+                | Op::AsyncCopyBegin(_)
+                | Op::AsyncCopyEnd
+                | Op::AsyncCopyWait(_)
                 | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {
