@@ -62,7 +62,7 @@ impl Options {
 
     /// Whether the kernel sanitizer is enabled.
     pub fn is_checked(&self) -> bool {
-        ["1", "fatal", "nan"].into_iter().any(|word| self.check_contains(word))
+        ["1", "fatal", "nan", "convert"].into_iter().any(|word| self.check_contains(word))
     }
 
     /// Whether every error that the sanitizer reports fails the launch.
@@ -73,6 +73,11 @@ impl Options {
     /// Whether the sanitizer reports operations that create a NaN from operands that are not NaN.
     pub fn checks_nans(&self) -> bool {
         self.check_contains("nan")
+    }
+
+    /// Whether the sanitizer reports conversions of floats to integers that cannot represent the result.
+    pub fn checks_conversions(&self) -> bool {
+        self.check_contains("convert")
     }
 
     fn check_contains(&self, word: &str) -> bool {

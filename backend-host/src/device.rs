@@ -12,7 +12,7 @@ use wgcl_api::cache::Key;
 use wgcl_api::options::Options;
 use wgcl_api::types::process::PerProcess;
 use wgcl_compiler::ir;
-use wgcl_compiler::target::{AtomicOrder, Target};
+use wgcl_compiler::target::{AtomicOrder, Target, ValueChecks};
 use wgcl_runtime::host;
 
 use crate::engine::{self, Task, now};
@@ -76,7 +76,7 @@ fn target() -> Target {
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);
-        target.nan_checks = Options::get().checks_nans();
+        target.value_checks = ValueChecks { nans: Options::get().checks_nans(), conversions: Options::get().checks_conversions() };
         target.language.extension_changes = Options::get().extension_changes();
     })
 }

@@ -11,7 +11,7 @@ use std::ptr::null;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::ffi::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_SUCCESS, cl_event, cl_int};
-use common::objects::{Context, Queue};
+use common::objects::{Context, Kernel, Queue};
 use common::target;
 
 const CL_OUT_OF_RESOURCES: cl_int = -5;
@@ -87,6 +87,42 @@ const WRONG: &[Wrong] = &[
         ["out[1] = 50", "atomic_inc"],
         "store of 4 bytes at byte 4 of argument 'out', by work-item (7, 0, 0) of group (0, 0, 0): a data race with work-item (6, 0, 0) of the same group",
     ),
+    race(
+        "copy_without_wait",
+        "event_t e = async_work_group_copy(m, given, 8, 0); out[i] = m[l]; wait_group_events(1, &e);",
+        ["m[l];", "async_work_group_copy(m, given, 8, 0)"],
+        "load of 4 bytes at byte 0 of the local variable 'm', by work-item (0, 0, 0) of group (0, 0, 0): the asynchronous copy of these bytes is not complete",
+    ),
+    race(
+        "barrier_instead_of_wait",
+        "event_t e = async_work_group_copy(m, given, 8, 0); barrier(CLK_LOCAL_MEM_FENCE); m[l ^ 3] = i; wait_group_events(1, &e);",
+        ["m[l ^ 3] = i", "async_work_group_copy(m, given, 8, 0)"],
+        "store of 4 bytes at byte 12 of the local variable 'm', by work-item (0, 0, 0) of group (0, 0, 0): the asynchronous copy of these bytes is not complete",
+    ),
+    race(
+        "wait_for_another_copy",
+        "event_t e[2]; for (int k = 0; k < 2; k++) e[k] = async_work_group_copy(m + k * 4, given, 4, 0); wait_group_events(1, e); out[i] = m[l];",
+        ["m[l];", "async_work_group_copy(m + k * 4, given, 4, 0)"],
+        "load of 4 bytes at byte 16 of the local variable 'm', by work-item (4, 0, 0) of group (0, 0, 0): the asynchronous copy of these bytes is not complete",
+    ),
+    race(
+        "bytes_of_another_work_item",
+        "m[l] = 0; barrier(CLK_LOCAL_MEM_FENCE); event_t e = async_work_group_strided_copy(m, given, 8, 2, 0); out[i] = m[7 - l]; wait_group_events(1, &e);",
+        ["async_work_group_strided_copy(m, given, 8, 2, 0)", "m[7 - l]"],
+        "store of 4 bytes at byte 16 of the local variable 'm', by work-item (4, 0, 0) of group (0, 0, 0): an asynchronous copy; work-item (3, 0, 0) of the same group accesses the bytes before the copy is complete",
+    ),
+    race(
+        "source_changes",
+        "m[l] = i; barrier(CLK_LOCAL_MEM_FENCE); event_t e = async_work_group_copy(out + get_group_id(0) * 8, m, 8, 0); m[l] = 7 + i; wait_group_events(1, &e);",
+        ["m[l] = 7 + i", "async_work_group_copy(out"],
+        "store of 4 bytes at byte 0 of the local variable 'm', by work-item (0, 0, 0) of group (0, 0, 0): the asynchronous copy of these bytes is not complete",
+    ),
+    race(
+        "barrier_before_a_copy",
+        "m[7 - l] = i; event_t e = async_work_group_copy(m, given, 8, 0); wait_group_events(1, &e); out[i] = m[l];",
+        ["m[7 - l] = i", "async_work_group_copy(m, given, 8, 0)"],
+        "store of 4 bytes at byte 12 of the local variable 'm', by work-item (4, 0, 0) of group (0, 0, 0): a data race with work-item (3, 0, 0) of the same group",
+    ),
     wrong(
         "local_as_it_was",
         "if (l < 7) m[l] = i; barrier(CLK_LOCAL_MEM_FENCE); out[i] = m[l];",
@@ -104,6 +140,30 @@ const WRONG: &[Wrong] = &[
         "out[i] = i < 8 ? fresh[i] : i;",
         "fresh[i]",
         "load of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (4, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "atomic_on_fresh_buffer",
+        "atomic_inc(fresh + i / 3);",
+        "atomic_inc(fresh + i / 3)",
+        "atomic operation of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (12, 0, 0) of group (1, 0, 0)",
+    ),
+    wrong(
+        "atomic_on_fresh_local_memory",
+        "if (l < 6) m[l] = 0; barrier(CLK_LOCAL_MEM_FENCE); out[i] = atomic_cmpxchg(m + l, 0, 1);",
+        "atomic_cmpxchg(m + l, 0, 1)",
+        "atomic operation of 4 bytes at byte 24 of the local variable 'm', which is uninitialised, by work-item (6, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "atomic_load_of_fresh_buffer",
+        "if (i >= 4 && i < 8) out[i] = atomic_load_explicit((global atomic_int *)fresh + i, memory_order_relaxed, memory_scope_device);",
+        "atomic_load_explicit(",
+        "atomic operation of 4 bytes at byte 16 of argument 'fresh', which is uninitialised, by work-item (4, 0, 0) of group (0, 0, 0)",
+    ),
+    wrong(
+        "exchange_on_fresh_buffer",
+        "if (i >= 6 && i < 8) out[i] = atomic_xchg(fresh + i, 3);",
+        "atomic_xchg(fresh + i, 3)",
+        "atomic operation of 4 bytes at byte 24 of argument 'fresh', which is uninitialised, by work-item (6, 0, 0) of group (0, 0, 0)",
     ),
     wrong(
         "only_to_be_read",
@@ -240,6 +300,30 @@ const RIGHT: &str = "
         ((global char *)out)[4 * i] = 1; ((global char *)out)[4 * i + 1] = 2; ((global short *)out)[2 * i + 1] = 3;
         out[i] += p[i % 4] + b.i + b.t + (i ? 100 / i : 0);
     }
+    kernel void copies(global int *out, global int *in) {
+        local int a[2][8], b[4], c[8];
+        int l = get_local_id(0), sum = 0;
+        event_t e[2], strided = 0;
+        e[0] = async_work_group_copy(a[0], in, 8, 0);
+        for (int k = 0; k < 3; k++) {
+            if (k < 2) e[(k + 1) % 2] = async_work_group_copy(a[(k + 1) % 2], in + 8 * (k + 1), 8, 0);
+            wait_group_events(1, e + k % 2);
+            sum += a[k % 2][7 - l];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        // Two copies with one event. Other bytes of the source may be changed, and those of the copy may be read.
+        strided = async_work_group_strided_copy(b, in, 4, 2, 0);
+        strided = async_work_group_copy(c, in, 8, strided);
+        if (l < 4) in[8 + l] = in[2 * l];
+        wait_group_events(1, &strided);
+        c[l] += b[l % 4];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[l] = sum + c[7 - l];
+        barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+        e[0] = async_work_group_strided_copy(out + 8, c, 8, 2, 0);
+        out[9 + 2 * l] = l;
+        wait_group_events(1, e);
+    }
     kernel void shared(global int *out, global int *found) {
         if (get_global_id(0) & 1) found[0] = 1;
         local int counts[4];
@@ -248,6 +332,14 @@ const RIGHT: &str = "
         atomic_inc(counts + get_global_id(0) % 3);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (get_local_id(0) < 4) atomic_add(out + get_local_id(0), counts[get_local_id(0)]);
+        // Atomic stores, and exchanges whose result is not used, initialise memory.
+        local atomic_int fresh[3];
+        if (get_local_id(0) == 0) {
+            atomic_init(fresh, 1);
+            atomic_store_explicit(fresh + 1, 2, memory_order_relaxed, memory_scope_work_group);
+            atomic_xchg((local int *)fresh + 2, 3);
+            for (int k = 0; k < 3; k++) atomic_fetch_add_explicit(fresh + k, 1, memory_order_relaxed, memory_scope_work_group);
+        }
         event_t e = async_work_group_copy(counts, found + 4, 4, 0);
         wait_group_events(1, &e);
         out[8 + get_global_id(0)] = counts[get_local_id(0) % 4];
@@ -277,6 +369,21 @@ fn run_right(context: &Context, queue: &Queue) {
     assert_eq!(queue.launch(&shared, &[16], Some(&[8])), CL_SUCCESS);
     assert_eq!(queue.read::<u32>(&out, 24)[..12], [6, 5, 5, 0, 0, 0, 0, 0, 5, 6, 7, 8]);
     assert_eq!(target().cl.clFinish(queue.0), CL_SUCCESS);
+    run_right_copies(context, queue, &program.kernel("copies"));
+}
+
+fn run_right_copies(context: &Context, queue: &Queue, copies: &Kernel) {
+    let (out, given) = (context.buffer(128), context.buffer(128));
+    copies.set_mem(0, &out);
+    copies.set_mem(1, &given);
+    queue.write(&given, &std::array::from_fn::<u32, 32, _>(|index| index as u32));
+    assert_eq!(queue.launch(copies, &[8], Some(&[8])), CL_SUCCESS);
+    let words = queue.read::<u32>(&out, 24);
+    // Elements 7 - l of three blocks of 8 words, and `c[7 - l]`, which is its index and an element of `b`.
+    let c: Vec<u32> = (0..8).map(|index| index + 2 * (index % 4)).collect();
+    let expected: Vec<u32> = (0..8).map(|l| 3 * (7 - l) + 24 + c[7 - l as usize]).collect();
+    assert_eq!(words[..8], expected);
+    assert_eq!(words[8..24].iter().copied().step_by(2).collect::<Vec<_>>(), c);
 }
 
 static CALLED: AtomicBool = AtomicBool::new(false);
@@ -394,7 +501,7 @@ fn errors_of_kernels_are_reported() {
     for wrong in WRONG {
         let column = |part: &str| wrong.statement.find(part).expect("a part of the line") + 1;
         let mut expected = vec![format!("<source>:3:{}: error: kernel '{}': {}", column(wrong.at), wrong.name, wrong.message)];
-        expected.extend(wrong.other.map(|other| format!("<source>:3:{}: note: the other ", column(other))));
+        expected.extend(wrong.other.map(|other| format!("<source>:3:{}: note: the ", column(other))));
         let report = of(&text, wrong.name);
         let lines: Vec<&str> = report.lines().filter(|line| line.starts_with("<source>")).collect();
         let fits = lines.len() == expected.len() && lines.iter().zip(&expected).all(|(line, expected)| line.starts_with(expected.as_str()));

@@ -140,10 +140,12 @@ pub enum Check {
 /// The checks of the kernel sanitizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Checked {
-    /// All checks except for NaNs
+    /// All checks except for those of values
     Accesses,
     /// As `accesses`, and NaNs that result from operands that are not NaN
     Nan,
+    /// As `accesses`, and conversions of floats to integers that cannot represent the result
+    Convert,
 }
 
 /// The format of diagnostics.
@@ -345,7 +347,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "ULP", default_value_t = 0.0, requires = "compare")]
     pub within: f64,
     /// Run the kernel with the kernel sanitizer on wgcl's CPU device; `nan` also reports NaNs that result from operands
-    /// that are not NaN
+    /// that are not NaN, and `convert` conversions to integers that are out of range
     #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
     pub check: Option<Checked>,
     /// Launch the kernel N more times and print the median time; each launch reads the output of the previous one

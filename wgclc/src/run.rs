@@ -49,7 +49,11 @@ const CHILD: &str = "WGCLC_CHILD";
 fn in_child(arguments: &RunArguments) -> ExitCode {
     let names = [&arguments.device, &arguments.compare];
     let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
-    let checks = if arguments.check == Some(Checked::Nan) { "fatal,nan" } else { "fatal" };
+    let checks = match arguments.check {
+        Some(Checked::Nan) => "fatal,nan",
+        Some(Checked::Convert) => "fatal,convert",
+        Some(Checked::Accesses) | None => "fatal",
+    };
     let wanted = [("WGCL_CHECK", checks, arguments.check.is_some()), ("WGCL_INTERPRETER", "1", interpreter)];
     let missing = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none());
     let variables = missing.map(|(name, value, _)| (name, value)).chain([(CHILD, "1")]);

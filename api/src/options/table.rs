@@ -151,13 +151,14 @@ pub const TABLE: &[OptionInfo] = &[
     },
     OptionInfo {
         name: "WGCL_CHECK",
-        kind: Kind::Words(&["1", "fatal", "nan"]),
+        kind: Kind::Words(&["1", "fatal", "nan", "convert"]),
         audience: Audience::User,
         default: "0",
         doc: "Each of the words enables the kernel sanitizer on the CPU device. The sanitizer reports errors on standard \
               error, with the source line. It finds out-of-bounds and misaligned accesses, uninitialised reads, \
               writes to read-only buffers, data races, divergent barriers and division by zero. `nan` also reports \
-              operations that create a NaN. `fatal` fails the launch on any error. Kernels are much slower, and the \
+              operations that create a NaN, and `convert` conversions of floats to integers that are out of range. \
+              `fatal` fails the launch on any error. Kernels are much slower, and the \
               cache is not used. On every device, wgcl also warns about undefined uses of the API and reports objects \
               that were not released.",
     },

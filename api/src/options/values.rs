@@ -104,6 +104,7 @@ mod tests {
     fn lists_keep_the_accepted_words() {
         assert_eq!(read("WGCL_CHECK", "true"), (Some("1".to_owned()), 0));
         assert_eq!(read("WGCL_CHECK", "fatal, nan"), (Some("fatal,nan".to_owned()), 0));
+        assert_eq!(read("WGCL_CHECK", "fatal,convert"), (Some("fatal,convert".to_owned()), 0));
         assert_eq!(read("WGCL_CHECK", "fatl,nan"), (Some("nan".to_owned()), 1));
         assert_eq!(read("WGCL_CHECK", "off"), (None, 0));
         assert_eq!(read("WGCL_EMULATE", "fp64,int65"), (Some("fp64".to_owned()), 1));

@@ -22,7 +22,7 @@ use wgcl_api::types::affinity::Division;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_codegen::Isa;
 use wgcl_compiler::ir;
-use wgcl_compiler::target::Target;
+use wgcl_compiler::target::{Target, ValueChecks};
 use wgcl_compiler::vectorize::{Style, subgroup_size, subgroup_sizes};
 use wgcl_runtime::{PrefetchedProgram, Program};
 
@@ -99,7 +99,9 @@ impl CpuDevice {
         let sizes = subgroup_sizes(cpu.style);
         let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
         let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
-        let target = Target { nan_checks: cpu.style.checked && Options::get().checks_nans(), ..target };
+        let (nans, conversions) = (Options::get().checks_nans(), Options::get().checks_conversions());
+        let value_checks = if cpu.style.checked { ValueChecks { nans, conversions } } else { ValueChecks::NONE };
+        let target = Target { value_checks, marks_async_copies: cpu.style.checked, ..target };
         let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
         let target = if Options::get().inline.as_deref() == Some("0") {
             Target { inlining: target.inlining.keeping_all(), ..target }

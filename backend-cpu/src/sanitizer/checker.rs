@@ -26,7 +26,7 @@ use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 use super::happens_before::{BarrierDivergence, GroupState, PossibleRace, RunningGroup, SyncCounters, with_current_group};
 use super::report::{Fault, Finding, NULL_END, Reports};
 use super::request::AccessRequest;
-use super::shadow_memory::{AccessRecord, AccessedBytes, SharedShadow};
+use super::shadow_memory::{AccessRecord, AccessedBytes, Conflict, SharedShadow};
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
 use crate::memory::initialized::InitializedBytes;
@@ -325,35 +325,17 @@ impl Checker {
     }
 
     fn check(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) -> u64 {
-        if let Some(PossibleRace { request, earlier, bytes }) = group.possible_race.take()
+        if let Some(PossibleRace { request, earlier, conflict, bytes }) = group.possible_race.take()
             && bytes_at(AddressRange { start: request.address, end: request.address + bytes.len() as u64 }) != bytes
         {
-            self.report_race(group, request, &earlier);
+            self.report_conflict(group, request, &earlier, conflict);
         }
         let address = request.address;
-        match site.access {
-            Access::Divide => {
-                if address == 0 {
-                    self.report(site, request, Fault::DivisionByZero);
-                }
-                return address;
-            }
-            Access::NanOperand => {
-                group.operands.push(f64::from_bits(address));
-                return address;
-            }
-            Access::Nan => {
-                let operands = std::mem::take(&mut group.operands);
-                if !operands.iter().any(|operand| operand.is_nan()) {
-                    let component = u8::try_from(address).ok().and_then(|number| number.checked_sub(1));
-                    self.report(site, request, Fault::NanProduced { operands: &operands, component });
-                }
-                return address;
-            }
-            _ => {}
+        if site.access == Access::CopyBegin {
+            return group.begin_copy(request.local_id, address as u32).into();
         }
         if !site.access.accesses_memory() {
-            self.record_event(group, site, request);
+            self.check_value_or_event(group, site, request);
             return address;
         }
         if !self.is_in_bounds(site, request) {
@@ -367,11 +349,35 @@ impl Checker {
         if site.access.writes() && matches!(&site.object, Object::Argument(index) if is_read_only(index)) {
             self.report(site, request, Fault::ReadOnly);
         }
-        if site.access == Access::Atomic {
+        if site.access.is_atomic() {
             self.synchronise(group, request.local_id);
         }
         self.record(group, site, request);
         address
+    }
+
+    /// Handles a call that is not an access.
+    fn check_value_or_event(&self, group: &mut GroupState, site: &AccessSite, request: AccessRequest) {
+        let AccessRequest { address, base, .. } = request;
+        let component = |number: u64| u8::try_from(number).ok().and_then(|number| number.checked_sub(1));
+        match site.access {
+            Access::Divide if address == 0 => self.report(site, request, Fault::DivisionByZero),
+            Access::Divide => {}
+            Access::NanOperand => group.operands.push(f64::from_bits(address)),
+            Access::Nan => {
+                let operands = std::mem::take(&mut group.operands);
+                if !operands.iter().any(|operand| operand.is_nan()) {
+                    self.report(site, request, Fault::NanProduced { operands: &operands, component: component(address) });
+                }
+            }
+            Access::Conversion { to, signed } => {
+                let value = f64::from_bits(address);
+                self.report(site, request, Fault::ConversionOutOfRange { value, to, signed, component: component(base) });
+            }
+            Access::CopyEnd => group.end_copy(request.local_id),
+            Access::CopyWait => group.wait_for_copies(request.local_id, address as u32),
+            _ => self.record_event(group, site, request),
+        }
     }
 
     /// Records an access in the shadow memory. Reports loads of uninitialised bytes and data races.
@@ -382,7 +388,7 @@ impl Checker {
         let is_private = is_own && bytes.start >= running.private;
         let tracked = if is_own { None } else { self.tracked_at(bytes) };
         let was_written = match tracked {
-            _ if site.access != Access::Load => true,
+            _ if !site.access.uses_value() => true,
             _ if is_private => group.shadow.is_written(bytes, |by| (by.group, by.item) == (running.number, request.local_id)),
             _ if is_own => group.shadow.is_written(bytes, |by| by.group == running.number),
             Some((first, initialized)) => initialized.is_initialized(bytes.start - first, bytes.end - first),
@@ -405,10 +411,12 @@ impl Checker {
             item_syncs: progress.syncs,
             group_syncs: self.state.syncs_of(running.number).map_or(u32::MAX, |count| count.load(Ordering::Relaxed)),
             site: request.site as u32,
-            atomic: site.access == Access::Atomic || site.volatile,
+            atomic: site.access.is_atomic() || site.volatile,
+            copy: group.copies_of(request.local_id).last,
+            is_copy: group.copies_of(request.local_id).is_copying,
         };
         let accessed = AccessedBytes { range: bytes, writes: site.access.writes() };
-        let counters = SyncCounters { items: &group.items, groups: &self.state.group_syncs };
+        let counters = SyncCounters { items: &group.items, copies: &group.copies, groups: &self.state.group_syncs };
         let earlier = if is_own {
             group.shadow.record(accessed, &now, &counters, usize::MAX)
         } else {
@@ -418,18 +426,24 @@ impl Checker {
         // Accesses to private variables are therefore not reported as data races.
         let Some(earlier) = earlier.filter(|_| !is_private) else { return };
         let is_store = |site: &AccessSite| site.access == Access::Store;
+        let conflict = Conflict::of(&earlier, &now, &counters);
         if is_store(site) && self.sites.get(earlier.site as usize).is_some_and(is_store) {
-            group.possible_race = Some(PossibleRace { request, earlier, bytes: bytes_at(bytes) });
+            group.possible_race = Some(PossibleRace { request, earlier, conflict, bytes: bytes_at(bytes) });
         } else {
-            self.report_race(group, request, &earlier);
+            self.report_conflict(group, request, &earlier, conflict);
         }
     }
 
-    fn report_race(&self, group: &GroupState, request: AccessRequest, earlier: &AccessRecord) {
+    fn report_conflict(&self, group: &GroupState, request: AccessRequest, earlier: &AccessRecord, conflict: Conflict) {
         let (Some(site), Some(other)) = (self.sites.get(request.site), self.sites.get(earlier.site as usize)) else { return };
         let other_group = (earlier.group != group.running().number).then(|| self.state.group_id(earlier.group));
         let item = self.global_id(earlier.item, other_group.unwrap_or(request.group_id));
-        self.report(site, request, Fault::Race { other, item, group: other_group });
+        let fault = match conflict {
+            Conflict::Race => Fault::Race { other, item, group: other_group },
+            Conflict::EarlierCopy => Fault::UnfinishedCopy { other, item: None },
+            Conflict::LaterCopy => Fault::UnfinishedCopy { other, item: Some(item) },
+        };
+        self.report(site, request, fault);
     }
 
     /// The address and the initialised bytes of the memory object that contains `bytes`, if they are known.

@@ -14,7 +14,7 @@ use wgcl_api::types::thread;
 use wgcl_compiler::vectorize::sanitize::Access;
 
 use super::request::AccessRequest;
-use super::shadow_memory::{AccessRecord, ShadowPages, SyncCounts};
+use super::shadow_memory::{AccessRecord, Conflict, ShadowPages, SyncCounts};
 use crate::memory::address_range::AddressRange;
 
 thread_local! {
@@ -52,6 +52,25 @@ pub(super) struct Progress {
     pub(super) global_barriers: u32,
     /// Number of atomic operations and fences.
     pub(super) syncs: u32,
+}
+
+/// The asynchronous copies of a work-item. All work-items of a group execute the same copies in the same order, so a
+/// number identifies a copy in all of them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ItemCopies {
+    /// The number of copies that the work-item has begun, which is the number of the last one.
+    last: u32,
+    is_copying: bool,
+    /// The numbers and events of the copies that the work-item has not waited for.
+    unfinished: SmallVec<[(u32, u32); 2]>,
+}
+
+/// The state of the last asynchronous copy of a work-item.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CopyProgress {
+    /// The number of the copy; 0 if there is none.
+    pub(super) last: u32,
+    pub(super) is_copying: bool,
 }
 
 /// A barrier that some work-items have reached.
@@ -98,6 +117,8 @@ pub(super) struct GroupState {
     pub(super) shadow: ShadowPages,
     /// The progress of each work-item, by linear local id.
     pub(super) items: Vec<Progress>,
+    /// The asynchronous copies of each work-item, by linear local id.
+    pub(super) copies: Vec<ItemCopies>,
     barrier: Option<PendingBarrier>,
     /// The last store, if it may be a data race.
     pub(super) possible_race: Option<PossibleRace>,
@@ -111,6 +132,7 @@ pub(super) struct GroupState {
 pub(super) struct PossibleRace {
     pub(super) request: AccessRequest,
     pub(super) earlier: AccessRecord,
+    pub(super) conflict: Conflict,
     /// The bytes before the store.
     pub(super) bytes: SmallVec<[u8; 16]>,
 }
@@ -118,7 +140,15 @@ pub(super) struct PossibleRace {
 impl Default for GroupState {
     fn default() -> Self {
         let running = RunningGroup { number: 0, id: [0; 3], arena: AddressRange { start: 0, end: 0 }, private: 0, items: 0 };
-        Self { running, shadow: ShadowPages::default(), items: Vec::new(), barrier: None, possible_race: None, operands: SmallVec::new() }
+        Self {
+            running,
+            shadow: ShadowPages::default(),
+            items: Vec::new(),
+            copies: Vec::new(),
+            barrier: None,
+            possible_race: None,
+            operands: SmallVec::new(),
+        }
     }
 }
 
@@ -133,6 +163,38 @@ impl GroupState {
         self.shadow.clear();
         self.items.clear();
         self.items.resize(group.items as usize, Progress::default());
+        self.copies.clear();
+        self.copies.resize(group.items as usize, ItemCopies::default());
+    }
+
+    /// Records that a work-item begins an asynchronous copy. Returns the event of the copy, which is new if `event` is 0.
+    pub(super) fn begin_copy(&mut self, local_id: u32, event: u32) -> u32 {
+        let Some(copies) = self.copies.get_mut(local_id as usize) else { return event };
+        copies.last += 1;
+        copies.is_copying = true;
+        let event = if event == 0 { copies.last } else { event };
+        copies.unfinished.push((copies.last, event));
+        event
+    }
+
+    /// Records that a work-item has copied its part of its last copy.
+    pub(super) fn end_copy(&mut self, local_id: u32) {
+        if let Some(copies) = self.copies.get_mut(local_id as usize) {
+            copies.is_copying = false;
+        }
+    }
+
+    /// Records that a work-item waits for the copies with an event.
+    pub(super) fn wait_for_copies(&mut self, local_id: u32, event: u32) {
+        if let Some(copies) = self.copies.get_mut(local_id as usize) {
+            copies.unfinished.retain(|(_, of)| *of != event);
+        }
+    }
+
+    /// The number of the last copy of a work-item, and whether the work-item executes it now.
+    pub(super) fn copies_of(&self, local_id: u32) -> CopyProgress {
+        let copies = self.copies.get(local_id as usize);
+        copies.map_or_else(CopyProgress::default, |copies| CopyProgress { last: copies.last, is_copying: copies.is_copying })
     }
 
     /// Ends the pending barrier. Returns its divergence if some work-items did not reach it.
@@ -188,6 +250,7 @@ impl GroupState {
 /// The current counts of the work-items of the running group, and of all groups.
 pub(super) struct SyncCounters<'a> {
     pub(super) items: &'a [Progress],
+    pub(super) copies: &'a [ItemCopies],
     pub(super) groups: &'a [AtomicU32],
 }
 
@@ -202,11 +265,16 @@ impl SyncCounts for SyncCounters<'_> {
         let count = (group as usize).checked_sub(1).and_then(|index| self.groups.get(index));
         count.map_or(u32::MAX, |count| count.load(Ordering::Relaxed))
     }
+
+    fn is_unfinished(&self, item: u32, copy: u32) -> bool {
+        self.copies.get(item as usize).is_some_and(|copies| copies.unfinished.iter().any(|(number, _)| *number == copy))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Access, BarrierDivergence, GroupState, RunningGroup};
+    use super::super::shadow_memory::SyncCounts;
+    use super::{Access, BarrierDivergence, GroupState, RunningGroup, SyncCounters};
 
     const BOTH: Access = Access::Barrier { local: true, global: true };
     const LOCAL: Access = Access::Barrier { local: true, global: false };
@@ -228,6 +296,22 @@ mod tests {
         assert_eq!((group.progress(2).local_barriers, group.progress(2).global_barriers), (3, 2));
         assert_eq!(group.end(), None);
         assert_eq!(group.end(), None);
+    }
+
+    #[test]
+    fn a_copy_is_unfinished_until_the_wait_for_its_event() {
+        let mut group = group();
+        let unfinished = |group: &GroupState, item, copy| {
+            SyncCounters { items: &group.items, copies: &group.copies, groups: &[] }.is_unfinished(item, copy)
+        };
+        let first = group.begin_copy(1, 0);
+        group.end_copy(1);
+        let second = group.begin_copy(1, 0);
+        let third = group.begin_copy(1, first);
+        assert!(first != second && third == first && first != 0);
+        assert!(unfinished(&group, 1, 1) && unfinished(&group, 1, 2) && unfinished(&group, 1, 3) && !unfinished(&group, 0, 1));
+        group.wait_for_copies(1, first);
+        assert!(!unfinished(&group, 1, 1) && unfinished(&group, 1, 2) && !unfinished(&group, 1, 3));
     }
 
     #[test]

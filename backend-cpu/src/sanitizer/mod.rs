@@ -1,7 +1,8 @@
 //! The kernel sanitizer (`WGCL_CHECK`): a function that instrumented kernels call
 //! (`wgcl_compiler::vectorize::sanitize`). The calls are at the start and end of a work-group, and before each memory
 //! access, barrier, fence, collective operation and integer division. With `WGCL_CHECK=nan`, there are also calls after
-//! each operation that produces a NaN.
+//! each operation that produces a NaN. With `WGCL_CHECK=convert`, there are also calls before each conversion that is
+//! out of range.
 //!
 //! | module | task |
 //! |---|---|

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
-use wgcl_compiler::ir::Space;
+use wgcl_compiler::ir::{Scalar, Space};
 use wgcl_compiler::program::{KernelInfo, Program};
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
@@ -46,12 +46,12 @@ struct Argument {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct FindingId {
     kernel: String,
-    /// The source location. For a race, the locations of both accesses, in source order.
+    /// The source location. For two conflicting accesses, the locations of both, in source order.
     spans: [Span; 2],
     /// Index of the access site, if it has no source location.
     site: Option<usize>,
-    /// `None` for a race, because its two accesses can be found in either order.
-    access: Option<Access>,
+    /// The name of the kind of access. `None` for two conflicting accesses, which can be found in either order.
+    access: Option<&'static str>,
     kind: u8,
 }
 
@@ -60,7 +60,7 @@ struct FindingId {
 pub(crate) enum Fault<'a> {
     OutOfBounds,
     Misaligned,
-    /// A load of uninitialised bytes.
+    /// A load or atomic operation that reads uninitialised bytes.
     Uninitialized,
     /// A store to a CL_MEM_READ_ONLY buffer.
     ReadOnly,
@@ -71,6 +71,13 @@ pub(crate) enum Fault<'a> {
         item: [u64; 3],
         /// The group of the other work-item; `None` for the same group.
         group: Option<[u32; 3]>,
+    },
+    /// An access to bytes of an asynchronous copy by a work-item that has begun the copy and not waited for its event.
+    UnfinishedCopy {
+        other: &'a AccessSite,
+        /// The work-item of the same group that accesses the bytes, if `other` is its access and the finding is the
+        /// copy. `None` if `other` is the copy.
+        item: Option<[u64; 3]>,
     },
     /// A barrier that some work-items of the group did not reach.
     Divergence {
@@ -83,6 +90,14 @@ pub(crate) enum Fault<'a> {
     NanProduced {
         operands: &'a [f64],
         /// The component of a vector operation; `None` for a scalar.
+        component: Option<u8>,
+    },
+    /// A conversion of a float to an integer that cannot represent the result.
+    ConversionOutOfRange {
+        value: f64,
+        to: Scalar,
+        signed: bool,
+        /// The component of a vector; `None` for a scalar.
         component: Option<u8>,
     },
 }
@@ -99,6 +114,16 @@ impl Fault<'_> {
             Self::Divergence { .. } => 5,
             Self::DivisionByZero => 6,
             Self::NanProduced { .. } => 7,
+            Self::ConversionOutOfRange { .. } => 8,
+            Self::UnfinishedCopy { .. } => 9,
+        }
+    }
+
+    /// The other one of two conflicting accesses.
+    const fn other(&self) -> Option<&AccessSite> {
+        match self {
+            Self::Race { other, .. } | Self::UnfinishedCopy { other, .. } => Some(other),
+            _ => None,
         }
     }
 }
@@ -135,7 +160,7 @@ impl FindingId {
     fn of(finding: &Finding<'_>) -> Self {
         let Finding { kernel, site, site_index, fault, .. } = *finding;
         let mut spans = [site.span; 2];
-        if let Fault::Race { other, .. } = fault {
+        if let Some(other) = fault.other() {
             spans[1] = other.span;
             spans.sort_unstable();
         }
@@ -143,7 +168,7 @@ impl FindingId {
             kernel: kernel.to_owned(),
             spans,
             site: (site.span == Span::NONE).then_some(site_index),
-            access: (!matches!(fault, Fault::Race { .. })).then_some(site.access),
+            access: fault.other().is_none().then_some(access_name(site.access)),
             kind: fault.kind(),
         }
     }
@@ -167,11 +192,14 @@ impl Reports {
         if self.reported.lock().insert(FindingId::of(finding)) {
             sanitizer_summary::count_finding();
             let mut diagnostic = Diagnostic::error(finding.site.span, &message);
-            if let Fault::Race { other, group, .. } = finding.fault {
-                let barrier = if group.is_none() { self.barrier(finding, other) } else { None };
-                let remedy = barrier.map(|barrier| format!("; {barrier}")).unwrap_or_default();
-                diagnostic = diagnostic
-                    .with_note(other.span, format!("the other access ({}) is at this position{remedy}", access_name(other.access)));
+            if let Some(other) = finding.fault.other() {
+                let remedy = self.remedy(finding, other).map(|remedy| format!("; {remedy}")).unwrap_or_default();
+                let which = match finding.fault {
+                    Fault::UnfinishedCopy { item: None, .. } => "copy",
+                    _ => "other access",
+                };
+                diagnostic =
+                    diagnostic.with_note(other.span, format!("the {which} ({}) is at this position{remedy}", access_name(other.access)));
             }
             let text = match self.origin.get().and_then(|origin| origin.sources.as_ref()) {
                 Some(sources) => render_one(sources, &diagnostic, false),
@@ -183,21 +211,27 @@ impl Reports {
         message
     }
 
-    /// Suggests a barrier between two accesses of one work-group. `None` if the accesses are on one line, or in
-    /// different files.
-    fn barrier(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
+    /// Suggests a barrier or a wait between two accesses of one work-group. `None` if the accesses are of different
+    /// groups, on one line, or in different files.
+    fn remedy(&self, finding: &Finding<'_>, other: &AccessSite) -> Option<String> {
+        if matches!(finding.fault, Fault::Race { group: Some(_), .. }) {
+            return None;
+        }
         let sources = self.origin.get()?.sources.as_ref()?;
         let [one, two] = [finding.site.span, other.span].map(|span| sources.locate(span));
         let (one, two) = (one?, two?);
         if one.file != two.file || one.line == two.line {
             return None;
         }
+        let (first, last) = (one.line.min(two.line), one.line.max(two.line));
+        if matches!(finding.fault, Fault::UnfinishedCopy { .. }) {
+            return Some(format!("wait_group_events between line {first} and line {last} completes the copy"));
+        }
         let fence = match self.space(finding) {
             Some(Space::Local) => "CLK_LOCAL_MEM_FENCE",
             Some(Space::Global) => "CLK_GLOBAL_MEM_FENCE",
             _ => "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE",
         };
-        let (first, last) = (one.line.min(two.line), one.line.max(two.line));
         Some(format!("a barrier({fence}) between line {first} and line {last} orders them"))
     }
 
@@ -229,14 +263,31 @@ impl Reports {
                 let of = group.map_or_else(|| "the same group".to_owned(), |group| format!("group {}", tuple(group)));
                 format!("{}, {by}: a data race with work-item {} of {of}", access(), tuple(item))
             }
+            Fault::UnfinishedCopy { item: None, .. } => {
+                format!("{}, {by}: the asynchronous copy of these bytes is not complete", access())
+            }
+            Fault::UnfinishedCopy { item: Some(item), .. } => {
+                let item = tuple(item);
+                format!(
+                    "{}, {by}: an asynchronous copy; work-item {item} of the same group accesses the bytes before the copy is complete",
+                    access()
+                )
+            }
             Fault::Divergence { arrived, of } => {
                 let (group, item) = (tuple(group), tuple(item));
                 format!("barrier reached by {arrived} of {of} work-items of group {group}; work-item {item} does not reach it")
             }
             Fault::DivisionByZero => format!("integer division by zero, {by}"),
             Fault::NanProduced { operands, component } => {
-                let component = component.map_or_else(String::new, |number| format!(" in component s{number:x}"));
-                format!("NaN produced from {}{component}, {by}", numbers(operands, site.size))
+                format!("NaN produced from {}{}, {by}", numbers(operands, site.size), in_component(component))
+            }
+            Fault::ConversionOutOfRange { value, to, signed, component } => {
+                let (min, max) = to.integer_range(signed);
+                // The shortest text of a float could differ from the exact value that exceeds the range.
+                let is_short = value.fract() == 0.0 && value.abs() < 1e20;
+                let value = if is_short { format!("{value:.0}") } else { number(value, site.size) };
+                let (name, component) = (integer_name(to, signed), in_component(component));
+                format!("conversion of {value}{component} to '{name}', which can represent {min} to {max}, {by}")
             }
         };
         format!("kernel '{kernel}': {what}")
@@ -276,9 +327,33 @@ impl Reports {
     }
 }
 
+fn in_component(component: Option<u8>) -> String {
+    component.map_or_else(String::new, |number| format!(" in component s{number:x}"))
+}
+
+/// The name of an integer type in OpenCL C.
+const fn integer_name(scalar: Scalar, signed: bool) -> &'static str {
+    match (scalar.size(), signed) {
+        (1, true) => "char",
+        (1, false) => "uchar",
+        (2, true) => "short",
+        (2, false) => "ushort",
+        (4, true) => "int",
+        (4, false) => "uint",
+        (_, true) => "long",
+        (_, false) => "ulong",
+    }
+}
+
+/// Formats a number of a type of `size` bytes. Very large and very small numbers have an exponent.
+fn number(number: f64, size: u32) -> String {
+    let text = if size < 8 { format!("{:?}", number as f32) } else { format!("{number:?}") };
+    text.strip_suffix(".0").map_or_else(|| text.clone(), ToOwned::to_owned)
+}
+
 /// Lists numbers of a type of `size` bytes: `0, 1 and inf`.
 fn numbers(list: &[f64], size: u32) -> String {
-    let shown: Vec<String> = list.iter().map(|&number| if size < 8 { (number as f32).to_string() } else { number.to_string() }).collect();
+    let shown: Vec<String> = list.iter().map(|&operand| number(operand, size)).collect();
     match shown.as_slice() {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => shown.concat(),
@@ -289,10 +364,11 @@ const fn access_name(access: Access) -> &'static str {
     match access {
         Access::Load | Access::Copy => "load",
         Access::Store => "store",
-        Access::Atomic => "atomic operation",
+        Access::Atomic | Access::AtomicLoad | Access::AtomicStore => "atomic operation",
         Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
+        Access::CopyBegin | Access::CopyEnd | Access::CopyWait => "asynchronous copy",
         Access::Divide => "division",
-        Access::NanOperand | Access::Nan => "operation",
+        Access::NanOperand | Access::Nan | Access::Conversion { .. } => "operation",
     }
 }

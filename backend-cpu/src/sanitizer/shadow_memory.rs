@@ -8,6 +8,10 @@
 //! neither memory orders nor the atomic objects. Therefore, flags and counters count as correct synchronisation, even
 //! with relaxed loads.
 //!
+//! A barrier does not order an asynchronous copy and other accesses. Each work-item must wait for the event of the copy,
+//! also before it accesses bytes that it copied itself. The record of an access therefore contains the number of the
+//! last copy, and whether the access is a part of the copy.
+//!
 //! Two atomic or volatile stores do not race. A load does not race with an atomic or volatile store.
 
 use parking_lot::Mutex;
@@ -19,8 +23,8 @@ use crate::memory::address_range::AddressRange;
 const PAGE: u64 = 256;
 /// Number of separately locked shards of the shared shadow memory.
 const SHARDS: usize = 64;
-/// Maximum number of pages per shard. A page takes 5 KiB with a cell per word, and 21 KiB with a cell per byte. The
-/// shared shadow memory of a launch therefore takes at most 1.3 GiB or 5.3 GiB, respectively.
+/// Maximum number of pages per shard. A page takes 6 KiB with a cell per word, and 24 KiB with a cell per byte. The
+/// shared shadow memory of a launch therefore takes at most 1.5 GiB or 6 GiB, respectively.
 const MAX_PAGES: usize = 1 << 12;
 
 /// An access by a work-item.
@@ -40,6 +44,10 @@ pub(super) struct AccessRecord {
     pub(super) site: u32,
     /// Whether the access is atomic or volatile.
     pub(super) atomic: bool,
+    /// The number of the last asynchronous copy that the work-item had begun; 0 if there was none.
+    pub(super) copy: u32,
+    /// Whether the access is a part of that copy.
+    pub(super) is_copy: bool,
 }
 
 impl AccessRecord {
@@ -62,12 +70,47 @@ struct ShadowCell {
     loads: [AccessRecord; 2],
 }
 
-/// The current counts of atomic operations and fences.
+/// The current counts of atomic operations and fences, and the asynchronous copies.
 pub(super) trait SyncCounts {
     /// The count of a work-item of the running group.
     fn of_item(&self, item: u32) -> u32;
     /// The count of any group.
     fn of_group(&self, group: u32) -> u32;
+    /// Whether a work-item of the running group has begun an asynchronous copy and not waited for it.
+    fn is_unfinished(&self, item: u32, copy: u32) -> bool;
+}
+
+/// The cause of a conflict between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflict {
+    Race,
+    /// The earlier access is a part of an asynchronous copy that the later work-item did not wait for.
+    EarlierCopy,
+    /// The later access is a part of an asynchronous copy that the earlier work-item did not wait for.
+    LaterCopy,
+}
+
+impl Conflict {
+    /// The cause of the conflict between two accesses for which [`conflicts`] returns true.
+    pub(super) fn of(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> Self {
+        if is_in_unfinished_copy(earlier, now, syncs) {
+            return Self::EarlierCopy;
+        }
+        // The accesses are not ordered by a barrier, so the earlier work-item did not wait for a copy that it had begun.
+        let precedes_wait = now.is_copy && !earlier.is_copy && earlier.group == now.group && earlier.copy >= now.copy;
+        if precedes_wait { Self::LaterCopy } else { Self::Race }
+    }
+}
+
+/// Whether the earlier access is a part of an asynchronous copy that the later work-item has begun and not waited for.
+/// Two copies may access the same bytes if `async_work_group_copy_fence` orders them, so they do not conflict.
+fn is_in_unfinished_copy(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> bool {
+    earlier.is_copy && !now.is_copy && earlier.group == now.group && syncs.is_unfinished(now.item, earlier.copy)
+}
+
+/// Whether an access conflicts with an earlier one.
+fn conflicts(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> bool {
+    is_in_unfinished_copy(earlier, now, syncs) || races(earlier, now, syncs)
 }
 
 /// Whether an access races with an earlier one.
@@ -82,14 +125,15 @@ fn races(earlier: &AccessRecord, now: &AccessRecord, syncs: &dyn SyncCounts) -> 
 }
 
 impl ShadowCell {
-    /// Records an access. Returns an earlier access that races with it.
+    /// Records an access. Returns an earlier access that conflicts with it.
     fn record(&mut self, now: &AccessRecord, writes: bool, syncs: &dyn SyncCounts) -> Option<AccessRecord> {
-        let mut found = Some(self.store).filter(|earlier| (writes || !earlier.atomic) && races(earlier, now, syncs));
+        let mut found = Some(self.store).filter(|earlier| (writes || !earlier.atomic) && conflicts(earlier, now, syncs));
         if writes {
-            let load = || self.loads.iter().find(|earlier| !now.atomic && races(earlier, now, syncs)).copied();
+            let load = || self.loads.iter().find(|earlier| !now.atomic && conflicts(earlier, now, syncs)).copied();
             found = found.or_else(load);
             self.store = *now;
-        } else {
+        } else if !is_in_unfinished_copy(&self.loads[0], now, syncs) {
+            // The load of an unfinished copy is kept, because stores must not precede the wait.
             if !self.loads[0].is_same_item(now) {
                 self.loads[1] = self.loads[0];
             }
@@ -197,13 +241,17 @@ impl SharedShadow {
 
 #[cfg(test)]
 mod tests {
-    use super::{AccessRecord, AccessedBytes, ShadowPages, SyncCounts, pages};
+    use super::{AccessRecord, AccessedBytes, Conflict, ShadowPages, SyncCounts, pages};
     use crate::memory::address_range::AddressRange;
 
     /// The count of every work-item, and that of every group.
     struct Fixed(u32, u32);
 
     impl SyncCounts for Fixed {
+        fn is_unfinished(&self, item: u32, copy: u32) -> bool {
+            copy == item + 1
+        }
+
         fn of_item(&self, _: u32) -> u32 {
             self.0
         }
@@ -272,6 +320,25 @@ mod tests {
         assert_eq!(shadow.record(bytes(128, 4, false), &access(3, 0, 0), &NEVER, 16), None);
         assert_eq!(shadow.record(bytes(128, 4, true), &atomic(2), &NEVER, 16), None);
         assert_eq!(shadow.record(bytes(128, 4, true), &access(3, 0, 0), &NEVER, 16), Some(atomic(2)));
+    }
+
+    #[test]
+    fn accesses_conflict_with_an_unfinished_copy() {
+        let mut shadow = ShadowPages::default();
+        let copy = |item| AccessRecord { copy: 1, is_copy: true, ..access(1, item, 0) };
+        let after = |item, epoch| AccessRecord { copy: 1, ..access(1, item, epoch) };
+        assert_eq!(shadow.record(bytes(0, 4, true), &copy(3), &NEVER, 16), None);
+        // A barrier does not order the copy and the access of work-item 0, which has not waited for copy 1.
+        assert_eq!(shadow.record(bytes(0, 4, false), &after(0, 1), &NEVER, 16), Some(copy(3)));
+        assert_eq!(shadow.record(bytes(0, 4, false), &after(1, 1), &NEVER, 16), None);
+        // The work-item that copied the bytes must wait, too.
+        assert_eq!(shadow.record(bytes(4, 4, false), &copy(0), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(4, 4, false), &after(0, 0), &NEVER, 16), None);
+        assert_eq!(shadow.record(bytes(4, 4, true), &after(0, 0), &NEVER, 16), Some(copy(0)));
+        let cause = |earlier: &AccessRecord, now: &AccessRecord| Conflict::of(earlier, now, &NEVER);
+        assert_eq!(cause(&copy(3), &after(0, 0)), Conflict::EarlierCopy);
+        assert_eq!(cause(&after(2, 0), &copy(3)), Conflict::LaterCopy);
+        assert_eq!(cause(&access(1, 2, 0), &copy(3)), Conflict::Race);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use wgcl_api::backend::{DeviceKind, DeviceProperties, ExternalMemory, ExternalSemaphore, HardwareFacts, PreferredGroup, SvmCapabilities};
 use wgcl_api::options::Options;
-use wgcl_compiler::target::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed, profiles};
+use wgcl_compiler::target::{
+    AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, ValueChecks, Zeroed, profiles,
+};
 use wgpu::Features;
 
 use crate::adapter::capabilities::{Capabilities, NEAR, memory};
@@ -376,7 +378,16 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
     }
     let inlining = Inlining::default();
     let inlining = if Options::get().inline.as_deref() == Some("0") { inlining.keeping_all() } else { inlining };
-    Target { language, shaders, inlining, native: false, nan_checks: false, zeroed: Zeroed::default() }.with_extensions()
+    Target {
+        language,
+        shaders,
+        inlining,
+        native: false,
+        value_checks: ValueChecks::NONE,
+        marks_async_copies: false,
+        zeroed: Zeroed::default(),
+    }
+    .with_extensions()
 }
 
 #[cfg(test)]

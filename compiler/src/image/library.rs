@@ -10,7 +10,7 @@ use crate::build;
 use crate::ir::image::{Colour, Coordinates, ImageCall, ImageShape};
 use crate::ir::{Function, Type};
 use crate::options::{BuildOptions, CStd, Source};
-use crate::target::{Language, Target};
+use crate::target::{Language, Target, ValueChecks};
 
 static FORMAT: &str = include_str!("../../library/image/format.cl");
 static ACCESS: &str = include_str!("../../library/image/access.cl");
@@ -53,8 +53,8 @@ pub(super) fn function(variant: Variant, target: &Target) -> Result<Arc<Function
 fn compile(variant: Variant, target: &Target) -> Result<Function, String> {
     let options = BuildOptions { std: CStd::Cl30, no_warnings: true, macros: macros(variant), ..BuildOptions::default() };
     let source = Source { text: format!("{FORMAT}{ACCESS}"), ..Source::default() };
-    // NaN checks apply to application code only.
-    let target = &Target { nan_checks: false, ..target.clone() };
+    // Checks of values apply to application code only.
+    let target = &Target { value_checks: ValueChecks::NONE, ..target.clone() };
     let name = if variant.call.write { "image_write" } else { "image_read" };
     let function = build::function(&source, &options, target, name).map_err(|log| format!("{variant:?}: {log}"))?;
     let mut globals = false;

@@ -148,6 +148,12 @@ pub(super) enum Inst {
         list: u32,
         differs: Binary,
     },
+    /// Fails if a component of a float, converted to a double by `widen`, is a NaN or not between the limits.
+    ConversionCheck {
+        value: Slot,
+        widen: Unary,
+        limits: (f64, f64),
+    },
     /// Writes two words of a clock, which advances with every time slice.
     Clock {
         to: Register,

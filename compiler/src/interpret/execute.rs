@@ -437,6 +437,12 @@ fn segment(
                     tried!(Err(FaultKind::NanCreated));
                 }
             }
+            Inst::ConversionCheck { value, widen, limits: (low, high) } => {
+                let converts = |bits: u64| (f64::from_bits(widen(bits)) > low) & (f64::from_bits(widen(bits)) < high);
+                if !r[value.at as usize..][..usize::from(value.lanes)].iter().all(|&bits| converts(bits)) {
+                    tried!(Err(FaultKind::ConversionOutOfRange));
+                }
+            }
             Inst::Clock { to } => {
                 // The remaining fuel decreases, so its complement increases.
                 let ticks = !group.fuel;

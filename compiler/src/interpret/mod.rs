@@ -136,6 +136,9 @@ pub enum FaultKind {
     /// An operation produced a NaN from operands that are not NaN, and a [`crate::ir::Op::NanCheck`] checks it.
     #[error("an operation produced NaN from operands that are not NaN")]
     NanCreated,
+    /// An integer type cannot represent a converted float, and a [`crate::ir::Op::ConversionCheck`] checks it.
+    #[error("the result of a conversion to an integer is out of range")]
+    ConversionOutOfRange,
     #[error("calls nest too deeply")]
     TooDeep,
     /// The program executes an unreachable instruction.

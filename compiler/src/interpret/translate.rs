@@ -364,6 +364,22 @@ impl Translator<'_> {
                     None => self.unsupported("a NaN check".to_owned()),
                 }
             }
+            (Op::ConversionCheck { value, to, signed }, _) => {
+                let scalar = self.function.ty(*value).scalar();
+                let widen = match scalar {
+                    Some(Scalar::F64) => Some((|bits| bits) as number::Unary),
+                    Some(scalar) => number::cast(CastOp::FToF, scalar, Scalar::F64),
+                    None => None,
+                };
+                let slot = self.slot(*value);
+                match widen {
+                    Some(widen) => {
+                        let limits = to.convertible_doubles(*signed);
+                        _ = self.push(Inst::ConversionCheck { value: slot, widen, limits });
+                    }
+                    None => self.unsupported("a conversion check".to_owned()),
+                }
+            }
             (Op::Clock { .. }, Some(result)) => {
                 let to = self.define(result).at;
                 self.push(Inst::Clock { to });

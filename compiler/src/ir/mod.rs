@@ -680,6 +680,22 @@ pub enum Op {
         part: Option<u8>,
     },
 
+    /// For instrumented kernels: reports a component of a float whose integral part the integer type `to` cannot
+    /// represent, and a NaN ([`Scalar::convertible_doubles`]).
+    ConversionCheck {
+        value: Value,
+        to: Scalar,
+        signed: bool,
+    },
+
+    /// For instrumented kernels: the work-item begins an asynchronous copy with this event (`i32`), up to
+    /// [`Self::AsyncCopyEnd`]. The result is the event, or a new one if the operand is 0.
+    AsyncCopyBegin(Value),
+    /// For instrumented kernels: the work-item has copied its part of an asynchronous copy.
+    AsyncCopyEnd,
+    /// For instrumented kernels: the work-item waits for the asynchronous copies with this event.
+    AsyncCopyWait(Value),
+
     /// The current value of the device's clock, or with `sub` of the subgroup's clock. The result is two words, the low
     /// word first (`i32x2`).
     Clock {

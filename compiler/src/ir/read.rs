@@ -527,6 +527,19 @@ impl Reader {
                 };
                 Op::NanCheck { values: self.comma_values()?, part }
             }
+            "conversion_check" => {
+                let to = self.next()?;
+                let to = self.scalar_of(&to)?;
+                let signed = match self.next()?.as_str() {
+                    "signed" => true,
+                    "unsigned" => false,
+                    other => return Err(self.error(format!("expected `signed` or `unsigned`, found `{other}`"))),
+                };
+                Op::ConversionCheck { value: self.value()?, to, signed }
+            }
+            "async_copy_begin" => Op::AsyncCopyBegin(self.value()?),
+            "async_copy_end" => Op::AsyncCopyEnd,
+            "async_copy_wait" => Op::AsyncCopyWait(self.value()?),
             "clock" => match self.next()?.as_str() {
                 "device" => Op::Clock { sub: false },
                 "sub" => Op::Clock { sub: true },

@@ -67,6 +67,21 @@ impl Scalar {
         matches!(self, Self::I8 | Self::I16 | Self::I32 | Self::I64)
     }
 
+    /// The smallest and the largest number of an integer type.
+    pub const fn integer_range(self, signed: bool) -> (i128, i128) {
+        let width = self.bits();
+        if signed { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
+    }
+
+    /// The exclusive limits of the doubles whose integral part an integer type can represent.
+    #[allow(clippy::cast_precision_loss, reason = "powers of two and small numbers are exact")]
+    pub fn convertible_doubles(self, signed: bool) -> (f64, f64) {
+        let (min, max) = self.integer_range(signed);
+        // There is no double between the smallest `long` and the next smaller double.
+        let low = if signed && self.bits() == 64 { (min as f64).next_down() } else { (min - 1) as f64 };
+        (low, (max + 1) as f64)
+    }
+
     /// The integer type with a size of 1, 2, 4 or 8 bytes. `None` for other sizes.
     pub const fn int_of_size(bytes: u32) -> Option<Self> {
         match bytes {

@@ -502,6 +502,21 @@ impl<'a> Verifier<'a> {
                 }
                 return Ok(None);
             }
+            Op::ConversionCheck { value, to, .. } => {
+                let is_float = self.uses(*value)?.scalar().is_some_and(Scalar::is_float);
+                require(is_float, || format!("{value} is not a float"))?;
+                require(to.is_int(), || format!("{to} is not an integer"))?;
+                return Ok(None);
+            }
+            Op::AsyncCopyBegin(event) => {
+                self.is(*event, Type::I32)?;
+                Type::I32
+            }
+            Op::AsyncCopyEnd => return Ok(None),
+            Op::AsyncCopyWait(event) => {
+                self.is(*event, Type::I32)?;
+                return Ok(None);
+            }
             Op::Group { sub, op, args } => return self.group(*sub, *op, args),
             Op::Image { call, args } => return self.image(*call, args),
             Op::ImageWord { image, .. } => {

@@ -17,6 +17,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::AsyncCopyEnd
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
@@ -28,6 +29,9 @@ impl Op {
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
+            | Self::ConversionCheck { value: a, .. }
+            | Self::AsyncCopyBegin(a)
+            | Self::AsyncCopyWait(a)
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(*a),
             Self::Bin(_, a, b)
@@ -76,6 +80,7 @@ impl Op {
             | Self::GlobalAddr(_)
             | Self::Barrier(_)
             | Self::MemFence(_)
+            | Self::AsyncCopyEnd
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
@@ -87,6 +92,9 @@ impl Op {
             | Self::Load { ptr: a, .. }
             | Self::Zero { dst: a, .. }
             | Self::ImageWord { image: a, .. }
+            | Self::ConversionCheck { value: a, .. }
+            | Self::AsyncCopyBegin(a)
+            | Self::AsyncCopyWait(a)
             | Self::If { cond: a, .. }
             | Self::Switch { selector: a, .. } => f(a),
             Self::Bin(_, a, b)

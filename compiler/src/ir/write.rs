@@ -239,6 +239,12 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
             }
             values.iter().try_for_each(|value| write!(f, ", {value}"))
         }
+        Op::ConversionCheck { value, to, signed } => {
+            write!(f, "conversion_check {to} {} {value}", if *signed { "signed" } else { "unsigned" })
+        }
+        Op::AsyncCopyBegin(event) => write!(f, "async_copy_begin {event}"),
+        Op::AsyncCopyEnd => f.write_str("async_copy_end"),
+        Op::AsyncCopyWait(event) => write!(f, "async_copy_wait {event}"),
         Op::Clock { sub } => f.write_str(if *sub { "clock sub" } else { "clock device" }),
         Op::Printf { format, args } => {
             match format {

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 use super::LowerError;
 use crate::diag::Span;
 use crate::ir::{self, BinOp, CastOp, CmpOp, Const, MAX_NESTING, MathOp, Op, Region, Scalar, Space, Type, UnOp, Value, Var};
+use crate::target::ValueChecks;
 
 /// Keys of the values that a region and its nested regions share: constants and addresses.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -33,8 +34,8 @@ pub(crate) struct Builder {
     pub(crate) span: Span,
     /// The first error.
     pub(crate) error: Option<LowerError>,
-    /// Whether to add NaN checks, see `nan`.
-    pub(super) nan_checks: bool,
+    /// The checks to add, see `value_checks`.
+    pub(super) value_checks: ValueChecks,
     open: Vec<Open>,
     constants: FxHashMap<Value, Const>,
     /// Maps each integer that was widened from a `bool` to this `bool`.
@@ -49,7 +50,7 @@ impl Builder {
             function,
             span: Span::NONE,
             error: None,
-            nan_checks: false,
+            value_checks: ValueChecks::NONE,
             open: vec![Open::default()],
             constants: FxHashMap::default(),
             flags: FxHashMap::default(),
@@ -57,9 +58,9 @@ impl Builder {
         }
     }
 
-    /// Enables or disables NaN checks. [`Builder::new`] disables them.
-    pub(crate) fn with_nan_checks(self, nan_checks: bool) -> Self {
-        Self { nan_checks, ..self }
+    /// Selects the checks of values. [`Builder::new`] disables all.
+    pub(crate) fn with_value_checks(self, value_checks: ValueChecks) -> Self {
+        Self { value_checks, ..self }
     }
 
     /// Returns the function, or the first error. The caller must have closed all regions but the body, and terminated

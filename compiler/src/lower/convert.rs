@@ -40,7 +40,10 @@ impl Builder {
         }
         match (from.is_float(), to.is_float()) {
             (true, true) => self.cast(CastOp::FToF, value, ty),
-            (true, false) => self.cast(if to.is_signed() { CastOp::FToS } else { CastOp::FToU }, value, ty),
+            (true, false) => {
+                self.conversion_check(value, scalar(to.kind), to.is_signed());
+                self.cast(if to.is_signed() { CastOp::FToS } else { CastOp::FToU }, value, ty)
+            }
             (false, true) if from.kind == ScalarKind::Bool => {
                 let (one, zero) = (self.float(ty, 1.0), self.bits(ty, 0));
                 self.select(value, one, zero)
@@ -117,6 +120,9 @@ impl Builder {
         };
         let float = self.ty(value);
         let ty = float.with_scalar(scalar(to.kind));
+        if !saturate {
+            self.conversion_check(rounded, scalar(to.kind), to.is_signed());
+        }
         let cast = self.cast(if to.is_signed() { CastOp::FToS } else { CastOp::FToU }, rounded, ty);
         if !saturate {
             return cast;
@@ -310,9 +316,8 @@ impl Builder {
 }
 
 /// Returns the smallest and the largest value of an integer type.
-fn range(arith: ArithType) -> (i128, i128) {
-    let width = scalar(arith.kind).bits();
-    if arith.is_signed() { (-(1 << (width - 1)), (1 << (width - 1)) - 1) } else { (0, (1 << width) - 1) }
+const fn range(arith: ArithType) -> (i128, i128) {
+    scalar(arith.kind).integer_range(arith.is_signed())
 }
 
 /// Returns the low 64 bits of a limit of an integer type.

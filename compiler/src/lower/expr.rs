@@ -29,10 +29,10 @@ impl<'p> Lowering<'p, '_> {
         }
     }
 
-    /// Whether an expression is cheap and may be evaluated even if its value is not needed. False if NaN checks are
-    /// enabled.
+    /// Whether an expression is cheap and may be evaluated even if its value is not needed. False if values
+    /// are checked, because the check would report a value that the program does not compute.
     pub(super) fn is_cheap(&self, expr: &Expr) -> bool {
-        !self.b.nan_checks && scan::is_cheap(expr)
+        !self.b.value_checks.any() && scan::is_cheap(expr)
     }
 
     /// Evaluates an expression. Returns `None` for `void`.

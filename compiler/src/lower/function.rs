@@ -9,6 +9,7 @@ use super::stmt::Jumps;
 use super::{Instance, LowerError, Shared, blocks};
 use crate::diag::Span;
 use crate::ir::{self, Kernel, KernelParam, Op, Space, Type, Value, Var};
+use crate::target::ValueChecks;
 use crate::thir::{self, Expr, LabelId, LocalId, Stmt, Ty, TyKind};
 
 /// The location of a parameter or variable.
@@ -58,7 +59,8 @@ pub(super) fn lower_function(shared: &mut Shared<'_>, instance: Instance) -> Res
     let usage = scan::usage(function, body);
     let mut data = ir::Function::new(&*function.name, Type::Void);
     data.no_inline = function.no_inline;
-    let b = Builder::new(data).with_nan_checks(shared.target.nan_checks && !function.is_library);
+    let value_checks = if function.is_library { ValueChecks::NONE } else { shared.target.value_checks };
+    let b = Builder::new(data).with_value_checks(value_checks);
     let slots = vec![Slot::New; function.locals.len()];
     let limit = shared.target.shaders.defects.nested_conditions;
     let irregular = Irregular::find(function, body, usage.has_deep_labels, limit).map(Rc::new);

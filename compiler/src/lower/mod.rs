@@ -15,7 +15,7 @@
 //! # Files
 //! `builder` builds instructions. `function` sets up a function. `expr`, `lvalue`, `arith` and `calls` lower
 //! expressions, `convert` and `half` lower conversions. `stmt`, `switch`, `irregular` and `blocks` lower control flow,
-//! and `regions` converts a control flow graph to regions. `nan` adds NaN checks for the sanitizer. `intrinsics` lowers
+//! and `regions` converts a control flow graph to regions. `value_checks` adds checks for the sanitizer. `intrinsics` lowers
 //! built-in functions that need few operations. `scan` analyses the typed tree, and `types` converts types.
 
 mod arith;
@@ -29,7 +29,6 @@ mod half;
 mod intrinsics;
 mod irregular;
 mod lvalue;
-mod nan;
 pub(crate) mod regions;
 mod scan;
 mod stmt;
@@ -37,6 +36,7 @@ mod switch;
 #[cfg(test)]
 mod tests;
 mod types;
+mod value_checks;
 
 pub(crate) use types::scalar;
 

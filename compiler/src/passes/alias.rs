@@ -81,6 +81,9 @@ impl<'a> MemoryUse<'a> {
             | Op::Group { .. }
             | Op::Printf { .. }
             | Op::Clock { .. }
+            | Op::AsyncCopyBegin(_)
+            | Op::AsyncCopyEnd
+            | Op::AsyncCopyWait(_)
             | Op::Load { volatile: true, .. } => Effect::Synchronises,
             _ => Effect::Nothing,
         }

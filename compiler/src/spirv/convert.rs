@@ -6,7 +6,7 @@ use super::bridge::{Signedness, c_type};
 use super::decorations::rounding_suffix;
 use super::errors::{Checked, Shown, invalid, storage_class_name, unsupported};
 use super::function::Lowering;
-use crate::ir::{CastOp, Const, Scalar, Space, Type, Value};
+use crate::ir::{CastOp, Const, MathOp, Scalar, Space, Type, Value};
 
 impl Lowering<'_, '_, '_> {
     /// Lowers the current instruction if it belongs to this file. Returns false otherwise.
@@ -103,6 +103,15 @@ impl Lowering<'_, '_, '_> {
             CastOp::FToU | CastOp::FToS => rounding == "_rtz" || rounding.is_empty(),
             _ => rounding == "_rte" || rounding.is_empty(),
         };
+        if float_in && !float_out && !saturates {
+            let rounded = match rounding {
+                "_rte" => self.b.math(MathOp::Rint, &[value]),
+                "_rtp" => self.b.math(MathOp::Ceil, &[value]),
+                "_rtn" => self.b.math(MathOp::Floor, &[value]),
+                _ => value,
+            };
+            self.b.conversion_check(rounded, target, op == CastOp::FToS);
+        }
         if plain && !saturates {
             return Ok(match op {
                 CastOp::ZExt | CastOp::SExt => self.resized(value, op == CastOp::SExt, want),

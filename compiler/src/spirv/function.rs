@@ -95,7 +95,7 @@ pub(super) fn lower<'m, 'w>(
     let mut lowering = Lowering {
         shared,
         module,
-        b: Builder::new(data).with_nan_checks(module.nan_checks),
+        b: Builder::new(data).with_value_checks(module.value_checks),
         def,
         case_values,
         values: FxHashMap::default(),

@@ -13,7 +13,7 @@ use crate::link::Symbol;
 use crate::lower::lower_unit;
 use crate::options::{BuildOptions, CStd, Source};
 use crate::program::KernelInfo;
-use crate::target::Target;
+use crate::target::{Target, ValueChecks};
 use crate::thir::{self, Linkage};
 
 /// Symbols that the library adds to a module.
@@ -54,8 +54,9 @@ fn compile(bridge: &Bridge, options: &BuildOptions, target: &Target) -> Result<(
         ..options.clone()
     };
     let source = Source { text: bridge.text.clone(), name: Some("OpenCL.std".to_owned()), ..Source::default() };
-    // The calls in the module have NaN checks, so the library needs none.
-    let target = &Target { nan_checks: false, ..target.clone() };
+    // The instructions of the module have checks of values, so the library needs none.
+    // SPIR-V modules do not report waits.
+    let target = &Target { value_checks: ValueChecks::NONE, marks_async_copies: false, ..target.clone() };
     let mut front = FrontEnd::new(&source, &options, target);
     let made = front.check().and_then(|checked| {
         let lowered = lower_unit(&checked, &options, target);

@@ -14,7 +14,7 @@ use super::lines::SourceLocations;
 use super::types::Types;
 use super::words::{Id, Inst, instructions};
 use crate::diag::SourceMap;
-use crate::target::Target;
+use crate::target::{Target, ValueChecks};
 
 /// The first version of OpenCL C with non-uniform work-groups, encoded as in `OpSource`.
 const FIRST_NON_UNIFORM: u32 = 200_000;
@@ -75,8 +75,8 @@ pub(super) struct Module<'w> {
     pub(super) definitions: FxHashMap<Id, Inst<'w>>,
     /// Whether work-groups may have different sizes. False for OpenCL C before 2.0.
     pub(super) non_uniform_groups: bool,
-    /// Whether to add NaN checks.
-    pub(super) nan_checks: bool,
+    /// The checks of values to add.
+    pub(super) value_checks: ValueChecks,
     /// Whether kernels may enqueue kernels.
     pub(super) device_enqueue: bool,
     has_memory_model: bool,
@@ -90,7 +90,7 @@ pub(super) fn read<'w>(words: &'w [u32], specialisation: &Specialisation, target
     let list = instructions(words)?;
     let mut module = Module {
         non_uniform_groups: true,
-        nan_checks: target.nan_checks,
+        value_checks: target.value_checks,
         device_enqueue: target.language.device_enqueue,
         ..Module::default()
     };

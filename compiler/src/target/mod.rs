@@ -31,12 +31,32 @@ pub struct Target {
     pub inlining: Inlining,
     /// Whether kernels are compiled to machine code of the host ([`crate::vectorize`]) instead of to shaders.
     pub native: bool,
-    /// Whether kernels report operators and built-in functions that compute a NaN from operands that are not NaN
-    /// ([`crate::ir::Op::NanCheck`]).
-    pub nan_checks: bool,
+    /// The checks of values that kernels contain.
+    pub value_checks: ValueChecks,
+    /// Whether kernels report where asynchronous copies begin and end ([`crate::ir::Op::AsyncCopyBegin`]).
+    pub marks_async_copies: bool,
     /// Memory that is zeroed before a kernel starts. The context of a program requests this (cl_khr_initialize_memory).
     /// It is not a property of the device.
     pub zeroed: Zeroed,
+}
+
+/// The checks of values that lowering adds to the kernels of an application, for the sanitizer (`WGCL_CHECK`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ValueChecks {
+    /// Operators and built-in functions that compute a NaN from operands that are not NaN
+    /// ([`crate::ir::Op::NanCheck`]).
+    pub nans: bool,
+    /// Conversions of floats to integers that cannot represent the result ([`crate::ir::Op::ConversionCheck`]).
+    pub conversions: bool,
+}
+
+impl ValueChecks {
+    pub const NONE: Self = Self { nans: false, conversions: false };
+
+    /// Whether there is a check.
+    pub const fn any(self) -> bool {
+        self.nans || self.conversions
+    }
 }
 
 /// Memory that is zeroed when a kernel starts.

@@ -2,7 +2,7 @@
 //!
 //! A driver for a real device uses the [`Costs`] and [`Defects`] of its profile, and queries the other properties.
 
-use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, Zeroed};
+use super::{AtomicOrder, Costs, Defects, FloatControls, Inlining, Language, Limits, Shaders, Target, ValueChecks, Zeroed};
 
 /// Maximum size in bytes of the private arrays of a work-item in the shader function. NVIDIA's Vulkan driver 580.159
 /// reports a lost device for sizes between 12 and 16 KiB, independent of the number of work-items.
@@ -100,8 +100,16 @@ impl Target {
             costs: Costs::default(),
             defects: Defects::default(),
         };
-        Self { language, shaders, inlining: Inlining::default(), native: false, nan_checks: false, zeroed: Zeroed::default() }
-            .with_extensions()
+        Self {
+            language,
+            shaders,
+            inlining: Inlining::default(),
+            native: false,
+            value_checks: ValueChecks::NONE,
+            marks_async_copies: false,
+            zeroed: Zeroed::default(),
+        }
+        .with_extensions()
     }
 
     /// Returns the profile of the host's CPU with wgcl's code generator. Pointers are addresses, and atomics and fences

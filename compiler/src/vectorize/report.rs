@@ -150,7 +150,7 @@ impl Direction {
     const fn of(access: Access) -> Self {
         match access {
             Access::Store => Self::Store,
-            Access::Atomic => Self::Atomic,
+            Access::Atomic | Access::AtomicLoad | Access::AtomicStore => Self::Atomic,
             _ => Self::Load,
         }
     }
@@ -206,7 +206,7 @@ impl VectorForms {
     fn of(&self, span: Span, access: Access, lane_shape: LaneShape) -> (Form, bool) {
         let source = SourceLoc(span.lo);
         let Some(found) = self.forms.get(&(source, Direction::of(access))) else {
-            return (if access == Access::Atomic { Form::PerLane } else { Form::Merged }, false);
+            return (if access.is_atomic() { Form::PerLane } else { Form::Merged }, false);
         };
         let form = match *found {
             _ if self.lanes == 1 => Form::Scalar,
@@ -314,7 +314,7 @@ fn add_work(kernel: &Function, region: &Region, place: usize, accesses: &[Access
             if access.writes() {
                 list[place].stored += size;
             }
-            if access != Access::Store {
+            if !matches!(access, Access::Store | Access::AtomicStore) {
                 list[place].loaded += size;
             }
         }

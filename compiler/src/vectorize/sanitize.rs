@@ -10,28 +10,30 @@
 //! from control flow, is unknown.
 //!
 //! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
-//! numbers ([`Op::NanCheck`]).
+//! numbers ([`Op::NanCheck`]). If an integer type cannot represent a converted float, the code reports the float
+//! ([`Op::ConversionCheck`]).
 //!
-//! The code also reports events that order accesses: the begin and end of a group, barriers, fences and collective
-//! operations. From these, the check function determines which of two accesses happens before the other, and whether
+//! The code also reports events that order accesses: the begin and end of a group, barriers, fences, collective
+//! operations and asynchronous copies. From these, the check function determines which of two accesses happens before the other, and whether
 //! all work-items reach a barrier. It also receives the divisors of integer divisions.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
 
+use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 use wgcl_codegen::vir::{BinOp as VBin, CastOp as VCast, Cond, Op as VOp, Target, Terminator, Type as Register, Value as V};
 
 use super::abi::LaunchContext;
 use super::private::Place;
 use super::shape::Mode;
-use super::value::{Val, scalar};
+use super::value::{Regs, Val, scalar};
 use super::vectorizer::{Lowered, Vectorizer};
 use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::internal::internal;
-use crate::ir::{BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
 
 /// An access to memory, or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -42,6 +44,9 @@ pub enum Access {
     Store,
     /// A read and write in one atomic operation.
     Atomic,
+    AtomicLoad,
+    /// An atomic store, or an exchange whose result is not used.
+    AtomicStore,
     /// A work-item reaches a barrier. The fields are the address spaces of its fence.
     Barrier {
         local: bool,
@@ -64,17 +69,39 @@ pub enum Access {
     /// An operation produced a NaN from the operands reported before. The address is 1 plus the component index of a
     /// vector, or 0 for a scalar.
     Nan,
+    /// A conversion of a float to an integer that cannot represent the result. The address is the float as the bits of
+    /// a `double`. The object is 1 plus the component index of a vector, or 0 for a scalar.
+    Conversion {
+        to: Scalar,
+        signed: bool,
+    },
+    /// A work-item begins an asynchronous copy. The address is the event or 0, and the answer is the event.
+    CopyBegin,
+    /// A work-item has copied its part of an asynchronous copy.
+    CopyEnd,
+    /// A work-item waits for the asynchronous copies with an event. The address is the event.
+    CopyWait,
 }
 
 impl Access {
     /// Whether the access or event reads or writes memory. False for all events.
     pub const fn accesses_memory(self) -> bool {
-        matches!(self, Self::Load | Self::Copy | Self::Store | Self::Atomic)
+        matches!(self, Self::Load | Self::Copy | Self::Store) || self.is_atomic()
     }
 
     /// Whether the access changes memory. False for events.
     pub const fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Atomic)
+        matches!(self, Self::Store | Self::Atomic | Self::AtomicStore)
+    }
+
+    /// Whether the kernel uses the value that the access reads. False for copies, because programs copy structures of
+    /// which only some members have a value.
+    pub const fn uses_value(self) -> bool {
+        matches!(self, Self::Load | Self::Atomic | Self::AtomicLoad)
+    }
+
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Self::Atomic | Self::AtomicLoad | Self::AtomicStore)
     }
 }
 
@@ -116,6 +143,8 @@ impl AccessSite {
 /// The pointers of the current function, and the sites of the kernel.
 pub(super) struct Sanitizer<'a> {
     addresses: Addresses,
+    /// All operands of instructions.
+    operands: FxHashSet<Value>,
     /// All sites, of the kernel and of the functions that it calls.
     sites: &'a RefCell<Vec<AccessSite>>,
 }
@@ -123,7 +152,15 @@ pub(super) struct Sanitizer<'a> {
 impl<'a> Sanitizer<'a> {
     /// Creates the state for a function. Its sites are appended to `sites`.
     pub(super) fn of(function: &Function, sites: &'a RefCell<Vec<AccessSite>>) -> Self {
-        Self { addresses: Addresses::of(function, &function.body), sites }
+        let mut operands = FxHashSet::default();
+        function.body.walk(&mut |inst| inst.op.for_each_operand(|operand| _ = operands.insert(operand)));
+        Self { addresses: Addresses::of(function, &function.body), operands, sites }
+    }
+
+    /// The kind of an access of an instruction.
+    fn kind_of(&self, access: Access, inst: &Inst) -> Access {
+        let is_exchange = matches!(inst.op, Op::Atomic { op: AtomicOp::Xchg, .. });
+        if is_exchange && !inst.results.iter().any(|result| self.operands.contains(result)) { Access::AtomicStore } else { access }
     }
 }
 
@@ -167,9 +204,15 @@ pub(super) fn accesses_of(function: &Function, inst: &Inst) -> SmallVec<[MemoryA
             ]
         }
         Op::Zero { dst, size, align } => smallvec![MemoryAccess::non_volatile(dst, Access::Store, size, align)],
-        Op::Atomic { ptr, ty, .. } | Op::CmpXchg { ptr, ty, .. } => {
-            smallvec![MemoryAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())]
+        Op::Atomic { op, ptr, ty, .. } => {
+            let access = match op {
+                AtomicOp::Load => Access::AtomicLoad,
+                AtomicOp::Store => Access::AtomicStore,
+                _ => Access::Atomic,
+            };
+            smallvec![MemoryAccess::non_volatile(ptr, access, ty.size(), ty.size())]
         }
+        Op::CmpXchg { ptr, ty, .. } => smallvec![MemoryAccess::non_volatile(ptr, Access::Atomic, ty.size(), ty.size())],
         _ => SmallVec::new(),
     }
 }
@@ -187,6 +230,7 @@ impl Vectorizer<'_> {
             let root = self.sanitizer.as_ref().and_then(|checks| checks.addresses.root(pointer));
             let (object, base) = self.object(root)?;
             let MemoryAccess { access, size, align, volatile, .. } = checked;
+            let access = self.sanitizer.as_ref().map_or(access, |checks| checks.kind_of(access, inst));
             let checked = self.call_check(AccessSite { access, size, align, volatile, object, span: inst.span }, address, base);
             kept.push((pointer, self.values[pointer.index()].replace(Val::Uniform(smallvec![checked]))));
         }
@@ -195,6 +239,14 @@ impl Vectorizer<'_> {
             Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
             Op::Group { sub: false, .. } => self.report_event(Access::Collective, inst.span),
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
+            Op::AsyncCopyBegin(event) => {
+                let event = self.report_copy(Access::CopyBegin, event, inst.span);
+                let event = self.op(Register::I32, VOp::Cast(VCast::Trunc, event));
+                inst.results.iter().for_each(|&result| self.define(result, Val::Uniform(smallvec![event])));
+            }
+            Op::AsyncCopyEnd => self.report_event(Access::CopyEnd, inst.span),
+            Op::AsyncCopyWait(event) => _ = self.report_copy(Access::CopyWait, event, inst.span),
+            Op::ConversionCheck { value, to, signed } => self.check_conversion(value, to, signed, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
         }
@@ -236,6 +288,13 @@ impl Vectorizer<'_> {
         self.call_check(AccessSite::of(access, span), zero, zero);
     }
 
+    /// Reports the begin of a copy, or a wait. Returns the answer of the check function.
+    fn report_copy(&mut self, access: Access, event: Value, span: Span) -> V {
+        let (event, zero) = (self.first(event), self.i64(0));
+        let event = self.op(Register::I64, VOp::Cast(VCast::ZExt, event));
+        self.call_check(AccessSite::of(access, span), event, zero)
+    }
+
     fn check_divisor(&mut self, divisor: Value, span: Span) {
         let (ty, zero) = (scalar(self.ir_ty(divisor)), self.i64(0));
         for part in self.comps(divisor, Mode::Uniform) {
@@ -265,14 +324,8 @@ impl Vectorizer<'_> {
             self.b.enter(report);
             for &operand in operands {
                 let (ty, mut comps) = (self.ir_ty(operand), self.comps(operand, Mode::Uniform));
-                let of_lane = comps.swap_remove(if comps.len() == 1 { 0 } else { lane });
-                let wide = match ty.scalar() {
-                    Some(Scalar::F64) => smallvec![of_lane],
-                    _ => {
-                        self.cast(CastOp::FToF, Type::Scalar(scalar(ty)), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![of_lane])?
-                    }
-                };
-                let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0][0]));
+                let wide = self.as_double(scalar(ty), comps.swap_remove(if comps.len() == 1 { 0 } else { lane }))?;
+                let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0]));
                 let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::NanOperand, span) };
                 self.call_check(site, bits, zero);
             }
@@ -284,6 +337,39 @@ impl Vectorizer<'_> {
             self.b.enter(on);
         }
         Ok(())
+    }
+
+    /// Emits the check of a conversion: reports each component that the integer type cannot represent.
+    fn check_conversion(&mut self, value: Value, to: Scalar, signed: bool, span: Span) -> Lowered<()> {
+        let ty = self.ir_ty(value);
+        let (low, high) = to.convertible_doubles(signed);
+        let [low, high] = [low, high].map(|limit| self.number(Scalar::F64, Mode::Uniform, limit.to_bits()));
+        for (lane, float) in (0_u64..).zip(self.comps(value, Mode::Uniform)) {
+            let wide = self.as_double(scalar(ty), float)?;
+            // Both comparisons are false for a NaN.
+            let above = self.compare(CmpOp::FGt, Type::Scalar(Scalar::F64), Mode::Uniform, &wide, &low)[0];
+            let below = self.compare(CmpOp::FLt, Type::Scalar(Scalar::F64), Mode::Uniform, &wide, &high)[0];
+            let converts = self.op(Register::I32, VOp::Bin(VBin::And, above, below));
+            let (report, on) = (self.b.block(), self.b.block());
+            self.b.end(Terminator::Branch(Cond::NonZero(converts), Target::new(on, []), Target::new(report, [])));
+            self.b.enter(report);
+            let bits = self.emit(Register::I64, VOp::Cast(VCast::Bitcast, wide[0]));
+            let component = self.i64(if ty.lanes() > 1 { lane + 1 } else { 0 });
+            let site = AccessSite { size: scalar(ty).size(), ..AccessSite::of(Access::Conversion { to, signed }, span) };
+            self.call_check(site, bits, component);
+            self.jump(on, []);
+            self.b.enter(on);
+        }
+        Ok(())
+    }
+
+    /// Converts a float to a `double`.
+    fn as_double(&mut self, from: Scalar, float: Regs) -> Lowered<Regs> {
+        if from == Scalar::F64 {
+            return Ok(float);
+        }
+        let mut wide = self.cast(CastOp::FToF, Type::Scalar(from), Type::Scalar(Scalar::F64), Mode::Uniform, &smallvec![float])?;
+        Ok(wide.swap_remove(0))
     }
 
     /// Calls the check function for a new site. `base` is the address of the object. Returns the address to access.

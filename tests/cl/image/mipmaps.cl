@@ -144,7 +144,7 @@ kernel void fill(write_only image2d_t a, write_only image2d_array_t b, write_onl
             write_imagef(a, (int2)(x, y), lod, (float4)(value));
         }
         write_imagei(b, (int4)(x, y, z, 0), lod, (int4)(value + 1000 * z));
-        write_imageui(c, (int4)(x, y, z, 0), lod, (uint4)(value + 1000 * z, 0, 0, 7));
+        write_imageui(c, (int4)(x, y, z, 0), lod, (uint4)((int)value + 1000 * z, 0, 0, 7));
     }
 }
 // run: fill global=6x4x4

@@ -1,4 +1,10 @@
 //! Async copies (6.15.11). The work-items of the group divide the elements. Waiting for the event is a barrier.
+//!
+//! For the sanitizer, a copy has marks, which let it find accesses before the wait:
+//! ```text
+//! e = async_work_group_copy(d, s, n, 0)     %e = async_copy_begin 0; loop { ... }; async_copy_end
+//! wait_group_events(1, &e)                  loop { async_copy_wait %e }; barrier local global
+//! ```
 
 use super::super::function::Lowering;
 use super::super::lvalue::lane_size;
@@ -30,6 +36,7 @@ impl<'p> Lowering<'p, '_> {
     pub(super) fn async_copy(&mut self, call: &Call<'p>, strided: bool) -> Value {
         let (dst, src, count) = (self.value(call, 0), self.value(call, 1), self.value(call, 2));
         let event = self.value(call, if strided { 4 } else { 3 });
+        let event = self.begin_copy(event);
         let pointee = self.pointee(call, 0);
         // A vector of three lanes is copied as four lanes, because it occupies the memory of four.
         let element = ArithType::new(pointee.kind, if pointee.lanes == 3 { 4 } else { pointee.lanes });
@@ -65,7 +72,19 @@ impl<'p> Lowering<'p, '_> {
             let value = this.b.load(from, element.ir(), size, false);
             this.b.store(to, value, size, false);
         });
+        self.end_copy();
         event
+    }
+
+    /// Returns the event of a copy with the event argument `event`.
+    fn begin_copy(&mut self, event: Value) -> Value {
+        if self.shared.target.marks_async_copies { self.b.emit(Op::AsyncCopyBegin(event), Type::I32) } else { event }
+    }
+
+    fn end_copy(&mut self) {
+        if self.shared.target.marks_async_copies {
+            self.b.effect(Op::AsyncCopyEnd);
+        }
     }
 
     /// Copies elements smaller than a word as words, if the global pointer is aligned to words. Local memory is
@@ -139,12 +158,14 @@ impl<'p> Lowering<'p, '_> {
             Lines { dst, src, dst_offset, src_offset, bytes, per_line, lines, planes, src_steps, dst_steps }
         };
         let event = self.value(call, if planes { 12 } else { 9 });
+        let event = self.begin_copy(event);
         let unit = match self.b.known(bytes) {
             Some(known) if known != 0 => 1_u32 << known.trailing_zeros().min(2),
             _ => 1,
         };
         if unit == 1 {
             self.copy_lines(&copy, 1);
+            self.end_copy();
             return event;
         }
         let word = if self.shared.target.language.int64 { Type::I64 } else { Type::I32 };
@@ -153,6 +174,7 @@ impl<'p> Lowering<'p, '_> {
         let low = self.b.bin_int(BinOp::And, both, i64::from(unit) - 1);
         let aligned = self.b.cmp_int(CmpOp::Eq, low, 0);
         self.branch(aligned, |this| this.copy_lines(&copy, unit), |this| this.copy_lines(&copy, 1));
+        self.end_copy();
         event
     }
 
@@ -209,7 +231,17 @@ impl<'p> Lowering<'p, '_> {
         self.b.loop_(body, None);
     }
 
-    pub(super) fn wait_group_events(&mut self) -> Option<Value> {
+    pub(super) fn wait_group_events(&mut self, call: &Call<'p>) -> Option<Value> {
+        if self.shared.target.marks_async_copies {
+            let (count, list) = (self.value(call, 0), self.value(call, 1));
+            let (first, step) = (self.b.i32(0), self.b.i32(1));
+            let size = self.shared.program.types.pointer_size();
+            self.emit_loop(first, count, step, |this, index| {
+                let event = this.element_address(list, index, false, size, false);
+                let event = this.b.load(event, Type::I32, 4, false);
+                this.b.effect(Op::AsyncCopyWait(event));
+            });
+        }
         self.b.effect(Op::Barrier(Fence { local: true, global: true, image: false }));
         None
     }

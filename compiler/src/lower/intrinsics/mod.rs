@@ -171,7 +171,7 @@ impl<'p> Lowering<'p, '_> {
             Intrinsic::AsyncStridedCopy => Some(self.async_copy(&call, true)),
             Intrinsic::AsyncCopy2D => Some(self.async_copy_lines(&call, false)),
             Intrinsic::AsyncCopy3D => Some(self.async_copy_lines(&call, true)),
-            Intrinsic::WaitGroupEvents => self.wait_group_events(),
+            Intrinsic::WaitGroupEvents => self.wait_group_events(&call),
             Intrinsic::Clock { sub } => Some(self.b.emit(Op::Clock { sub }, Type::of(Scalar::I32, 2))),
             // `prefetch` is a hint and emits nothing. Its arguments have been evaluated.
             Intrinsic::Prefetch => None,

@@ -8,6 +8,7 @@
     reason = "tests look at bits"
 )]
 
+mod conversion_checks;
 mod eval;
 mod jumps;
 mod nan;

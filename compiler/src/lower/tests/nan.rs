@@ -6,11 +6,11 @@ use crate::interpret::FaultKind;
 use crate::ir::Module;
 use crate::ir::verify::verify;
 use crate::passes;
-use crate::target::Target;
+use crate::target::{Target, ValueChecks};
 
 /// Whether a statement creates a NaN from operands that are not NaN. `z` is 0, `one` is 1, `n` is a NaN.
 fn makes_nan(statement: &str) -> bool {
-    let target = Target { nan_checks: true, ..Target::full() };
+    let target = Target { value_checks: ValueChecks { nans: true, ..ValueChecks::NONE }, ..Target::full() };
     let text = format!(
         "kernel void k(global float *out) {{ float z = out[0], one = z + 1, n = as_float(as_int(z) | 0x7fc00000); {statement}; out[1] = n; }}"
     );

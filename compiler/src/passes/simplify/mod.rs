@@ -68,6 +68,10 @@ impl Purity {
                 | Op::Printf { .. }
                 | Op::Clock { .. }
                 | Op::NanCheck { .. }
+                | Op::ConversionCheck { .. }
+                | Op::AsyncCopyBegin(_)
+                | Op::AsyncCopyEnd
+                | Op::AsyncCopyWait(_)
                 | Op::Image { .. }
                 | Op::Unreachable => false,
                 Op::Load { ptr, volatile, .. } => {

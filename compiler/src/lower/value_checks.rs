@@ -1,12 +1,17 @@
-//! NaN checks (`WGCL_CHECK=nan`): they find operations that create a NaN from operands that are not NaN, such as
-//! `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`.
+//! Checks of values for the sanitizer.
+//!
+//! NaN checks (`WGCL_CHECK=nan`) find operations that create a NaN from operands that are not NaN, such as
+//! `0 / 0`, `sqrt(-1)`, `pow(-1, 0.5)`. Conversion checks (`WGCL_CHECK=convert`) find conversions of floats to integers
+//! that cannot represent the result, which are undefined (C99 6.3.1.4).
 //!
 //! ```text
 //! a / b              %r = fdiv %a, %b         nan_check whole, %r, %a, %b
 //! hypot(v, w)        library function for each lane, then a nan_check of the vectors
+//! (int)x             conversion_check i32 signed %x         %i = ftos %x
+//! convert_int_sat(x) no check
 //! ```
 //! The operators and built-in calls of the source are checked. For a call of a library function, only the result is
-//! checked, because library functions use NaNs internally.
+//! checked for NaNs, because library functions use NaNs internally.
 
 use super::builder::Builder;
 use super::function::Lowering;
@@ -19,7 +24,7 @@ impl Builder {
     /// ignored. If the result is one component of a vector in the source, `part` is its index.
     pub(crate) fn nan_check(&mut self, result: Value, operands: &[Value], part: Option<u8>) {
         let is_float = |value: &Value| self.ty(*value).scalar().is_some_and(Scalar::is_float);
-        if !self.nan_checks || !is_float(&result) {
+        if !self.value_checks.nans || !is_float(&result) {
             return;
         }
         let mut values = vec![result];
@@ -31,9 +36,16 @@ impl Builder {
 
     /// Checks a result whose components depend on all components of the operands.
     pub(crate) fn nan_check_across(&mut self, result: Value, operands: &[Value]) {
-        if self.nan_checks {
+        if self.value_checks.nans {
             let lanes: Vec<Value> = operands.iter().flat_map(|&operand| self.components(operand)).collect();
             self.nan_check(result, &lanes, None);
+        }
+    }
+
+    /// Checks the operand of a conversion to an integer.
+    pub(crate) fn conversion_check(&mut self, value: Value, to: Scalar, signed: bool) {
+        if self.value_checks.conversions {
+            self.effect(Op::ConversionCheck { value, to, signed });
         }
     }
 
