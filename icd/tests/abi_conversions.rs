@@ -15,8 +15,8 @@ const CL_OUT_OF_RESOURCES: cl_int = -5;
 /// Environment variable that is set in the process that runs the kernels.
 const CHILD: &str = "WGCL_TEST_CONVERSIONS";
 
-/// A test case. It contains the statements on line 3 of a source, the start of the expression whose location is
-/// reported, and the report up to the id of the group.
+/// A test case. It contains the statements on line 3 of a source, and the report up to the id of the group. It also
+/// contains the start of the expression whose location is reported.
 ///
 /// The kernel has 4 work-items in one group. In the statements, `i` is the index of the work-item, `z` is 0, and `n` is
 /// a NaN.

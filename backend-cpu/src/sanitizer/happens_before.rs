@@ -167,7 +167,7 @@ impl GroupState {
         self.copies.resize(group.items as usize, ItemCopies::default());
     }
 
-    /// Records that a work-item begins an asynchronous copy. Returns the event of the copy, which is new if `event` is 0.
+    /// Records that a work-item begins an asynchronous copy. Returns the event of the copy. It is new if `event` is 0.
     pub(super) fn begin_copy(&mut self, local_id: u32, event: u32) -> u32 {
         let Some(copies) = self.copies.get_mut(local_id as usize) else { return event };
         copies.last += 1;

@@ -8,7 +8,7 @@
 //! neither memory orders nor the atomic objects. Therefore, flags and counters count as correct synchronisation, even
 //! with relaxed loads.
 //!
-//! A barrier does not order an asynchronous copy and other accesses. Each work-item must wait for the event of the copy,
+//! A barrier does not order an asynchronous copy and other accesses. Each work-item must wait for the copy's event,
 //! also before it accesses bytes that it copied itself. The record of an access therefore contains the number of the
 //! last copy, and whether the access is a part of the copy.
 //!
@@ -96,7 +96,7 @@ impl Conflict {
         if is_in_unfinished_copy(earlier, now, syncs) {
             return Self::EarlierCopy;
         }
-        // The accesses are not ordered by a barrier, so the earlier work-item did not wait for a copy that it had begun.
+        // No barrier orders the accesses, so the earlier work-item did not wait for a copy that it had begun.
         let precedes_wait = now.is_copy && !earlier.is_copy && earlier.group == now.group && earlier.copy >= now.copy;
         if precedes_wait { Self::LaterCopy } else { Self::Race }
     }

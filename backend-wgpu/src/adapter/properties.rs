@@ -283,6 +283,18 @@ fn costs_and_defects(info: &wgpu::AdapterInfo, spirv: bool) -> (Costs, Defects) 
     (costs, defects)
 }
 
+fn shader_limits(limits: &wgpu::Limits) -> Limits {
+    Limits {
+        storage_buffers: storage_buffers(limits),
+        uniform_buffers: uniform_buffers(limits),
+        uniform_size: limits.max_uniform_buffer_binding_size.min(1 << 16) as u32,
+        groups: limits.max_compute_workgroups_per_dimension,
+        group_items: limits.max_compute_invocations_per_workgroup,
+        function_memory: profiles::FUNCTION_MEMORY,
+        expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
+    }
+}
+
 /// Returns the compiler's target.
 pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Target {
     let info = adapter.get_info();
@@ -360,15 +372,7 @@ pub(crate) fn target(adapter: &wgpu::Adapter, capabilities: Capabilities) -> Tar
         int64_atomics,
         fences,
         uniform_barriers: false,
-        limits: Limits {
-            storage_buffers: storage_buffers(&limits),
-            uniform_buffers: uniform_buffers(&limits),
-            uniform_size: limits.max_uniform_buffer_binding_size.min(1 << 16) as u32,
-            groups: limits.max_compute_workgroups_per_dimension,
-            group_items: limits.max_compute_invocations_per_workgroup,
-            function_memory: profiles::FUNCTION_MEMORY,
-            expanded_instructions: profiles::EXPANDED_INSTRUCTIONS,
-        },
+        limits: shader_limits(&limits),
         costs,
         defects,
     };

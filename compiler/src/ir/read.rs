@@ -527,16 +527,7 @@ impl Reader {
                 };
                 Op::NanCheck { values: self.comma_values()?, part }
             }
-            "conversion_check" => {
-                let to = self.next()?;
-                let to = self.scalar_of(&to)?;
-                let signed = match self.next()?.as_str() {
-                    "signed" => true,
-                    "unsigned" => false,
-                    other => return Err(self.error(format!("expected `signed` or `unsigned`, found `{other}`"))),
-                };
-                Op::ConversionCheck { value: self.value()?, to, signed }
-            }
+            "conversion_check" => self.conversion_check()?,
             "async_copy_begin" => Op::AsyncCopyBegin(self.value()?),
             "async_copy_end" => Op::AsyncCopyEnd,
             "async_copy_wait" => Op::AsyncCopyWait(self.value()?),
@@ -569,6 +560,17 @@ impl Reader {
                 return Err(self.error(format!("unknown operation `{word}`")));
             }
         })
+    }
+
+    fn conversion_check(&mut self) -> Result<Op> {
+        let to = self.next()?;
+        let to = self.scalar_of(&to)?;
+        let signed = match self.next()?.as_str() {
+            "signed" => true,
+            "unsigned" => false,
+            other => return Err(self.error(format!("expected `signed` or `unsigned`, found `{other}`"))),
+        };
+        Ok(Op::ConversionCheck { value: self.value()?, to, signed })
     }
 
     fn comma_values(&mut self) -> Result<Vec<Value>> {

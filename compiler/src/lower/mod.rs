@@ -15,8 +15,8 @@
 //! # Files
 //! `builder` builds instructions. `function` sets up a function. `expr`, `lvalue`, `arith` and `calls` lower
 //! expressions, `convert` and `half` lower conversions. `stmt`, `switch`, `irregular` and `blocks` lower control flow,
-//! and `regions` converts a control flow graph to regions. `value_checks` adds checks for the sanitizer. `intrinsics` lowers
-//! built-in functions that need few operations. `scan` analyses the typed tree, and `types` converts types.
+//! and `regions` converts a control flow graph to regions. `value_checks` adds checks for the sanitizer. `intrinsics`
+//! lowers built-in functions that need few operations. `scan` analyses the typed tree, and `types` converts types.
 
 mod arith;
 mod blocks;

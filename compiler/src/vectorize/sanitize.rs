@@ -14,8 +14,8 @@
 //! ([`Op::ConversionCheck`]).
 //!
 //! The code also reports events that order accesses: the begin and end of a group, barriers, fences, collective
-//! operations and asynchronous copies. From these, the check function determines which of two accesses happens before the other, and whether
-//! all work-items reach a barrier. It also receives the divisors of integer divisions.
+//! operations and asynchronous copies. From these, the check function determines which of two accesses happens before
+//! the other, and whether all work-items reach a barrier. It also receives the divisors of integer divisions.
 
 use std::cell::RefCell;
 use std::mem::offset_of;
