@@ -47,8 +47,6 @@ pub struct IsaCaps {
     pub vector_registers: u32,
     /// Whether a load or store of 32- or 64-bit lanes under a mask is one instruction.
     pub has_masked_memory: bool,
-    /// The number of additional instructions for a contiguous access under a mask. 0 if there are only scalars.
-    pub masked_access_cost: u32,
     /// Whether [`Op::Gather`](crate::vir::Op::Gather) is one instruction for each vector of indices.
     pub has_gather: bool,
     /// Whether [`Op::Scatter`](crate::vir::Op::Scatter) is one instruction for each vector of indices. If this is
@@ -88,7 +86,6 @@ impl X86Level {
             vector_bytes: 0,
             vector_registers: 16,
             has_masked_memory: false,
-            masked_access_cost: 0,
             has_gather: false,
             has_scatter: false,
             has_cheap_shuffles: false,
@@ -101,8 +98,7 @@ impl X86Level {
             max_interleaved_vectors: 2,
             interleaves_straight_code: false,
         };
-        const AVX2: IsaCaps =
-            IsaCaps { vector_bytes: 32, has_masked_memory: true, masked_access_cost: 1, has_gather: true, has_fma_f64: true, ..SSE42 };
+        const AVX2: IsaCaps = IsaCaps { vector_bytes: 32, has_masked_memory: true, has_gather: true, has_fma_f64: true, ..SSE42 };
         const AVX512: IsaCaps = IsaCaps {
             vector_bytes: 64,
             vector_registers: 32,
@@ -131,7 +127,6 @@ impl A64Level {
                 vector_bytes: 16,
                 vector_registers: 32,
                 has_masked_memory: false,
-                masked_access_cost: 3,
                 has_gather: false,
                 has_scatter: false,
                 has_cheap_shuffles: true,

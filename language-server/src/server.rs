@@ -142,8 +142,7 @@ impl Server {
             }
             References::METHOD => self.on::<References>(params, |p| &p.text_document_position.text_document.uri, navigation::references),
             DocumentHighlightRequest::METHOD => {
-                let uri = |p: &lsp_types::DocumentHighlightParams| p.text_document_position_params.text_document.uri.clone();
-                self.on_owned::<DocumentHighlightRequest>(params, uri, navigation::highlights)
+                self.on::<DocumentHighlightRequest>(params, |p| &p.text_document_position_params.text_document.uri, navigation::highlights)
             }
             DocumentSymbolRequest::METHOD => self.on::<DocumentSymbolRequest>(params, |p| &p.text_document.uri, symbols::symbols),
             SemanticTokensFullRequest::METHOD => self.on::<SemanticTokensFullRequest>(params, |p| &p.text_document.uri, semantic::full),
@@ -163,17 +162,8 @@ impl Server {
     where
         R::Params: DeserializeOwned,
     {
-        self.on_owned::<R>(params, |params| uri(params).clone(), answer)
-    }
-
-    fn on_owned<R: Requested>(
-        &mut self,
-        params: Value,
-        uri: impl Fn(&R::Params) -> Uri,
-        answer: impl Fn(&Analysis, &R::Params) -> R::Result,
-    ) -> Result<Value, serde_json::Error> {
         let params: R::Params = serde_json::from_value(params)?;
-        match self.analysis(&uri(&params)) {
+        match self.analysis(uri(&params)) {
             Some(analysis) => serde_json::to_value(answer(&analysis, &params)),
             None => Ok(Value::Null),
         }

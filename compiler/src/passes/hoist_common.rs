@@ -115,6 +115,9 @@ fn remove(insts: Vec<Inst>, indices: &FxHashSet<usize>) -> (Vec<Inst>, Vec<Inst>
 /// Sinks the last stores of both regions below the `if` while they have the same address.
 fn sink_stores(function: &mut Function, inst: &mut Inst, after: &mut Vec<Inst>) {
     let Inst { op: Op::If { then, els, .. }, results, .. } = inst else { return };
+    if last_store(then).is_none() || last_store(els).is_none() {
+        return;
+    }
     let inner = defined_in([&*then, &*els]);
     while let (Some(first), Some(second)) = (last_store(then), last_store(els)) {
         let [a, b] = [&then.insts[first], &els.insts[second]];

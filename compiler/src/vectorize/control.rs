@@ -322,17 +322,13 @@ impl<'a> Vectorizer<'a> {
         let masks = self.regs(cond, Mode::Varying);
         let exec = self.masks.exec.clone();
         let leaves = [then, els].into_iter().any(region_may_exit);
-        let ((first, first_left), (second, second_left)) = match &exec {
-            Some(exec) => {
-                let (yes, no) = (self.mask_bin(BinOp::And, exec, &masks), self.mask_bin(BinOp::AndNot, exec, &masks));
-                (self.lower_masked(then, yes, &results)?, self.lower_masked(els, no, &results)?)
-            }
-            None if leaves => {
-                let no = self.not_masks(&masks);
-                (self.lower_masked(then, masks.clone(), &results)?, self.lower_masked(els, no, &results)?)
-            }
-            None => (self.lower_masked(then, masks.clone(), &results)?, self.lower_else(els, &masks, &results)?),
+        let (yes, no) = match &exec {
+            Some(exec) => (self.mask_bin(BinOp::And, exec, &masks), RegionMask::Lanes(self.mask_bin(BinOp::AndNot, exec, &masks))),
+            None if leaves => (masks.clone(), RegionMask::Lanes(self.not_masks(&masks))),
+            None => (masks.clone(), RegionMask::OtherLanes(masks.clone())),
         };
+        let (first, first_left) = self.lower_masked(then, RegionMask::Lanes(yes), &results)?;
+        let (second, second_left) = self.lower_masked(els, no, &results)?;
         // The values of the last region have precedence, so the mask of the first one is not used.
         let merged = self.merge(&results, &[SplitRegion::new(els, masks.clone(), second), SplitRegion::new(then, masks, first)]);
         self.define_all(&inst.results, &results, &merged);
@@ -379,30 +375,19 @@ impl<'a> Vectorizer<'a> {
 
     /// Vectorises a region under masks. Returns the values that it yields, and the mask of the lanes that are active at
     /// its end.
-    fn lower_masked(&mut self, region: &'a Region, masks: Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
+    fn lower_masked(&mut self, region: &'a Region, mask: RegionMask, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
         self.masks.split_depth += 1;
         let made = if is_cheap(region) {
+            let masks = self.lanes_of(mask);
             self.lower_predicated(region, masks, results)
         } else if self.wants_unmasked_copy(&region.insts) {
-            self.lower_copies(region, RegionMask::Lanes(masks.clone()), results).map(|values| (Some(values), masks))
+            self.lower_copies(region, mask, results).map(|(values, masks)| (Some(values), masks))
         } else {
+            let masks = self.lanes_of(mask);
             self.lower_branched(region, masks, results)
         };
         self.masks.split_depth -= 1;
         made
-    }
-
-    /// Vectorises the second region of an `if` without an execution mask. `masks` are the lanes of the first region.
-    fn lower_else(&mut self, region: &'a Region, masks: &Regs, results: &[(LaneShape, Type)]) -> Lowered<(Yielded, Regs)> {
-        if is_cheap(region) || !self.wants_unmasked_copy(&region.insts) {
-            let no = self.not_masks(masks);
-            return self.lower_masked(region, no, results);
-        }
-        self.masks.split_depth += 1;
-        let values = self.lower_copies(region, RegionMask::OtherLanes(masks.clone()), results);
-        self.masks.split_depth -= 1;
-        // No lane leaves the region, so its caller does not need its mask.
-        values.map(|values| (Some(values), masks.clone()))
     }
 
     /// Vectorises a region without a branch. The region must be cheap, because it also runs if no lane takes it.
@@ -553,11 +538,11 @@ impl<'a> Vectorizer<'a> {
             }
             let region_mask = self.mask_bin(BinOp::And, &others, &hit);
             others = self.mask_bin(BinOp::AndNot, &others, &hit);
-            let (values, after) = self.lower_masked(region, region_mask.clone(), &results)?;
+            let (values, after) = self.lower_masked(region, RegionMask::Lanes(region_mask.clone()), &results)?;
             left = self.mask_bin(BinOp::Or, &left, &after);
             paths.push(SplitRegion::new(region, region_mask, values));
         }
-        let (values, after) = self.lower_masked(default, others.clone(), &results)?;
+        let (values, after) = self.lower_masked(default, RegionMask::Lanes(others.clone()), &results)?;
         left = self.mask_bin(BinOp::Or, &left, &after);
         paths.push(SplitRegion::new(default, others, values));
         let merged = self.merge(&results, &paths);

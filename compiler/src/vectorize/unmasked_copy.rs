@@ -22,6 +22,8 @@ use crate::ir::{Inst, Op, Region, Space, Type, Value};
 const MAX_SIZE: usize = 120;
 /// The minimum cost of masks, in instructions.
 const MIN_COST: u32 = 3;
+/// The additional instructions for an access under a mask, if no instruction does both.
+const INSTRUCTIONS_WITHOUT_MASKS: u32 = 3;
 
 /// The lanes that take a region.
 pub(super) enum RegionMask {
@@ -31,13 +33,14 @@ pub(super) enum RegionMask {
 }
 
 impl<'a> Vectorizer<'a> {
-    /// Vectorises a region twice. No lane may leave the region. Returns the values that it yields.
+    /// Vectorises a region twice. No lane may leave the region. Returns the values that it yields, and its mask. The
+    /// mask of [`RegionMask::OtherLanes`] is computed in the region only.
     pub(super) fn lower_copies(
         &mut self,
         region: &'a Region,
         mask: RegionMask,
         results: &[(LaneShape, Type)],
-    ) -> Lowered<SmallVec<[V; 4]>> {
+    ) -> Lowered<(SmallVec<[V; 4]>, Regs)> {
         let (full, rest, inside, meet) = (self.b.block(), self.b.block(), self.b.block(), self.b.block());
         let depth = self.depth();
         let (to_full, to_rest) = (Target::new(full, []), Target::new(rest, []));
@@ -52,18 +55,23 @@ impl<'a> Vectorizer<'a> {
         };
         let types = self.unmasked_copy(full, yielded)?;
         self.b.enter(rest);
-        let masks = match mask {
-            RegionMask::Lanes(masks) => masks,
-            RegionMask::OtherLanes(masks) => self.not_masks(&masks),
-        };
+        let masks = self.lanes_of(mask);
         let (any, missing) = (self.any(&masks), self.undefs(&types));
         self.b.end(Terminator::Branch(any, Target::new(inside, []), Target::new(meet, missing)));
         self.b.enter(inside);
-        let (exec, in_masked_copy) = (self.masks.exec.replace(masks), std::mem::replace(&mut self.masks.in_masked_copy, true));
+        let (exec, in_masked_copy) = (self.masks.exec.replace(masks.clone()), std::mem::replace(&mut self.masks.in_masked_copy, true));
         yielded(self)?;
         (self.masks.exec, self.masks.in_masked_copy) = (exec, in_masked_copy);
         self.b.enter(meet);
-        Ok(types.into_iter().map(|ty| self.block_param(meet, ty, depth)).collect())
+        Ok((types.into_iter().map(|ty| self.block_param(meet, ty, depth)).collect(), masks))
+    }
+
+    /// Computes the mask of the lanes that take a region.
+    pub(super) fn lanes_of(&mut self, mask: RegionMask) -> Regs {
+        match mask {
+            RegionMask::Lanes(masks) => masks,
+            RegionMask::OtherLanes(masks) => self.not_masks(&masks),
+        }
     }
 
     /// Returns the condition that all lanes are set in the masks.
@@ -84,12 +92,10 @@ impl<'a> Vectorizer<'a> {
     }
 
     fn may_copy(&self, insts: &[Inst]) -> bool {
-        let size: usize = insts.iter().map(|inst| 1 + inst.op.regions().into_iter().map(Region::size).sum::<usize>()).sum();
-        self.sanitizer.is_none()
-            && !self.masks.in_masked_copy
+        let size = || insts.iter().map(|inst| 1 + inst.op.regions().into_iter().map(Region::size).sum::<usize>()).sum::<usize>();
+        !self.masks.in_masked_copy
             && self.shape.lanes > 1
-            && self.shape.isa.caps().masked_access_cost > 0
-            && size <= MAX_SIZE
+            && size() <= MAX_SIZE
             && !insts.iter().any(may_exit)
             && self.cost_of_masks(insts).is_some_and(|cost| cost >= MIN_COST)
     }
@@ -129,9 +135,15 @@ impl<'a> Vectorizer<'a> {
             return 0;
         }
         match self.uniformity.lane_shape(pointer) {
-            LaneShape::Linear(stride) if stride == i64::from(scalar(ty).size()) * i64::from(ty.lanes()) => caps.masked_access_cost,
+            LaneShape::Linear(stride) if stride == i64::from(scalar(ty).size()) * i64::from(ty.lanes()) => {
+                if caps.has_masked_memory {
+                    1
+                } else {
+                    INSTRUCTIONS_WITHOUT_MASKS
+                }
+            }
             LaneShape::Uniform | LaneShape::Unknown => 0,
-            _ if is_store && !caps.has_scatter || !caps.has_gather => 3,
+            _ if is_store && !caps.has_scatter || !caps.has_gather => INSTRUCTIONS_WITHOUT_MASKS,
             _ => 0,
         }
     }

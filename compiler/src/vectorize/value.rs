@@ -144,15 +144,15 @@ impl Vectorizer<'_> {
             return smallvec![made; count];
         }
         let register = self.shape.register(of, Mode::Varying);
-        let made = if let (Scalar::Bool, Some(mask)) = (of, self.compared_splats(value, register)) {
+        let made = if of != Scalar::Bool {
+            self.emit_at_def(value, register, Op::Splat(value))
+        } else if let Some(mask) = self.compared_splats(value, register) {
             mask
-        } else if of == Scalar::Bool {
+        } else {
             // Convert 0 or 1 to an empty or a full mask.
             let lanes = self.emit_at_def(value, self.shape.vector(elem(Scalar::I32)), Op::Splat(value));
             let zero = self.bits(self.shape.vector(elem(Scalar::I32)), 0);
             self.emit_at_def(lanes, register, Op::Cmp(wgcl_codegen::vir::CmpOp::Ne, lanes, zero))
-        } else {
-            self.emit_at_def(value, register, Op::Splat(value))
         };
         self.cache.splats.insert(value, made);
         smallvec![made; count]

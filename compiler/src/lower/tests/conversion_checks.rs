@@ -1,33 +1,15 @@
 //! Conversion checks: a conversion of a float to an integer that cannot represent the result is a fault, in lowered IR
 //! and after the passes.
 
-use super::eval;
-use super::programs::try_lower;
+use super::programs::has_fault;
 use crate::interpret::FaultKind;
-use crate::ir::Module;
-use crate::ir::verify::verify;
-use crate::passes;
 use crate::target::{Target, ValueChecks};
 
 /// Whether a statement converts a float that is out of range. `z` is 0, `d` is the double 0.
 fn is_out_of_range(statement: &str) -> bool {
     let target = Target { value_checks: ValueChecks { conversions: true, ..ValueChecks::NONE }, ..Target::full() };
     let text = format!("kernel void k(global float *out) {{ float z = out[0]; double d = z; {statement}; }}");
-    let mut module = try_lower(&text, &target).expect("it lowers");
-    let outcome = |module: &Module| {
-        assert_eq!(verify(module), Ok(()));
-        match eval::run(module, vec![vec![0; 64]]) {
-            Ok(_) => false,
-            Err(fault) => {
-                assert_eq!(fault.kind, FaultKind::ConversionOutOfRange, "{statement}");
-                true
-            }
-        }
-    };
-    let lowered = outcome(&module);
-    passes::build(&mut module, &target).expect("the passes succeed");
-    assert_eq!(outcome(&module), lowered, "{statement}: after the passes");
-    lowered
+    has_fault(&text, &target, FaultKind::ConversionOutOfRange)
 }
 
 /// Each integer type, with the largest and the smallest double that converts, and their neighbours that do not.

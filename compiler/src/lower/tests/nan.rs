@@ -1,11 +1,7 @@
 //! NaN checks: a NaN result of operands that are not NaN is a fault, in lowered IR and after the passes.
 
-use super::eval;
-use super::programs::try_lower;
+use super::programs::has_fault;
 use crate::interpret::FaultKind;
-use crate::ir::Module;
-use crate::ir::verify::verify;
-use crate::passes;
 use crate::target::{Target, ValueChecks};
 
 /// Whether a statement creates a NaN from operands that are not NaN. `z` is 0, `one` is 1, `n` is a NaN.
@@ -14,21 +10,7 @@ fn makes_nan(statement: &str) -> bool {
     let text = format!(
         "kernel void k(global float *out) {{ float z = out[0], one = z + 1, n = as_float(as_int(z) | 0x7fc00000); {statement}; out[1] = n; }}"
     );
-    let mut module = try_lower(&text, &target).expect("it lowers");
-    let outcome = |module: &Module| {
-        assert_eq!(verify(module), Ok(()));
-        match eval::run(module, vec![vec![0; 64]]) {
-            Ok(_) => false,
-            Err(fault) => {
-                assert_eq!(fault.kind, FaultKind::NanCreated, "{statement}");
-                true
-            }
-        }
-    };
-    let lowered = outcome(&module);
-    passes::build(&mut module, &target).expect("the passes succeed");
-    assert_eq!(outcome(&module), lowered, "{statement}: after the passes");
-    lowered
+    has_fault(&text, &target, FaultKind::NanCreated)
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::eval;
 use crate::diag::render::{RenderOptions, render};
 use crate::diag::{Diagnostics, SourceMap};
+use crate::interpret::FaultKind;
 use crate::ir::Module;
 use crate::ir::verify::verify;
 use crate::lower::{LowerError, lower};
@@ -20,6 +21,26 @@ pub(super) fn try_lower(text: &str, target: &Target) -> Result<Module, LowerErro
     let rendering = RenderOptions { no_warnings: true, warnings_are_errors: false };
     assert!(!diags.has_errors(), "{}", render(&map, &diags, rendering));
     lower(&program.expect("a program without errors"), &options, target)
+}
+
+/// Whether kernel `k` of a program ends with a fault of a kind, if its buffer contains zeros. The outcome must be the
+/// same before and after the passes.
+pub(super) fn has_fault(text: &str, target: &Target, kind: FaultKind) -> bool {
+    let mut module = try_lower(text, target).expect("it lowers");
+    let outcome = |module: &Module| {
+        assert_eq!(verify(module), Ok(()));
+        match eval::run(module, vec![vec![0; 64]]) {
+            Ok(_) => false,
+            Err(fault) => {
+                assert_eq!(fault.kind, kind, "{text}");
+                true
+            }
+        }
+    };
+    let lowered = outcome(&module);
+    passes::build(&mut module, target).expect("the passes succeed");
+    assert_eq!(outcome(&module), lowered, "{text}: after the passes");
+    lowered
 }
 
 fn run_module(module: &Module, count: usize, input: &[i32]) -> Vec<i32> {
