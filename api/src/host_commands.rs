@@ -8,49 +8,58 @@ use crate::backend::{Action, BackendError, BackendResult, Command, CopyRegion, H
 
 /// Memory that the host can access directly while a command runs.
 pub trait HostBytes: Memory + Sized + 'static {
+    /// The threads that large transfers use; `()` if transfers use only the calling thread.
+    type Threads: ?Sized;
+
     /// Calls `f` with exclusive access to the bytes.
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T;
 
-    /// Writes a region of `host` to the memory.
+    /// Writes regions of `host` to the memory.
     ///
     /// # Errors
     /// Fails if a region extends beyond the end of the source or of the destination.
-    fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
-        let source = &host[range(host.len(), region.host, region.size)?];
-        self.with_bytes(|bytes| {
-            let place = range(bytes.len(), region.buffer, region.size)?;
-            bytes[place].copy_from_slice(source);
-            Ok(())
+    fn write(&self, _threads: &Self::Threads, host: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+        regions.iter().try_for_each(|region| {
+            let source = &host[range(host.len(), region.host, region.size)?];
+            self.with_bytes(|bytes| {
+                let place = range(bytes.len(), region.buffer, region.size)?;
+                bytes[place].copy_from_slice(source);
+                Ok(())
+            })
         })
     }
 
-    /// Reads a region of the memory into `host`.
+    /// Reads regions of the memory into `host`.
     ///
     /// # Errors
     /// Fails if a region extends beyond the end of the source or of the destination.
-    fn read(&self, host: &mut [u8], region: CopyRegion) -> BackendResult<()> {
-        let place = range(host.len(), region.host, region.size)?;
-        self.with_bytes(|bytes| {
-            host[place].copy_from_slice(&bytes[range(bytes.len(), region.buffer, region.size)?]);
-            Ok(())
+    fn read(&self, _threads: &Self::Threads, host: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+        regions.iter().try_for_each(|region| {
+            let place = range(host.len(), region.host, region.size)?;
+            self.with_bytes(|bytes| {
+                host[place].copy_from_slice(&bytes[range(bytes.len(), region.buffer, region.size)?]);
+                Ok(())
+            })
         })
     }
 
-    /// Copies a region of the memory to `target`, which may be the same memory.
+    /// Copies regions of the memory to `target`, which may be the same memory.
     ///
     /// # Errors
     /// Fails if a region extends beyond the end of the source or of the destination.
-    fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
-        // Source and target may be the same memory, which allows only one borrow at a time.
-        let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
-        target.write(&moved, CopyRegion { buffer: region.host, host: 0, size: region.size })
+    fn copy(&self, threads: &Self::Threads, target: &Self, regions: &[CopyRegion]) -> BackendResult<()> {
+        regions.iter().try_for_each(|region| {
+            // Source and target may be the same memory, which allows only one borrow at a time.
+            let moved = self.with_bytes(|bytes| BackendResult::Ok(bytes[range(bytes.len(), region.buffer, region.size)?].to_vec()))?;
+            target.write(threads, &moved, &[CopyRegion { buffer: region.host, host: 0, size: region.size }])
+        })
     }
 
     /// Repeats a pattern in `size` bytes from `offset` on.
     ///
     /// # Errors
     /// Fails if the range extends beyond the end.
-    fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
+    fn fill(&self, _threads: &Self::Threads, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
         self.with_bytes(|bytes| {
             let place = range(bytes.len(), offset, size)?;
             for chunk in bytes[place].chunks_exact_mut(pattern.len().max(1)) {
@@ -69,42 +78,43 @@ pub fn downcast<M: HostBytes>(memory: &Arc<dyn Memory>) -> BackendResult<&M> {
     memory.as_any().downcast_ref().ok_or_else(|| BackendError::Other("the memory belongs to another backend".to_owned()))
 }
 
-/// Runs a command on memory of type `M`; `launch` runs a kernel.
+/// Runs a command on memory of type `M`; `launch` runs a kernel. Large transfers use `threads`.
 ///
 /// # Errors
 /// The errors of `launch` and of host functions. Also fails for transfers out of bounds and for external semaphores.
-pub fn run<M: HostBytes>(command: Command, mut launch: impl FnMut(&Launch) -> BackendResult<()>) -> BackendResult<()> {
+pub fn run<M: HostBytes>(
+    command: Command,
+    threads: &M::Threads,
+    mut launch: impl FnMut(&Launch) -> BackendResult<()>,
+) -> BackendResult<()> {
     match command {
-        Command::Once(action) => perform::<M>(&action, &mut launch),
-        Command::Replay(actions) => actions.iter().try_for_each(|action| perform::<M>(action, &mut launch)),
+        Command::Once(action) => perform::<M>(&action, threads, &mut launch),
+        Command::Replay(actions) => actions.iter().try_for_each(|action| perform::<M>(action, threads, &mut launch)),
         Command::Nop => Ok(()),
         Command::Wait(_) | Command::Signal(_) => Err(BackendError::Other("external semaphores are not supported".to_owned())),
         Command::Host(work) => (work.0)(),
     }
 }
 
-fn perform<M: HostBytes>(action: &Action, launch: &mut dyn FnMut(&Launch) -> BackendResult<()>) -> BackendResult<()> {
+fn perform<M: HostBytes>(action: &Action, threads: &M::Threads, launch: &mut dyn FnMut(&Launch) -> BackendResult<()>) -> BackendResult<()> {
     match action {
-        Action::Write { dst, src, regions } => write(downcast::<M>(dst)?, &**src, regions),
-        Action::Read { src, dst, regions } => read(downcast::<M>(src)?, &**dst, regions),
-        Action::Copy { src, dst, regions } => {
-            let (source, target) = (downcast::<M>(src)?, downcast::<M>(dst)?);
-            regions.iter().try_for_each(|region| source.copy(target, *region))
-        }
-        Action::Fill { dst, pattern, offset, size } => downcast::<M>(dst)?.fill(pattern, *offset, *size),
+        Action::Write { dst, src, regions } => write(downcast::<M>(dst)?, threads, &**src, regions),
+        Action::Read { src, dst, regions } => read(downcast::<M>(src)?, threads, &**dst, regions),
+        Action::Copy { src, dst, regions } => downcast::<M>(src)?.copy(threads, downcast::<M>(dst)?, regions),
+        Action::Fill { dst, pattern, offset, size } => downcast::<M>(dst)?.fill(threads, pattern, *offset, *size),
         Action::Launch(kernel) => launch(kernel),
     }
 }
 
-fn write<M: HostBytes>(memory: &M, source: &dyn HostSource, regions: &[CopyRegion]) -> BackendResult<()> {
+fn write<M: HostBytes>(memory: &M, threads: &M::Threads, source: &dyn HostSource, regions: &[CopyRegion]) -> BackendResult<()> {
     let mut result = Ok(());
-    source.with(&mut |host| result = regions.iter().try_for_each(|region| memory.write(host, *region)));
+    source.with(&mut |host| result = memory.write(threads, host, regions));
     result
 }
 
-fn read<M: HostBytes>(memory: &M, target: &dyn HostTarget, regions: &[CopyRegion]) -> BackendResult<()> {
+fn read<M: HostBytes>(memory: &M, threads: &M::Threads, target: &dyn HostTarget, regions: &[CopyRegion]) -> BackendResult<()> {
     let mut result = Ok(());
-    target.with_mut(&mut |host| result = regions.iter().try_for_each(|region| memory.read(host, *region)));
+    target.with_mut(&mut |host| result = memory.read(threads, host, regions));
     result
 }
 
@@ -131,7 +141,7 @@ mod tests {
     use crate::test_backend::TestMemory;
 
     fn perform(action: Action) -> BackendResult<()> {
-        run::<TestMemory>(Command::Once(action), |_| Ok(()))
+        run::<TestMemory>(Command::Once(action), &(), |_| Ok(()))
     }
 
     #[test]

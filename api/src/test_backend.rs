@@ -70,6 +70,8 @@ impl Memory for TestMemory {
 }
 
 impl HostBytes for TestMemory {
+    type Threads = ();
+
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
         f(&mut self.0.lock())
     }
@@ -186,7 +188,7 @@ impl TestDevice {
                     Command::Once(Action::Copy { .. }) if refused_copies.load(Ordering::Acquire) => {
                         Err(BackendError::Other("the device rejects the copy".to_owned()))
                     }
-                    _ => host_commands::run::<TestMemory>(command, |launch| record_launch(launch, &recorded)),
+                    _ => host_commands::run::<TestMemory>(command, &(), |launch| record_launch(launch, &recorded)),
                 };
                 counter.fetch_add(1, Ordering::Relaxed);
                 progress.complete(result.map(|()| Times { start, end: now() }));

@@ -30,7 +30,7 @@ pub(crate) fn run(Task { command, progress }: Task) {
     let start = now();
     progress.submitted(start);
     progress.running();
-    let execute = || host_commands::run::<InterpreterMemory>(command, |launch| self::launch(launch, &*progress));
+    let execute = || host_commands::run::<InterpreterMemory>(command, &(), |launch| self::launch(launch, &*progress));
     let result = catch_unwind(AssertUnwindSafe(execute));
     let result = result.unwrap_or_else(|_| Err(BackendError::Other(internal_error("the interpreter panicked in a command"))));
     if let Err(error) = &result {

@@ -150,6 +150,8 @@ impl Memory for InterpreterMemory {
 }
 
 impl HostBytes for InterpreterMemory {
+    type Threads = ();
+
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
         f(&mut self.bytes.lock())
     }

@@ -16,7 +16,6 @@ use wgcl_api::backend::{
     BackendResult, Command, CopyRegion, Device, DeviceProperties, HardwareFacts, HostTarget, LoadedProgram, Memory, Progress,
 };
 use wgcl_api::cache::Key;
-use wgcl_api::host_commands::HostBytes;
 use wgcl_api::options::Options;
 use wgcl_api::types::affinity::Division;
 use wgcl_api::types::host_memory::HostRegion;
@@ -158,7 +157,8 @@ impl Device for CpuDevice {
 
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let region = CopyRegion { buffer: offset, host: 0, size: bytes.len() as u64 };
-        memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| memory.write(bytes, region).is_ok())
+        // Only the commands of the device may use its threads.
+        memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| memory.write_on(None, bytes, &[region]).is_ok())
     }
 
     fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {

@@ -1,11 +1,11 @@
-//! Runs commands. A transfer runs on one thread. A launch is one dispatch per region, on one thread or several.
+//! Runs commands. A launch is one dispatch per region. Short launches and transfers run on one thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use wgcl_api::backend::{Action, BackendError, BackendResult, Command, CopyRegion, Launch, Progress, Times};
+use wgcl_api::backend::{Action, BackendError, BackendResult, Command, Launch, Progress, Times};
 use wgcl_api::host_commands;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::printf::{BUFFER_SIZE, Table};
@@ -36,8 +36,8 @@ const CHUNKS: u64 = 4;
 const APPLICATION_STACK: u32 = 256 << 10;
 /// Maximum duration in nanoseconds of a command that a flushing thread runs itself.
 const QUICK_TIME: u64 = 10_000;
-/// Maximum bytes of a transfer that takes `QUICK_TIME`.
-const QUICK_BYTES: u64 = 64 << 10;
+/// Assumed picoseconds per byte of a transfer on one thread.
+const COPY_PICOSECONDS: u64 = 150;
 
 /// Nanoseconds since the first call, plus 1.
 pub(crate) fn now() -> u64 {
@@ -111,19 +111,29 @@ impl Engine {
         self.units.as_ref()
     }
 
+    /// The estimated duration of a command on one thread, in nanoseconds. `None` if it is not known.
+    fn duration_alone(command: &Command) -> Option<u64> {
+        let copied = |size: u64| size.saturating_mul(COPY_PICOSECONDS) / 1000;
+        match command {
+            Command::Nop => Some(0),
+            Command::Once(Action::Write { regions, .. } | Action::Read { regions, .. } | Action::Copy { regions, .. }) => {
+                Some(copied(regions.iter().fold(0, |sum: u64, region| sum.saturating_add(region.size))))
+            }
+            Command::Once(Action::Fill { size, .. }) => Some(copied(*size)),
+            Command::Once(Action::Launch(launch)) => program_of(launch).ok()?.timing(&launch.kernel)?.estimate(work_items(launch)),
+            Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => None,
+        }
+    }
+
     /// Whether a command is known to be shorter than the time to wake another thread.
     pub(crate) fn is_quick(command: &Command) -> bool {
-        let few = |regions: &[CopyRegion]| regions.iter().map(|region| region.size).sum::<u64>() <= QUICK_BYTES;
-        match command {
-            Command::Nop => true,
-            Command::Once(Action::Write { regions, .. } | Action::Read { regions, .. } | Action::Copy { regions, .. }) => few(regions),
-            Command::Once(Action::Fill { size, .. }) => *size <= QUICK_BYTES,
-            Command::Once(Action::Launch(launch)) => {
-                let timing = program_of(launch).ok().and_then(|program| program.timing(&launch.kernel));
-                timing.and_then(|timing| timing.estimate(work_items(launch))).is_some_and(|estimate| estimate <= QUICK_TIME)
-            }
-            Command::Replay(_) | Command::Host(_) | Command::Wait(_) | Command::Signal(_) => false,
-        }
+        Self::duration_alone(command).is_some_and(|duration| duration <= QUICK_TIME)
+    }
+
+    /// The estimated duration of a command on the threads of the device, in nanoseconds. `None` if it is not known.
+    pub(crate) fn duration(&self, command: &Command) -> Option<u64> {
+        let alone = Self::duration_alone(command)?;
+        Some(if alone < MIN_SHARED_TIME { alone } else { alone / self.pool.threads() as u64 })
     }
 
     fn plan_context(&self) -> PlanContext {
@@ -153,7 +163,7 @@ impl Engine {
         progress.submitted(start);
         progress.running();
         let execute = || {
-            host_commands::run::<CpuMemory>(command, |launch| {
+            host_commands::run::<CpuMemory>(command, &self.pool, |launch| {
                 // `plan` is `None` for the launches of a command buffer, and for a launch whose planning failed.
                 let plan = plan.take().map_or_else(|| LaunchPlan::new(launch, self.plan_context()), Ok)?;
                 self.launch(launch, &plan, progress, thread)

@@ -4,7 +4,8 @@
 //! needs the result of a command runs the command, unless another thread is running commands. A thread that waits for
 //! an event runs the commands up to that event. A thread that flushes runs the queued commands if there are few and all
 //! are quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the
-//! queue. No thread holds a lock while it runs a command.
+//! queue. It also starts without a flush if the queued commands take long enough, so that they run while the application
+//! enqueues more commands. No thread holds a lock while it runs a command.
 //!
 //! A sub-device's own thread is bound to the processors of the sub-device, and runs all commands of the sub-device.
 //!
@@ -24,6 +25,9 @@ use crate::threads::affinity;
 
 /// Number of queued commands at which the device starts to run them without a flush.
 const AUTO_START: usize = 256;
+/// Estimated duration in nanoseconds of the queued commands at which the device starts to run them without a flush. It
+/// takes up to 30 us to wake the device's own thread (virtual processor of a Xeon).
+const AUTO_START_TIME: u64 = 100_000;
 /// Maximum number of commands that a flushing thread runs itself.
 const MAX_FLUSHED: usize = 8;
 
@@ -32,6 +36,8 @@ struct Task {
     command: Command,
     /// The plan of a launch; `None` for other commands, and if the planning failed.
     plan: Option<LaunchPlan>,
+    /// The estimated duration in nanoseconds; 0 if it is not known.
+    duration: u64,
     progress: Arc<dyn Progress>,
 }
 
@@ -46,6 +52,8 @@ enum OwnThread {
 
 struct State {
     tasks: VecDeque<Task>,
+    /// The sum of the estimated durations of `tasks`, in nanoseconds.
+    duration: u64,
     /// Whether a thread is running commands.
     busy: bool,
     /// Whether the device's own thread has been requested to run commands.
@@ -55,6 +63,19 @@ struct State {
     closing: bool,
     /// The process generation in which the threads were created. A forked child has another one.
     generation: u32,
+}
+
+impl State {
+    fn push(&mut self, task: Task) {
+        self.duration = self.duration.saturating_add(task.duration);
+        self.tasks.push_back(task);
+    }
+
+    fn pop(&mut self) -> Option<Task> {
+        let task = self.tasks.pop_front()?;
+        self.duration = self.duration.saturating_sub(task.duration);
+        Some(task)
+    }
 }
 
 struct Shared {
@@ -85,6 +106,7 @@ impl Shared {
             // `forget` does not drop the commands, because they may refer to objects that threads of the parent have
             // locked.
             std::mem::forget(std::mem::take(&mut state.tasks));
+            state.duration = 0;
             (state.busy, state.requested, state.own_thread, state.generation) = (false, false, OwnThread::NotStarted, generation);
         }
         state
@@ -103,7 +125,7 @@ impl Shared {
         if state.busy {
             return None;
         }
-        let task = state.tasks.pop_front()?;
+        let task = state.pop()?;
         state.busy = true;
         Some(task)
     }
@@ -112,7 +134,7 @@ impl Shared {
     /// set. The thread must then stop, and the device's own thread runs the remaining commands.
     fn next(self: &Arc<Self>, enough: bool) -> Option<Task> {
         let mut state = self.lock();
-        let task = if enough { None } else { state.tasks.pop_front() };
+        let task = if enough { None } else { state.pop() };
         if task.is_none() {
             state.busy = false;
             if state.tasks.is_empty() {
@@ -128,7 +150,7 @@ impl Shared {
     fn run(self: &Arc<Self>, first: Task, thread: ThreadKind, enough: &dyn Fn() -> bool) {
         let _running = shutdown::Running::new();
         let mut task = Some(first);
-        while let Some(Task { command, plan, progress }) = task {
+        while let Some(Task { command, plan, progress, .. }) = task {
             self.engine.run(command, plan, &*progress, thread);
             drop(progress);
             task = self.next(enough());
@@ -157,7 +179,7 @@ impl Shared {
                 state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
             }
             state.requested = false;
-            let task = state.tasks.pop_front();
+            let task = state.pop();
             if task.is_none() && state.closing {
                 return;
             }
@@ -175,6 +197,7 @@ impl CommandQueue {
     pub(crate) fn new(engine: Engine) -> Self {
         let state = State {
             tasks: VecDeque::new(),
+            duration: 0,
             busy: false,
             requested: false,
             own_thread: OwnThread::NotStarted,
@@ -188,9 +211,10 @@ impl CommandQueue {
     pub(crate) fn enqueue(&self, command: Command, progress: Arc<dyn Progress>) {
         let shared = &self.0;
         let plan = shared.engine.prepare(&command);
+        let duration = shared.engine.duration(&command).unwrap_or(0);
         let mut state = shared.lock();
-        state.tasks.push_back(Task { command, plan, progress });
-        if state.tasks.len() >= AUTO_START && !state.requested {
+        state.push(Task { command, plan, duration, progress });
+        if (state.tasks.len() >= AUTO_START || state.duration >= AUTO_START_TIME) && !state.requested {
             shared.request_own_thread(&mut state);
         }
         if state.own_thread == OwnThread::Refused {

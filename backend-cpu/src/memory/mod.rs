@@ -11,6 +11,7 @@ pub(crate) mod arena;
 pub(crate) mod host_allocation;
 pub(crate) mod initialized;
 mod pages;
+mod shared_copy;
 
 use std::any::Any;
 use std::ops::Range;
@@ -31,6 +32,8 @@ use crate::memory::host_allocation::HostAllocation;
 use crate::memory::initialized::InitializedBytes;
 #[cfg(windows)]
 pub(crate) use crate::memory::pages::physical_memory;
+use crate::memory::shared_copy::Segment;
+use crate::threads::thread_pool::ThreadPool;
 
 /// The properties of memory objects for which kernels are specialised.
 #[derive(Clone, Copy, Debug)]
@@ -206,6 +209,26 @@ impl CpuMemory {
     const fn length(&self) -> usize {
         self.size
     }
+
+    /// Writes regions of `host` on `threads`, or on the calling thread only.
+    ///
+    /// # Errors
+    /// Fails if a region extends beyond the end of the source or of the memory.
+    pub(crate) fn write_on(&self, threads: Option<&ThreadPool>, host: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+        for region in regions {
+            range(host.len(), region.host, region.size)?;
+            self.mark_initialized(&range(self.length(), region.buffer, region.size)?);
+        }
+        let segments = regions.iter().map(|region| Segment {
+            from: host.as_ptr().wrapping_add(region.host as usize),
+            to: self.start().as_ptr().wrapping_add(region.buffer as usize),
+            size: region.size as usize,
+        });
+        // SAFETY: both ranges of each segment are within their memory. They may overlap if the application has mapped
+        // the object.
+        unsafe { shared_copy::copy(threads, segments) };
+        Ok(())
+    }
 }
 
 impl Drop for CpuMemory {
@@ -249,61 +272,55 @@ impl Memory for CpuMemory {
 }
 
 impl HostBytes for CpuMemory {
+    type Threads = ThreadPool;
+
     fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
         self.mark_all_initialized();
         self.bytes(f)
     }
 
-    fn write(&self, host: &[u8], region: CopyRegion) -> BackendResult<()> {
-        let source = &host[range(host.len(), region.host, region.size)?];
-        let place = range(self.length(), region.buffer, region.size)?;
-        self.mark_initialized(&place);
-        // SAFETY: both ranges are within their memory. They may overlap if the application has mapped the object.
-        unsafe { std::ptr::copy(source.as_ptr(), self.start().as_ptr().add(place.start), source.len()) };
+    fn write(&self, threads: &ThreadPool, host: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
+        self.write_on(Some(threads), host, regions)
+    }
+
+    fn read(&self, threads: &ThreadPool, host: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
+        for region in regions {
+            range(host.len(), region.host, region.size)?;
+            range(self.length(), region.buffer, region.size)?;
+        }
+        let target = host.as_mut_ptr();
+        let segments = regions.iter().map(|region| Segment {
+            from: self.start().as_ptr().wrapping_add(region.buffer as usize),
+            to: target.wrapping_add(region.host as usize),
+            size: region.size as usize,
+        });
+        // SAFETY: both ranges of each segment are within their memory. They may overlap if the application has mapped
+        // the object.
+        unsafe { shared_copy::copy(Some(threads), segments) };
         Ok(())
     }
 
-    fn read(&self, host: &mut [u8], region: CopyRegion) -> BackendResult<()> {
-        let wanted = range(host.len(), region.host, region.size)?;
-        let place = range(self.length(), region.buffer, region.size)?;
-        let target = &mut host[wanted];
-        // SAFETY: both ranges are within their memory. They may overlap if the application has mapped the object.
-        unsafe { std::ptr::copy(self.start().as_ptr().add(place.start), target.as_mut_ptr(), target.len()) };
+    fn copy(&self, threads: &ThreadPool, target: &Self, regions: &[CopyRegion]) -> BackendResult<()> {
+        for region in regions {
+            range(self.length(), region.buffer, region.size)?;
+            target.mark_initialized(&range(target.length(), region.host, region.size)?);
+        }
+        let segments = regions.iter().map(|region| Segment {
+            from: self.start().as_ptr().wrapping_add(region.buffer as usize),
+            to: target.start().as_ptr().wrapping_add(region.host as usize),
+            size: region.size as usize,
+        });
+        // SAFETY: both ranges of each segment are within their memory. They may overlap.
+        unsafe { shared_copy::copy(Some(threads), segments) };
         Ok(())
     }
 
-    fn copy(&self, target: &Self, region: CopyRegion) -> BackendResult<()> {
-        let from = range(self.length(), region.buffer, region.size)?;
-        let to = range(target.length(), region.host, region.size)?;
-        target.mark_initialized(&to);
-        // SAFETY: both ranges are within their memory. They may overlap.
-        unsafe { std::ptr::copy(self.start().as_ptr().add(from.start), target.start().as_ptr().add(to.start), from.len()) };
-        Ok(())
-    }
-
-    fn fill(&self, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
-        /// Maximum bytes per copy: they fit the level 1 data cache.
-        const MAX_COPY: usize = 1 << 14;
+    fn fill(&self, threads: &ThreadPool, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
         let place = range(self.length(), offset, size)?;
         self.mark_initialized(&place);
-        self.bytes(|bytes| {
-            let bytes = &mut bytes[place];
-            if let [byte] = pattern {
-                bytes.fill(*byte);
-                return Ok(());
-            }
-            let mut done = pattern.len().min(bytes.len());
-            bytes[..done].copy_from_slice(&pattern[..done]);
-            // Each copy doubles the filled range, up to the limit. The copied sizes are multiples of the pattern's
-            // size.
-            while done < bytes.len() && !pattern.is_empty() {
-                let limit = (MAX_COPY - MAX_COPY % pattern.len()).max(pattern.len());
-                let step = done.min(limit).min(bytes.len() - done);
-                bytes.copy_within(..step, done);
-                done += step;
-            }
-            Ok(())
-        })
+        // SAFETY: the range is within the memory. The API checks that the size is a multiple of the pattern's size.
+        unsafe { shared_copy::fill(threads, self.start().as_ptr().wrapping_add(place.start), place.len(), pattern) };
+        Ok(())
     }
 }
 
@@ -341,6 +358,7 @@ mod tests {
     use wgcl_api::host_commands::HostBytes;
 
     use super::{CpuMemory, MemoryTracker};
+    use crate::threads::thread_pool::ThreadPool;
 
     fn memory(bytes: &[u8]) -> CpuMemory {
         let memory = CpuMemory::new(&MemoryTracker::new(1 << 30), bytes.len() as u64).expect("memory");
@@ -367,18 +385,19 @@ mod tests {
     fn transfers_change_exactly_their_regions() {
         let memory = memory(&[0, 1, 2, 3, 4, 5, 6, 7]);
         let region = |buffer, host, size| CopyRegion { buffer, host, size };
-        assert_eq!(memory.write(&[1, 2, 3, 4], region(6, 1, 2)), Ok(()));
+        let threads = &ThreadPool::new(1, None);
+        assert_eq!(memory.write(threads, &[1, 2, 3, 4], &[region(6, 1, 2)]), Ok(()));
         assert_eq!(bytes(&memory), [0, 1, 2, 3, 4, 5, 2, 3]);
         let mut host = [9; 4];
-        assert_eq!(memory.read(&mut host, region(5, 1, 3)), Ok(()));
+        assert_eq!(memory.read(threads, &mut host, &[region(5, 1, 3)]), Ok(()));
         assert_eq!(host, [9, 5, 2, 3]);
-        assert_eq!(memory.copy(&memory, region(4, 0, 4)), Ok(()));
+        assert_eq!(memory.copy(threads, &memory, &[region(4, 0, 4)]), Ok(()));
         assert_eq!(bytes(&memory), [4, 5, 2, 3, 4, 5, 2, 3]);
         for (buffer, host, size) in [(7, 0, 2), (0, 3, 2), (u64::MAX, 0, 2), (0, u64::MAX, 1)] {
-            assert!(memory.write(&[1; 4], region(buffer, host, size)).is_err());
-            assert!(memory.read(&mut [1; 4], region(buffer, host, size)).is_err());
+            assert!(memory.write(threads, &[1; 4], &[region(buffer, host, size)]).is_err());
+            assert!(memory.read(threads, &mut [1; 4], &[region(buffer, host, size)]).is_err());
         }
-        assert!(memory.copy(&memory, region(0, 7, 2)).is_err() && memory.copy(&memory, region(7, 0, 2)).is_err());
+        assert!(memory.copy(threads, &memory, &[region(0, 7, 2)]).is_err() && memory.copy(threads, &memory, &[region(7, 0, 2)]).is_err());
         assert_eq!(bytes(&memory), [4, 5, 2, 3, 4, 5, 2, 3]);
     }
 
@@ -389,22 +408,23 @@ mod tests {
         assert_eq!(address as u64, memory.address());
         // SAFETY: the memory has four bytes and outlives the slice.
         let own = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), 4) };
-        assert_eq!(memory.write(own, CopyRegion { buffer: 1, host: 0, size: 3 }), Ok(()));
+        assert_eq!(memory.write(&ThreadPool::new(1, None), own, &[CopyRegion { buffer: 1, host: 0, size: 3 }]), Ok(()));
         assert_eq!(bytes(&memory), [1, 1, 2, 3]);
     }
 
     #[test]
     fn fills_repeat_patterns_of_all_sizes() {
+        let threads = ThreadPool::new(1, None);
         for width in [1, 2, 3, 4, 12, 16, 24, 48, 128] {
             let pattern: Vec<u8> = (1..=width).collect();
             let count = 40_000 / usize::from(width);
             let size = count * usize::from(width);
             let memory = Arc::new(memory(&vec![0; size + 2]));
-            assert_eq!(memory.fill(&pattern, 1, size as u64), Ok(()));
+            assert_eq!(memory.fill(&threads, &pattern, 1, size as u64), Ok(()));
             let bytes = bytes(&memory);
             assert_eq!((bytes[0], bytes[size + 1]), (0, 0));
             assert!(bytes[1..=size].chunks(usize::from(width)).all(|chunk| chunk == pattern), "{width}");
-            assert!(memory.fill(&pattern, 3, size as u64).is_err());
+            assert!(memory.fill(&threads, &pattern, 3, size as u64).is_err());
         }
     }
 }

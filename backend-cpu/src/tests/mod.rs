@@ -376,6 +376,22 @@ fn commands_run_in_order_on_any_thread() {
 }
 
 #[test]
+fn long_commands_start_without_a_flush() {
+    let (device, program) = device(2);
+    let (memory, program) = (zeros(&device, 60), program(false));
+    let slow = || launch(&program, "slow", &memory, [0, 60, 1]);
+    // The duration is not known before the first launch.
+    run(&device, slow()).expect("a launch");
+    enqueue(&device, slow()).wait().expect("a launch");
+    // The start of a short command must not wake a thread.
+    let short = enqueue(&device, Command::Nop);
+    thread::sleep(Duration::from_millis(20));
+    assert!(!short.is_done());
+    device.flush();
+    short.wait().expect("a command");
+}
+
+#[test]
 fn many_threads_enqueue_at_once() {
     let (device, program) = device(2);
     let program = program(true);

@@ -1,9 +1,12 @@
 //! The threads that run work-groups.
 //!
 //! A pool has one thread per compute unit, including the thread that submits a job. The workers start with the first
-//! job. A job is a range of indices. Each thread repeatedly claims the next few indices from an atomic counter. An idle
-//! worker spins for a short time and then sleeps. The submitting thread wakes the first two workers, and each worker
-//! wakes two more (a binary tree), so that many threads wake quickly.
+//! job. An idle worker spins for a short time and then sleeps. The submitting thread wakes the first two workers, and
+//! each worker wakes two more (a binary tree), so that many threads wake quickly.
+//!
+//! A job is a range of indices. Each thread has a share of the range, which is the same in repeated jobs of one size,
+//! so that its caches already contain the data. A thread that has finished its share takes indices of other shares.
+//! Threads write only to their own cache lines while they work on their own shares.
 //!
 //! There is one job at a time, because a device runs one command at a time.
 
@@ -23,9 +26,16 @@ use crate::memory::arena::Arena;
 use crate::threads::affinity::{self, ComputeUnits};
 
 /// The time for which a thread spins until a new job or the end of its job, before it sleeps.
-const SPIN: Duration = Duration::from_micros(10);
-/// Number of ranges per thread of a job. Several ranges balance the load.
-const RANGES_PER_THREAD: u64 = 8;
+const SPIN: Duration = Duration::from_micros(50);
+/// A thread claims this fraction of the remaining indices of a share.
+const CLAIMED_FRACTION: u64 = 4;
+/// Maximum number of claims of the smallest size in a share.
+const SMALLEST_CLAIMS: u64 = 64;
+
+/// A value in its own cache lines. Processors load lines in pairs, so the alignment is two lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct OwnLines<T>(T);
 
 /// Work that is a function of an index. Indices run in any order, on any thread, concurrently.
 pub(crate) trait Work: Send + Sync + 'static {
@@ -34,16 +44,39 @@ pub(crate) trait Work: Send + Sync + 'static {
     fn run(&self, indices: Range<u64>, arena: &mut Arena) -> bool;
 }
 
+/// Part of the indices of a job.
+struct Share {
+    /// The first index that no thread has claimed.
+    next: AtomicU64,
+    end: u64,
+    /// Minimum number of indices of a claim.
+    smallest_claim: u64,
+}
+
+impl Share {
+    fn new(indices: Range<u64>) -> Self {
+        let smallest_claim = ((indices.end - indices.start) / SMALLEST_CLAIMS).max(1);
+        Self { next: AtomicU64::new(indices.start), end: indices.end, smallest_claim }
+    }
+
+    /// Claims the next indices. Returns `None` if all are claimed.
+    fn claim(&self) -> Option<Range<u64>> {
+        let claim_end = |next: u64| {
+            let left = self.end - next;
+            (left > 0).then(|| next + (left / CLAIMED_FRACTION).max(self.smallest_claim).min(left))
+        };
+        let first = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, claim_end).ok()?;
+        claim_end(first).map(|end| first..end)
+    }
+}
+
 /// Work that threads share.
 struct Job {
     work: Arc<dyn Work>,
-    end: u64,
-    /// Indices per range.
-    grain: u64,
-    /// The first index that no thread has claimed. Greater than or equal to `end` if all are claimed.
-    next: AtomicU64,
-    /// Number of indices that have not run.
-    remaining: AtomicU64,
+    /// A share for each thread that can take part.
+    shares: Box<[OwnLines<Share>]>,
+    /// Number of indices that have not run. A thread subtracts its indices when it leaves the job.
+    remaining: OwnLines<AtomicU64>,
     failed: AtomicBool,
     /// Whether the thread that submitted the job sleeps until its end.
     owner_sleeps: AtomicBool,
@@ -53,45 +86,40 @@ struct Job {
 impl Job {
     fn new(work: Arc<dyn Work>, indices: Range<u64>, threads: usize) -> Self {
         let count = indices.end - indices.start;
+        let shares = count.min(threads as u64);
+        // The first `count % shares` shares have one index more than the others.
+        let begin = |number: u64| indices.start + count / shares * number + number.min(count % shares);
         Self {
             work,
-            end: indices.end,
-            grain: (count / (RANGES_PER_THREAD * threads as u64)).max(1),
-            next: AtomicU64::new(indices.start),
-            remaining: AtomicU64::new(count),
+            shares: (0..shares).map(|number| OwnLines(Share::new(begin(number)..begin(number + 1)))).collect(),
+            remaining: OwnLines(AtomicU64::new(count)),
             failed: AtomicBool::new(false),
             owner_sleeps: AtomicBool::new(false),
             ended: EndSignal::default(),
         }
     }
 
-    /// Maximum number of ranges.
-    fn ranges(&self) -> u64 {
-        self.remaining.load(Ordering::Relaxed).div_ceil(self.grain)
-    }
-
-    /// Claims and runs ranges until all are claimed.
-    fn run(&self, arena: &mut Arena) {
-        loop {
-            let first = self.next.fetch_add(self.grain, Ordering::Relaxed);
-            if first >= self.end {
-                return;
+    /// Runs the indices of the share `own`, and then indices of the following shares, until all are claimed.
+    fn run(&self, own: usize, arena: &mut Arena) {
+        let (before, from) = self.shares.split_at(own.min(self.shares.len()));
+        let mut count = 0;
+        for OwnLines(share) in from.iter().chain(before) {
+            while let Some(range) = share.claim() {
+                count += range.end - range.start;
+                if !self.failed.load(Ordering::Relaxed) && !self.work.run(range, arena) {
+                    self.failed.store(true, Ordering::Relaxed);
+                }
             }
-            let range = first..first.saturating_add(self.grain).min(self.end);
-            let count = range.end - range.start;
-            // The sequentially consistent decrement of `remaining` publishes the effects of the work to the submitting
-            // thread.
-            if !self.failed.load(Ordering::Relaxed) && !self.work.run(range, arena) {
-                self.failed.store(true, Ordering::Relaxed);
-            }
-            if self.remaining.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
-                self.ended.notify();
-            }
+        }
+        // The sequentially consistent decrement of `remaining` publishes the effects of the work to the submitting
+        // thread.
+        if count > 0 && self.remaining.0.fetch_sub(count, Ordering::SeqCst) == count && self.owner_sleeps.load(Ordering::SeqCst) {
+            self.ended.notify();
         }
     }
 
     fn is_done(&self) -> bool {
-        self.remaining.load(Ordering::SeqCst) == 0
+        self.remaining.0.load(Ordering::SeqCst) == 0
     }
 
     /// Waits until every index has run.
@@ -126,11 +154,15 @@ struct WorkerSlot {
     /// Set by the worker when it starts.
     thread: OnceLock<Thread>,
     sleeps: AtomicBool,
+    /// The job that the worker has not begun. Each worker has its own copy of the reference, because a common lock
+    /// delays all workers at the start of each job.
+    job: Mutex<Option<Arc<Job>>>,
 }
 
 impl WorkerSlot {
     fn wake(&self) {
-        if self.sleeps.swap(false, Ordering::SeqCst)
+        if self.sleeps.load(Ordering::SeqCst)
+            && self.sleeps.swap(false, Ordering::SeqCst)
             && let Some(thread) = self.thread.get()
         {
             thread.unpark();
@@ -140,12 +172,11 @@ impl WorkerSlot {
 
 /// The state that all threads share.
 struct Shared {
-    slots: Vec<WorkerSlot>,
+    slots: Vec<OwnLines<WorkerSlot>>,
     /// Number of jobs that have been submitted.
-    generation: AtomicU64,
+    generation: OwnLines<AtomicU64>,
     /// Number of workers that the current job can use.
     wanted: AtomicUsize,
-    job: Mutex<Option<Arc<Job>>>,
     ending: AtomicBool,
 }
 
@@ -153,23 +184,27 @@ impl Shared {
     /// Wakes the workers `first` and `first + 1`, if they exist and the job has enough ranges for them.
     fn wake_two(&self, first: usize) {
         let end = (first + 2).min(self.wanted.load(Ordering::Relaxed)).min(self.slots.len());
-        for slot in self.slots.get(first..end).unwrap_or_default() {
+        for OwnLines(slot) in self.slots.get(first..end).unwrap_or_default() {
             slot.wake();
         }
     }
 
     /// The main function of a worker.
     fn serve(&self, number: usize) {
-        let Some(slot) = self.slots.get(number) else { return };
+        let Some(OwnLines(slot)) = self.slots.get(number) else { return };
         let _ = slot.thread.set(thread::current());
         let mut arena = Arena::default();
         // The first job has generation 1, and may exist before the worker starts.
         let mut seen = 0;
         loop {
-            let has_work = || self.generation.load(Ordering::SeqCst) != seen || self.ending.load(Ordering::SeqCst);
+            let has_work = || self.generation.0.load(Ordering::SeqCst) != seen || self.ending.load(Ordering::SeqCst);
             if !spin_until(has_work) {
-                slot.sleeps.store(true, Ordering::SeqCst);
-                while !has_work() {
+                // `sleeps` is set before each `park`: a thread that was delayed can wake this worker for a previous job.
+                loop {
+                    slot.sleeps.store(true, Ordering::SeqCst);
+                    if has_work() {
+                        break;
+                    }
                     thread::park();
                 }
                 slot.sleeps.store(false, Ordering::SeqCst);
@@ -177,11 +212,12 @@ impl Shared {
             if self.ending.load(Ordering::SeqCst) {
                 return;
             }
-            seen = self.generation.load(Ordering::SeqCst);
+            seen = self.generation.0.load(Ordering::SeqCst);
             self.wake_two(2 * number + 2);
-            let job = self.job.lock().clone();
+            let job = slot.job.lock().take();
             if let Some(job) = job {
-                job.run(&mut arena);
+                // The submitting thread has share 0.
+                job.run(number + 1, &mut arena);
             }
         }
     }
@@ -258,16 +294,18 @@ impl ThreadPool {
             };
         }
         let job = Arc::new(Job::new(work, indices, self.threads));
-        let others = job.ranges().saturating_sub(u64::from(takes_part));
-        *shared.job.lock() = Some(Arc::clone(&job));
-        shared.wanted.store(usize::try_from(others).unwrap_or(usize::MAX), Ordering::Relaxed);
-        shared.generation.fetch_add(1, Ordering::SeqCst);
+        // Share 0 belongs to this thread. If this thread does not take part, the workers run also share 0.
+        let wanted = (job.shares.len() - 1).max(usize::from(!takes_part)).min(workers);
+        for OwnLines(slot) in shared.slots.iter().take(wanted) {
+            *slot.job.lock() = Some(Arc::clone(&job));
+        }
+        shared.wanted.store(wanted, Ordering::Relaxed);
+        shared.generation.0.fetch_add(1, Ordering::SeqCst);
         shared.wake_two(0);
         if takes_part {
-            self.with_arena(|arena| job.run(arena));
+            self.with_arena(|arena| job.run(0, arena));
         }
         job.wait();
-        *shared.job.lock() = None;
         if job.failed.load(Ordering::Relaxed) { Err(BackendError::OutOfHostMemory) } else { Ok(()) }
     }
 
@@ -280,14 +318,9 @@ impl ThreadPool {
 
     fn start(&self) -> Team {
         // At least one worker, for kernels that need more stack than a thread of the application has.
-        let slots = (0..self.threads.saturating_sub(1).max(1)).map(|_| WorkerSlot::default()).collect();
-        let shared = Arc::new(Shared {
-            slots,
-            generation: AtomicU64::new(0),
-            wanted: AtomicUsize::new(0),
-            job: Mutex::new(None),
-            ending: AtomicBool::new(false),
-        });
+        let slots = (0..self.threads.saturating_sub(1).max(1)).map(|_| OwnLines::default()).collect();
+        let shared =
+            Arc::new(Shared { slots, generation: OwnLines::default(), wanted: AtomicUsize::new(0), ending: AtomicBool::new(false) });
         let mut running = 0;
         for number in 0..shared.slots.len() {
             let served = Arc::clone(&shared);
@@ -305,7 +338,7 @@ impl Drop for ThreadPool {
     fn drop(&mut self) {
         let Some(Team { shared, .. }) = self.team.get_mut().get() else { return };
         shared.ending.store(true, Ordering::SeqCst);
-        shared.slots.iter().for_each(|slot| {
+        shared.slots.iter().for_each(|OwnLines(slot)| {
             slot.sleeps.store(false, Ordering::SeqCst);
             if let Some(thread) = slot.thread.get() {
                 thread.unpark();
@@ -321,12 +354,12 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::thread::{self, ThreadId};
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
     use parking_lot::Mutex;
     use wgcl_api::backend::BackendError;
 
-    use super::{ThreadPool, Work};
+    use super::{OwnLines, Share, ThreadPool, Work};
     use crate::memory::arena::Arena;
 
     /// Counts the runs of each index, and records the threads.
@@ -359,6 +392,14 @@ mod tests {
                 self.indices[index as usize].fetch_add(1, Ordering::Relaxed);
             });
             true
+        }
+    }
+
+    fn wait_until(condition: impl Fn() -> bool) {
+        let begin = Instant::now();
+        while !condition() {
+            assert!(begin.elapsed() < Duration::from_secs(20));
+            thread::yield_now();
         }
     }
 
@@ -400,6 +441,32 @@ mod tests {
         assert_eq!(pool.share(work.clone(), 0..60, false), Ok(()));
         assert!(!work.threads.lock().contains(&own));
         assert_eq!((work.threads.lock().len(), work.counts()), (2, [2].into()));
+    }
+
+    #[test]
+    fn workers_that_are_woken_without_a_job_run_the_next_job() {
+        let pool = ThreadPool::new(4, None);
+        let work = Counter::new(40, Duration::from_millis(10));
+        assert_eq!(pool.share(work.clone(), 0..40, true), Ok(()));
+        let (shared, _) = pool.team();
+        for OwnLines(slot) in &shared.slots {
+            wait_until(|| slot.sleeps.load(Ordering::SeqCst));
+            // A delayed thread does this for a job that has ended.
+            slot.wake();
+            wait_until(|| slot.sleeps.load(Ordering::SeqCst));
+        }
+        work.threads.lock().clear();
+        assert_eq!(pool.share(work.clone(), 0..40, true), Ok(()));
+        assert_eq!(work.threads.lock().len(), 4);
+    }
+
+    #[test]
+    fn claims_of_a_share_decrease() {
+        let share = Share::new(0..64);
+        let claims: Vec<u64> = std::iter::from_fn(|| share.claim()).map(|range| range.end - range.start).collect();
+        assert_eq!((claims[0], claims.last(), claims.iter().sum()), (16, Some(&1), 64));
+        assert!(claims.is_sorted_by(|a, b| a >= b), "{claims:?}");
+        assert!(Share::new(7..7).claim().is_none());
     }
 
     #[test]
