@@ -20,7 +20,7 @@ mod mach;
 mod target;
 pub mod vir;
 
-pub use listing::Annotations;
+pub use listing::{Annotations, Disassembly};
 pub use mach::code::{Code, CodegenError, FunctionFrame, LineEntry};
 pub use target::{A64Level, Isa, IsaCaps, X86Level};
 
@@ -41,11 +41,12 @@ pub fn compile(module: &vir::Module, isa: Isa) -> Result<Code, CodegenError> {
 
 /// Disassembles a program, in the syntax of the GNU or Arm assembler.
 pub fn disassemble(code: &Code, isa: Isa) -> String {
-    disassemble_with(code, isa, Annotations::NONE)
+    disassemble_with(code, isa, Annotations::NONE).text
 }
 
-/// Disassembles a program with the names of its functions and its source lines as comments.
-pub fn disassemble_with(code: &Code, isa: Isa, annotations: Annotations<'_>) -> String {
+/// Disassembles a program with the names of its functions, and with its source positions. The listing contains the
+/// source lines as comments.
+pub fn disassemble_with(code: &Code, isa: Isa, annotations: Annotations<'_>) -> Disassembly {
     match isa {
         Isa::X86(_) => isa::x86::disassemble(code, annotations),
         Isa::A64(_) => isa::aarch64::disassemble(code, annotations),

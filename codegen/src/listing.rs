@@ -17,6 +17,22 @@ impl Annotations<'_> {
     pub const NONE: Self = Annotations { functions: &[], line: &|_| None };
 }
 
+/// An assembly listing.
+#[derive(Clone, Debug, Default)]
+pub struct Disassembly {
+    pub text: String,
+    /// For each line of `text`, the source position of its instruction. 0 is unknown.
+    pub sources: Vec<SourceLoc>,
+}
+
+impl Disassembly {
+    fn line(&mut self, text: &str, source: SourceLoc) {
+        self.text.push_str(text);
+        self.text.push('\n');
+        self.sources.push(source);
+    }
+}
+
 /// Writes labels and source lines between the instructions of a listing.
 pub(crate) struct Listing<'a> {
     code: &'a Code,
@@ -25,33 +41,41 @@ pub(crate) struct Listing<'a> {
     comment: &'static str,
     /// The index of the next entry of [`Code::lines`].
     next: usize,
+    /// The source position of the current instruction.
+    source: SourceLoc,
     /// The source line that the listing showed last in the current function.
     current: Option<String>,
+    made: Disassembly,
 }
 
 impl<'a> Listing<'a> {
-    pub(crate) const fn new(code: &'a Code, annotations: Annotations<'a>, comment: &'static str) -> Self {
-        Self { code, annotations, comment, next: 0, current: None }
+    pub(crate) fn new(code: &'a Code, annotations: Annotations<'a>, comment: &'static str) -> Self {
+        Self { code, annotations, comment, next: 0, source: SourceLoc::default(), current: None, made: Disassembly::default() }
     }
 
-    /// Writes the label and the source line of the instruction at an offset. Offsets must increase from call to call.
-    pub(crate) fn begin(&mut self, offset: u32, out: &mut String) {
+    /// Writes an instruction, after its label and its source line. Offsets must increase from call to call.
+    pub(crate) fn instruction(&mut self, offset: u32, text: &str) {
         if let Some(index) = self.code.entries.iter().position(|entry| *entry == offset) {
-            match self.annotations.functions.get(index) {
-                Some(name) => out.push_str(&format!("{name}:\n")),
-                None => out.push_str(&format!("f{index}:\n")),
-            }
+            let label = self.annotations.functions.get(index).map_or_else(|| format!("f{index}:"), |name| format!("{name}:"));
+            self.made.line(&label, SourceLoc::default());
             self.current = None;
         }
-        let mut source = None;
+        let mut changed = false;
         while let Some(line) = self.code.lines.get(self.next).filter(|line| line.offset <= offset) {
-            source = Some(line.source);
+            self.source = line.source;
             self.next += 1;
+            changed = true;
         }
-        let Some(line) = source.and_then(self.annotations.line) else { return };
-        if self.current.as_ref() != Some(&line) {
-            out.push_str(&format!("        {} {line}\n", self.comment));
+        if let Some(line) = changed.then(|| (self.annotations.line)(self.source)).flatten()
+            && self.current.as_ref() != Some(&line)
+        {
+            self.made.line(&format!("        {} {line}", self.comment), self.source);
             self.current = Some(line);
         }
+        self.made.line(&format!("{offset:6x}  {text}"), self.source);
+    }
+
+    pub(crate) fn finish(self) -> Disassembly {
+        self.made
     }
 }

@@ -17,6 +17,7 @@
 //! 3. [`Program::shader`] compiles a kernel for a [`Device`]. [`Shader::spirv`] and [`Shader::text`] return the code.
 //! 4. [`Shader::bindings`] lists the resources to bind, and [`Shader::arguments`] fills the argument buffer.
 //! 5. [`Program::run`] runs a kernel with the interpreter, which checks each access.
+//! 6. [`Program::listing`] prints a stage of a kernel, such as its machine code, with the lines of the source.
 //!
 //! The folder `examples/wgpu` contains a complete program that runs a kernel with wgpu.
 //!
@@ -133,13 +134,17 @@ pub mod timing;
 pub mod vectorize;
 mod word_list;
 
+#[cfg(all(feature = "languages", feature = "native"))]
+pub use api::Cpu;
 #[cfg(feature = "languages")]
 pub use api::Language;
 #[cfg(feature = "spirv-input")]
 pub use api::compile_spirv;
 pub use api::{
-    Argument, ArgumentKind, CompileError, Device, Diagnostic, DiagnosticKind, Kernel, Location, Note, Options, OptionsError, Program,
-    Range, RunError, Value, Version, check, compile,
+    Addressing, Argument, ArgumentKind, CompileError, Device, Diagnostic, DiagnosticKind, Image, ImageFormat, Kernel, Location, Note,
+    Options, OptionsError, Program, Range, RunError, Sampler, Value, Version, check, compile,
 };
 #[cfg(feature = "shaders")]
 pub use api::{Binding, BindingKind, Launch, Resource, Shader, ShaderError};
+#[cfg(feature = "languages")]
+pub use api::{Form, Listing};

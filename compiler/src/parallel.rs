@@ -58,19 +58,38 @@ pub fn map<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
     done.into_iter().map(|(_, made)| made).collect()
 }
 
+/// The reason why a job has no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ThreadError {
+    #[error("{0}")]
+    Panicked(String),
+    #[error("cannot start the compiler thread: {0}")]
+    Start(#[source] std::io::Error),
+}
+
+/// Runs `job` on a thread with a stack of this size. WebAssembly without shared memory has no threads, so `job` runs on
+/// the current stack there. A panic or a stack overflow then ends the instance.
+pub(crate) fn on_stack<T: Send>(bytes: usize, job: impl FnOnce() -> T + Send) -> Result<T, ThreadError> {
+    if cfg!(target_family = "wasm") {
+        return Ok(job());
+    }
+    scope(|scope| {
+        let thread = Builder::new().name("wgcl build".to_owned()).stack_size(bytes);
+        let joined = thread.spawn_scoped(scope, job).map_err(ThreadError::Start)?.join();
+        joined.map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+            ThreadError::Panicked(text.unwrap_or("unknown panic").to_owned())
+        })
+    })
+}
+
 /// Runs `job` on a thread with a large stack. Fails if `job` panics or the thread cannot be started.
 pub(crate) fn on_thread<T: Send>(job: impl FnOnce() -> T + Send) -> Result<T, Box<Message>> {
-    scope(|scope| {
-        let thread = Builder::new().name("wgcl build".to_owned()).stack_size(STACK);
-        match thread.spawn_scoped(scope, job).map(std::thread::ScopedJoinHandle::join) {
-            Ok(Ok(result)) => Ok(result),
-            Ok(Err(panic)) => {
-                let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-                let text = text.unwrap_or("unknown panic");
-                Err(Box::new(Message::error(format!("internal compiler error: {text}; report it at {BUG_TRACKER}"))))
-            }
-            Err(error) => Err(Box::new(Message::error(format!("cannot start the compiler thread: {error}")))),
-        }
+    on_stack(STACK, job).map_err(|error| {
+        Box::new(Message::error(match error {
+            ThreadError::Panicked(text) => format!("internal compiler error: {text}; report it at {BUG_TRACKER}"),
+            ThreadError::Start(_) => error.to_string(),
+        }))
     })
 }
 

@@ -32,11 +32,26 @@ use crate::timing::stage;
 /// See [`LaunchError`].
 #[cfg(feature = "shaders")]
 pub fn specialise(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
-    let shader = shader(module, kernel, key, target)?;
+    let shader = shader(module, kernel, key, target, emit::Debug::Nothing)?;
     if cfg!(debug_assertions) && shader.any_local_size {
         check_other_size(&shader, module, kernel, key, target)?;
     }
     Ok(shader)
+}
+
+/// Like [`specialise`], with the lines of the source in the SPIR-V ([`emit::print_lines`]).
+///
+/// # Errors
+/// See [`LaunchError`].
+#[cfg(feature = "languages")]
+pub fn specialise_with_lines(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    line_of: emit::LineOf<'_>,
+) -> LaunchResult<Shader> {
+    shader(module, kernel, key, target, emit::Debug::Lines(line_of))
 }
 
 /// A kernel that is specialised to a launch: function 0 of a module, followed by the helper functions that it calls.
@@ -184,7 +199,7 @@ fn of_kernel(module: &ir::Module, kernel: &str) -> LaunchResult<ir::Module> {
 }
 
 #[cfg(feature = "shaders")]
-fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -> LaunchResult<Shader> {
+fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, debug: emit::Debug<'_>) -> LaunchResult<Shader> {
     let mut made = stage("specialise", || Specialised::new(before, kernel, key, target, None))?;
     stage("shader passes", || made.prepare_shader()).map_err(|error| error.for_launch(kernel))?;
     let depends = depends_on_groups(before, &made.module, key, target);
@@ -193,7 +208,7 @@ fn shader(before: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target) -
     if size > most {
         return Err(LaunchError::TooLarge { kernel: kernel.to_owned(), size, limit: most });
     }
-    let mut shader = emit::shader(&made.module, key, target, false)?;
+    let mut shader = emit::detailed_shader(&made.module, key, target, debug)?;
     let is_scratch = |binding: &Binding| matches!(binding.source, BindingSource::Scratch { .. });
     shader.any_local_size = !depends && shader.local_memory == 0 && !shader.bindings.iter().any(is_scratch);
     Ok(shader)
@@ -207,7 +222,7 @@ fn check_other_size(made: &Shader, module: &ir::Module, kernel: &str, key: &Laun
         key.kernel.local_size = local_size;
         key.kernel.enqueued_local_size = local_size;
     });
-    let mut other = shader(module, kernel, &key, target)?;
+    let mut other = shader(module, kernel, &key, target, emit::Debug::Nothing)?;
     other.set_local_size(made.naga.entry_points.first().map_or([0; 3], |entry_point| entry_point.workgroup_size));
     if other.any_local_size && other.spirv == made.spirv && other.bindings == made.bindings && other.args == made.args {
         return Ok(());

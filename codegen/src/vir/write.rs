@@ -1,10 +1,10 @@
 //! The vector IR as text, for listings.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Arguments, Display, Formatter};
 
 use super::entities::Value;
 use super::function::{Function, Module};
-use super::op::{Addr, Cond, Mem, Op, Target, Terminator};
+use super::op::{Addr, Cond, Mem, Op, SourceLoc, Target, Terminator};
 
 struct List<'a>(&'a [Value]);
 
@@ -146,32 +146,54 @@ impl Display for Terminator {
     }
 }
 
-impl Display for Function {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+impl Function {
+    /// Passes each line of the text form to `line`, with its source position.
+    fn lines(&self, line: &mut dyn FnMut(SourceLoc, Arguments<'_>) -> fmt::Result) -> fmt::Result {
+        let none = SourceLoc::default();
         let params: Vec<String> = self.params.iter().map(ToString::to_string).collect();
-        write!(f, "function \"{}\"({})", self.name, params.join(", "))?;
-        self.returns.map_or(Ok(()), |ty| write!(f, " -> {ty}"))?;
-        f.write_str(" {\n")?;
+        let returns = self.returns.map_or_else(String::new, |ty| format!(" -> {ty}"));
+        line(none, format_args!("function \"{}\"({}){returns} {{", self.name, params.join(", ")))?;
         for (index, block) in self.blocks.iter().enumerate() {
             let params: Vec<String> = block.params.iter().map(|param| format!("{param}: {}", self.ty(*param))).collect();
-            writeln!(f, "b{index}({}):", params.join(", "))?;
+            line(none, format_args!("b{index}({}):", params.join(", ")))?;
             for inst in &block.insts {
                 match inst.result {
-                    Some(result) => writeln!(f, "  {result}: {} = {}", self.ty(result), inst.op)?,
-                    None => writeln!(f, "  {}", inst.op)?,
+                    Some(result) => line(inst.source, format_args!("  {result}: {} = {}", self.ty(result), inst.op))?,
+                    None => line(inst.source, format_args!("  {}", inst.op))?,
                 }
             }
             match &block.terminator {
-                Some(terminator) => writeln!(f, "  {terminator}")?,
-                None => f.write_str("  (open)\n")?,
+                Some(terminator) => line(none, format_args!("  {terminator}"))?,
+                None => line(none, format_args!("  (open)"))?,
             }
         }
-        f.write_str("}\n")
+        line(none, format_args!("}}"))
+    }
+}
+
+impl Display for Function {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.lines(&mut |_, text| writeln!(f, "{text}"))
     }
 }
 
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.functions.iter().try_for_each(|function| function.fmt(f))
+    }
+}
+
+impl Module {
+    /// Returns the source position of each line of the text form. 0 is unknown.
+    pub fn line_sources(&self) -> Vec<SourceLoc> {
+        let mut sources = Vec::new();
+        for function in &self.functions {
+            let done = function.lines(&mut |source, _| {
+                sources.push(source);
+                Ok(())
+            });
+            debug_assert!(done.is_ok(), "a Vec accepts every line");
+        }
+        sources
     }
 }

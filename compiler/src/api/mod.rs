@@ -3,6 +3,9 @@
 //! The types here contain no types of other modules, so that the other modules can change.
 
 mod diagnostic;
+mod image;
+#[cfg(feature = "languages")]
+mod listing;
 mod options;
 mod program;
 mod range;
@@ -11,6 +14,11 @@ mod run;
 mod shader;
 
 pub use diagnostic::{Diagnostic, DiagnosticKind, Location, Note};
+pub use image::{Addressing, Image, ImageFormat, Sampler};
+#[cfg(all(feature = "languages", feature = "native"))]
+pub use listing::Cpu;
+#[cfg(feature = "languages")]
+pub use listing::{Form, Listing};
 pub use options::{Device, Options, OptionsError, Version};
 #[cfg(feature = "spirv-input")]
 pub use program::compile_spirv;

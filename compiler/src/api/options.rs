@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::options::{BuildOptions, CStd, OptionError, Source, parse_options};
-use crate::target::Target;
+use crate::target::{Target, ValueChecks};
 
 /// A version of OpenCL C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,6 +33,8 @@ pub enum Device {
     Direct3d12,
     /// OpenGL ES 3.1.
     OpenGlEs,
+    /// A CPU, for listings of machine code and for the interpreter: all types are available. There are no shaders.
+    Cpu,
 }
 
 impl Device {
@@ -43,6 +45,7 @@ impl Device {
             Self::Metal => Target::metal(),
             Self::Direct3d12 => Target::dx12(),
             Self::OpenGlEs => Target::gles(),
+            Self::Cpu => Target::cpu(),
         }
     }
 }
@@ -63,7 +66,8 @@ pub struct OptionsError(#[source] OptionError);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    device: Device,
+    pub(super) device: Device,
+    checks: ValueChecks,
     pub(super) build: BuildOptions,
     name: Option<String>,
     headers: BTreeMap<String, String>,
@@ -72,7 +76,7 @@ pub struct Options {
 impl Options {
     /// Creates the default options for a device.
     pub fn new(device: Device) -> Self {
-        Self { device, build: BuildOptions::default(), name: None, headers: BTreeMap::new() }
+        Self { device, checks: ValueChecks::NONE, build: BuildOptions::default(), name: None, headers: BTreeMap::new() }
     }
 
     /// Sets the language version, like `-cl-std`.
@@ -116,6 +120,20 @@ impl Options {
         self
     }
 
+    /// Whether [`Program::run`](super::Program::run) reports operations that compute a NaN from other values.
+    #[must_use]
+    pub const fn check_nans(mut self, check: bool) -> Self {
+        self.checks.nans = check;
+        self
+    }
+
+    /// Whether [`Program::run`](super::Program::run) reports conversions of floats to integers that are out of range.
+    #[must_use]
+    pub const fn check_conversions(mut self, check: bool) -> Self {
+        self.checks.conversions = check;
+        self
+    }
+
     /// Adds options of clBuildProgram as text. Macros and folders are added to the present ones. The other options
     /// replace the present ones.
     ///
@@ -138,7 +156,7 @@ impl Options {
     }
 
     pub(super) fn target(&self) -> Target {
-        self.device.target()
+        Target { value_checks: self.checks, ..self.device.target() }
     }
 
     pub(super) fn source(&self, text: &str) -> Source {

@@ -1,7 +1,7 @@
 //! Compilation, and reflection of kernels.
 
 use super::diagnostic::{Diagnostic, DiagnosticKind};
-use super::options::Options;
+use super::options::{Device, Options};
 use crate::front::FrontEnd;
 use crate::ir::{KernelParam, Space};
 use crate::parallel::on_thread;
@@ -50,7 +50,7 @@ pub fn check(source: &str, options: &Options) -> Vec<Diagnostic> {
 /// Fails with the diagnostics if the source is rejected.
 pub fn compile(source: &str, options: &Options) -> Result<Program, CompileError> {
     let target = options.target();
-    Program::of(crate::build::build(&options.source(source), &options.build, &target), target)
+    Program::of(crate::build::build(&options.source(source), &options.build, &target), options.device, target)
 }
 
 /// Compiles a SPIR-V module for OpenCL (the execution model `Kernel`) to a program.
@@ -61,7 +61,7 @@ pub fn compile(source: &str, options: &Options) -> Result<Program, CompileError>
 pub fn compile_spirv(words: &[u32], options: &Options) -> Result<Program, CompileError> {
     let target = options.target();
     let source = crate::spirv::Source { words, specialisation: &crate::spirv::Specialisation::new() };
-    Program::of(crate::spirv::build_watched(source, &options.build, &target, None), target)
+    Program::of(crate::spirv::build_watched(source, &options.build, &target, None), options.device, target)
 }
 
 /// The source was rejected.
@@ -84,17 +84,18 @@ impl CompileError {
 #[derive(Clone, Debug)]
 pub struct Program {
     pub(super) inner: program::Program,
+    pub(super) device: Device,
     pub(super) target: Target,
     kernels: Vec<Kernel>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Program {
-    fn of(result: BuildResult, target: Target) -> Result<Self, CompileError> {
+    fn of(result: BuildResult, device: Device, target: Target) -> Result<Self, CompileError> {
         let diagnostics: Vec<Diagnostic> = result.messages.into_iter().map(Diagnostic::from).collect();
         let Some(inner) = result.program else { return Err(CompileError { diagnostics }) };
         let kernels = inner.kernels.iter().map(Kernel::of).collect();
-        Ok(Self { inner, target, kernels, diagnostics })
+        Ok(Self { inner, device, target, kernels, diagnostics })
     }
 
     /// Returns the kernels in order of their definition.

@@ -1,8 +1,12 @@
 //! The interpreter: runs a kernel without a device.
 
+use super::image::{Image, Sampler};
 use super::program::Program;
 use super::range::Range;
 use crate::interpret::{self, Fault, Memory, MemoryLocation, NdRange, ObjectId, Settings, Stage};
+use crate::ir;
+use crate::launch::LaunchKey;
+use crate::specialise::expand_images;
 
 /// The value of an argument for [`Program::run`].
 #[derive(Debug)]
@@ -16,6 +20,9 @@ pub enum Value<'a> {
     Local(u32),
     /// A null pointer to a buffer.
     Null,
+    /// An image and its pixels. They are changed by the launch.
+    Image(Image, &'a mut [u8]),
+    Sampler(Sampler),
 }
 
 /// The launch failed: the kernel made an error, such as an access out of bounds, or the arguments do not match it.
@@ -33,7 +40,7 @@ pub struct RunError {
 impl Program {
     /// Runs a kernel with the interpreter. Returns the output of `printf`. The interpreter is slow and strict: accesses
     /// out of bounds, misaligned accesses, writes to constant memory, and barriers that not all work-items reach, are
-    /// errors. It is therefore also a checker. It does not support images.
+    /// errors. It is therefore also a checker.
     ///
     /// ```
     /// use wgcl_compiler::{Device, Options, Range, Value, compile};
@@ -54,7 +61,8 @@ impl Program {
     /// # Errors
     /// See [`RunError`].
     pub fn run(&self, kernel: &str, range: &Range, arguments: &mut [Value<'_>]) -> Result<String, RunError> {
-        let program = interpret::Program::new(&self.inner.module, Settings::new(Stage::Built, &self.target));
+        let module = self.expanded(kernel, arguments)?;
+        let program = interpret::Program::new(module.as_ref().unwrap_or(&self.inner.module), Settings::new(Stage::Built, &self.target));
         let mut memory = Memory::default();
         let mut next = 0;
         let mut name = || {
@@ -70,11 +78,16 @@ impl Program {
                 Value::Bytes(bytes) => interpret::Argument::Value(bytes.to_vec()),
                 Value::Local(size) => interpret::Argument::Local(*size),
                 Value::Null => interpret::Argument::Buffer(None),
-                Value::Buffer(bytes) => {
+                Value::Sampler(sampler) => interpret::Argument::Value(sampler.bits().to_le_bytes().to_vec()),
+                Value::Buffer(bytes) | Value::Image(_, bytes) => {
                     let object = name().ok_or_else(too_many)?;
                     memory.insert(object, bytes.to_vec(), false);
                     objects.push(object);
-                    interpret::Argument::Buffer(Some(MemoryLocation { object, offset: 0 }))
+                    let place = MemoryLocation { object, offset: 0 };
+                    match argument {
+                        Value::Image(image, _) => interpret::Argument::Image(place, image.words()),
+                        _ => interpret::Argument::Buffer(Some(place)),
+                    }
                 }
             });
         }
@@ -82,7 +95,7 @@ impl Program {
         let mut output = Vec::new();
         let result = program.launch(&instance, kernel, &values, &range, &mut memory, &mut output);
         let buffers = arguments.iter_mut().filter_map(|argument| match argument {
-            Value::Buffer(bytes) => Some(bytes),
+            Value::Buffer(bytes) | Value::Image(_, bytes) => Some(bytes),
             _ => None,
         });
         for (bytes, object) in buffers.zip(objects) {
@@ -92,6 +105,24 @@ impl Program {
         }
         result.map_err(|fault| self.run_error(&fault))?;
         Ok(String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// Returns the module with image accesses for the formats and samplers of the arguments. Returns `None` if there is
+    /// no image.
+    fn expanded(&self, kernel: &str, arguments: &[Value<'_>]) -> Result<Option<ir::Module>, RunError> {
+        let mut key = LaunchKey::default();
+        for argument in arguments {
+            match argument {
+                Value::Image(image, _) => key.kernel.images.push(image.format.inner()),
+                Value::Sampler(sampler) => key.kernel.samplers.push(sampler.bits()),
+                _ => {}
+            }
+        }
+        if key.kernel.images.is_empty() {
+            return Ok(None);
+        }
+        let expanded = expand_images(&self.inner.module, kernel, &key, &self.target);
+        expanded.map(Some).map_err(|error| RunError { message: error.to_string(), line: None, work_item: None })
     }
 
     fn run_error(&self, fault: &Fault) -> RunError {

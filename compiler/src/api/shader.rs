@@ -1,11 +1,14 @@
 //! Shaders of kernels: SPIR-V, text in shading languages, and the resources that a launch binds.
 
+use super::image::{ImageFormat, Sampler};
+use super::options::Device;
 use super::program::Program;
 use super::range::Range;
 use crate::binding::hidden;
 use crate::emit::{self, BindingSource};
-use crate::ir::KernelParam;
-use crate::launch::{ConstantBinding, LaunchError, LaunchKey};
+use crate::image::WORDS;
+use crate::ir::{self, KernelParam};
+use crate::launch::{ConstantBinding, KernelKey, LaunchError, LaunchKey};
 use crate::layout::program_data;
 use crate::passes::locks::TABLE_BYTES;
 use crate::specialise::specialise;
@@ -22,12 +25,14 @@ use crate::specialise::specialise;
 pub struct Launch {
     work_group_size: [u32; 3],
     local: Vec<(usize, u32)>,
+    images: Vec<(usize, ImageFormat)>,
+    samplers: Vec<(usize, Sampler)>,
 }
 
 impl Launch {
     /// Creates a launch with a work-group size. An attribute `reqd_work_group_size` of the kernel has precedence.
     pub const fn new(work_group_size: [u32; 3]) -> Self {
-        Self { work_group_size, local: Vec::new() }
+        Self { work_group_size, local: Vec::new(), images: Vec::new(), samplers: Vec::new() }
     }
 
     /// Sets the size in bytes of an argument that points to local memory. The default is 4096.
@@ -35,6 +40,45 @@ impl Launch {
     pub fn local_memory(mut self, argument: usize, bytes: u32) -> Self {
         self.local.push((argument, bytes));
         self
+    }
+
+    /// Sets the format of an argument that is an image. The default is [`ImageFormat::Rgba8`].
+    #[must_use]
+    pub fn image(mut self, argument: usize, format: ImageFormat) -> Self {
+        self.images.push((argument, format));
+        self
+    }
+
+    /// Sets an argument that is a sampler.
+    #[must_use]
+    pub fn sampler(mut self, argument: usize, sampler: Sampler) -> Self {
+        self.samplers.push((argument, sampler));
+        self
+    }
+
+    /// Returns the launch key of a kernel.
+    pub(super) fn key(&self, function: &ir::Function) -> LaunchKey {
+        let mut key = LaunchKey::example(function, self.work_group_size);
+        key.binding.distinct = true;
+        key.binding.constant_args.fill(ConstantBinding::Storage);
+        let KernelKey { local_args, images, samplers, .. } = &mut key.kernel;
+        let (mut local_args, mut images, mut samplers) = (local_args.iter_mut(), images.iter_mut(), samplers.iter_mut());
+        for (index, param) in (0..).zip(function.kernel.iter().flat_map(|kernel| &kernel.params)) {
+            match param {
+                KernelParam::Local { .. } => set(local_args.next(), index, &self.local, |bytes| bytes),
+                KernelParam::Image => set(images.next(), index, &self.images, ImageFormat::inner),
+                KernelParam::Sampler => set(samplers.next(), index, &self.samplers, Sampler::bits),
+                _ => {}
+            }
+        }
+        key
+    }
+}
+
+/// Sets an entry of a launch key to the value of an argument, if there is one.
+fn set<T, V: Copy>(entry: Option<&mut T>, argument: usize, values: &[(usize, V)], convert: impl Fn(V) -> T) {
+    if let Some((entry, (_, value))) = entry.zip(values.iter().find(|(index, _)| *index == argument)) {
+        *entry = convert(*value);
     }
 }
 
@@ -129,10 +173,23 @@ pub enum Language {
     Glsl,
 }
 
+#[cfg(feature = "languages")]
+impl Language {
+    pub(super) const fn format(self) -> emit::Format {
+        match self {
+            Self::Wgsl => emit::Format::Wgsl,
+            Self::Msl => emit::Format::Msl,
+            Self::Hlsl => emit::Format::Hlsl,
+            Self::Glsl => emit::Format::Glsl,
+        }
+    }
+}
+
 /// A kernel that is compiled to a compute shader.
 #[derive(Clone, Debug)]
 pub struct Shader {
     inner: emit::Shader,
+    entry_point: String,
     bindings: Vec<Binding>,
     work_group_size: [u32; 3],
     #[cfg(feature = "languages")]
@@ -142,8 +199,8 @@ pub struct Shader {
 impl Program {
     /// Compiles a kernel to a shader for the device of the program's options.
     ///
-    /// Kernels with images, samplers, pipes or `printf` are not supported, and neither are kernels that store pointers
-    /// in memory. The buffers of a launch must not overlap.
+    /// Images are passed as buffers. Kernels with pipes or `printf` are not supported, and neither are kernels that
+    /// store pointers in memory. The buffers of a launch must not overlap.
     ///
     /// ```
     /// use wgcl_compiler::{Device, Launch, Options, Resource, compile};
@@ -160,26 +217,15 @@ impl Program {
     /// See [`ShaderError`].
     pub fn shader(&self, kernel: &str, launch: &Launch) -> Result<Shader, ShaderError> {
         let module = &self.inner.module;
-        let function = module.functions.iter().find(|function| function.name == kernel && function.kernel.is_some());
-        let function = function.ok_or_else(|| ShaderError::NoKernel(kernel.to_owned()))?;
-        let params = function.kernel.as_ref().map_or(&[][..], |kernel| &kernel.params);
+        let key = launch.key(self.kernel_function(kernel)?);
         let unsupported = |what: &str| ShaderError::Unsupported(format!("kernel `{kernel}`: {what} not supported by this interface"));
-        if params.iter().any(|param| matches!(param, KernelParam::Image | KernelParam::Sampler)) {
-            return Err(unsupported("images and samplers are"));
-        }
-        let mut key = LaunchKey::example(function, launch.work_group_size);
-        key.binding.distinct = true;
-        key.binding.constant_args.fill(ConstantBinding::Storage);
-        let locals = (0..).zip(params).filter(|(_, param)| matches!(param, KernelParam::Local { .. }));
-        for (slot, (index, _)) in key.kernel.local_args.iter_mut().zip(locals) {
-            if let Some((_, bytes)) = launch.local.iter().find(|(argument, _)| *argument == index) {
-                *slot = *bytes;
-            }
+        if self.device == Device::Cpu {
+            return Err(unsupported("shaders for the device `Cpu` are"));
         }
         let work_group_size = key.kernel.local_size;
         let inner = specialise(module, kernel, &key, &self.target)?;
         let args = &inner.args;
-        if args.identities.iter().chain(&args.images).chain(&args.addresses).any(Option::is_some) {
+        if args.identities.iter().chain(&args.addresses).any(Option::is_some) {
             return Err(unsupported("pointers in memory are"));
         }
         let data = program_data(module, &self.target);
@@ -200,8 +246,13 @@ impl Program {
             };
             bindings.push(Binding { number: binding.binding, kind, resource });
         }
+        #[cfg(feature = "languages")]
+        let entry_point = if inner.spirv.is_none() { emit::wgsl_entry_point(&inner) } else { inner.entry_point.clone() };
+        #[cfg(not(feature = "languages"))]
+        let entry_point = inner.entry_point.clone();
         Ok(Shader {
             inner,
+            entry_point,
             bindings,
             work_group_size,
             #[cfg(feature = "languages")]
@@ -210,10 +261,28 @@ impl Program {
     }
 }
 
+impl Program {
+    pub(super) fn kernel_function(&self, kernel: &str) -> Result<&ir::Function, ShaderError> {
+        let found = self.inner.module.functions.iter().find(|function| function.name == kernel && function.kernel.is_some());
+        found.ok_or_else(|| ShaderError::NoKernel(kernel.to_owned()))
+    }
+}
+
 impl Shader {
-    /// Returns the name of the entry point.
+    /// Returns the name of the entry point in SPIR-V and WGSL. It can differ from the kernel's name. The entry point in
+    /// GLSL is `main`. In MSL and HLSL, it can have an underscore at the end.
+    ///
+    /// ```
+    /// use wgcl_compiler::{Device, Language, Launch, Options, compile};
+    ///
+    /// // WGSL has a function `step`.
+    /// let program = compile("kernel void step(global int *a) { a[0] = 1; }", &Options::new(Device::WebGpu)).unwrap();
+    /// let shader = program.shader("step", &Launch::new([1, 1, 1])).unwrap();
+    /// assert_eq!(shader.entry_point(), "step_");
+    /// assert!(shader.text(Language::Wgsl).unwrap().contains("fn step_("));
+    /// ```
     pub fn entry_point(&self) -> &str {
-        &self.inner.entry_point
+        &self.entry_point
     }
 
     /// Returns the bindings of bind group 0, in order of their numbers.
@@ -252,17 +321,12 @@ impl Shader {
         if self.inner.spirv.is_some() {
             return Err(ShaderError::Unsupported("a shader for the device `Vulkan` has SPIR-V only; select another device".to_owned()));
         }
-        let format = match language {
-            Language::Wgsl => emit::Format::Wgsl,
-            Language::Msl => emit::Format::Msl,
-            Language::Hlsl => emit::Format::Hlsl,
-            Language::Glsl => emit::Format::Glsl,
-        };
-        Ok(emit::print(&self.inner, format, &self.target)?)
+        Ok(emit::print(&self.inner, language.format(), &self.target)?)
     }
 
     /// Returns the contents of the argument buffer ([`Resource::Arguments`]) for a launch. `values` are the indices and
-    /// bytes of the arguments by value. If the shader has no binding for the argument buffer, the result is not needed.
+    /// bytes of the arguments by value, and of images ([`Image::argument`](super::Image::argument)). If the shader has no
+    /// binding for the argument buffer, the result is not needed.
     ///
     /// ```
     /// # use wgcl_compiler::{Device, Launch, Options, Range, ShaderError, compile};
@@ -297,8 +361,10 @@ impl Shader {
             put(hidden::GLOBAL_SIZE + at, &global.to_le_bytes());
             put(hidden::NUM_GROUPS + at, &groups.to_le_bytes());
         }
-        for (argument, place) in layout.values.iter().enumerate() {
-            let Some((at, expected)) = *place else { continue };
+        let image = |place: &Option<u32>| place.map(|at| (at, 4 * WORDS));
+        let images = layout.images.iter().map(image).enumerate();
+        for (argument, place) in layout.values.iter().copied().enumerate().chain(images) {
+            let Some((at, expected)) = place else { continue };
             let (_, value) = values.iter().find(|(index, _)| *index == argument).ok_or(ShaderError::MissingArgument(argument))?;
             if value.len() < expected as usize {
                 return Err(ShaderError::ArgumentSize { argument, expected, found: value.len() });

@@ -259,6 +259,12 @@ impl SourceMap {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.locate(span.lo)) }
     }
 
+    /// Returns the line, from 1, if a span begins in the first file. `#line` does not affect it.
+    pub fn main_line(&self, span: Span) -> Option<u32> {
+        let file = self.files.first().filter(|file| span != Span::NONE && file.contains(span.lo))?;
+        u32::try_from(file.line_index(span.lo - file.start) + 1).ok()
+    }
+
     /// Returns the lines and columns of a span. Returns `None` if it is not in a file.
     pub fn extent(&self, span: Span) -> Option<Extent> {
         if span == Span::NONE { None } else { self.with_file(span.lo, |file| file.extent(span)) }

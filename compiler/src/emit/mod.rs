@@ -15,6 +15,7 @@ mod clock;
 mod function;
 mod groups;
 mod items;
+mod lines;
 mod loop_exit_workaround;
 mod loop_watchdog;
 mod nesting;
@@ -32,8 +33,9 @@ mod vector;
 mod views;
 mod words;
 
+pub use lines::{LineOf, LinedText};
 #[cfg(feature = "languages")]
-pub use print::{Format, print};
+pub use print::{Format, print, print_lines, wgsl_entry_point};
 pub use shader::{Binding, BindingKind, BindingSource, Shader};
 
 use crate::analysis::calls::{CallError, callees_first, depth_with_calls};
@@ -43,6 +45,7 @@ use crate::internal::Defect;
 use crate::ir::{self, KernelParam};
 use crate::launch::{LaunchError, LaunchKey, LaunchResult, NESTED_LEVELS};
 use crate::layout::ProgramLayout;
+use crate::parallel::on_stack;
 use crate::target::Target;
 use crate::timing::stage;
 use builder::Shared;
@@ -96,6 +99,20 @@ impl EmitError {
 ///
 /// See [`LaunchError`].
 pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool) -> LaunchResult<Shader> {
+    detailed_shader(module, key, target, if debug { Debug::Names } else { Debug::Nothing })
+}
+
+/// The debug information of an emitted shader.
+#[derive(Clone, Copy)]
+pub(crate) enum Debug<'a> {
+    Nothing,
+    Names,
+    /// Names, and the lines of the source as [`print_lines`] expects them.
+    Lines(LineOf<'a>),
+}
+
+/// Like [`shader`], with more debug information.
+pub(crate) fn detailed_shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: Debug<'_>) -> LaunchResult<Shader> {
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));
     let limit = target.shaders.defects.nested_conditions;
@@ -111,11 +128,7 @@ pub fn shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: bool
         let too_deep = EmitError::Limit { what: NESTED_LEVELS, needed: depth as u64, limit: limit.into() };
         return Err(too_deep.into_launch(&kernel.name, "emission"));
     }
-    std::thread::scope(|scope| {
-        let spawned = std::thread::Builder::new().stack_size(EMISSION_STACK).spawn_scoped(scope, make);
-        let joined = spawned.map_err(|error| error.to_string()).and_then(|thread| thread.join().map_err(|_| "panicked".to_owned()));
-        joined.unwrap_or_else(|message| Err(EmitError::Internal(message).into_launch(&kernel.name, "emission")))
-    })
+    on_stack(EMISSION_STACK, make).unwrap_or_else(|error| Err(EmitError::Internal(error.to_string()).into_launch(&kernel.name, "emission")))
 }
 
 /// Runs code that may panic in naga. Converts a panic to an error.
@@ -132,7 +145,7 @@ fn contain<T>(kernel: &str, stage: &'static str, run: impl FnOnce() -> Result<T,
         .map_err(|error| error.into_launch(kernel, stage))
 }
 
-fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: bool) -> Result<Shader, EmitError> {
+fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Target, debug: Debug<'_>) -> Result<Shader, EmitError> {
     check_types(module, target)?;
     let args = arg_layout(kernel, &chosen_addresses(kernel, &key.binding, target), target);
     let layout = ProgramLayout::of(&module.globals);
@@ -172,7 +185,19 @@ fn emit(module: &ir::Module, kernel: &ir::Function, key: &LaunchKey, target: &Ta
     let info = stage("validate", || spirv::validate(&naga, target))?;
     let written = target.shaders.spirv.then(|| {
         let unaliased = unaliased_bindings(&plan);
-        stage("write SPIR-V", || spirv::write(&naga, &info, &kernel.name, &unaliased, target, debug))
+        stage("write SPIR-V", || {
+            let moved;
+            let (module, detail) = match debug {
+                Debug::Nothing => (&naga, spirv::Detail::Code),
+                Debug::Names => (&naga, spirv::Detail::Names),
+                Debug::Lines(line_of) => {
+                    let rows;
+                    (moved, rows) = lines::with_rows(&naga, line_of);
+                    (&moved, spirv::Detail::Rows(rows))
+                }
+            };
+            spirv::write(module, &info, &kernel.name, &unaliased, target, &detail)
+        })
     });
     let mut shader = Shader {
         naga,

@@ -3,6 +3,7 @@
 //! Example: `wgclc --emit wgsl` prints [`Format::Wgsl`].
 
 use super::EmitError;
+use super::lines::{LineOf, LinedText, with_markers, without_markers, without_op_lines};
 use super::shader::Shader;
 use super::spirv::validate;
 use crate::launch::{LaunchError, LaunchResult};
@@ -47,6 +48,36 @@ pub fn print(shader: &Shader, format: Format, target: &Target) -> LaunchResult<S
         LaunchError::Internal { kernel, message, .. } => LaunchError::Internal { kernel, stage: "printing", message },
         other => other,
     })
+}
+
+/// Returns the name of the entry point in WGSL. naga's writer appends an underscore to names that end with a digit, and
+/// to names of WGSL's functions and types, such as `step`.
+pub fn wgsl_entry_point(shader: &Shader) -> String {
+    use naga::keywords::wgsl::{BUILTIN_IDENTIFIER_SET, RESERVED_SET};
+    use naga::proc::{CaseInsensitiveKeywordSet, NameKey, Namer};
+    let mut names = naga::FastHashMap::default();
+    let insensitive = CaseInsensitiveKeywordSet::empty();
+    Namer::default().reset(&shader.naga, &RESERVED_SET, &BUILTIN_IDENTIFIER_SET, insensitive, &["__", "_naga"], &mut names);
+    names.remove(&NameKey::EntryPoint(0)).unwrap_or_else(|| shader.entry_point.clone())
+}
+
+/// Prints a shader with the line of the source for each line of the text. A shader in SPIR-V must have been emitted
+/// with lines. Only WGSL and SPIR-V have lines.
+///
+/// # Errors
+/// See [`print`].
+pub fn print_lines(shader: &Shader, format: Format, target: &Target, line_of: LineOf<'_>) -> LaunchResult<LinedText> {
+    let text = print(shader, format, target)?;
+    match format {
+        Format::Spirv => Ok(without_op_lines(&text)),
+        Format::Wgsl => {
+            let marked = Shader { naga: with_markers(&shader.naga, line_of), ..shader.clone() };
+            let lined = without_markers(&print(&marked, format, target)?);
+            // A difference means that the markers have changed the code.
+            Ok(if lined.text == text { lined } else { LinedText::without_lines(text) })
+        }
+        _ => Ok(LinedText::without_lines(text)),
+    }
 }
 
 fn disassemble(words: &[u32]) -> Result<String, EmitError> {

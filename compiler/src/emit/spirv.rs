@@ -63,12 +63,27 @@ fn describe(_module: &Module, error: &dyn std::error::Error) -> String {
     text
 }
 
+/// The debug information of a SPIR-V module.
+pub(super) enum Detail {
+    /// The code alone.
+    Code,
+    Names,
+    /// Names, and `OpLine`. The module has positions in this text ([`super::lines::with_rows`]).
+    Rows(String),
+}
+
 /// Options with which naga adds no code: no bounds checks, no loop bounds, no initialisation.
-fn options(debug: bool) -> spv::Options<'static> {
+fn options<'a>(detail: &'a Detail) -> spv::Options<'a> {
     let unchecked = naga::proc::BoundsCheckPolicy::Unchecked;
     spv::Options {
         lang_version: (1, 3),
-        flags: if debug { spv::WriterFlags::DEBUG } else { spv::WriterFlags::empty() },
+        flags: if matches!(detail, Detail::Code) { spv::WriterFlags::empty() } else { spv::WriterFlags::DEBUG },
+        debug_info: match detail {
+            Detail::Rows(rows) => {
+                Some(spv::DebugInfo { source_code: rows, file_name: "", language: naga::back::spv::SourceLanguage::Unknown })
+            }
+            Detail::Code | Detail::Names => None,
+        },
         bounds_check_policies: naga::proc::BoundsCheckPolicies {
             index: unchecked,
             buffer: unchecked,
@@ -92,10 +107,10 @@ pub(super) fn write(
     entry_point: &str,
     unaliased: &FxHashSet<u32>,
     target: &Target,
-    debug: bool,
+    detail: &Detail,
 ) -> Result<Vec<u32>, EmitError> {
     let pipeline = spv::PipelineOptions { shader_stage: naga::ShaderStage::Compute, entry_point: entry_point.to_owned() };
-    let words = spv::write_vec(module, info, &options(debug), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
+    let words = spv::write_vec(module, info, &options(detail), Some(&pipeline)).map_err(|error| EmitError::Internal(error.to_string()))?;
     let reads_clock = super::clock::is_read(module);
     finish(&words, unaliased, target)
         .and_then(|words| if reads_clock { super::clock::insert_reads(words) } else { Some(words) })

@@ -58,7 +58,7 @@ mod value;
 mod vectorizer;
 mod work_items;
 
-use wgcl_codegen::{Annotations, Isa, vir};
+use wgcl_codegen::{Annotations, Disassembly, Isa, vir};
 
 use crate::diag::{SourceMap, Span};
 use crate::ir;
@@ -163,15 +163,60 @@ pub fn assembly(
     style: Style,
     sources: Option<&SourceMap>,
 ) -> LaunchResult<String> {
+    let line = |source: vir::SourceLoc| {
+        let location = sources?.locate(span(source))?;
+        Some(format!("{}:{}: {}", location.file, location.line, location.text.trim()))
+    };
+    disassembled(module, kernel, key, target, style, &line).map(|made| made.text)
+}
+
+/// Returns the machine code of a kernel as assembly, and the source position of each line.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn assembly_with_spans(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    style: Style,
+) -> LaunchResult<(String, Vec<Span>)> {
+    let made = disassembled(module, kernel, key, target, style, &|_| None)?;
+    Ok((made.text, made.sources.into_iter().map(span).collect()))
+}
+
+/// Returns the vector IR of a kernel as text, and the source position of each line.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn vector_ir_with_spans(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    style: Style,
+) -> LaunchResult<(String, Vec<Span>)> {
+    let made = vector_ir(module, kernel, key, target, style)?;
+    Ok((made.to_string(), made.line_sources().into_iter().map(span).collect()))
+}
+
+const fn span(source: vir::SourceLoc) -> Span {
+    Span { lo: source.0, hi: source.0 }
+}
+
+fn disassembled(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    style: Style,
+    line: &dyn Fn(vir::SourceLoc) -> Option<String>,
+) -> LaunchResult<Disassembly> {
     let made = vectorized(module, kernel, key, target, style)?;
     let internal = |message| LaunchError::Internal { kernel: kernel.to_owned(), stage: "codegen", message };
     let code = wgcl_codegen::compile(&made.module, style.isa).map_err(|error| internal(error.to_string()))?;
     let functions: Vec<String> = made.module.functions.iter().map(|function| function.name.clone()).collect();
-    let line = |source: vir::SourceLoc| {
-        let location = sources?.locate(Span { lo: source.0, hi: source.0 })?;
-        Some(format!("{}:{}: {}", location.file, location.line, location.text.trim()))
-    };
-    Ok(wgcl_codegen::disassemble_with(&code, style.isa, Annotations { functions: &functions, line: &line }))
+    Ok(wgcl_codegen::disassemble_with(&code, style.isa, Annotations { functions: &functions, line }))
 }
 
 #[cfg(test)]

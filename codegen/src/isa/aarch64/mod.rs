@@ -18,7 +18,7 @@ mod table;
 
 use regalloc2::Output;
 
-use crate::listing::{Annotations, Listing};
+use crate::listing::{Annotations, Disassembly, Listing};
 use crate::mach::code::{Code, CodegenError};
 use crate::mach::function::MFunction;
 use crate::mach::link::{Emitted, link};
@@ -59,15 +59,13 @@ fn emit_all(functions: &[(MFunction<MachInst>, Output)], distant_constants: bool
 }
 
 /// Disassembles a program, in the syntax of Arm's assembler.
-pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> String {
+pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> Disassembly {
     let mut listing = Listing::new(code, annotations, "//");
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
-    let mut out = String::new();
     for (index, word) in text.chunks_exact(4).enumerate() {
         let at = index * 4;
-        listing.begin(at as u32, &mut out);
         let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
-        out.push_str(&format!("{at:6x}  {}\n", check::assembly(word, at as u64)));
+        listing.instruction(at as u32, &check::assembly(word, at as u64).to_string());
     }
-    out
+    listing.finish()
 }

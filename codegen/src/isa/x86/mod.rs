@@ -17,7 +17,7 @@ mod table;
 
 use iced_x86::{Decoder, DecoderOptions, Formatter, GasFormatter};
 
-use crate::listing::{Annotations, Listing};
+use crate::listing::{Annotations, Disassembly, Listing};
 use crate::mach::code::{Code, CodegenError};
 use crate::mach::link::link;
 use crate::mach::pool::Pool;
@@ -43,16 +43,15 @@ pub(crate) fn compile(module: &Module, level: X86Level) -> Result<Code, CodegenE
 }
 
 /// Disassembles a program, in the syntax of the GNU assembler.
-pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> String {
+pub(crate) fn disassemble(code: &Code, annotations: Annotations<'_>) -> Disassembly {
     let mut formatter = GasFormatter::new();
     let mut listing = Listing::new(code, annotations, "#");
     let text = code.bytes.get(..code.constants as usize).unwrap_or(&code.bytes);
     let mut out = String::new();
     for instruction in &mut Decoder::new(64, text, DecoderOptions::NONE) {
-        listing.begin(instruction.ip32(), &mut out);
-        out.push_str(&format!("{:6x}  ", instruction.ip()));
+        out.clear();
         formatter.format(&instruction, &mut out);
-        out.push('\n');
+        listing.instruction(instruction.ip32(), &out);
     }
-    out
+    listing.finish()
 }
