@@ -35,6 +35,36 @@ debian_rust() { # FOLDER LOG
     export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 }
 
+# Downloads Debian's rustc-web and lld, extracts them into a folder, and exports RUSTC and the linker for wasm32-unknown-unknown. cargo then
+# builds the standard library from source (-Zbuild-std). The function installs nothing on this system.
+debian_wasm_rust() { # FOLDER
+    local folder=$1 name file
+    if [ ! -x "$folder/rustc" ]; then
+        say "--- extracting Debian's rustc-web in $folder"
+        rm -rf --one-file-system "$folder"
+        mkdir -p "$folder/archives" "$folder/lib"
+        name=$(apt-cache depends libstd-rust-web-dev | sed -n 's/.*Depends: \(libstd-rust-web-[0-9.]*\)$/\1/p' | head -n 1)
+        (cd "$folder/archives" && apt-get -qq download rustc-web "$name" libstd-rust-web-dev rust-web-src \
+            "$(apt-cache depends "$name" | sed -n 's/.*Depends: \(libllvm[0-9]*\)$/\1/p' | head -n 1)" \
+            "$(apt-cache depends "$name" | sed -n 's/.*Depends: libllvm\([0-9]*\)$/lld-\1/p' | head -n 1)") >&2 ||
+            die "apt-get cannot download rustc-web; run apt-get update, or: rustup target add wasm32-unknown-unknown"
+        for file in "$folder"/archives/*.deb; do dpkg -x "$file" "$folder"; done
+        rm -rf "$folder/archives"
+        # Link only the libraries that this system may not have. rustc must use the C library of this system.
+        for name in librustc_driver libLLVM; do
+            for file in "$folder/usr/lib/x86_64-linux-gnu/$name"[.-]*so*; do
+                if [ -e "$file" ]; then ln -sf "$file" "$folder/lib/"; fi
+            done
+        done
+        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$(echo "$folder"/usr/lib/llvm-*/bin/wasm-ld)" >"$folder/wasm-ld"
+        printf '#!/bin/sh\nLD_LIBRARY_PATH="%s" exec "%s" "$@"\n' "$folder/lib" "$folder/usr/bin/rustc" >"$folder/rustc.new"
+        chmod +x "$folder/wasm-ld" "$folder/rustc.new"
+        mv "$folder/rustc.new" "$folder/rustc"
+    fi
+    # With RUSTC_BOOTSTRAP, cargo and rustc treat this release like a nightly release, which -Zbuild-std requires.
+    export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1 CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$folder/wasm-ld
+}
+
 # Compiles the start-up objects of the target x86_64-pc-windows-gnu for the toolchain of `debian_rust`.
 windows_start_objects() { # FOLDER
     local library=$1/rust/usr/lib/rustlib name
