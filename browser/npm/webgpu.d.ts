@@ -1,4 +1,3 @@
-/// <reference types="@webgpu/types" />
 import type { Launch, Program, Range, Value } from "./index.js";
 
 /** Returns a device with the limits of the adapter, or undefined if the browser has no WebGPU. */

@@ -295,6 +295,7 @@ async function run() {
     $("stop").hidden = true;
     showDiagnostics();
     colour();
+    $("results").scrollIntoView({ block: "start" });
   }
 }
 
