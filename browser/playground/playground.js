@@ -152,7 +152,7 @@ function colour() {
   editor.hues = new Map([...lines].map((line) => [line, hueOf(line)]));
 }
 
-async function refresh(output, turn) {
+async function refresh(output, edition) {
   const kernel = current();
   if (!kernel) return output.fail(diagnostics.some(({ kind }) => kind === "error") ? "The source has errors." : "The source has no kernel.");
   let group;
@@ -164,11 +164,11 @@ async function refresh(output, turn) {
   try {
     const message = { name: output.form, kernel: kernel.name, launch: launch.launchOf(kernel, state.args, group), source: editor.value, options: options() };
     const listing = await engine.request("listing", message);
-    if (turn === compiled) output.show(listing);
+    if (edition === compiled) output.show(listing);
   } catch (error) {
-    if (turn === compiled) output.fail(error.message);
+    if (edition === compiled) output.fail(error.message);
   }
-  if (turn === compiled) colour();
+  if (edition === compiled) colour();
 }
 
 // ---- Compilation
@@ -184,18 +184,18 @@ function changed() {
 
 async function update() {
   clearTimeout(waiting);
-  const turn = ++compiled;
+  const edition = ++compiled;
   status("compiling");
   try {
     const result = await engine.request("compile", { source: editor.value, options: options() });
-    if (turn !== compiled) return;
+    if (edition !== compiled) return;
     ({ diagnostics, kernels } = result);
     showKernels();
     showDiagnostics();
-    await Promise.all(outputs.map((output) => refresh(output, turn)));
-    if (turn === compiled) status(kernels.length ? "compiled" : "not compiled", kernels.length === 0);
+    await Promise.all(outputs.map((output) => refresh(output, edition)));
+    if (edition === compiled) status(kernels.length ? "compiled" : "not compiled", kernels.length === 0);
   } catch (error) {
-    if (turn !== compiled) return;
+    if (edition !== compiled) return;
     status(error.message, true);
     for (const output of outputs) output.fail(error.message);
   }
@@ -223,8 +223,8 @@ function showKernels() {
 
 function updateSoon() {
   clearTimeout(waiting);
-  const turn = compiled;
-  waiting = setTimeout(() => outputs.forEach((output) => refresh(output, turn)), 250);
+  const edition = compiled;
+  waiting = setTimeout(() => outputs.forEach((output) => refresh(output, edition)), 250);
 }
 
 function showDiagnostics() {

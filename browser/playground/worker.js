@@ -93,7 +93,7 @@ async function execute({ backend, kernel, range, values, check, ...message }) {
 
 const operations = { compile, listing, execute };
 
-// Requests run one after the other, because they share the programs.
+// Requests run in sequence, because they share the programs.
 let last = Promise.resolve();
 self.onmessage = ({ data: { id, operation, ...message } }) => {
   last = last.then(async () => {

@@ -199,3 +199,54 @@ impl Buffers {
         arguments.iter().map(value).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Session;
+
+    fn call(session: &mut Session, request: &str, sections: &[&[u8]]) -> (String, Vec<Vec<u8>>) {
+        let request = [&[request.as_bytes()], sections].concat();
+        let mut response = session.call(&request);
+        let json = String::from_utf8(response.remove(0)).expect("JSON is UTF-8");
+        (json, response)
+    }
+
+    #[test]
+    fn a_kernel_runs_and_its_program_is_freed() {
+        let mut session = Session::default();
+        let source = "kernel void k(global int *a, int n) { a[get_global_id(0)] += n; }";
+        let (json, _) = call(&mut session, &format!(r#"{{"op":"compile","source":"{source}","options":{{"device":"cpu"}}}}"#), &[]);
+        assert!(json.starts_with(r#"{"ok":{"program":0,"kernels":[{"name":"k","arguments":[{"name":"a","typeName":"int*""#), "{json}");
+        let run = r#"{"op":"run","program":0,"kernel":"k","range":{"globalSize":[2],"workGroupSize":[1]},
+            "arguments":[{"kind":"buffer"},{"kind":"bytes"}]}"#;
+        let (json, sections) = call(&mut session, run, &[&[1, 0, 0, 0, 2, 0, 0, 0], &[5, 0, 0, 0]]);
+        assert_eq!((json.as_str(), sections), (r#"{"ok":{"output":""}}"#, vec![vec![6, 0, 0, 0, 7, 0, 0, 0]]));
+        // The second work-item accesses memory out of bounds, after the first has changed the buffer.
+        let (json, sections) = call(&mut session, run, &[&[1, 0, 0, 0], &[5, 0, 0, 0]]);
+        assert!(json.contains(r#""kind":"run""#) && json.contains(r#""line":1,"workItem":[1,0,0]"#), "{json}");
+        assert_eq!(sections, [[6, 0, 0, 0]]);
+        let (json, _) = call(&mut session, run, &[&[1, 0, 0, 0]]);
+        assert!(json.contains("fewer sections"), "{json}");
+        call(&mut session, r#"{"op":"freeProgram","program":0}"#, &[]);
+        let (json, _) = call(&mut session, run, &[&[1, 0, 0, 0], &[5, 0, 0, 0]]);
+        assert!(json.contains("program 0 does not exist or was freed"), "{json}");
+    }
+
+    #[test]
+    fn invalid_requests_are_errors() {
+        let mut session = Session::default();
+        for (request, expected) in [
+            ("", "the request is not valid"),
+            (r#"{"op":"print"}"#, "unknown variant `print`"),
+            (r#"{"op":"check","source":"","options":{"device":"gpu"}}"#, "unknown variant `gpu`"),
+            (r#"{"op":"check","source":"","options":{"device":"cpu","optimise":true}}"#, "unknown field `optimise`"),
+            (r#"{"op":"compile","source":"kernel","options":{"device":"cpu"}}"#, r#""kind":"compile""#),
+            (r#"{"op":"text","shader":7,"language":"wgsl"}"#, "shader 7 does not exist or was freed"),
+        ] {
+            let (json, _) = call(&mut session, request, &[]);
+            assert!(json.starts_with(r#"{"error":"#) && json.contains(expected), "{request}\n{json}");
+        }
+        let none = session.call(&[]);
+        assert!(none[0].starts_with(br#"{"error""#));
+    }
+}

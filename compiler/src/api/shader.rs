@@ -325,8 +325,8 @@ impl Shader {
     }
 
     /// Returns the contents of the argument buffer ([`Resource::Arguments`]) for a launch. `values` are the indices and
-    /// bytes of the arguments by value, and of images ([`Image::argument`](super::Image::argument)). If the shader has no
-    /// binding for the argument buffer, the result is not needed.
+    /// bytes of the arguments by value, and of images ([`Image::argument`](super::Image::argument)). If the shader has
+    /// no binding for the argument buffer, the result is not needed.
     ///
     /// ```
     /// # use wgcl_compiler::{Device, Launch, Options, Range, ShaderError, compile};
