@@ -29,6 +29,7 @@ use crate::device::properties::properties;
 use crate::device::topology::divisions;
 use crate::launch::engine::{self, Engine};
 use crate::launch::queue::CommandQueue;
+use crate::launch::transfer;
 use crate::memory::{CpuMemory, MemoryTracker, host_visible_target};
 use crate::program::{self, Cpu, CpuProgram};
 use crate::threads::affinity::{self, ComputeUnits};
@@ -158,7 +159,7 @@ impl Device for CpuDevice {
     fn write_immediately(&self, memory: &dyn Memory, offset: u64, bytes: &[u8]) -> bool {
         let region = CopyRegion { buffer: offset, host: 0, size: bytes.len() as u64 };
         // Only the commands of the device may use its threads.
-        memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| memory.write_on(None, bytes, &[region]).is_ok())
+        memory.as_any().downcast_ref::<CpuMemory>().is_some_and(|memory| transfer::write(memory, None, bytes, &[region]).is_ok())
     }
 
     fn host_visible_target(&self, memory: &Arc<dyn Memory>, range: Range<u64>) -> Option<Arc<dyn HostTarget>> {

@@ -10,3 +10,5 @@ pub(crate) mod dispatch;
 pub(crate) mod engine;
 pub(crate) mod plan;
 pub(crate) mod queue;
+mod shared_copy;
+pub(crate) mod transfer;

@@ -4,7 +4,7 @@
 //! needs the result of a command runs the command, unless another thread is running commands. A thread that waits for
 //! an event runs the commands up to that event. A thread that flushes runs the queued commands if there are few and all
 //! are quick. The device's own thread runs the other commands, including those that a waiting thread leaves in the
-//! queue. It also starts without a flush if the queued commands take long enough, so that they run while the application
+//! queue. It also starts without a flush if the queued commands take long enough. They then run while the application
 //! enqueues more commands. No thread holds a lock while it runs a command.
 //!
 //! A sub-device's own thread is bound to the processors of the sub-device, and runs all commands of the sub-device.

@@ -11,7 +11,6 @@ pub(crate) mod arena;
 pub(crate) mod host_allocation;
 pub(crate) mod initialized;
 mod pages;
-mod shared_copy;
 
 use std::any::Any;
 use std::ops::Range;
@@ -20,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use wgcl_api::backend::{BackendError, BackendResult, CopyRegion, HostTarget, Memory};
-use wgcl_api::host_commands::{HostBytes, range};
+use wgcl_api::backend::{BackendError, BackendResult, HostTarget, Memory};
+use wgcl_api::host_commands::range;
 use wgcl_api::options::Options;
 use wgcl_api::types::host_memory::HostRegion;
 use wgcl_compiler::launch::MAX_SMALL_IMAGE;
@@ -32,8 +31,6 @@ use crate::memory::host_allocation::HostAllocation;
 use crate::memory::initialized::InitializedBytes;
 #[cfg(windows)]
 pub(crate) use crate::memory::pages::physical_memory;
-use crate::memory::shared_copy::Segment;
-use crate::threads::thread_pool::ThreadPool;
 
 /// The properties of memory objects for which kernels are specialised.
 #[derive(Clone, Copy, Debug)]
@@ -174,20 +171,20 @@ impl CpuMemory {
         memory
     }
 
-    fn bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
+    pub(crate) fn bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
         // SAFETY: the object has `length` bytes, and only the running command accesses them (module documentation). No
         // caller in this crate requests the bytes of one object within `f`.
         f(unsafe { std::slice::from_raw_parts_mut(self.start().as_ptr(), self.length()) })
     }
 
     /// Marks all bytes as initialised, because the caller receives the address or the bytes and may write to them.
-    fn mark_all_initialized(&self) {
+    pub(crate) fn mark_all_initialized(&self) {
         if let Some(initialized) = &self.initialized {
             initialized.mark_all();
         }
     }
 
-    fn mark_initialized(&self, range: &Range<usize>) {
+    pub(crate) fn mark_initialized(&self, range: &Range<usize>) {
         if let Some(initialized) = &self.initialized {
             initialized.mark(range.start as u64, range.end as u64);
         }
@@ -202,32 +199,12 @@ impl CpuMemory {
         AddressRange { start: self.address(), end: self.address() + self.size as u64 }
     }
 
-    const fn start(&self) -> NonNull<u8> {
+    pub(crate) const fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    const fn length(&self) -> usize {
+    pub(crate) const fn length(&self) -> usize {
         self.size
-    }
-
-    /// Writes regions of `host` on `threads`, or on the calling thread only.
-    ///
-    /// # Errors
-    /// Fails if a region extends beyond the end of the source or of the memory.
-    pub(crate) fn write_on(&self, threads: Option<&ThreadPool>, host: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
-        for region in regions {
-            range(host.len(), region.host, region.size)?;
-            self.mark_initialized(&range(self.length(), region.buffer, region.size)?);
-        }
-        let segments = regions.iter().map(|region| Segment {
-            from: host.as_ptr().wrapping_add(region.host as usize),
-            to: self.start().as_ptr().wrapping_add(region.buffer as usize),
-            size: region.size as usize,
-        });
-        // SAFETY: both ranges of each segment are within their memory. They may overlap if the application has mapped
-        // the object.
-        unsafe { shared_copy::copy(threads, segments) };
-        Ok(())
     }
 }
 
@@ -271,59 +248,6 @@ impl Memory for CpuMemory {
     }
 }
 
-impl HostBytes for CpuMemory {
-    type Threads = ThreadPool;
-
-    fn with_bytes<T>(&self, f: impl FnOnce(&mut [u8]) -> T) -> T {
-        self.mark_all_initialized();
-        self.bytes(f)
-    }
-
-    fn write(&self, threads: &ThreadPool, host: &[u8], regions: &[CopyRegion]) -> BackendResult<()> {
-        self.write_on(Some(threads), host, regions)
-    }
-
-    fn read(&self, threads: &ThreadPool, host: &mut [u8], regions: &[CopyRegion]) -> BackendResult<()> {
-        for region in regions {
-            range(host.len(), region.host, region.size)?;
-            range(self.length(), region.buffer, region.size)?;
-        }
-        let target = host.as_mut_ptr();
-        let segments = regions.iter().map(|region| Segment {
-            from: self.start().as_ptr().wrapping_add(region.buffer as usize),
-            to: target.wrapping_add(region.host as usize),
-            size: region.size as usize,
-        });
-        // SAFETY: both ranges of each segment are within their memory. They may overlap if the application has mapped
-        // the object.
-        unsafe { shared_copy::copy(Some(threads), segments) };
-        Ok(())
-    }
-
-    fn copy(&self, threads: &ThreadPool, target: &Self, regions: &[CopyRegion]) -> BackendResult<()> {
-        for region in regions {
-            range(self.length(), region.buffer, region.size)?;
-            target.mark_initialized(&range(target.length(), region.host, region.size)?);
-        }
-        let segments = regions.iter().map(|region| Segment {
-            from: self.start().as_ptr().wrapping_add(region.buffer as usize),
-            to: target.start().as_ptr().wrapping_add(region.host as usize),
-            size: region.size as usize,
-        });
-        // SAFETY: both ranges of each segment are within their memory. They may overlap.
-        unsafe { shared_copy::copy(Some(threads), segments) };
-        Ok(())
-    }
-
-    fn fill(&self, threads: &ThreadPool, pattern: &[u8], offset: u64, size: u64) -> BackendResult<()> {
-        let place = range(self.length(), offset, size)?;
-        self.mark_initialized(&place);
-        // SAFETY: the range is within the memory. The API checks that the size is a multiple of the pattern's size.
-        unsafe { shared_copy::fill(threads, self.start().as_ptr().wrapping_add(place.start), place.len(), pattern) };
-        Ok(())
-    }
-}
-
 /// A range of a memory object that a command of another device writes.
 #[derive(Debug)]
 struct WriteTarget {
@@ -351,24 +275,11 @@ impl HostTarget for WriteTarget {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::Ordering;
 
-    use wgcl_api::backend::{BackendError, CopyRegion, Memory};
-    use wgcl_api::host_commands::HostBytes;
+    use wgcl_api::backend::BackendError;
 
     use super::{CpuMemory, MemoryTracker};
-    use crate::threads::thread_pool::ThreadPool;
-
-    fn memory(bytes: &[u8]) -> CpuMemory {
-        let memory = CpuMemory::new(&MemoryTracker::new(1 << 30), bytes.len() as u64).expect("memory");
-        memory.with_bytes(|place| place.copy_from_slice(bytes));
-        memory
-    }
-
-    fn bytes(memory: &CpuMemory) -> Vec<u8> {
-        memory.with_bytes(|bytes| bytes.to_vec())
-    }
 
     #[test]
     fn allocations_are_limited_to_the_devices_memory() {
@@ -379,52 +290,5 @@ mod tests {
         assert!(CpuMemory::new(&tracker, 1000).is_ok());
         assert_eq!(CpuMemory::new(&tracker, u64::MAX).err(), Some(BackendError::OutOfDeviceMemory));
         assert_eq!(tracker.used.load(Ordering::Relaxed), 0);
-    }
-
-    #[test]
-    fn transfers_change_exactly_their_regions() {
-        let memory = memory(&[0, 1, 2, 3, 4, 5, 6, 7]);
-        let region = |buffer, host, size| CopyRegion { buffer, host, size };
-        let threads = &ThreadPool::new(1, None);
-        assert_eq!(memory.write(threads, &[1, 2, 3, 4], &[region(6, 1, 2)]), Ok(()));
-        assert_eq!(bytes(&memory), [0, 1, 2, 3, 4, 5, 2, 3]);
-        let mut host = [9; 4];
-        assert_eq!(memory.read(threads, &mut host, &[region(5, 1, 3)]), Ok(()));
-        assert_eq!(host, [9, 5, 2, 3]);
-        assert_eq!(memory.copy(threads, &memory, &[region(4, 0, 4)]), Ok(()));
-        assert_eq!(bytes(&memory), [4, 5, 2, 3, 4, 5, 2, 3]);
-        for (buffer, host, size) in [(7, 0, 2), (0, 3, 2), (u64::MAX, 0, 2), (0, u64::MAX, 1)] {
-            assert!(memory.write(threads, &[1; 4], &[region(buffer, host, size)]).is_err());
-            assert!(memory.read(threads, &mut [1; 4], &[region(buffer, host, size)]).is_err());
-        }
-        assert!(memory.copy(threads, &memory, &[region(0, 7, 2)]).is_err() && memory.copy(threads, &memory, &[region(7, 0, 2)]).is_err());
-        assert_eq!(bytes(&memory), [4, 5, 2, 3, 4, 5, 2, 3]);
-    }
-
-    #[test]
-    fn a_write_may_read_from_the_object_itself() {
-        let memory = memory(&[1, 2, 3, 4]);
-        let address = memory.host_address().expect("an address");
-        assert_eq!(address as u64, memory.address());
-        // SAFETY: the memory has four bytes and outlives the slice.
-        let own = unsafe { std::slice::from_raw_parts(std::ptr::with_exposed_provenance::<u8>(address), 4) };
-        assert_eq!(memory.write(&ThreadPool::new(1, None), own, &[CopyRegion { buffer: 1, host: 0, size: 3 }]), Ok(()));
-        assert_eq!(bytes(&memory), [1, 1, 2, 3]);
-    }
-
-    #[test]
-    fn fills_repeat_patterns_of_all_sizes() {
-        let threads = ThreadPool::new(1, None);
-        for width in [1, 2, 3, 4, 12, 16, 24, 48, 128] {
-            let pattern: Vec<u8> = (1..=width).collect();
-            let count = 40_000 / usize::from(width);
-            let size = count * usize::from(width);
-            let memory = Arc::new(memory(&vec![0; size + 2]));
-            assert_eq!(memory.fill(&threads, &pattern, 1, size as u64), Ok(()));
-            let bytes = bytes(&memory);
-            assert_eq!((bytes[0], bytes[size + 1]), (0, 0));
-            assert!(bytes[1..=size].chunks(usize::from(width)).all(|chunk| chunk == pattern), "{width}");
-            assert!(memory.fill(&threads, &pattern, 3, size as u64).is_err());
-        }
     }
 }

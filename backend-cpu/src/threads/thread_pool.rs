@@ -4,8 +4,9 @@
 //! job. An idle worker spins for a short time and then sleeps. The submitting thread wakes the first two workers, and
 //! each worker wakes two more (a binary tree), so that many threads wake quickly.
 //!
-//! A job is a range of indices. Each thread has a share of the range, which is the same in repeated jobs of one size,
-//! so that its caches already contain the data. A thread that has finished its share takes indices of other shares.
+//! A job is a range of indices. Each thread has a share of the range. The share is the same in repeated jobs of one
+//! size, so that the thread's caches contain the data. A thread that has finished its share takes indices of other
+//! shares.
 //! Threads write only to their own cache lines while they work on their own shares.
 //!
 //! There is one job at a time, because a device runs one command at a time.
@@ -199,7 +200,7 @@ impl Shared {
         loop {
             let has_work = || self.generation.0.load(Ordering::SeqCst) != seen || self.ending.load(Ordering::SeqCst);
             if !spin_until(has_work) {
-                // `sleeps` is set before each `park`: a thread that was delayed can wake this worker for a previous job.
+                // A delayed thread can wake this worker for a previous job. So each iteration sets `sleeps`.
                 loop {
                     slot.sleeps.store(true, Ordering::SeqCst);
                     if has_work() {

@@ -39,8 +39,8 @@ impl Segment {
     }
 }
 
-/// Copies the segments, large ones on `threads`. If segments overlap, the result of the overlapping bytes is not defined, except in a copy of
-/// one segment whose source and target overlap.
+/// Copies the segments, large ones on `threads`. Source and target of a segment may overlap. If different segments
+/// overlap, the copied bytes are not defined.
 ///
 /// # Safety
 /// The ranges must be readable and writable, also by the threads of the pool.
@@ -81,7 +81,7 @@ struct SharedCopy {
 
 // SAFETY: the caller of `copy` promises that all threads may access the ranges.
 unsafe impl Send for SharedCopy {}
-// SAFETY: as for `Send`.
+// SAFETY: the caller of `copy` promises that all threads may access the ranges.
 unsafe impl Sync for SharedCopy {}
 
 impl Work for SharedCopy {
@@ -124,7 +124,7 @@ struct SharedFill {
 
 // SAFETY: the caller of `fill` promises that all threads may access the range.
 unsafe impl Send for SharedFill {}
-// SAFETY: as for `Send`.
+// SAFETY: the caller of `fill` promises that all threads may access the range.
 unsafe impl Sync for SharedFill {}
 
 impl Work for SharedFill {
