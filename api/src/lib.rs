@@ -9,7 +9,7 @@
 //! | [`image`] | images: layout, formats, extents |
 //! | [`commands`] | the `clEnqueue*` functions, command buffers, and the submission of commands to devices |
 //! | [`cache`] | compiled programs and shaders on disk |
-//! | [`observe`] | traces, dumps, warnings about misuse |
+//! | [`observe`] | traces, dumps, captures, warnings about misuse |
 //! | [`options`] | environment variables and the configuration file |
 //! | [`types`] | errors, locks, and other plain types without references to objects |
 //!

@@ -3,6 +3,7 @@
 //! An environment variable has precedence over the configuration file. In the file (TOML), the name is that of the
 //! variable without `WGCL_`, in lower case: `log = "debug"`.
 
+pub(crate) mod capture;
 pub(crate) mod device_type;
 mod extension_names;
 mod table;
@@ -13,6 +14,7 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
+pub use capture::CaptureOption;
 pub use table::{Audience, Kind, OptionInfo, TABLE};
 
 /// The values of all options.
@@ -23,6 +25,7 @@ pub struct Options {
     pub trace: Option<PathBuf>,
     pub stats: Option<String>,
     pub dump_dir: Option<PathBuf>,
+    pub capture: Option<CaptureOption>,
     pub device: Option<String>,
     pub device_type: Option<String>,
     pub cpu: Option<String>,
@@ -114,6 +117,7 @@ impl Options {
         }
         let device_type = value("WGCL_DEVICE_TYPE");
         messages.extend(device_type.iter().flat_map(|list| device_type::unknown_types(list)));
+        let capture = value("WGCL_CAPTURE").and_then(|text| CaptureOption::parse(&text, &mut messages));
         let extensions = value("WGCL_EXTENSIONS");
         for change in changes(extensions.as_deref()) {
             match change.strip_prefix(['-', '+']) {
@@ -130,6 +134,7 @@ impl Options {
             trace: value("WGCL_TRACE").map(PathBuf::from),
             stats: value("WGCL_STATS"),
             dump_dir: value("WGCL_DUMP_DIR").map(PathBuf::from),
+            capture,
             device: value("WGCL_DEVICE"),
             device_type,
             cpu: value("WGCL_CPU"),

@@ -65,7 +65,10 @@ entry_points! {
     release_sampler = clReleaseSampler: cl_api_clReleaseSampler;
     create_program = clCreateProgramWithSource: cl_api_clCreateProgramWithSource;
     create_program_with_il = clCreateProgramWithIL: cl_api_clCreateProgramWithIL;
+    set_specialisation = clSetProgramSpecializationConstant: cl_api_clSetProgramSpecializationConstant;
     build_program = clBuildProgram: cl_api_clBuildProgram;
+    compile_program = clCompileProgram: cl_api_clCompileProgram;
+    link_program = clLinkProgram: cl_api_clLinkProgram;
     get_program_info = clGetProgramInfo: cl_api_clGetProgramInfo;
     get_build_info = clGetProgramBuildInfo: cl_api_clGetProgramBuildInfo;
     release_program = clReleaseProgram: cl_api_clReleaseProgram;
@@ -76,6 +79,7 @@ entry_points! {
     release_kernel = clReleaseKernel: cl_api_clReleaseKernel;
     enqueue_kernel = clEnqueueNDRangeKernel: cl_api_clEnqueueNDRangeKernel;
     enqueue_read = clEnqueueReadBuffer: cl_api_clEnqueueReadBuffer;
+    enqueue_write = clEnqueueWriteBuffer: cl_api_clEnqueueWriteBuffer;
     enqueue_read_image = clEnqueueReadImage: cl_api_clEnqueueReadImage;
     enqueue_write_image = clEnqueueWriteImage: cl_api_clEnqueueWriteImage;
     wait_for_events = clWaitForEvents: cl_api_clWaitForEvents;

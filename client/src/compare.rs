@@ -10,16 +10,16 @@ pub struct Difference {
     pub count: usize,
     /// Number of elements.
     pub total: usize,
-    /// The first differing element: its index, and its value on each device.
-    pub first: (usize, Value, Value),
+    /// The first differing elements: the index, and the value on each device.
+    pub first: Vec<(usize, Value, Value)>,
     /// The largest difference of floats in units in the last place (ULP) of the first device's value, or the largest
     /// difference of integers. It is infinite if two floats differ and one of them is a NaN or an infinity.
     pub ulp: f64,
 }
 
 /// Compares two buffers of the same size: integers exactly, and floats with a permitted difference of `ulp`. All NaNs
-/// are equal. Returns `None` if there are no differences.
-pub fn difference(one: &Buffer, other: &Buffer, ulp: f64) -> Option<Difference> {
+/// are equal. Returns `None` if there are no differences, and at most `listed` of the first differing elements.
+pub fn differences(one: &Buffer, other: &Buffer, ulp: f64, listed: usize) -> Option<Difference> {
     let total = one.after.len() / one.element.size();
     let mut found: Option<Difference> = None;
     for index in 0..total {
@@ -27,7 +27,10 @@ pub fn difference(one: &Buffer, other: &Buffer, ulp: f64) -> Option<Difference> 
         let distance = distance(one.element, a, b);
         let allowed = if one.element.is_float() { ulp } else { 0.0 };
         if distance > allowed {
-            let found = found.get_or_insert(Difference { count: 0, total, first: (index, a, b), ulp: 0.0 });
+            let found = found.get_or_insert(Difference { count: 0, total, first: Vec::new(), ulp: 0.0 });
+            if found.count < listed {
+                found.first.push((index, a, b));
+            }
             found.count += 1;
             found.ulp = found.ulp.max(distance);
         }
@@ -61,9 +64,9 @@ mod tests {
     #[test]
     fn differences_are_counted_in_units_in_the_last_place() {
         let (one, other) = (buffer(&[1.0, f32::NAN, 0.0, 4.0]), buffer(&[1.0 + f32::EPSILON, f32::NAN, -0.0, 4.0]));
-        assert_eq!(difference(&one, &other, 1.0), None);
-        let first = (0, Value::Float(1.0), Value::Float(f64::from(1.0 + f32::EPSILON)));
-        assert_eq!(difference(&one, &other, 0.0), Some(Difference { count: 1, total: 4, first, ulp: 1.0 }));
-        assert!(difference(&one, &buffer(&[1.0, 2.0, 0.0, 4.0]), 9.0).is_some_and(|found| found.ulp.is_infinite()));
+        assert_eq!(differences(&one, &other, 1.0, 1), None);
+        let first = vec![(0, Value::Float(1.0), Value::Float(f64::from(1.0 + f32::EPSILON)))];
+        assert_eq!(differences(&one, &other, 0.0, 1), Some(Difference { count: 1, total: 4, first, ulp: 1.0 }));
+        assert!(differences(&one, &buffer(&[1.0, 2.0, 0.0, 4.0]), 9.0, 1).is_some_and(|found| found.ulp.is_infinite()));
     }
 }

@@ -55,6 +55,10 @@ fn text(bytes: Option<Vec<u8>>) -> String {
     String::from_utf8_lossy(&bytes.unwrap_or_default()).trim_end_matches('\0').trim().to_owned()
 }
 
+fn c_options(options: &str) -> Result<CString> {
+    CString::new(options).map_err(|_| ClientError::Arguments("the build options contain a zero byte".to_owned()))
+}
+
 /// A platform and its devices.
 pub struct Platform {
     pub handle: cl_platform_id,
@@ -233,8 +237,8 @@ impl Context {
         Ok(image)
     }
 
-    /// Writes the mip levels of an image.
-    fn write_levels(&self, image: &Object, form: &ImageProperties, bytes: &[u8]) -> Result<()> {
+    /// Writes the contents of an image: all of its mip levels.
+    pub fn write_levels(&self, image: &Object, form: &ImageProperties, bytes: &[u8]) -> Result<()> {
         let mut rest = bytes;
         for level in form.levels() {
             let (here, next) = rest.split_at(form.scalars(level.sizes) * form.element.size());
@@ -291,6 +295,13 @@ impl Context {
 
     /// Builds a program. Returns it and the build log, which may contain warnings.
     pub fn build(&self, code_of: &Code<'_>, options: &str) -> Result<(Program, String)> {
+        let program = self.program(code_of)?;
+        let log = self.build_created(&program, options)?;
+        Ok((program, log))
+    }
+
+    /// Creates a program that is not built.
+    pub fn program(&self, code_of: &Code<'_>) -> Result<Program> {
         let mut code = CL_SUCCESS;
         let (handle, call) = match code_of {
             Code::Source(source) => {
@@ -307,10 +318,49 @@ impl Context {
             }
         };
         check(code, || call.to_owned())?;
-        let program = Program(Owned::new(&self.api, handle, self.api.release_program));
-        let options = CString::new(options).map_err(|_| ClientError::Arguments("the build options contain a zero byte".to_owned()))?;
+        Ok(Program(Owned::new(&self.api, handle, self.api.release_program)))
+    }
+
+    /// Sets a specialisation constant of a program that is not built.
+    pub fn set_specialisation(&self, program: &Program, number: u32, value: &[u8]) -> Result<()> {
+        // SAFETY: the value has this size.
+        let code = unsafe { (self.api.set_specialisation)(program.0.handle, number, value.len(), value.as_ptr().cast()) };
+        check(code, || format!("clSetProgramSpecializationConstant of constant {number}"))
+    }
+
+    /// Builds a program that [`Self::program`] created. Returns the build log.
+    pub fn build_created(&self, program: &Program, options: &str) -> Result<String> {
+        let options = c_options(options)?;
         // SAFETY: there is one device, and the options end with a zero.
         let code = unsafe { (self.api.build_program)(program.0.handle, 1, &self.device, options.as_ptr(), None, null_mut()) };
+        self.checked_log(program, code, "clBuildProgram")
+    }
+
+    /// Compiles a program for [`Self::link`]. Returns the build log.
+    pub fn compile(&self, program: &Program, options: &str) -> Result<String> {
+        let options = c_options(options)?;
+        // SAFETY: there is one device, there are no headers, and the options end with a zero.
+        let code = unsafe {
+            (self.api.compile_program)(program.0.handle, 1, &self.device, options.as_ptr(), 0, null(), null_mut(), None, null_mut())
+        };
+        self.checked_log(program, code, "clCompileProgram")
+    }
+
+    /// Links compiled programs.
+    pub fn link(&self, programs: &[Program]) -> Result<Program> {
+        let handles: Vec<_> = programs.iter().map(|program| program.0.handle).collect();
+        let count = u32::try_from(handles.len()).unwrap_or(u32::MAX);
+        let mut code = CL_SUCCESS;
+        // SAFETY: there is one device, the options are null, and the list has `count` programs.
+        let handle = unsafe {
+            (self.api.link_program)(self.context.handle, 1, &self.device, null(), count, handles.as_ptr(), None, null_mut(), &mut code)
+        };
+        check(code, || "clLinkProgram".to_owned())?;
+        Ok(Program(Owned::new(&self.api, handle, self.api.release_program)))
+    }
+
+    /// Returns the build log if `code` is not an error.
+    fn checked_log(&self, program: &Program, code: i32, call: &str) -> Result<String> {
         // SAFETY: `info` passes a buffer of `size` bytes.
         let log = text(info(|size, value, ret| unsafe {
             (self.api.get_build_info)(program.0.handle, self.device, CL_PROGRAM_BUILD_LOG, size, value, ret)
@@ -318,8 +368,8 @@ impl Context {
         if code != CL_SUCCESS && !log.is_empty() {
             return Err(ClientError::Build { log });
         }
-        check(code, || "clBuildProgram".to_owned())?;
-        Ok((program, log))
+        check(code, || call.to_owned())?;
+        Ok(log)
     }
 
     /// Creates the kernel with this name.
@@ -438,6 +488,15 @@ impl Context {
         let code = unsafe { (self.api.enqueue_read)(self.queue.handle, buffer.0.handle, CL_TRUE, 0, size, pointer, 0, null(), null_mut()) };
         check(code, || format!("clEnqueueReadBuffer of {size} bytes"))?;
         Ok(bytes)
+    }
+
+    /// Writes the contents of a buffer.
+    pub fn write(&self, buffer: &Object, bytes: &[u8]) -> Result<()> {
+        let (size, pointer) = (bytes.len(), bytes.as_ptr().cast());
+        // SAFETY: the slice has `size` bytes, and the blocking call reads them before it returns.
+        let code =
+            unsafe { (self.api.enqueue_write)(self.queue.handle, buffer.0.handle, CL_TRUE, 0, size, pointer, 0, null(), null_mut()) };
+        check(code, || format!("clEnqueueWriteBuffer of {size} bytes"))
     }
 
     /// Reads the contents of an image. Rows, slices and levels have no padding.

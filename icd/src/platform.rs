@@ -7,7 +7,7 @@ use wgcl_api::commands::command_buffer::PlatformCommandBufferCapabilities;
 use wgcl_api::objects::device::opencl_version::platform_version_text;
 use wgcl_api::objects::platform::{NAME, Platform, SUFFIX};
 use wgcl_api::objects::semaphore::TYPE_BINARY;
-use wgcl_api::observe::{self, lint, sanitizer_summary, trace};
+use wgcl_api::observe::{self, capture, lint, sanitizer_summary, trace};
 use wgcl_api::options::Options;
 use wgcl_api::types::error::Result;
 
@@ -39,7 +39,7 @@ pub(crate) fn platform() -> &'static Arc<Platform> {
         logging::start(options);
         trace::begin(options);
         lifetime::watch();
-        if trace::is_on() || options.is_checked() {
+        if trace::is_on() || options.is_checked() || options.capture.is_some() {
             observe::at_exit::prepare();
             lifetime::at_exit(at_exit);
         }
@@ -55,6 +55,7 @@ extern "C" fn at_exit() {
             leak_report::print();
             lint::report_unawaited_queues();
         }
+        capture::print();
         trace::end();
     });
 }

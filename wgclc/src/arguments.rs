@@ -175,7 +175,7 @@ Report bugs at ",
 #[command(
     name = "wgclc",
     version,
-    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...\n       wgclc run [build options] [options] FILE KERNEL global=X [ARGUMENT...]    (see wgclc run --help)\n       wgclc lsp    (see wgclc lsp --help)",
+    override_usage = "wgclc [build options] [--emit <STAGE> | --after <PASS> | --check | --time] FILE.cl|FILE.spv...\n       wgclc run [build options] [options] FILE KERNEL global=X [ARGUMENT...]    (see wgclc run --help)\n       wgclc replay [options] DIR    (see wgclc replay --help)\n       wgclc lsp    (see wgclc lsp --help)",
     after_help = AFTER_HELP
 )]
 pub struct Arguments {
@@ -371,6 +371,46 @@ impl RunArguments {
     pub fn read(words: impl Iterator<Item = String>) -> (Self, Vec<String>) {
         let (own, build) = split(words);
         (Self::parse_from(own), build)
+    }
+}
+
+/// The help text after the options of `wgclc replay`.
+const AFTER_REPLAY_HELP: &str = "\
+WGCL_CAPTURE=DIR[:KERNEL[:N]] captures launches of a program that uses wgcl. DIR is such a directory, or the folder of one launch in it. docs/replay.md describes \
+the folder.
+
+Exit status: 0 if the results are as captured, 1 if they differ, the program is rejected, a call fails or the sanitizer reports an error, 2 for wrong usage or \
+a capture that cannot be read, 3 if there is no matching device or no OpenCL library.";
+
+/// Runs captured launches again on any OpenCL device, and compares the results with the captured ones.
+#[derive(Debug, Parser)]
+#[command(name = "wgclc replay", after_help = AFTER_REPLAY_HELP)]
+pub struct ReplayArguments {
+    /// Device, by a part of its name or of its platform's name [default: the first device]
+    #[arg(long, value_name = "NAME")]
+    pub device: Option<String>,
+    /// Largest accepted difference of floats, in units in the last place
+    #[arg(long, value_name = "ULP", default_value_t = 0.0)]
+    pub within: f64,
+    /// Run the kernel with the kernel sanitizer on wgcl's CPU device; `nan` also reports NaNs that result from operands
+    /// that are not NaN, and `convert` conversions to integers that are out of range
+    #[arg(long, value_enum, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "accesses")]
+    pub check: Option<Checked>,
+    /// Launch the kernel N more times, each time with the captured contents of memory, and print the times
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub repeat: usize,
+    /// Number of differing elements to print for each memory object
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    pub print: usize,
+    /// Directory of captures, or the folder of one captured launch
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub directory: PathBuf,
+}
+
+impl ReplayArguments {
+    /// Parses the words after `wgclc replay`. clap ends the process if the words are invalid or contain `--help`.
+    pub fn read(words: impl Iterator<Item = String>) -> Self {
+        Self::parse_from(words)
     }
 }
 

@@ -40,17 +40,19 @@ pub struct Describe {
 }
 
 impl Describe {
-    /// Returns the requested file as bytes, or `None` if neither option was given. `run` is the command `wgclc run`.
+    /// Returns the requested file as bytes, or `None` if neither option was given. `subcommands` are
+    /// `wgclc run` and `wgclc replay`.
     ///
     /// # Errors
     ///
     /// Does not fail in practice, because the file is written to memory.
-    pub fn text(&self, command: Command, run: Command) -> io::Result<Option<Vec<u8>>> {
+    pub fn text(&self, command: Command, subcommands: &[(&'static str, Command)]) -> io::Result<Option<Vec<u8>>> {
         let mut text = Vec::new();
         if let Some(shell) = self.completions {
-            generate(shell.shell(), &mut command.subcommand(run.name("run")), "wgclc", &mut text);
+            let subcommands = subcommands.iter().map(|(name, subcommand)| subcommand.clone().name(*name));
+            generate(shell.shell(), &mut command.subcommands(subcommands), "wgclc", &mut text);
         } else if self.manual {
-            manual(command, run, &mut text)?;
+            manual(command, subcommands, &mut text)?;
         } else {
             return Ok(None);
         }
@@ -74,10 +76,11 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("wgclc --device cpu --emit asm --isa avx512 kernels.cl", "Print the machine code of the kernels."),
     ("wgclc --emit spirv --kernel add -DN=16 kernels.cl", "Print the SPIR-V shader of one kernel."),
     ("wgclc run add.cl add global=64 'a: float[64] = i' 'b: float[64]'", "Run a kernel and print its buffers; see wgclc run --help."),
+    ("wgclc replay captures --device llvmpipe --repeat 20", "Run captured launches on another device and compare the results."),
 ];
 
 /// Writes the manual page (section 1).
-fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
+fn manual(command: Command, subcommands: &[(&'static str, Command)], out: &mut Vec<u8>) -> io::Result<()> {
     let usage = command.clone().render_usage().to_string();
     let page = Man::new(command.version(env!("CARGO_PKG_VERSION"))).manual("wgcl");
     page.render_title(out)?;
@@ -88,14 +91,16 @@ fn manual(command: Command, run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     text.to_writer(out)?;
     page.render_description_section(out)?;
     page.render_options_section(out)?;
-    running(run, out)?;
+    for (_, subcommand) in subcommands {
+        subcommand_section(subcommand.clone(), out)?;
+    }
     additional_sections().to_writer(out)
 }
 
-/// Writes the section of `wgclc run`: usage, options, and the text after them.
-fn running(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
+/// Writes the section of a subcommand: usage, options, and the text after them.
+fn subcommand_section(mut run: Command, out: &mut Vec<u8>) -> io::Result<()> {
     let mut text = Roff::new();
-    text.control("SH", ["WGCLC RUN"]);
+    text.control("SH", [run.get_name().to_uppercase().as_str()]);
     text.text([roman(run.render_usage().to_string().trim_start_matches("Usage: "))]);
     text.to_writer(out)?;
     let below = run.get_after_help().map(ToString::to_string).unwrap_or_default();
@@ -125,7 +130,7 @@ fn additional_sections() -> Roff {
     }
     text.control("SH", ["EXIT STATUS"]);
     entry(&mut text, vec![bold("0")], "The sources build, or the kernel ran.");
-    entry(&mut text, vec![bold("1")], "A source is rejected, a launch fails, the sanitizer reports an error, or devices differ.");
+    entry(&mut text, vec![bold("1")], "A source is rejected, a launch fails, the sanitizer reports an error, or results differ.");
     entry(&mut text, vec![bold("2")], "Wrong usage, or a file cannot be read or written.");
     entry(&mut text, vec![bold("3")], "There is no OpenCL library or no matching device.");
     text.control("SH", ["EXAMPLES"]);

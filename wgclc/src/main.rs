@@ -1,5 +1,5 @@
 //! `wgclc`: the compiler as a command. It prints the output of any stage, and checks sources for editors. `wgclc run`
-//! runs kernels, and `wgclc lsp` is a language server.
+//! runs kernels, `wgclc replay` runs captured launches, and `wgclc lsp` is a language server.
 //!
 //! Exit status:
 //! - 0: all sources build, or the kernel ran
@@ -10,11 +10,13 @@
 
 mod arguments;
 mod bindings;
+mod child;
 mod compile;
 mod describe;
 mod input;
 mod kernel_report;
 mod launches;
+mod replay;
 mod report;
 mod run;
 mod watch;
@@ -26,7 +28,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use wgcl_compiler::program::BuildOptions;
 
-use arguments::{Arguments, LanguageServerArguments, MessageFormat, RunArguments};
+use arguments::{Arguments, LanguageServerArguments, MessageFormat, ReplayArguments, RunArguments};
 use compile::{Outcome, compile};
 use input::Input;
 use report::Report;
@@ -54,6 +56,9 @@ fn main() -> ExitCode {
         let (arguments, options) = RunArguments::read(words.into_iter().skip(1));
         return run::run(&arguments, &options);
     }
+    if words.get(1).is_some_and(|word| word == "replay") {
+        return replay::run(&ReplayArguments::read(words.into_iter().skip(1)));
+    }
     if words.get(1).is_some_and(|word| word == "lsp") {
         LanguageServerArguments::read(words.into_iter().skip(1));
         return match wgcl_language_server::serve_stdio() {
@@ -65,7 +70,7 @@ fn main() -> ExitCode {
         Ok(read) => read,
         Err(error) => return usage(&error),
     };
-    match arguments.describe.text(Arguments::command(), RunArguments::command()) {
+    match arguments.describe.text(Arguments::command(), &[("run", RunArguments::command()), ("replay", ReplayArguments::command())]) {
         Ok(None) => {}
         Ok(Some(text)) => {
             let _ = std::io::stdout().write_all(&text);

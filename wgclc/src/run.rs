@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
-use wgcl_client::compare::difference;
+use wgcl_client::compare::differences;
 use wgcl_client::devices::{Device, Libraries};
 use wgcl_client::element::{Element, Value};
 use wgcl_client::error::ClientError;
@@ -14,16 +14,22 @@ use wgcl_client::notation::{Argument, Launch};
 use wgcl_client::session::{Buffer, Code, RunResult, Session};
 use wgcl_compiler::diag::{colourise, suggest};
 
-use crate::arguments::{Checked, RunArguments};
+use crate::arguments::RunArguments;
+use crate::child;
 use crate::compile::show;
 use crate::{FAILED, NO_DEVICE, USAGE, usage};
 
 /// Runs the kernel that the command line describes.
 pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
-    if std::env::var_os(CHILD).is_none() {
-        return in_child(arguments);
+    if !child::is_child() {
+        return child::run(&[&arguments.device, &arguments.compare], arguments.check);
     }
-    match Job::read(arguments, options).and_then(|job| job.run()) {
+    exit_code(Job::read(arguments, options).and_then(|job| job.run()))
+}
+
+/// Returns the exit status for a result, which is false if results differ. Prints the error.
+pub fn exit_code(result: Result<bool, ClientError>) -> ExitCode {
+    match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         Err(ClientError::Build { log }) => {
@@ -38,35 +44,6 @@ pub fn run(arguments: &RunArguments, options: &[String]) -> ExitCode {
                 ClientError::Build { .. } | ClientError::Call { .. } => FAILED,
             })
         }
-    }
-}
-
-/// The environment variable that is set in the child process. The child process runs the kernel.
-const CHILD: &str = "WGCLC_CHILD";
-
-/// Runs this program in a child process, because a kernel with an invalid access can crash the process. Drivers read
-/// the environment when they are loaded, so the child also gets the variables that the arguments require.
-fn in_child(arguments: &RunArguments) -> ExitCode {
-    let names = [&arguments.device, &arguments.compare];
-    let interpreter = names.into_iter().flatten().any(|name| name.to_lowercase().contains("interpreter"));
-    let checks = match arguments.check {
-        Some(Checked::Nan) => "fatal,nan",
-        Some(Checked::Convert) => "fatal,convert",
-        Some(Checked::Accesses) | None => "fatal",
-    };
-    let wanted = [("WGCL_CHECK", checks, arguments.check.is_some()), ("WGCL_INTERPRETER", "1", interpreter)];
-    let missing = wanted.into_iter().filter(|(name, _, wanted)| *wanted && std::env::var_os(name).is_none());
-    let variables = missing.map(|(name, value, _)| (name, value)).chain([(CHILD, "1")]);
-    let status =
-        std::env::current_exe().and_then(|program| Command::new(program).args(std::env::args_os().skip(1)).envs(variables).status());
-    match status.map(|status| (status, status.code().and_then(|code| u8::try_from(code).ok()))) {
-        Ok((_, Some(code))) => ExitCode::from(code),
-        Ok((status, None)) => {
-            let remedy = if arguments.check.is_some() { "" } else { "; --check reports invalid memory accesses of the kernel" };
-            usage(&format!("the process that ran the kernel crashed ({status}){remedy}"));
-            ExitCode::from(FAILED)
-        }
-        Err(error) => usage(&format!("cannot start a child process: {error}")),
     }
 }
 
@@ -179,7 +156,7 @@ fn quoted(option: &str) -> String {
 }
 
 /// Formats a value with the fewest digits that identify it.
-fn value(element: Element, value: Value) -> String {
+pub fn value(element: Element, value: Value) -> String {
     match (element, value) {
         (Element::Float | Element::Half, Value::Float(float)) => format!("{:?}", float as f32),
         _ => value.to_string(),
@@ -187,7 +164,7 @@ fn value(element: Element, value: Value) -> String {
 }
 
 /// Formats a time with a suitable unit.
-fn format_time(time: Duration) -> String {
+pub fn format_time(time: Duration) -> String {
     match time.as_secs_f64() {
         seconds if seconds < 1e-3 => format!("{:.1} us", seconds * 1e6),
         seconds if seconds < 1.0 => format!("{:.2} ms", seconds * 1e3),
@@ -195,14 +172,14 @@ fn format_time(time: Duration) -> String {
     }
 }
 
-fn median(times: &[Duration]) -> Option<Duration> {
+pub fn median(times: &[Duration]) -> Option<Duration> {
     let mut times = times.to_vec();
     times.sort_unstable();
     times.get(times.len() / 2).copied()
 }
 
 /// Writes a build log to standard error.
-fn print_log(log: &str) {
+pub fn print_log(log: &str) {
     let _ = write!(anstream::stderr(), "{}", colourise(log));
 }
 
@@ -211,12 +188,12 @@ fn compare((device, ran): (&Device, &RunResult), (other, compared): (&Device, &R
     let mut agree = true;
     let mut text = String::new();
     for (one, two) in ran.buffers.iter().zip(&compared.buffers) {
-        let Some(found) = difference(one, two, within) else {
+        let Some(found) = differences(one, two, within, 1) else {
             let _ = writeln!(text, "{}: the devices agree", one.name);
             continue;
         };
         agree = false;
-        let (index, a, b) = found.first;
+        let Some(&(index, a, b)) = found.first.first() else { continue };
         let (a, b) = (value(one.element, a), value(one.element, b));
         let by = if one.element.is_float() { format!(", by up to {:.1} ulp", found.ulp) } else { String::new() };
         let _ = writeln!(

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::backend::{
     Action, Command, CopyRegion, HostSource, HostTarget, HostWork, Launch, LaunchArg, LoadedProgram, MemoryRange, SharedPayload, ValueBytes,
 };
+use crate::commands::capture::Capture;
 use crate::commands::failure::Failure;
 use crate::commands::migration::{MissingRange, migrate};
 use crate::image::{Image, MemObject};
@@ -384,6 +385,8 @@ pub struct PendingCommand {
     pub host_written: Option<(usize, BufferAccess)>,
     /// Whether the call that enqueues the command waits for it.
     pub is_blocking: bool,
+    /// The capture of a launch.
+    pub(crate) capture: Option<Box<Capture>>,
 }
 
 impl fmt::Debug for PendingCommand {
@@ -398,6 +401,8 @@ pub(crate) enum Prepared {
     Command(Box<Command>, Vec<RetainedObject>),
     /// A launch whose kernel may enqueue kernels of its program.
     KernelTree(Box<Command>, Arc<Executable>, Vec<RetainedObject>),
+    /// A launch that is captured.
+    Captured(Box<Command>, Box<Capture>, Vec<RetainedObject>),
     /// Contents are being copied from another device. [`Event::resume`] is called after the copy.
     Migrating,
     /// The command cannot run because of this error.
@@ -435,7 +440,7 @@ impl PendingCommand {
 
     /// Creates a command with this operation and these accesses.
     pub fn new(operation: Operation, accesses: Vec<BufferAccess>) -> Self {
-        Self { operation, accesses, host_written: None, is_blocking: false }
+        Self { operation, accesses, host_written: None, is_blocking: false, capture: None }
     }
 
     /// Allocates all accessed memory on the device of a queue. The enqueuing call can thus report a lack of memory.
@@ -478,10 +483,11 @@ impl PendingCommand {
             Operation::ReplayKernelTree(_, executable) => Some(executable.clone()),
             _ => None,
         };
-        match (self.operation.resolve(index), enqueues_from) {
-            (Ok(command), Some(executable)) => Prepared::KernelTree(Box::new(command), executable, retained),
-            (Ok(command), None) => Prepared::Command(Box::new(command), retained),
-            (Err(error), _) => Prepared::Failed(error, retained),
+        match (self.operation.resolve(index), enqueues_from, self.capture) {
+            (Ok(command), Some(executable), _) => Prepared::KernelTree(Box::new(command), executable, retained),
+            (Ok(command), None, Some(capture)) => Prepared::Captured(Box::new(command), capture, retained),
+            (Ok(command), None, None) => Prepared::Command(Box::new(command), retained),
+            (Err(error), ..) => Prepared::Failed(error, retained),
         }
     }
 

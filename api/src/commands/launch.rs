@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::commands::capture;
 use crate::commands::command::{AccessMode, Argument, BufferAccess, CommandType, KernelLaunch, Operation, PendingCommand};
 use crate::commands::group_size::GroupLimits;
 use crate::commands::transfer::buffer_access;
@@ -24,7 +25,9 @@ impl Queue {
         wait_list: &[Arc<Event>],
     ) -> Result<Arc<Event>> {
         self.check_wait_list(wait_list)?;
-        self.submit(command, self.launch_command(kernel, range)?, wait_list)
+        let mut work = self.launch_command(kernel, range)?;
+        capture::request::add(self, kernel, range, &mut work);
+        self.submit(command, work, wait_list)
     }
 
     /// clGetKernelSuggestedLocalWorkSizeKHR: the local size of a launch that does not specify one.

@@ -13,10 +13,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 
-use crate::backend::{Action, BackendResult, CopyRegion, HostSource, HostTarget, Memory, Times};
+use crate::backend::{Action, BackendResult, CopyRegion, HostTarget, Memory, Times};
 use crate::commands::command::{PendingCommand, Prepared};
 use crate::commands::completion::on_completion;
 use crate::commands::shared_staging::{CHUNK_SIZE, SharedStaging};
+use crate::commands::staging_buffer::StagingBuffer;
 use crate::objects::event::Event;
 use crate::objects::memory::{Buffer, zeroed};
 use crate::objects::queue::Queue;
@@ -38,22 +39,6 @@ pub(crate) struct MissingRange {
 impl MissingRange {
     fn size(&self) -> u64 {
         self.range.end - self.range.start
-    }
-}
-
-/// Bytes that are being transferred through the host.
-#[derive(Debug)]
-struct StagingBuffer(Arc<Mutex<Vec<u8>>>);
-
-impl HostTarget for StagingBuffer {
-    fn with_mut(&self, f: &mut dyn FnMut(&mut [u8])) {
-        f(&mut self.0.lock());
-    }
-}
-
-impl HostSource for StagingBuffer {
-    fn with(&self, f: &mut dyn FnMut(&[u8])) {
-        f(&self.0.lock());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Commands: the `clEnqueue*` functions, command buffers, and the submission of commands to devices.
 
+pub(crate) mod capture;
 pub mod command;
 pub mod command_buffer;
 pub(crate) mod completion;
@@ -14,6 +15,7 @@ pub(crate) mod migration;
 pub mod native_kernel;
 pub(crate) mod serialization;
 pub(crate) mod shared_staging;
+pub(crate) mod staging_buffer;
 pub mod svm;
 pub mod svm_types;
 pub mod transfer;

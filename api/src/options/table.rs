@@ -178,6 +178,16 @@ pub const TABLE: &[OptionInfo] = &[
               as vector IR, assembly and machine code (CPU).",
     },
     OptionInfo {
+        name: "WGCL_CAPTURE",
+        kind: Kind::Text("`DIR`, `DIR:KERNEL` or `DIR:KERNEL:N`"),
+        audience: Audience::User,
+        default: "nothing is captured",
+        doc: "Captures launches: each one in a folder of DIR, with the source, the options, the arguments, and the \
+              contents of memory before and after the launch. `wgclc replay` [runs it again](replay.md) on any device. \
+              KERNEL captures only this kernel, and N only its Nth launch. Without N, the first 10 launches of each \
+              kernel are captured. The cache is not used.",
+    },
+    OptionInfo {
         name: "WGCL_INTERPRETER",
         kind: Kind::Word(&["0", "1", "only"]),
         audience: Audience::User,

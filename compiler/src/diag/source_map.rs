@@ -228,6 +228,11 @@ impl SourceMap {
         self.files.last()
     }
 
+    /// Returns the files in the order in which they were added. The first is the source, the others are included.
+    pub fn files(&self) -> &[SourceFile] {
+        &self.files
+    }
+
     /// Returns the library file with this name. Registers it on first use. Returns `None` if the library exceeds 2 GiB.
     pub fn library_file(name: &str, text: &'static str) -> Option<&'static SourceFile> {
         let mut files = LIBRARY.lock().unwrap_or_else(PoisonError::into_inner);

@@ -137,6 +137,19 @@ impl SamplerWord {
         let (least, most) = self.lods;
         self.normalized as u32 | self.addressing << 1 | filter | mip | fixed(least) << 8 | (Self::MAX_LOD - fixed(most)) << 20
     }
+
+    /// The sampler with these [bits](Self::bits). The bounds of levels are those of the bits, which are rounded.
+    pub const fn from_bits(bits: u32) -> Self {
+        let most = Self::MAX_LOD - (bits >> 20);
+        let most = if most == Self::MAX_LOD { f32::MAX } else { most as f32 / 256.0 };
+        Self {
+            normalized: bits & 1 != 0,
+            addressing: bits >> 1 & 7,
+            linear: bits & 0x20 != 0,
+            mip_linear: bits & Self::MIP_LINEAR != 0,
+            lods: ((bits >> 8 & Self::MAX_LOD) as f32 / 256.0, most),
+        }
+    }
 }
 
 /// The dimensions of an image. An image of a buffer has the shape of a one-dimensional image.

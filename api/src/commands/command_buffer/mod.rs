@@ -305,7 +305,7 @@ impl CommandBuffer {
 
     /// Creates a command for the device of a queue.
     pub(crate) fn compile(queue: &Arc<Queue>, work: PendingCommand) -> Result<RecordedCommand> {
-        let PendingCommand { mut operation, accesses, host_written: _, is_blocking: _ } = work;
+        let PendingCommand { mut operation, accesses, host_written: _, is_blocking: _, capture: _ } = work;
         let enqueues_from = if let Operation::Launch(launch) = &mut operation { launch.enqueues_from.take() } else { None };
         let action = match operation.resolve(queue.device_index())? {
             Command::Once(action) => Some(Arc::new(action)),

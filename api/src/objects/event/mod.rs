@@ -571,9 +571,10 @@ impl Event {
             transitions.push_back(Transition::Fail(self.clone(), Termination::dependent(failure), work.into_retained()));
             return;
         }
+        let handle = |retained| CommandHandle::new(self, retained, None);
         match work.prepare(queue, self) {
             Prepared::Command(command, retained) => {
-                queue.device().backend().enqueue(*command, self.is_timed(), CommandHandle::new(self, retained, None));
+                queue.device().backend().enqueue(*command, self.is_timed(), handle(retained));
                 let (dependents, flush_on_issue) = {
                     let mut state = self.state.lock();
                     state.issued = true;
@@ -593,14 +594,11 @@ impl Event {
                     }
                 }
             }
-            // A kernel tree does not count as issued: its successors must run after its children.
-            Prepared::KernelTree(command, executable, retained) => KernelTree::start(
-                queue.device(),
-                queue.default_queue_handle(),
-                *command,
-                executable,
-                CommandHandle::new(self, retained, None),
-            ),
+            // A kernel tree and a captured launch do not count as issued: successors must run after all their commands.
+            Prepared::KernelTree(command, executable, retained) => {
+                KernelTree::start(queue.device(), queue.default_queue_handle(), *command, executable, handle(retained));
+            }
+            Prepared::Captured(command, capture, retained) => capture.start(queue.device(), *command, handle(retained)),
             // Another device is sending contents; `resume` runs when they have arrived.
             Prepared::Migrating => {}
             Prepared::Failed(error, retained) => {

@@ -170,7 +170,9 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
             if Options::get().is_checked() {
                 attach_source(&compiled, &*loaded, device);
             }
-            let compiled = Compiled { sources: None, ..compiled };
+            // A captured launch contains the included files.
+            let sources = compiled.sources.filter(|_| Options::get().capture.is_some());
+            let compiled = Compiled { sources, ..compiled };
             log.push_str(&launch_warnings(&compiled, &*loaded, device));
             let executable = Executable { compiled, loaded, trees: TreeQueue::default() };
             Outcome { success: true, log, units: Units::new(), executable: Some(Arc::new(executable)) }
