@@ -76,7 +76,11 @@ fn target() -> Target {
         target.language.atomic_order = AtomicOrder::Total;
         target.language.max_local_memory = LOCAL_MEMORY;
         (target.language.device_clock, target.language.subgroup_clock) = (true, true);
-        target.value_checks = ValueChecks { nans: Options::get().checks_nans(), conversions: Options::get().checks_conversions() };
+        target.value_checks = ValueChecks {
+            nans: Options::get().checks_nans(),
+            conversions: Options::get().checks_conversions(),
+            undefined: Options::get().is_checked(),
+        };
         target.language.extension_changes = Options::get().extension_changes();
     })
 }

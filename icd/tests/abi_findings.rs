@@ -101,7 +101,7 @@ const WRONG: &[Wrong] = &[
     ),
     race(
         "wait_for_another_copy",
-        "event_t e[2]; for (int k = 0; k < 2; k++) e[k] = async_work_group_copy(m + k * 4, given, 4, 0); wait_group_events(1, e); out[i] = m[l];",
+        "event_t e[2]; for (int k = 0; k < 2; k++) e[k] = async_work_group_copy(m + k * 4, given, 4, 0); wait_group_events(1, e); out[i] = m[l]; wait_group_events(1, e + 1);",
         ["m[l];", "async_work_group_copy(m + k * 4, given, 4, 0)"],
         "load of 4 bytes at byte 16 of the local variable 'm', by work-item (4, 0, 0) of group (0, 0, 0): the asynchronous copy of these bytes is not complete",
     ),
@@ -200,6 +200,42 @@ const WRONG: &[Wrong] = &[
         "for (int k = 0; k < 2 + (l == 1); k++) barrier(CLK_LOCAL_MEM_FENCE); out[i] = i;",
         "barrier(CLK_LOCAL_MEM_FENCE)",
         "barrier reached by 1 of 8 work-items of group (0, 0, 0); work-item (0, 0, 0) does not reach it",
+    ),
+    wrong(
+        "reduction_for_some",
+        "if (l != 2) out[i] = work_group_reduce_add(i);",
+        "work_group_reduce_add(i)",
+        "work-group function reached by 7 of 8 work-items of group (0, 0, 0); work-item (2, 0, 0) does not reach it",
+    ),
+    wrong(
+        "scan_for_some",
+        "if (i > 8) out[i] = work_group_scan_inclusive_add(i);",
+        "work_group_scan_inclusive_add(i)",
+        "work-group function reached by 7 of 8 work-items of group (1, 0, 0); work-item (8, 0, 0) does not reach it",
+    ),
+    wrong(
+        "broadcast_after_return",
+        "if (i == 3) return; out[i] = work_group_broadcast(i, 0);",
+        "work_group_broadcast(i, 0)",
+        "work-group function reached by 7 of 8 work-items of group (0, 0, 0); work-item (3, 0, 0) does not reach it",
+    ),
+    wrong(
+        "vote_in_turns",
+        "for (int k = 0; k < 2 + (l == 1); k++) out[i] = work_group_any(k + i);",
+        "work_group_any(k + i)",
+        "work-group function reached by 1 of 8 work-items of group (0, 0, 0); work-item (0, 0, 0) does not reach it",
+    ),
+    wrong(
+        "copy_for_some",
+        "event_t e = 0; if (l < 6) e = async_work_group_copy(m, given, 8, 0); wait_group_events(1, &e);",
+        "async_work_group_copy(m, given, 8, 0)",
+        "asynchronous copy reached by 6 of 8 work-items of group (0, 0, 0); work-item (6, 0, 0) does not reach it",
+    ),
+    wrong(
+        "copy_never_waited_for",
+        "async_work_group_copy(m, given, 8, 0); out[i] = i;",
+        "async_work_group_copy(m, given, 8, 0)",
+        "asynchronous copy, for which wait_group_events was not called, by work-item (0, 0, 0) of group (0, 0, 0)",
     ),
     wrong("by_zero", "out[i] = 100 / (i - 6);", "100 / (i - 6)", "integer division by zero, by work-item (6, 0, 0) of group (0, 0, 0)"),
     wrong(

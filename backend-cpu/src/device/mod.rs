@@ -100,7 +100,7 @@ impl CpuDevice {
         let requested = Options::get().subgroup_size().filter(|size| sizes & size != 0);
         let target = Target::cpu().with_subgroups_of(requested.unwrap_or(subgroup_size(cpu.style)), sizes);
         let (nans, conversions) = (Options::get().checks_nans(), Options::get().checks_conversions());
-        let value_checks = if cpu.style.checked { ValueChecks { nans, conversions } } else { ValueChecks::NONE };
+        let value_checks = if cpu.style.checked { ValueChecks { nans, conversions, undefined: true } } else { ValueChecks::NONE };
         let target = Target { value_checks, marks_async_copies: cpu.style.checked, ..target };
         let target = if !cpu.style.isa.caps().has_fma_f64 { target.without_fused_fma() } else { target };
         let target = if Options::get().inline.as_deref() == Some("0") {

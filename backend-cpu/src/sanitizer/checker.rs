@@ -23,7 +23,7 @@ use wgcl_compiler::ir::Space;
 use wgcl_compiler::project::internal_error;
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
-use super::happens_before::{BarrierDivergence, GroupState, PossibleRace, RunningGroup, SyncCounters, with_current_group};
+use super::happens_before::{Divergence, GroupState, PossibleRace, RunningGroup, SyncCounters, with_current_group};
 use super::report::{Fault, Finding, NULL_END, Reports};
 use super::request::AccessRequest;
 use super::shadow_memory::{AccessRecord, AccessedBytes, Conflict, SharedShadow};
@@ -261,11 +261,24 @@ impl Checker {
         }
     }
 
-    fn report_divergence(&self, divergence: BarrierDivergence, group: RunningGroup) {
-        let BarrierDivergence { site: number, arrived, absent } = divergence;
+    fn report_divergence(&self, divergence: Divergence, group: RunningGroup) {
+        let Divergence { site: number, arrived, absent } = divergence;
         let Some(site) = self.sites.get(number) else { return };
         let request = AccessRequest { address: 0, base: 0, site: number, local_id: absent, group_id: group.id };
         self.report(site, request, Fault::Divergence { arrived, of: group.items });
+    }
+
+    /// Reports the collective operations and copies that some work-items did not reach, and the copies without a wait.
+    fn report_end(&self, group: &mut GroupState) {
+        let running = group.running();
+        for divergence in group.uneven() {
+            self.report_divergence(divergence, running);
+        }
+        for (number, item) in group.never_waited_for() {
+            let Some(site) = self.sites.get(number) else { continue };
+            let request = AccessRequest { address: 0, base: 0, site: number, local_id: item, group_id: running.id };
+            self.report(site, request, Fault::NeverWaitedFor);
+        }
     }
 
     /// Handles a barrier, a collective operation, a fence, or the start or end of a group.
@@ -284,7 +297,10 @@ impl Checker {
                 });
                 None
             }
-            Access::End => group.end(),
+            Access::End => {
+                self.report_end(group);
+                group.end()
+            }
             Access::Barrier { .. } => group.arrive(number, local_id, site.access),
             Access::Collective => {
                 group.synchronise_all();
@@ -332,7 +348,7 @@ impl Checker {
         }
         let address = request.address;
         if site.access == Access::CopyBegin {
-            return group.begin_copy(request.local_id, address as u32).into();
+            return group.begin_copy(request.site, request.local_id, address as u32).into();
         }
         if !site.access.accesses_memory() {
             self.check_value_or_event(group, site, request);
@@ -374,8 +390,10 @@ impl Checker {
                 let value = f64::from_bits(address);
                 self.report(site, request, Fault::ConversionOutOfRange { value, to, signed, component: component(base) });
             }
+            Access::Undefined(what) => self.report(site, request, Fault::Undefined(what)),
             Access::CopyEnd => group.end_copy(request.local_id),
-            Access::CopyWait => group.wait_for_copies(request.local_id, address as u32),
+            Access::CopyWait => group.wait_for_copies(request.site, request.local_id, address as u32),
+            Access::Reach => group.reach(request.site, request.local_id),
             _ => self.record_event(group, site, request),
         }
     }

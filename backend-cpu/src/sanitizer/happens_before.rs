@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use parking_lot::Mutex;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use wgcl_api::types::thread;
 use wgcl_compiler::vectorize::sanitize::Access;
@@ -61,8 +62,17 @@ pub(super) struct ItemCopies {
     /// The number of copies that the work-item has begun, which is the number of the last one.
     last: u32,
     is_copying: bool,
-    /// The numbers and events of the copies that the work-item has not waited for.
-    unfinished: SmallVec<[(u32, u32); 2]>,
+    /// The copies that the work-item has not waited for.
+    unfinished: SmallVec<[StartedCopy; 2]>,
+}
+
+/// An asynchronous copy that a work-item has begun.
+#[derive(Clone, Copy, Debug)]
+struct StartedCopy {
+    number: u32,
+    event: u32,
+    /// Index of the access site.
+    site: usize,
 }
 
 /// The state of the last asynchronous copy of a work-item.
@@ -84,9 +94,9 @@ struct PendingBarrier {
     absent: Option<u32>,
 }
 
-/// A barrier that some work-items of a group did not reach.
+/// An operation that some work-items of a group did not reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BarrierDivergence {
+pub(super) struct Divergence {
     /// Index of the access site.
     pub(super) site: usize,
     /// Number of work-items that reached it.
@@ -120,6 +130,8 @@ pub(super) struct GroupState {
     /// The asynchronous copies of each work-item, by linear local id.
     pub(super) copies: Vec<ItemCopies>,
     barrier: Option<PendingBarrier>,
+    /// For each site of a collective operation or copy, the number of times that each work-item has reached it.
+    reached: FxHashMap<usize, Vec<u32>>,
     /// The last store, if it may be a data race.
     pub(super) possible_race: Option<PossibleRace>,
     /// The operands of the operation whose result is a NaN.
@@ -146,6 +158,7 @@ impl Default for GroupState {
             items: Vec::new(),
             copies: Vec::new(),
             barrier: None,
+            reached: FxHashMap::default(),
             possible_race: None,
             operands: SmallVec::new(),
         }
@@ -163,17 +176,19 @@ impl GroupState {
         self.shadow.clear();
         self.items.clear();
         self.items.resize(group.items as usize, Progress::default());
+        self.reached.clear();
         self.copies.clear();
         self.copies.resize(group.items as usize, ItemCopies::default());
     }
 
     /// Records that a work-item begins an asynchronous copy. Returns the event of the copy. It is new if `event` is 0.
-    pub(super) fn begin_copy(&mut self, local_id: u32, event: u32) -> u32 {
+    pub(super) fn begin_copy(&mut self, site: usize, local_id: u32, event: u32) -> u32 {
+        self.reach(site, local_id);
         let Some(copies) = self.copies.get_mut(local_id as usize) else { return event };
         copies.last += 1;
         copies.is_copying = true;
         let event = if event == 0 { copies.last } else { event };
-        copies.unfinished.push((copies.last, event));
+        copies.unfinished.push(StartedCopy { number: copies.last, event, site });
         event
     }
 
@@ -185,10 +200,49 @@ impl GroupState {
     }
 
     /// Records that a work-item waits for the copies with an event.
-    pub(super) fn wait_for_copies(&mut self, local_id: u32, event: u32) {
+    pub(super) fn wait_for_copies(&mut self, site: usize, local_id: u32, event: u32) {
+        self.reach(site, local_id);
         if let Some(copies) = self.copies.get_mut(local_id as usize) {
-            copies.unfinished.retain(|(_, of)| *of != event);
+            copies.unfinished.retain(|copy| copy.event != event);
         }
+    }
+
+    /// Records that a work-item reaches a collective operation, an asynchronous copy or a wait for a copy.
+    pub(super) fn reach(&mut self, site: usize, local_id: u32) {
+        let items = self.running.items as usize;
+        let counts = self.reached.entry(site).or_insert_with(|| vec![0; items]);
+        if let Some(count) = counts.get_mut(local_id as usize) {
+            *count += 1;
+        }
+    }
+
+    /// Returns the sites that some work-items reached more often than others, in order. Called at the end of the group.
+    pub(super) fn uneven(&mut self) -> Vec<Divergence> {
+        let mut uneven = Vec::new();
+        for (site, counts) in self.reached.drain() {
+            let most = counts.iter().copied().max().unwrap_or(0);
+            let arrived = counts.iter().filter(|&&count| count == most).count() as u32;
+            if let Some(absent) = (0..).zip(&counts).find(|(_, count)| **count < most).map(|(item, _)| item) {
+                uneven.push(Divergence { site, arrived, absent });
+            }
+        }
+        uneven.sort_unstable_by_key(|divergence| divergence.site);
+        uneven
+    }
+
+    /// Returns the sites of copies for which a work-item did not wait, and the first such work-item, in order. Called
+    /// at the end of the group.
+    pub(super) fn never_waited_for(&self) -> Vec<(usize, u32)> {
+        let mut copies: Vec<(usize, u32)> = Vec::new();
+        for (item, of_item) in (0..).zip(&self.copies) {
+            for copy in &of_item.unfinished {
+                if copies.iter().all(|(site, _)| *site != copy.site) {
+                    copies.push((copy.site, item));
+                }
+            }
+        }
+        copies.sort_unstable();
+        copies
     }
 
     /// The number of the last copy of a work-item, and whether the work-item executes it now.
@@ -198,14 +252,14 @@ impl GroupState {
     }
 
     /// Ends the pending barrier. Returns its divergence if some work-items did not reach it.
-    pub(super) fn end(&mut self) -> Option<BarrierDivergence> {
+    pub(super) fn end(&mut self) -> Option<Divergence> {
         let PendingBarrier { site, last, arrived, absent } = self.barrier.take()?;
-        (arrived < self.running.items).then(|| BarrierDivergence { site, arrived, absent: absent.unwrap_or(last + 1) })
+        (arrived < self.running.items).then(|| Divergence { site, arrived, absent: absent.unwrap_or(last + 1) })
     }
 
     /// Records that a work-item reaches a barrier. Returns the divergence of the previous barrier, if this arrival ends
     /// it and some work-items did not reach it.
-    pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<BarrierDivergence> {
+    pub(super) fn arrive(&mut self, site: usize, local_id: u32, access: Access) -> Option<Divergence> {
         if let (Access::Barrier { local, global }, Some(item)) = (access, self.items.get_mut(local_id as usize)) {
             item.local_barriers += u32::from(local);
             item.global_barriers += u32::from(global);
@@ -267,14 +321,14 @@ impl SyncCounts for SyncCounters<'_> {
     }
 
     fn is_unfinished(&self, item: u32, copy: u32) -> bool {
-        self.copies.get(item as usize).is_some_and(|copies| copies.unfinished.iter().any(|(number, _)| *number == copy))
+        self.copies.get(item as usize).is_some_and(|copies| copies.unfinished.iter().any(|started| started.number == copy))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::shadow_memory::SyncCounts;
-    use super::{Access, BarrierDivergence, GroupState, RunningGroup, SyncCounters};
+    use super::{Access, Divergence, GroupState, RunningGroup, SyncCounters};
 
     const BOTH: Access = Access::Barrier { local: true, global: true };
     const LOCAL: Access = Access::Barrier { local: true, global: false };
@@ -304,14 +358,26 @@ mod tests {
         let unfinished = |group: &GroupState, item, copy| {
             SyncCounters { items: &group.items, copies: &group.copies, groups: &[] }.is_unfinished(item, copy)
         };
-        let first = group.begin_copy(1, 0);
+        let first = group.begin_copy(7, 1, 0);
         group.end_copy(1);
-        let second = group.begin_copy(1, 0);
-        let third = group.begin_copy(1, first);
+        let second = group.begin_copy(8, 1, 0);
+        let third = group.begin_copy(9, 1, first);
         assert!(first != second && third == first && first != 0);
         assert!(unfinished(&group, 1, 1) && unfinished(&group, 1, 2) && unfinished(&group, 1, 3) && !unfinished(&group, 0, 1));
-        group.wait_for_copies(1, first);
+        group.wait_for_copies(10, 1, first);
         assert!(!unfinished(&group, 1, 1) && unfinished(&group, 1, 2) && !unfinished(&group, 1, 3));
+        assert_eq!(group.never_waited_for(), [(8, 1)]);
+    }
+
+    #[test]
+    fn operations_that_some_work_items_do_not_reach_are_found() {
+        let mut group = group();
+        for (site, item) in [(5, 0), (3, 0), (3, 1), (5, 2), (3, 2), (3, 3), (9, 3), (9, 3)] {
+            group.reach(site, item);
+        }
+        let expected = [Divergence { site: 5, arrived: 2, absent: 1 }, Divergence { site: 9, arrived: 1, absent: 0 }];
+        assert_eq!(group.uneven(), expected);
+        assert_eq!(group.uneven(), []);
     }
 
     #[test]
@@ -320,8 +386,8 @@ mod tests {
         assert_eq!(group.arrive(3, 0, BOTH), None);
         assert_eq!(group.arrive(3, 2, BOTH), None);
         assert_eq!(group.arrive(3, 3, BOTH), None);
-        assert_eq!(group.arrive(3, 0, BOTH), Some(BarrierDivergence { site: 3, arrived: 3, absent: 1 }));
-        assert_eq!(group.arrive(4, 1, BOTH), Some(BarrierDivergence { site: 3, arrived: 1, absent: 1 }));
-        assert_eq!(group.end(), Some(BarrierDivergence { site: 4, arrived: 1, absent: 0 }));
+        assert_eq!(group.arrive(3, 0, BOTH), Some(Divergence { site: 3, arrived: 3, absent: 1 }));
+        assert_eq!(group.arrive(4, 1, BOTH), Some(Divergence { site: 3, arrived: 1, absent: 1 }));
+        assert_eq!(group.end(), Some(Divergence { site: 4, arrived: 1, absent: 0 }));
     }
 }

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use wgcl_api::observe::sanitizer_summary;
 use wgcl_compiler::diag::{Diagnostic, SourceMap, Span, render_one};
-use wgcl_compiler::ir::{Scalar, Space};
+use wgcl_compiler::ir::{Scalar, Space, UndefinedUse};
 use wgcl_compiler::program::{KernelInfo, Program};
 use wgcl_compiler::vectorize::sanitize::{Access, AccessSite, Object};
 
@@ -52,6 +52,8 @@ struct FindingId {
     site: Option<usize>,
     /// The name of the kind of access. `None` for two conflicting accesses, which can be found in either order.
     access: Option<&'static str>,
+    /// The kind of use and the variables of an undefined value, which are reported at the first position only.
+    undefined: Option<(UndefinedUse, String)>,
     kind: u8,
 }
 
@@ -79,7 +81,9 @@ pub(crate) enum Fault<'a> {
         /// copy. `None` if `other` is the copy.
         item: Option<[u64; 3]>,
     },
-    /// A barrier that some work-items of the group did not reach.
+    /// A copy for which a work-item did not wait before the end of the kernel.
+    NeverWaitedFor,
+    /// A barrier, work-group function, copy or wait that some work-items of the group did not reach.
     Divergence {
         arrived: u32,
         of: u32,
@@ -100,6 +104,8 @@ pub(crate) enum Fault<'a> {
         /// The component of a vector; `None` for a scalar.
         component: Option<u8>,
     },
+    /// A use of a value that depends on an uninitialised private variable.
+    Undefined(UndefinedUse),
 }
 
 impl Fault<'_> {
@@ -116,6 +122,8 @@ impl Fault<'_> {
             Self::NanProduced { .. } => 7,
             Self::ConversionOutOfRange { .. } => 8,
             Self::UnfinishedCopy { .. } => 9,
+            Self::Undefined(_) => 10,
+            Self::NeverWaitedFor => 11,
         }
     }
 
@@ -164,11 +172,19 @@ impl FindingId {
             spans[1] = other.span;
             spans.sort_unstable();
         }
+        let undefined = match (fault, &site.object) {
+            (Fault::Undefined(what), Object::Variable { name, .. }) => Some((what, name.clone())),
+            _ => None,
+        };
+        if undefined.is_some() {
+            spans = [Span::NONE; 2];
+        }
         Self {
             kernel: kernel.to_owned(),
             spans,
-            site: (site.span == Span::NONE).then_some(site_index),
+            site: (site.span == Span::NONE && undefined.is_none()).then_some(site_index),
             access: fault.other().is_none().then_some(access_name(site.access)),
+            undefined,
             kind: fault.kind(),
         }
     }
@@ -275,9 +291,20 @@ impl Reports {
             }
             Fault::Divergence { arrived, of } => {
                 let (group, item) = (tuple(group), tuple(item));
-                format!("barrier reached by {arrived} of {of} work-items of group {group}; work-item {item} does not reach it")
+                let what = match site.access {
+                    Access::Reach => "work-group function",
+                    Access::CopyBegin => "asynchronous copy",
+                    Access::CopyWait => "wait for an asynchronous copy",
+                    _ => "barrier",
+                };
+                format!("{what} reached by {arrived} of {of} work-items of group {group}; work-item {item} does not reach it")
             }
+            Fault::NeverWaitedFor => format!("asynchronous copy, for which wait_group_events was not called, {by}"),
             Fault::DivisionByZero => format!("integer division by zero, {by}"),
+            Fault::Undefined(what) => {
+                let name = if let Object::Variable { name, .. } = &site.object { name.as_str() } else { "" };
+                format!("{} depends on the uninitialised variable '{name}', {by}", what.describe())
+            }
             Fault::NanProduced { operands, component } => {
                 format!("NaN produced from {}{}, {by}", numbers(operands, site.size), in_component(component))
             }
@@ -365,10 +392,10 @@ const fn access_name(access: Access) -> &'static str {
         Access::Load | Access::Copy => "load",
         Access::Store => "store",
         Access::Atomic | Access::AtomicLoad | Access::AtomicStore => "atomic operation",
-        Access::Barrier { .. } | Access::Collective | Access::Fence => "synchronisation",
+        Access::Barrier { .. } | Access::Collective | Access::Reach | Access::Fence => "synchronisation",
         Access::Begin | Access::End => "group",
         Access::CopyBegin | Access::CopyEnd | Access::CopyWait => "asynchronous copy",
         Access::Divide => "division",
-        Access::NanOperand | Access::Nan | Access::Conversion { .. } => "operation",
+        Access::NanOperand | Access::Nan | Access::Conversion { .. } | Access::Undefined(_) => "operation",
     }
 }

@@ -6,7 +6,7 @@
 
 use super::number::{Binary, Ternary, Unary};
 use crate::diag::Span;
-use crate::ir::WorkItem;
+use crate::ir::{UndefinedUse, WorkItem};
 
 /// The number of a register. For a value, its first register.
 pub(super) type Register = u32;
@@ -154,6 +154,10 @@ pub(super) enum Inst {
         widen: Unary,
         limits: (f64, f64),
     },
+    /// Fails with the entry of `undefined_uses`.
+    UndefinedUse {
+        number: u32,
+    },
     /// Writes two words of a clock, which advances with every time slice.
     Clock {
         to: Register,
@@ -286,6 +290,8 @@ pub(super) struct Code {
     pub(super) globals: Vec<u32>,
     /// Lists of values: arguments, results, and operands of checks.
     pub(super) lists: Vec<Vec<Slot>>,
+    /// The uses of undefined values, and the names of the variables.
+    pub(super) undefined_uses: Vec<(UndefinedUse, String)>,
     /// Arguments of each `printf`: first register, layout in memory, and whether it is a pointer.
     pub(super) printed: Vec<Vec<(Register, Lanes, bool)>>,
     pub(super) tables: Vec<Table>,

@@ -437,6 +437,10 @@ fn segment(
                     tried!(Err(FaultKind::NanCreated));
                 }
             }
+            Inst::UndefinedUse { number } => {
+                let (what, names) = code.undefined_uses[number as usize].clone();
+                tried!(Err(FaultKind::UndefinedUse { what, names }));
+            }
             Inst::ConversionCheck { value, widen, limits: (low, high) } => {
                 let converts = |bits: u64| (f64::from_bits(widen(bits)) > low) & (f64::from_bits(widen(bits)) < high);
                 if !r[value.at as usize..][..usize::from(value.lanes)].iter().all(|&bits| converts(bits)) {

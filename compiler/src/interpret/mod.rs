@@ -48,7 +48,7 @@ pub use launch::{Argument, Dispatch, Instance, MemoryLocation, NdRange};
 pub use memory::{Memory, ObjectId};
 
 use crate::diag::Span;
-use crate::ir::{Module, Space};
+use crate::ir::{Module, Space, UndefinedUse};
 use crate::layout::ProgramLayout;
 use crate::printf;
 use crate::target::Target;
@@ -139,6 +139,9 @@ pub enum FaultKind {
     /// An integer type cannot represent a converted float, and a [`crate::ir::Op::ConversionCheck`] checks it.
     #[error("the result of a conversion to an integer is out of range")]
     ConversionOutOfRange,
+    /// A value that depends on an uninitialised private variable is used ([`crate::ir::Op::UndefinedUse`]).
+    #[error("{} depends on the uninitialised variable '{names}'", .what.describe())]
+    UndefinedUse { what: UndefinedUse, names: String },
     #[error("calls nest too deeply")]
     TooDeep,
     /// The program executes an unreachable instruction.

@@ -364,6 +364,11 @@ impl Translator<'_> {
                     None => self.unsupported("a NaN check".to_owned()),
                 }
             }
+            (Op::UndefinedUse { what, names }, _) => {
+                let number = self.code.undefined_uses.len() as u32;
+                self.code.undefined_uses.push((*what, names.join("' or '")));
+                self.push(Inst::UndefinedUse { number });
+            }
             (Op::ConversionCheck { value, to, signed }, _) => {
                 let scalar = self.function.ty(*value).scalar();
                 let widen = match scalar {

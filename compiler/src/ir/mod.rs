@@ -42,12 +42,14 @@ pub mod image;
 pub mod names;
 pub mod read;
 pub mod types;
+mod undefined_use;
 pub mod verify;
 pub mod visit;
 pub mod write;
 
 pub use build::{Build, Cursor};
 pub use types::{Scalar, Space, Type};
+pub use undefined_use::UndefinedUse;
 
 use crate::diag::Span;
 use serde::{Deserialize, Serialize};
@@ -686,6 +688,13 @@ pub enum Op {
         value: Value,
         to: Scalar,
         signed: bool,
+    },
+
+    /// For instrumented kernels: reports the use of a value that depends on bytes of these private variables to which
+    /// nothing was stored.
+    UndefinedUse {
+        what: UndefinedUse,
+        names: Vec<String>,
     },
 
     /// For instrumented kernels: the work-item begins an asynchronous copy with this event (`i32`), up to

@@ -5,7 +5,7 @@
 use super::image::ImageCall;
 use super::{
     AtomicOp, BinOp, CastOp, CmpOp, Const, Fence, Func, Function, Global, GlobalVar, GroupOp, Inst, Kernel, KernelParam, MathOp, Module,
-    Op, Region, Reloc, Scalar, Space, Type, UnOp, Value, ValueData, Var, VarData, WorkItem,
+    Op, Region, Reloc, Scalar, Space, Type, UnOp, UndefinedUse, Value, ValueData, Var, VarData, WorkItem,
 };
 use crate::diag::Span;
 
@@ -528,6 +528,7 @@ impl Reader {
                 Op::NanCheck { values: self.comma_values()?, part }
             }
             "conversion_check" => self.conversion_check()?,
+            "undefined_use" => self.undefined_use()?,
             "async_copy_begin" => Op::AsyncCopyBegin(self.value()?),
             "async_copy_end" => Op::AsyncCopyEnd,
             "async_copy_wait" => Op::AsyncCopyWait(self.value()?),
@@ -571,6 +572,16 @@ impl Reader {
             other => return Err(self.error(format!("expected `signed` or `unsigned`, found `{other}`"))),
         };
         Ok(Op::ConversionCheck { value: self.value()?, to, signed })
+    }
+
+    fn undefined_use(&mut self) -> Result<Op> {
+        let what = self.next()?;
+        let what = UndefinedUse::from_name(&what).ok_or_else(|| self.error(format!("`{what}` is not a use of an undefined value")))?;
+        let mut names = vec![self.string()?];
+        while self.accept(",") {
+            names.push(self.string()?);
+        }
+        Ok(Op::UndefinedUse { what, names })
     }
 
     fn comma_values(&mut self) -> Result<Vec<Value>> {

@@ -512,7 +512,7 @@ impl<'a> Verifier<'a> {
                 self.is(*event, Type::I32)?;
                 Type::I32
             }
-            Op::AsyncCopyEnd => return Ok(None),
+            Op::AsyncCopyEnd | Op::UndefinedUse { .. } => return Ok(None),
             Op::AsyncCopyWait(event) => {
                 self.is(*event, Type::I32)?;
                 return Ok(None);

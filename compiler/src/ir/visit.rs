@@ -18,6 +18,7 @@ impl Op {
             | Self::Barrier(_)
             | Self::MemFence(_)
             | Self::AsyncCopyEnd
+            | Self::UndefinedUse { .. }
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)
@@ -81,6 +82,7 @@ impl Op {
             | Self::Barrier(_)
             | Self::MemFence(_)
             | Self::AsyncCopyEnd
+            | Self::UndefinedUse { .. }
             | Self::Clock { .. }
             | Self::Unreachable => {}
             Self::Un(_, a)

@@ -242,6 +242,10 @@ fn write_op(f: &mut dyn fmt::Write, function: &Function, inst: &Inst, depth: usi
         Op::ConversionCheck { value, to, signed } => {
             write!(f, "conversion_check {to} {} {value}", if *signed { "signed" } else { "unsigned" })
         }
+        Op::UndefinedUse { what, names } => {
+            write!(f, "undefined_use {}", what.name())?;
+            names.iter().enumerate().try_for_each(|(index, name)| write!(f, "{} {name:?}", if index == 0 { "" } else { "," }))
+        }
         Op::AsyncCopyBegin(event) => write!(f, "async_copy_begin {event}"),
         Op::AsyncCopyEnd => f.write_str("async_copy_end"),
         Op::AsyncCopyWait(event) => write!(f, "async_copy_wait {event}"),

@@ -77,6 +77,7 @@ pub mod split_bindings;
 pub(crate) mod sroa;
 pub mod subgroup_coalesce;
 pub(crate) mod test_last;
+pub(crate) mod undefined_uses;
 pub(crate) mod unify_latches;
 pub(crate) mod unify_returns;
 pub(crate) mod unroll;
@@ -141,6 +142,9 @@ pub const OPTIMISE: &[Step] = &[
 /// Runs on each function when a program is built. The callees of the function are built first.
 pub const BUILD: &[Step] = &[
     Step::Pass(&inline::PASS),
+    // After inlining, so that arguments are ordinary variables, and before `lower_memory` and `sroa`, which promote the
+    // shadow variables together with the variables.
+    If(|target| target.value_checks.undefined, &[Step::Pass(&undefined_uses::PASS)]),
     Step::Pass(&constant_arrays::PASS),
     Step::Pass(&lower_memory::PASS),
     Step::Pass(&constant_loads::PASS),

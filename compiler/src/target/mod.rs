@@ -48,12 +48,14 @@ pub struct ValueChecks {
     pub nans: bool,
     /// Conversions of floats to integers that cannot represent the result ([`crate::ir::Op::ConversionCheck`]).
     pub conversions: bool,
+    /// Uses of uninitialised private variables ([`crate::ir::Op::UndefinedUse`]). A pass adds these checks.
+    pub undefined: bool,
 }
 
 impl ValueChecks {
-    pub const NONE: Self = Self { nans: false, conversions: false };
+    pub const NONE: Self = Self { nans: false, conversions: false, undefined: false };
 
-    /// Whether there is a check.
+    /// Whether lowering adds checks, so that expressions must be evaluated only where the source evaluates them.
     pub const fn any(self) -> bool {
         self.nans || self.conversions
     }

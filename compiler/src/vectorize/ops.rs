@@ -40,7 +40,12 @@ impl Vectorizer<'_> {
             Op::Group { sub, op, args } => self.collective(result, *sub, *op, args),
             Op::Printf { format, args } => self.printf(result, *format, args),
             // `emit_checks` has emitted the code.
-            Op::NanCheck { .. } | Op::ConversionCheck { .. } | Op::AsyncCopyBegin(_) | Op::AsyncCopyEnd | Op::AsyncCopyWait(_) => Ok(()),
+            Op::NanCheck { .. }
+            | Op::ConversionCheck { .. }
+            | Op::UndefinedUse { .. }
+            | Op::AsyncCopyBegin(_)
+            | Op::AsyncCopyEnd
+            | Op::AsyncCopyWait(_) => Ok(()),
             Op::Clock { .. } => {
                 self.clock(result);
                 Ok(())

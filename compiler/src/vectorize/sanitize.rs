@@ -11,7 +11,8 @@
 //!
 //! If an operation produces a NaN, the code reports each operand. The check function tests whether all operands were
 //! numbers ([`Op::NanCheck`]). If an integer type cannot represent a converted float, the code reports the float
-//! ([`Op::ConversionCheck`]).
+//! ([`Op::ConversionCheck`]). Uses of uninitialised private variables are reported if a bit of their shadow is set
+//! ([`crate::passes::undefined_uses`]).
 //!
 //! The code also reports events that order accesses: the begin and end of a group, barriers, fences, collective
 //! operations and asynchronous copies. From these, the check function determines which of two accesses happens before
@@ -33,7 +34,7 @@ use crate::analysis::addresses::Addresses;
 use crate::analysis::definitions::Root;
 use crate::diag::Span;
 use crate::internal::internal;
-use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, Value};
+use crate::ir::{AtomicOp, BinOp, CastOp, CmpOp, Fence, Function, Inst, Op, Scalar, Space, Type, UndefinedUse, Value};
 
 /// An access to memory, or an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +55,8 @@ pub enum Access {
     },
     /// A collective operation of a work-group, which orders all accesses before and after it.
     Collective,
+    /// A work-item reaches a collective operation of its work-group. [`Access::Collective`] follows.
+    Reach,
     /// A fence of one work-item.
     Fence,
     /// A group begins. The address is that of the arena, which starts with local memory. The object is the number of
@@ -75,6 +78,8 @@ pub enum Access {
         to: Scalar,
         signed: bool,
     },
+    /// A use of a value that depends on uninitialised bytes of private variables. The object has their names.
+    Undefined(UndefinedUse),
     /// A work-item begins an asynchronous copy. The address is the event or 0, and the answer is the event.
     CopyBegin,
     /// A work-item has copied its part of an asynchronous copy.
@@ -237,7 +242,11 @@ impl Vectorizer<'_> {
         match inst.op {
             Op::Barrier(Fence { local, global, image }) => self.report_event(Access::Barrier { local, global: global || image }, inst.span),
             Op::MemFence(_) => self.report_event(Access::Fence, inst.span),
-            Op::Group { sub: false, .. } => self.report_event(Access::Collective, inst.span),
+            // A scan. `group::collective` reports the other operations.
+            Op::Group { sub: false, .. } => {
+                self.report_event(Access::Reach, inst.span);
+                self.report_event(Access::Collective, inst.span);
+            }
             Op::NanCheck { ref values, part } => self.check_nan(values, part, inst.span)?,
             Op::AsyncCopyBegin(event) => {
                 let event = self.report_copy(Access::CopyBegin, event, inst.span);
@@ -246,6 +255,11 @@ impl Vectorizer<'_> {
             }
             Op::AsyncCopyEnd => self.report_event(Access::CopyEnd, inst.span),
             Op::AsyncCopyWait(event) => _ = self.report_copy(Access::CopyWait, event, inst.span),
+            Op::UndefinedUse { what, ref names } => {
+                let zero = self.i64(0);
+                let object = Object::Variable { name: names.join("' or '"), size: 0, space: Space::Private };
+                self.call_check(AccessSite { object, ..AccessSite::of(Access::Undefined(what), inst.span) }, zero, zero);
+            }
             Op::ConversionCheck { value, to, signed } => self.check_conversion(value, to, signed, inst.span)?,
             Op::Bin(BinOp::SDiv | BinOp::UDiv | BinOp::SRem | BinOp::URem, _, divisor) => self.check_divisor(divisor, inst.span),
             _ => {}
@@ -280,6 +294,13 @@ impl Vectorizer<'_> {
     pub(super) fn report_collective(&mut self) {
         if self.sanitizer.is_some() {
             self.report_event(Access::Collective, Span::NONE);
+        }
+    }
+
+    /// Reports that the current work-item reaches a collective operation.
+    pub(super) fn report_reach(&mut self, span: Span) {
+        if self.sanitizer.is_some() {
+            self.report_event(Access::Reach, span);
         }
     }
 

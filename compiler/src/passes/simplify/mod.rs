@@ -69,6 +69,7 @@ impl Purity {
                 | Op::Clock { .. }
                 | Op::NanCheck { .. }
                 | Op::ConversionCheck { .. }
+                | Op::UndefinedUse { .. }
                 | Op::AsyncCopyBegin(_)
                 | Op::AsyncCopyEnd
                 | Op::AsyncCopyWait(_)

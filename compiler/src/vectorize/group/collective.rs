@@ -16,6 +16,7 @@ use super::super::shape::{Mode, elem};
 use super::super::uniformity::LaneShape;
 use super::super::value::{Regs, Val, scalar};
 use super::super::vectorizer::{Lowered, Vectorizer};
+use crate::diag::Span;
 use crate::internal::internal;
 use crate::ir::{GroupOp, Inst, Op, Scalar, Value};
 
@@ -26,12 +27,13 @@ pub(super) struct Collective {
     pub value: Value,
     pub index: Option<Value>,
     pub result: Value,
+    pub span: Span,
 }
 
 /// Returns the collective operation of the work-group in an instruction, or `None` for other instructions.
 pub(super) fn of(inst: &Inst) -> Option<Collective> {
     let Op::Group { sub: false, op, args } = &inst.op else { return None };
-    Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()? })
+    Some(Collective { op: *op, value: *args.first()?, index: args.get(1).copied(), result: *inst.results.first()?, span: inst.span })
 }
 
 impl Collective {
@@ -138,6 +140,7 @@ impl Vectorizer<'_> {
 
     /// Adds the contribution of the current gang to the memory of the operation.
     pub(super) fn contribute(&mut self, collective: &Collective) -> Lowered<()> {
+        self.report_reach(collective.span);
         let at = self.collective_offset(collective.result)?;
         match collective.op {
             GroupOp::All | GroupOp::Any => {
@@ -210,7 +213,7 @@ impl Vectorizer<'_> {
     /// Computes the result of a work-group scan in the current gang.
     pub(in super::super) fn group_scan(&mut self, result: Value, op: GroupOp, value: Value) -> Lowered<Val> {
         let at = self.collective_offset(result)?;
-        let collective = Collective { op, value, index: None, result };
+        let collective = Collective { op, value, index: None, result, span: Span::NONE };
         let (fold, mode) = self.fold(&collective)?;
         let of = fold.of;
         let sum = self.load_at(of, Mode::Uniform, self.frame_addr(at))[0];
