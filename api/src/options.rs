@@ -31,6 +31,7 @@ pub struct Options {
     pub cpu: Option<String>,
     pub cpu_isa: Option<String>,
     pub perf_map: Option<String>,
+    pub jitdump: Option<String>,
     pub check: Option<String>,
     pub interpreter: Option<String>,
     pub cache: Option<String>,
@@ -66,6 +67,11 @@ impl Options {
     /// Whether the kernel sanitizer is enabled.
     pub fn is_checked(&self) -> bool {
         ["1", "fatal", "nan", "convert"].into_iter().any(|word| self.check_contains(word))
+    }
+
+    /// Whether the CPU device writes its code with source lines for `perf`.
+    pub fn writes_jitdump(&self) -> bool {
+        self.jitdump.as_deref() == Some("1")
     }
 
     /// Whether every error that the sanitizer reports fails the launch.
@@ -140,6 +146,7 @@ impl Options {
             cpu: value("WGCL_CPU"),
             cpu_isa: value("WGCL_CPU_ISA"),
             perf_map: value("WGCL_PERF_MAP"),
+            jitdump: value("WGCL_JITDUMP"),
             check: value("WGCL_CHECK"),
             interpreter: value("WGCL_INTERPRETER"),
             cache: value("WGCL_CACHE"),

@@ -104,9 +104,10 @@ impl Cache {
     }
 
     fn of_options(options: &Options, user_cache_dir: fn() -> Option<PathBuf>) -> Option<Self> {
-        // A cached program has neither source locations, which the sanitizer needs, nor the text of included files,
-        // which a capture contains. `WGCL_CACHE=0` disables the cache.
-        if options.is_checked() || options.capture.is_some() || options.cache.as_deref() == Some("0") {
+        // A cached program has neither source locations, which the sanitizer and jitdump files need, nor the text of
+        // included files, which a capture contains. `WGCL_CACHE=0` disables the cache.
+        let needs_sources = options.is_checked() || options.capture.is_some() || options.writes_jitdump();
+        if needs_sources || options.cache.as_deref() == Some("0") {
             return None;
         }
         let folder = options.cache_dir.clone().or_else(|| Some(user_cache_dir()?.join("wgcl")))?;

@@ -170,6 +170,15 @@ pub const TABLE: &[OptionInfo] = &[
         doc: "Writes `/tmp/perf-PID.map`, so that Linux's `perf` shows the CPU device's kernels as `KERNEL.ISA`.",
     },
     OptionInfo {
+        name: "WGCL_JITDUMP",
+        kind: Kind::Switch,
+        audience: Audience::User,
+        default: "0",
+        doc: "Writes `jit-PID.dump` to the directory `JITDUMPDIR`, or else to `/tmp`: the code of the CPU device's kernels with \
+              source lines, in the jitdump format of Linux's `perf` ([profile a kernel](tracing.md#profile-machine-code)). \
+              The cache is not used.",
+    },
+    OptionInfo {
         name: "WGCL_DUMP_DIR",
         kind: Kind::Text("DIRECTORY"),
         audience: Audience::User,

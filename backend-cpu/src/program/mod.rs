@@ -17,7 +17,7 @@ use wgcl_compiler::project::internal_error;
 use wgcl_compiler::target::Target;
 use wgcl_compiler::vectorize::abi::{ArgPlaces, NativeKernel};
 use wgcl_compiler::vectorize::sanitize::AccessSite;
-use wgcl_compiler::vectorize::{Style, assembly, compile, vector_ir};
+use wgcl_compiler::vectorize::{Style, assembly, compile_with_lines, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, KernelFacts, Machine, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
@@ -32,6 +32,8 @@ use crate::sanitizer::report::Reports;
 
 pub(crate) mod code;
 mod fp_environment;
+#[cfg(target_os = "linux")]
+mod jitdump;
 pub(crate) mod key;
 #[cfg(unix)]
 mod perf_map;
@@ -68,6 +70,9 @@ pub(crate) struct CompiledKernel {
     pub(crate) kernel: Arc<NativeKernel>,
     /// The listings for `WGCL_DUMP_DIR`, if it is set.
     listings: Option<Arc<Listings>>,
+    /// The source lines of the code for `WGCL_JITDUMP`, if it is set.
+    #[cfg(target_os = "linux")]
+    lines: Arc<[jitdump::CodeLine]>,
 }
 
 /// The listings of a kernel.
@@ -80,7 +85,12 @@ struct Listings {
 impl CompiledKernel {
     /// Creates a kernel without listings.
     pub(crate) fn new(kernel: NativeKernel) -> Self {
-        Self { kernel: Arc::new(kernel), listings: None }
+        Self {
+            kernel: Arc::new(kernel),
+            listings: None,
+            #[cfg(target_os = "linux")]
+            lines: Arc::new([]),
+        }
     }
 }
 
@@ -147,13 +157,18 @@ impl Machine for Cpu {
     type Artifact = CompiledKernel;
     type Executable = Variant;
 
-    #[cfg_attr(not(unix), expect(unused_variables, reason = "only perf maps contain the name"))]
+    #[cfg_attr(not(unix), expect(unused_variables, reason = "only files for perf contain the name"))]
     fn load(&self, name: &str, artifact: CompiledKernel, _: &VariantKey) -> BackendResult<Variant> {
         let kernel = &artifact.kernel;
         let code = (self.map)(kernel)?;
         #[cfg(unix)]
         if let Some(address) = code.address() {
-            perf_map::add_kernel(address, kernel.code.len(), &format!("{name}.{}", self.style.isa.name()));
+            let name = format!("{name}.{}", self.style.isa.name());
+            perf_map::add_kernel(address, kernel.code.len(), &name);
+            #[cfg(target_os = "linux")]
+            if jitdump::enabled() {
+                jitdump::add_kernel(address, &kernel.code, &name, &artifact.lines);
+            }
         }
         Ok(Variant {
             code,
@@ -234,13 +249,14 @@ impl CpuProgram {
         let memory = ProgramMemory::of_module(&module)?;
         let facts = KernelFacts::of_module(&module);
         let timings = timings(&facts);
-        let compiler = Compiler { module, target: target.clone(), style: cpu.style };
+        let reports = Arc::<Reports>::default();
+        let compiler = Compiler { module, target: target.clone(), style: cpu.style, reports: Arc::clone(&reports) };
         let compile = move |kernel: &str, key: &VariantKey| compiler.compile(kernel, key);
         let mut code = Program::new(Arc::clone(cpu), facts, Box::new(compile), Some(cache));
         if let Some(prefetched) = prefetched {
             code.adopt(prefetched);
         }
-        Ok(Self { code: Arc::new(code), timings, memory, reports: Arc::default() })
+        Ok(Self { code: Arc::new(code), timings, memory, reports })
     }
 
     /// Creates a program with existing code for the same module, and with its own constants and variables.
@@ -366,18 +382,31 @@ struct Compiler {
     module: Arc<ir::Module>,
     target: Target,
     style: Style,
+    /// Has the sources of the program.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only files for perf contain source lines"))]
+    reports: Arc<Reports>,
 }
 
 impl Compiler {
     fn compile(&self, kernel: &str, key: &VariantKey) -> BackendResult<CompiledKernel> {
-        let Self { module, target, style } = self;
+        let Self { module, target, style, .. } = self;
         let key = LaunchKey { kernel: key.kernel.clone(), binding: BindingKey::default() };
         let listings = || -> LaunchResult<Listings> {
             let vector_ir = vector_ir(module, kernel, &key, target, *style)?.to_string();
             Ok(Listings { vector_ir, assembly: assembly(module, kernel, &key, target, *style, None)? })
         };
         catch_panic(kernel, "machine code", || {
-            let compiled = CompiledKernel::new(compile(module, kernel, &key, target, *style)?);
+            let (native, positions) = compile_with_lines(module, kernel, &key, target, *style)?;
+            let compiled = CompiledKernel::new(native);
+            #[cfg(target_os = "linux")]
+            let compiled = if jitdump::enabled() {
+                let lines = jitdump::lines_of(self.reports.sources(), positions.into_iter());
+                CompiledKernel { lines: lines.into(), ..compiled }
+            } else {
+                compiled
+            };
+            #[cfg(not(target_os = "linux"))]
+            drop(positions);
             let listings = if dump::enabled() { Some(Arc::new(listings()?)) } else { None };
             Ok(CompiledKernel { listings, ..compiled })
         })

@@ -202,6 +202,12 @@ impl Reports {
         let _ = self.origin.set(Origin { kernels, sources: program.sources.clone() });
     }
 
+    /// The sources of the program, if [`Self::attach_source`] was called and they are known.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn sources(&self) -> Option<&SourceMap> {
+        self.origin.get()?.sources.as_deref()
+    }
+
     /// Prints a finding, unless an equal one has been printed. Returns the message without the source location.
     pub(crate) fn report(&self, finding: &Finding<'_>) -> String {
         let message = self.message(finding);

@@ -101,11 +101,27 @@ pub const fn subgroup_sizes(style: Style) -> u32 {
 /// # Errors
 /// See [`LaunchError`].
 pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Target, style: Style) -> LaunchResult<NativeKernel> {
+    compile_with_lines(module, kernel, key, target, style).map(|(kernel, _)| kernel)
+}
+
+/// Like [`compile`]. Also returns the source positions of the code: an offset in the code, and a position in the source
+/// map, in ascending order of offsets.
+///
+/// # Errors
+/// See [`LaunchError`].
+pub fn compile_with_lines(
+    module: &ir::Module,
+    kernel: &str,
+    key: &LaunchKey,
+    target: &Target,
+    style: Style,
+) -> LaunchResult<(NativeKernel, Vec<(u32, u32)>)> {
     let made = vectorized(module, kernel, key, target, style)?;
     let internal = |stage, message| LaunchError::Internal { kernel: kernel.to_owned(), stage, message };
     let code =
         stage("machine code", || wgcl_codegen::compile(&made.module, style.isa)).map_err(|error| internal("codegen", error.to_string()))?;
-    Ok(NativeKernel {
+    let lines = code.lines.iter().map(|line| (line.offset, line.source.0)).collect();
+    let native = NativeKernel {
         entry: code.entries.get(made.entry).copied().unwrap_or(0),
         stack: code.stack,
         frames: code.frames,
@@ -118,7 +134,8 @@ pub fn compile(module: &ir::Module, kernel: &str, key: &LaunchKey, target: &Targ
         sites: made.sites,
         prints: !made.printed.is_empty(),
         printed: made.printed,
-    })
+    };
+    Ok((native, lines))
 }
 
 /// Returns the vector IR of a kernel, for dumps and tests.

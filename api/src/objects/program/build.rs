@@ -169,6 +169,8 @@ pub(crate) fn load(built: Built, kind: BinaryKind, device: &Device) -> Outcome {
         Ok(loaded) => {
             if Options::get().is_checked() {
                 attach_source(&compiled, &*loaded, device);
+            } else if Options::get().writes_jitdump() {
+                loaded.attach_source(&compiled);
             }
             // A captured launch contains the included files.
             let sources = compiled.sources.filter(|_| Options::get().capture.is_some());
