@@ -295,6 +295,10 @@ impl Device for WgpuDevice {
         mapped_target(memory, range)
     }
 
+    fn keeps_opengl_context(&self) -> bool {
+        self.adapter.get_info().backend != wgpu::Backend::Gl
+    }
+
     fn importable_memory(&self) -> Vec<ExternalMemory> {
         self.importable.clone()
     }

@@ -13,6 +13,7 @@ use wgcl_compiler::target::Zeroed;
 
 use crate::device::devices_of;
 use crate::ffi::{BytesMut, Callback, List, Out, UserData};
+use crate::gl::contexts::{self, Graphics};
 use crate::host::Allocator;
 use crate::info::Query;
 use crate::{check, errors, handles};
@@ -66,7 +67,18 @@ fn create(
     pfn_notify: &Callback<NotifyFn>,
     user_data: UserData,
 ) -> Result<*mut _cl_context> {
+    let pairs = list.properties().map(|(pairs, _)| pairs).unwrap_or_default();
+    let connection = contexts::connection_of(&pairs)?;
+    if connection.is_some() {
+        // "CL_INVALID_OPERATION ... if any of the devices specified in the devices argument cannot support OpenCL
+        // objects which share the data store of an OpenGL object."
+        let unable = devices.iter().find(|device| !device.shares_graphics());
+        check!(unable.is_none(), InvalidOperation, "a device does not support cl_khr_gl_sharing");
+    }
     let context = Context::new(devices, checked, notify(pfn_notify, user_data), Arc::new(Allocator))?;
+    if let Some(connection) = connection {
+        Graphics::connect(&context, connection);
+    }
     if let Some(printer) = printer(list, user_data) {
         context.set_printer(printer);
     }
@@ -89,6 +101,7 @@ fn properties(list: &List<cl_context_properties>) -> Result<Option<Vec<isize>>> 
             CL_CONTEXT_MEMORY_INITIALIZE_KHR if value & !(ZERO_LOCAL | ZERO_PRIVATE) == 0 => {}
             // The requested buffer size is ignored: the size is CL_DEVICE_PRINTF_BUFFER_SIZE.
             CL_PRINTF_CALLBACK_ARM | CL_PRINTF_BUFFERSIZE_ARM => {}
+            name if contexts::is_property(name) => {}
             _ => {
                 return Err(Error::InvalidProperty(
                     format!("context property {name:#x} is unknown, or its value {value:#x} is invalid").into(),

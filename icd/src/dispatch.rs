@@ -27,6 +27,11 @@ use crate::event::{
     clWaitForEvents,
 };
 use crate::external::{clEnqueueAcquireExternalMemObjectsKHR, clEnqueueReleaseExternalMemObjectsKHR};
+use crate::gl::{
+    clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
+    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clEnqueueAcquireEGLObjectsKHR, clEnqueueAcquireGLObjects,
+    clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo, clGetGLTextureInfo,
+};
 use crate::image::{
     clCreateImage, clCreateImage2D, clCreateImage3D, clCreateImageWithProperties, clGetImageInfo, clGetImageRequirementsInfoEXT,
     clGetSupportedImageFormats,
@@ -68,11 +73,6 @@ use crate::semaphore::{
 use crate::svm::{
     clEnqueueSVMFree, clEnqueueSVMMap, clEnqueueSVMMemFill, clEnqueueSVMMemcpy, clEnqueueSVMMigrateMem, clEnqueueSVMUnmap, clSVMAlloc,
     clSVMFree, clSetKernelArgSVMPointer, clSetKernelExecInfo,
-};
-use crate::unsupported::{
-    clCreateEventFromEGLSyncKHR, clCreateEventFromGLsyncKHR, clCreateFromEGLImageKHR, clCreateFromGLBuffer, clCreateFromGLRenderbuffer,
-    clCreateFromGLTexture, clCreateFromGLTexture2D, clCreateFromGLTexture3D, clEnqueueAcquireEGLObjectsKHR, clEnqueueAcquireGLObjects,
-    clEnqueueReleaseEGLObjectsKHR, clEnqueueReleaseGLObjects, clGetGLContextInfoKHR, clGetGLObjectInfo, clGetGLTextureInfo,
 };
 use crate::usm::{
     clDeviceMemAllocINTEL, clEnqueueMemAdviseINTEL, clEnqueueMemFillINTEL, clEnqueueMemcpyINTEL, clEnqueueMemsetINTEL,
@@ -342,6 +342,21 @@ pub(crate) fn extension(name: &str) -> *mut c_void {
         "clGetSemaphoreInfoKHR" => clGetSemaphoreInfoKHR as *mut c_void,
         "clRetainSemaphoreKHR" => clRetainSemaphoreKHR as *mut c_void,
         "clReleaseSemaphoreKHR" => clReleaseSemaphoreKHR as *mut c_void,
+        "clCreateFromGLBuffer" => clCreateFromGLBuffer as *mut c_void,
+        "clCreateFromGLTexture" => clCreateFromGLTexture as *mut c_void,
+        "clCreateFromGLTexture2D" => clCreateFromGLTexture2D as *mut c_void,
+        "clCreateFromGLTexture3D" => clCreateFromGLTexture3D as *mut c_void,
+        "clCreateFromGLRenderbuffer" => clCreateFromGLRenderbuffer as *mut c_void,
+        "clGetGLObjectInfo" => clGetGLObjectInfo as *mut c_void,
+        "clGetGLTextureInfo" => clGetGLTextureInfo as *mut c_void,
+        "clEnqueueAcquireGLObjects" => clEnqueueAcquireGLObjects as *mut c_void,
+        "clEnqueueReleaseGLObjects" => clEnqueueReleaseGLObjects as *mut c_void,
+        "clGetGLContextInfoKHR" => clGetGLContextInfoKHR as *mut c_void,
+        "clCreateEventFromGLsyncKHR" => clCreateEventFromGLsyncKHR as *mut c_void,
+        "clCreateFromEGLImageKHR" => clCreateFromEGLImageKHR as *mut c_void,
+        "clEnqueueAcquireEGLObjectsKHR" => clEnqueueAcquireEGLObjectsKHR as *mut c_void,
+        "clCreateEventFromEGLSyncKHR" => clCreateEventFromEGLSyncKHR as *mut c_void,
+        "clEnqueueReleaseEGLObjectsKHR" => clEnqueueReleaseEGLObjectsKHR as *mut c_void,
         "clHostMemAllocINTEL" => clHostMemAllocINTEL as *mut c_void,
         "clDeviceMemAllocINTEL" => clDeviceMemAllocINTEL as *mut c_void,
         "clSharedMemAllocINTEL" => clSharedMemAllocINTEL as *mut c_void,

@@ -255,7 +255,10 @@ crate::entry! {
         let image = get(image)?;
         let query = Query::new(size, value, size_ret);
         match param {
-            CL_IMAGE_FORMAT => query.put([u32::from(image.format().order), u32::from(image.format().data_type)]),
+            CL_IMAGE_FORMAT => {
+                let format = image.reported_format();
+                query.put([u32::from(format.order), u32::from(format.data_type)])
+            }
             CL_IMAGE_ELEMENT_SIZE => query.put(image.element_size() as usize),
             CL_IMAGE_ROW_PITCH => query.put(image.row_pitch() as usize),
             CL_IMAGE_SLICE_PITCH => query.put(image.slice_pitch() as usize),

@@ -5,8 +5,8 @@
 //! - [`info`] returns the results of queries.
 //! - [`dispatch`] has the dispatch table of the ICD loader, with every function of OpenCL 3.1. It also finds functions
 //!   of extensions by name.
-//! - The other modules have the entry points, one module for each kind of object. [`unsupported`] has the entry points
-//!   of optional features that wgcl does not support.
+//! - The other modules have the entry points, one module for each kind of object. [`gl`] has those for sharing with
+//!   OpenGL and EGL.
 //!
 //! Loading the library does nothing. The first query for the platform creates the platform. The first query for devices
 //! lists the devices.
@@ -26,6 +26,7 @@ mod errors;
 mod event;
 mod external;
 mod ffi;
+mod gl;
 mod gpu_probe;
 mod handles;
 mod host;
@@ -46,5 +47,4 @@ mod sampler;
 mod semaphore;
 mod svm;
 mod terminal;
-mod unsupported;
 mod usm;

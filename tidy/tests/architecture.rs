@@ -32,8 +32,8 @@ const MODULES_IN_CYCLES: [(&str, &str); 2] = [
     // Entry points refer to the dispatch table, which refers to all entry points.
     (
         "icd",
-        "command_buffer context device dispatch enqueue event external handles image image_enqueue kernel leak_report memory \
-         mutable_dispatch pipe platform program queue sampler semaphore svm unsupported usm",
+        "command_buffer context device dispatch enqueue event external gl handles image image_enqueue kernel leak_report memory \
+         mutable_dispatch pipe platform program queue sampler semaphore svm usm",
     ),
 ];
 

@@ -583,6 +583,11 @@ pub trait Device: Send + Sync + fmt::Debug {
     fn import_for_copies(&self, region: &Arc<dyn HostRegion>, size: u64) -> Option<Arc<dyn Memory>> {
         self.import_host_memory(region, size)
     }
+    /// Whether calls of the application leave its current context of OpenGL unchanged. wgpu makes another context
+    /// current on the calling thread if the device runs on OpenGL ES.
+    fn keeps_opengl_context(&self) -> bool {
+        true
+    }
     /// The external memory handle types that the device can import.
     fn importable_memory(&self) -> Vec<ExternalMemory> {
         Vec::new()

@@ -57,6 +57,12 @@ pub enum CommandType {
     SvmUnmap = 0x120D,
     SvmMigrateMem = 0x120E,
     FillImage = 0x1208,
+    AcquireGlObjects = 0x11FF,
+    ReleaseGlObjects = 0x1200,
+    GlFenceSync = 0x200D,
+    AcquireEglObjects = 0x202D,
+    ReleaseEglObjects = 0x202E,
+    EglFenceSync = 0x202F,
     AcquireExternalMemObjects = 0x2047,
     ReleaseExternalMemObjects = 0x2048,
     SemaphoreWait = 0x2042,
@@ -95,6 +101,12 @@ impl CommandType {
             Self::MigrateMemObjects => "CL_COMMAND_MIGRATE_MEM_OBJECTS",
             Self::FillBuffer => "CL_COMMAND_FILL_BUFFER",
             Self::FillImage => "CL_COMMAND_FILL_IMAGE",
+            Self::AcquireGlObjects => "CL_COMMAND_ACQUIRE_GL_OBJECTS",
+            Self::ReleaseGlObjects => "CL_COMMAND_RELEASE_GL_OBJECTS",
+            Self::GlFenceSync => "CL_COMMAND_GL_FENCE_SYNC_OBJECT_KHR",
+            Self::AcquireEglObjects => "CL_COMMAND_ACQUIRE_EGL_OBJECTS_KHR",
+            Self::ReleaseEglObjects => "CL_COMMAND_RELEASE_EGL_OBJECTS_KHR",
+            Self::EglFenceSync => "CL_COMMAND_EGL_FENCE_SYNC_OBJECT_KHR",
             Self::SvmFree => "CL_COMMAND_SVM_FREE",
             Self::SvmMemcpy => "CL_COMMAND_SVM_MEMCPY",
             Self::SvmMemFill => "CL_COMMAND_SVM_MEMFILL",
@@ -312,6 +324,8 @@ pub enum Operation {
     ReplayKernelTree(Arc<Action>, Arc<Executable>),
     /// A host function.
     Native(NativeKernel),
+    /// Work of this crate on the host, which may fail.
+    Host(HostWork),
     /// Waits on the device for semaphores that are shared with another API.
     Wait(Vec<Arc<dyn SharedPayload>>),
     /// Signals semaphores that are shared with another API.
@@ -369,6 +383,7 @@ impl Operation {
                 _ => return Err(Error::InvalidOperation("internal error: the command of a kernel tree is not a launch".into())),
             },
             Self::Native(kernel) => kernel.resolve(index)?,
+            Self::Host(work) => Command::Host(work),
             Self::Wait(payloads) => Command::Wait(payloads),
             Self::Signal(payloads) => Command::Signal(payloads),
         })
@@ -427,7 +442,7 @@ impl PendingCommand {
             Operation::Fill(_, _, _, bytes) => Description { kind: Kind::Transfer, name, amount: *bytes, args: json!({ "bytes": bytes }) },
             Operation::Replay(commands) => Description { kind: Kind::Kernel, name, amount: 0, args: json!({ "commands": commands.len() }) },
             Operation::ReplayKernelTree(..) => Description { kind: Kind::Kernel, name, amount: 0, args: json!({ "commands": 1 }) },
-            Operation::Nop | Operation::Native(_) | Operation::Wait(_) | Operation::Signal(_) => {
+            Operation::Nop | Operation::Native(_) | Operation::Host(_) | Operation::Wait(_) | Operation::Signal(_) => {
                 Description { kind: Kind::Transfer, name, amount: 0, args: json!({}) }
             }
         }
@@ -449,6 +464,16 @@ impl PendingCommand {
     /// If the allocation fails.
     pub fn allocate(&self, queue: &Queue) -> Result<()> {
         self.accesses.iter().try_for_each(|used| used.buffer.store().memory_ref(queue.device_index()).map(|_| ()))
+    }
+
+    /// Records which memory of OpenGL or EGL objects the command writes, so that a release copies it.
+    pub(crate) fn record_graphics_writes(&self) {
+        let written = self.accesses.iter().filter(|used| used.access != AccessMode::Read);
+        for used in written.chain(self.host_written.as_ref().map(|(_, used)| used)) {
+            if let Some(graphics) = used.buffer.store().graphics() {
+                graphics.record_write();
+            }
+        }
     }
 
     /// Converts the operation to a command for the queue's device.

@@ -10,7 +10,7 @@ pub mod format;
 pub mod image_type;
 pub mod requirements;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use wgcl_compiler::image::{ImageDescriptor, ImageFormat};
 
@@ -155,6 +155,8 @@ pub struct Image {
     /// The requested number of mip levels (CL_IMAGE_NUM_MIP_LEVELS).
     mip_levels: u32,
     property_list: Option<Vec<u64>>,
+    /// CL_IMAGE_FORMAT, if it is not `format` ([`crate::objects::graphics::GraphicsFormat`]).
+    reported_format: OnceLock<ImageFormat>,
     buffer: Arc<Buffer>,
     /// Dropped after `buffer`, so that callbacks run when the memory is free.
     destructors: Destructors,
@@ -262,6 +264,7 @@ impl Image {
             descriptor,
             mip_levels: desc.num_mip_levels,
             property_list,
+            reported_format: OnceLock::new(),
             source: source.cloned(),
             buffer,
             destructors: Destructors::default(),
@@ -284,6 +287,17 @@ impl Image {
     }
 
     /// CL_IMAGE_FORMAT
+    pub fn reported_format(&self) -> ImageFormat {
+        self.reported_format.get().copied().unwrap_or(self.format)
+    }
+
+    /// Sets the result of [`Self::reported_format`].
+    pub(crate) fn report_format(&self, format: ImageFormat) {
+        // The cell is empty, because only the creation of the image calls this function.
+        let _ = self.reported_format.set(format);
+    }
+
+    /// The format of the elements in memory.
     pub fn format(&self) -> ImageFormat {
         self.format
     }
@@ -359,7 +373,7 @@ impl Image {
 
     /// The descriptor that kernels receive.
     pub fn descriptor(&self) -> ImageDescriptor {
-        self.descriptor
+        ImageDescriptor { format: self.reported_format(), ..self.descriptor }
     }
 
     /// The number of components of an origin that a command uses. For mipmapped 3D images and 2D image arrays, the

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use wgcl_compiler::target::{Target, Zeroed};
@@ -48,6 +48,10 @@ pub struct Context {
     queues: Mutex<Vec<Weak<dyn Drain>>>,
     /// The default on-device queue of each device, by device index.
     default_queues: Mutex<Vec<Weak<dyn Any + Send + Sync>>>,
+    /// The connections to OpenGL and EGL, which the C ABI creates.
+    graphics: OnceLock<Arc<dyn Any + Send + Sync>>,
+    /// The number of user events whose status the application has not set.
+    open_user_events: AtomicUsize,
     /// The last field, so that its callbacks run after all other fields are dropped.
     destructors: Destructors,
 }
@@ -111,6 +115,8 @@ impl Context {
             addressed: Mutex::new(Rank::Svm, BTreeMap::new()),
             queues: Mutex::new(Rank::Svm, Vec::new()),
             default_queues: Mutex::new(Rank::Svm, devices.iter().map(|_| Weak::<()>::new() as Weak<dyn Any + Send + Sync>).collect()),
+            graphics: OnceLock::new(),
+            open_user_events: AtomicUsize::new(0),
             destructors: Destructors::default(),
         }))
     }
@@ -156,6 +162,26 @@ impl Context {
     pub fn set_zeroed(&self, zeroed: Zeroed) {
         // `set` cannot fail, because clCreateContext rejects duplicate properties.
         let _ = self.zeroed.set(zeroed);
+    }
+
+    /// The connections to OpenGL and EGL. The first call creates them with `make`.
+    pub fn graphics(&self, make: impl FnOnce() -> Arc<dyn Any + Send + Sync>) -> Arc<dyn Any + Send + Sync> {
+        self.graphics.get_or_init(make).clone()
+    }
+
+    /// Records that a user event was created.
+    pub(crate) fn add_user_event(&self) {
+        self.open_user_events.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Records that the application has set the status of a user event, or has released it without.
+    pub(crate) fn remove_user_event(&self) {
+        self.open_user_events.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Whether commands may wait for an event that only the application can complete.
+    pub(crate) fn has_open_user_events(&self) -> bool {
+        self.open_user_events.load(Ordering::Acquire) != 0
     }
 
     /// The compilation target of a device, with zero-initialised memory if the context property requests it.

@@ -23,6 +23,7 @@ use crate::observe::trace;
 use crate::types::callback;
 use crate::types::callback::Notify;
 use crate::types::error::{Error, Result, ensure};
+use crate::types::graphics::Graphics;
 use crate::types::host_memory::HostRegion;
 use crate::types::lock::{Mutex, Rank};
 use crate::types::object::{Destructors, HandleSlot, Object};
@@ -254,6 +255,8 @@ pub struct Store {
     failure: Mutex<Option<Arc<Failure>>>,
     /// The indices of the devices that imported this external memory. Empty for memory that the context allocated.
     importers: Vec<usize>,
+    /// The object of OpenGL or EGL whose contents the memory has between an acquire and a release.
+    graphics: OnceCell<Graphics>,
     /// The host memory of CL_MEM_USE_HOST_PTR or of an SVM allocation.
     pub(crate) host: Option<Arc<dyn HostRegion>>,
     /// Host memory that several devices of the context share and use in place; `None` if there is none.
@@ -317,6 +320,17 @@ impl Store {
         &self.importers
     }
 
+    /// Makes the memory that of an object of OpenGL or EGL. The caller has just created the store.
+    pub(crate) fn set_graphics(&self, graphics: Graphics) {
+        // The cell is empty, because the store is new.
+        let _ = self.graphics.set(graphics);
+    }
+
+    /// The object of OpenGL or EGL, if the memory was created from one.
+    pub fn graphics(&self) -> Option<&Graphics> {
+        self.graphics.get()
+    }
+
     fn make(context: &Arc<Context>, size: u64, identity: Identity, host: Option<Arc<dyn HostRegion>>) -> Self {
         Self {
             context: context.clone(),
@@ -327,6 +341,7 @@ impl Store {
             has_failure: AtomicBool::new(false),
             failure: Mutex::new(Rank::Residency, None),
             importers: Vec::new(),
+            graphics: OnceCell::new(),
             host,
             common_region: OnceCell::new(),
             users: BufferUsers::default(),

@@ -6,6 +6,7 @@ pub mod device_address;
 pub mod event;
 pub mod external_memory;
 pub mod external_semaphore;
+pub mod graphics;
 pub mod kernel;
 pub mod memory;
 pub mod pipe;

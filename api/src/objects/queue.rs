@@ -285,6 +285,18 @@ impl Queue {
     /// # Errors
     /// If the queue is an on-device queue, or if an event belongs to another context.
     pub fn check_wait_list(&self, events: &[Arc<Event>]) -> Result<()> {
+        // "Passing such events [of sync objects] to any other CL API that enqueues commands will generate a
+        // CL_INVALID_EVENT error." (cl_khr_gl_event)
+        ensure!(
+            !events.iter().any(|event| event.is_of_sync()),
+            InvalidEvent,
+            "an event of a sync object can be in the wait list only of a command that acquires objects of OpenGL or EGL"
+        );
+        self.check_wait_list_with_syncs(events)
+    }
+
+    /// Like [`Self::check_wait_list`], but accepts events that are linked to sync objects.
+    pub(crate) fn check_wait_list_with_syncs(&self, events: &[Arc<Event>]) -> Result<()> {
         self.check_host()?;
         // "CL_INVALID_CONTEXT ... if the context associated with command_queue and events in event_wait_list are not
         // the same."
@@ -301,7 +313,9 @@ impl Queue {
     /// # Errors
     /// If the allocation fails.
     pub(crate) fn submit(self: &Arc<Self>, command: CommandType, work: PendingCommand, wait_list: &[Arc<Event>]) -> Result<Arc<Event>> {
+        work.accesses.iter().try_for_each(|used| used.buffer.store().check_acquired(command))?;
         work.allocate(self)?;
+        work.record_graphics_writes();
         Ok(self.append(command, work, wait_list, Scope::Command))
     }
 

@@ -115,6 +115,8 @@ errors! {
     InvalidDeviceQueue = -70 "CL_INVALID_DEVICE_QUEUE",
     InvalidSpecId = -71 "CL_INVALID_SPEC_ID",
     MaxSizeRestrictionExceeded = -72 "CL_MAX_SIZE_RESTRICTION_EXCEEDED",
+    InvalidGlShareGroupReference = -1000 "CL_INVALID_GL_SHAREGROUP_REFERENCE_KHR",
+    EglResourceNotAcquired = -1092 "CL_EGL_RESOURCE_NOT_ACQUIRED_KHR",
     InvalidEglObject = -1093 "CL_INVALID_EGL_OBJECT_KHR",
     InvalidCommandBuffer = -1138 "CL_INVALID_COMMAND_BUFFER_KHR",
     InvalidSyncPointWaitList = -1139 "CL_INVALID_SYNC_POINT_WAIT_LIST_KHR",

@@ -4,6 +4,7 @@ pub mod affinity;
 pub mod callback;
 pub mod error;
 pub mod flags;
+pub mod graphics;
 pub mod host_memory;
 pub mod lock;
 pub mod nd_range;

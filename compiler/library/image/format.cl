@@ -18,6 +18,8 @@
 #define UNSIGNED_INT32 0x10dc
 #define HALF_FLOAT 0x10dd
 #define FLOAT 0x10de
+// Depths of OpenGL objects with 24 bits and a stencil. They are stored as floats, without the stencil.
+#define UNORM_INT24 0x10df
 #define UNORM_INT_101010_2 0x10e0
 #define UNORM_INT_2_101010 0x10e5
 
@@ -71,7 +73,7 @@
 #elif DATA_TYPE == SIGNED_INT32
 #define MEMORY int
 #define MEMORY_SIZE 4
-#elif DATA_TYPE == FLOAT
+#elif DATA_TYPE == FLOAT || DATA_TYPE == UNORM_INT24
 #define MEMORY float
 #define MEMORY_SIZE 4
 #else
@@ -228,6 +230,8 @@ MEMORY to_memory(CHANNEL c)
     MEMORY bits;
     vstore_half_rte(c, 0, (private half *)&bits);
     return bits;
+#elif DATA_TYPE == UNORM_INT24
+    return clamp(c, 0.0f, 1.0f);
 #elif DATA_TYPE == SIGNED_INT8
     return convert_char_sat(c);
 #elif DATA_TYPE == SIGNED_INT16

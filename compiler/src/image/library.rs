@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn every_format_compiles() {
         for order in 0x10b0..=0x10c3 {
-            for data_type in (0x10d0..=0x10de).chain([0x10e0, 0x10e5]) {
+            for data_type in (0x10d0..=0x10df).chain([0x10e0, 0x10e5]) {
                 let colour = match data_type {
                     0x10d7..=0x10d9 => Colour::Int,
                     0x10da..=0x10dc => Colour::UInt,

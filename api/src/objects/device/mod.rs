@@ -409,6 +409,13 @@ impl Device {
         ])
     }
 
+    /// Whether objects of OpenGL and EGL can be shared with the device. The copies need no support by the device, but
+    /// OpenGL contexts of Windows and macOS cannot be used.
+    pub fn shares_graphics(&self) -> bool {
+        let has_window_system = cfg!(all(unix, not(target_vendor = "apple")));
+        has_window_system && self.target().language.images && self.backend().keeps_opengl_context()
+    }
+
     /// CL_DEVICE_EXTENSIONS_WITH_VERSION: the extensions of the compiler, then those of the API.
     pub fn extensions(&self) -> Vec<NameVersion> {
         let api = [
@@ -447,6 +454,10 @@ impl Device {
             ExternalSemaphore::SyncFd => "cl_khr_external_semaphore_sync_fd",
         });
         let sharing = sharing.chain(semaphores).chain(shared.first().map(|_| "cl_khr_external_semaphore"));
+        let graphics = ["cl_khr_gl_sharing", "cl_khr_gl_event", "cl_khr_egl_image", "cl_khr_egl_event"];
+        let sharing = sharing.chain(graphics.into_iter().filter(|_| self.shares_graphics()));
+        let has_depth = self.shares_graphics() && self.target().language.extensions.iter().any(|name| name == "cl_khr_depth_images");
+        let sharing = sharing.chain(has_depth.then_some("cl_khr_gl_depth_images"));
         let uuid = self.properties().uuid.map(|_| "cl_khr_device_uuid");
         let pci = self.properties().pci.map(|_| "cl_khr_pci_bus_info");
         let nvidia = self.backend().has_nvidia_attributes().then_some("cl_nv_device_attribute_query");

@@ -23,6 +23,7 @@
 //! describes which commands a failure affects.
 
 mod command_handle;
+mod unqueued;
 
 pub(crate) use command_handle::CommandHandle;
 
@@ -228,11 +229,6 @@ impl Event {
             awaiting,
             segment_events: OnceLock::new(),
         })
-    }
-
-    /// clCreateUserEvent
-    pub fn user(context: &Arc<Context>) -> Arc<Self> {
-        Self::make(context.clone(), (None, QueuePosition::default()), CommandType::User, Status::SUBMITTED, None)
     }
 
     /// Creates the event of a command, which waits for [`Event::start`]. The number in `position` is not known yet.
@@ -468,19 +464,6 @@ impl Event {
             Some(status) => Err(Error::ExecStatusErrorForEventsInWaitList(format!("a command ended with error {}", status.0).into())),
             None => Ok(()),
         }
-    }
-
-    /// clSetUserEventStatus
-    ///
-    /// # Errors
-    /// If this is not a user event, if the status is not final, or if the status was set before.
-    pub fn set_user_status(self: &Arc<Self>, status: Status) -> Result<()> {
-        ensure!(self.command == CommandType::User, InvalidEvent, "the event is not a user event");
-        ensure!(status.is_done(), InvalidValue, "execution status {} is neither CL_COMPLETE nor negative", status.0);
-        ensure!(!std::mem::replace(&mut self.state.lock().issued, true), InvalidOperation, "the status of this user event is already set");
-        let outcome = if status.is_failed() { Err(Termination::first(Failure::new(status))) } else { Ok(None) };
-        run(Transition::Finish(self.clone(), outcome, Vec::new()), true);
-        Ok(())
     }
 
     /// clSetEventCallback: `callback` runs once the command reaches `trigger` or fails. Flushes the command: an
@@ -779,6 +762,9 @@ fn run(transition: Transition, late: bool) {
 impl Drop for Event {
     fn drop(&mut self) {
         let state = self.state.get_mut();
+        if self.command == CommandType::User && !state.issued {
+            self.context.remove_user_event();
+        }
         if state.status.is_done() {
             return;
         }

@@ -1,0 +1,199 @@
+//! Copies between host memory and buffers, textures and renderbuffers of OpenGL.
+
+use wgcl_api::backend::{BackendError, BackendResult};
+
+use super::connection::{Gl, GlError};
+use super::constants::{
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
+    GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER_COMPLETE, GL_MAP_READ_BIT, GL_NEAREST, GL_NONE, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
+    GL_STREAM_DRAW, GL_STREAM_READ, GL_TEXTURE_1D, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_MAX_LEVEL,
+    GL_TEXTURE_MIN_FILTER,
+};
+use super::format::PixelTransfer;
+use super::object::{Storage, TextureLevel};
+
+/// Copies the contents of an object to `bytes`, which has their size.
+pub(super) fn read(gl: &Gl, storage: &Storage, bytes: &mut [u8]) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { name, offset } => read_buffer(gl, name, offset, bytes),
+        Storage::Texture(texture) => read_texture(gl, &texture, bytes),
+        Storage::Renderbuffer { name, size, transfer, .. } => with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
+            gl.functions.glFramebufferRenderbuffer(GL_READ_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
+            read_pixels(gl, size, transfer, bytes)
+        }),
+    }
+}
+
+/// Replaces the contents of an object by `bytes`, which has their size.
+pub(super) fn write(gl: &Gl, storage: &Storage, bytes: &[u8]) -> BackendResult<()> {
+    match *storage {
+        Storage::Buffer { name, offset } => write_buffer(gl, name, offset, bytes),
+        Storage::Texture(texture) => Ok(write_texture(gl, &texture, bytes)?),
+        Storage::Renderbuffer { name, internal, size, transfer } => write_renderbuffer(gl, name, internal, size, transfer, bytes),
+    }
+}
+
+fn signed(size: usize) -> BackendResult<isize> {
+    isize::try_from(size).map_err(|_| BackendError::Other(format!("an OpenGL object of {size} bytes is too large")))
+}
+
+/// A buffer of OpenGL that exists until the end of a copy. The application's buffers may be neither mappable nor
+/// writable by the host, but all buffers can be copied.
+struct TemporaryBuffer<'a> {
+    gl: &'a Gl,
+    name: u32,
+}
+
+impl<'a> TemporaryBuffer<'a> {
+    fn new(gl: &'a Gl, target: u32, size: isize, data: Option<&[u8]>) -> std::result::Result<Self, GlError> {
+        let mut name = 0;
+        gl.functions.glGenBuffers(1, &raw mut name);
+        gl.functions.glBindBuffer(target, name);
+        let usage = if data.is_some() { GL_STREAM_DRAW } else { GL_STREAM_READ };
+        gl.functions.glBufferData(target, size, data.map_or(std::ptr::null(), |data| data.as_ptr().cast()), usage);
+        let buffer = Self { gl, name };
+        gl.check("glBufferData")?;
+        Ok(buffer)
+    }
+}
+
+impl Drop for TemporaryBuffer<'_> {
+    fn drop(&mut self) {
+        self.gl.functions.glBindBuffer(GL_COPY_READ_BUFFER, 0);
+        self.gl.functions.glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+        self.gl.functions.glDeleteBuffers(1, &raw const self.name);
+    }
+}
+
+fn read_buffer(gl: &Gl, name: u32, offset: isize, bytes: &mut [u8]) -> BackendResult<()> {
+    let size = signed(bytes.len())?;
+    let _copy = TemporaryBuffer::new(gl, GL_COPY_WRITE_BUFFER, size, None)?;
+    gl.functions.glBindBuffer(GL_COPY_READ_BUFFER, name);
+    gl.functions.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, offset, 0, size);
+    gl.check("glCopyBufferSubData")?;
+    let mapped = gl.functions.glMapBufferRange(GL_COPY_WRITE_BUFFER, 0, size, GL_MAP_READ_BIT);
+    if mapped.is_null() {
+        gl.check("glMapBufferRange")?;
+        return Err(BackendError::OutOfHostMemory);
+    }
+    // SAFETY: the buffer is mapped for reading, with the size of `bytes`.
+    bytes.copy_from_slice(unsafe { std::slice::from_raw_parts(mapped.cast::<u8>(), bytes.len()) });
+    gl.functions.glUnmapBuffer(GL_COPY_WRITE_BUFFER);
+    Ok(gl.check("glUnmapBuffer")?)
+}
+
+fn write_buffer(gl: &Gl, name: u32, offset: isize, bytes: &[u8]) -> BackendResult<()> {
+    let size = signed(bytes.len())?;
+    let _copy = TemporaryBuffer::new(gl, GL_COPY_READ_BUFFER, size, Some(bytes))?;
+    gl.functions.glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+    gl.functions.glCopyBufferSubData(GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, 0, offset, size);
+    Ok(gl.check("glCopyBufferSubData")?)
+}
+
+fn read_texture(gl: &Gl, texture: &TextureLevel, bytes: &mut [u8]) -> BackendResult<()> {
+    let TextureLevel { target, name, level, size: [width, height, depth], transfer } = *texture;
+    if let Some(desktop) = &gl.desktop {
+        gl.functions.glBindTexture(texture.binding(), name);
+        desktop.glGetTexImage(target, level, transfer.format, transfer.kind, bytes.as_mut_ptr().cast());
+        gl.functions.glBindTexture(texture.binding(), 0);
+        return Ok(gl.check("glGetTexImage")?);
+    }
+    // OpenGL ES has no glGetTexImage.
+    let layers = usize::try_from(depth).unwrap_or(0).max(1);
+    for (layer, part) in (0..).zip(bytes.chunks_exact_mut((bytes.len() / layers).max(1))) {
+        with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
+            if matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY) {
+                gl.functions.glFramebufferTextureLayer(GL_READ_FRAMEBUFFER, attachment, name, level, layer);
+            } else {
+                gl.functions.glFramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment, target, name, level);
+            }
+            read_pixels(gl, [width, height], transfer, part)
+        })?;
+    }
+    Ok(())
+}
+
+fn write_texture(gl: &Gl, texture: &TextureLevel, bytes: &[u8]) -> std::result::Result<(), GlError> {
+    let TextureLevel { target, level, size: [width, height, depth], transfer: PixelTransfer { format, kind, .. }, .. } = *texture;
+    let data = bytes.as_ptr().cast();
+    gl.functions.glBindTexture(texture.binding(), texture.name);
+    match (target, &gl.desktop) {
+        (GL_TEXTURE_1D, Some(desktop)) => desktop.glTexSubImage1D(target, level, 0, width, format, kind, data),
+        (GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY, _) => {
+            gl.functions.glTexSubImage3D(target, level, 0, 0, 0, width, height, depth, format, kind, data);
+        }
+        _ => gl.functions.glTexSubImage2D(target, level, 0, 0, width, height, format, kind, data),
+    }
+    gl.functions.glBindTexture(texture.binding(), 0);
+    gl.check("glTexSubImage")
+}
+
+/// Calls `body` with the attachment point for the elements, while a new framebuffer object is bound to `target`.
+fn with_framebuffer(gl: &Gl, target: u32, transfer: PixelTransfer, body: impl FnOnce(u32) -> BackendResult<()>) -> BackendResult<()> {
+    let mut name = 0;
+    gl.functions.glGenFramebuffers(1, &raw mut name);
+    gl.functions.glBindFramebuffer(target, name);
+    let attachment = if transfer.is_depth { GL_DEPTH_ATTACHMENT } else { GL_COLOR_ATTACHMENT0 };
+    let buffer = if transfer.is_depth { GL_NONE } else { GL_COLOR_ATTACHMENT0 };
+    if target == GL_READ_FRAMEBUFFER {
+        gl.functions.glReadBuffer(buffer);
+    } else {
+        gl.functions.glDrawBuffers(1, &raw const buffer);
+    }
+    let result = body(attachment);
+    gl.functions.glBindFramebuffer(target, 0);
+    gl.functions.glDeleteFramebuffers(1, &raw const name);
+    gl.discard_errors();
+    result
+}
+
+fn check_complete(gl: &Gl, target: u32) -> BackendResult<()> {
+    match gl.functions.glCheckFramebufferStatus(target) {
+        GL_FRAMEBUFFER_COMPLETE => Ok(()),
+        status => Err(BackendError::Other(format!("the OpenGL object cannot be attached to a framebuffer: status {status:#x}"))),
+    }
+}
+
+/// Reads the pixels of the framebuffer that is bound for reading.
+fn read_pixels(gl: &Gl, [width, height]: [i32; 2], transfer: PixelTransfer, bytes: &mut [u8]) -> BackendResult<()> {
+    check_complete(gl, GL_READ_FRAMEBUFFER)?;
+    gl.functions.glReadPixels(0, 0, width, height, transfer.format, transfer.kind, bytes.as_mut_ptr().cast());
+    Ok(gl.check("glReadPixels")?)
+}
+
+/// Writes a renderbuffer through a texture of the same format. A blit copies the texture, because pixels cannot be
+/// transferred to a renderbuffer.
+fn write_renderbuffer(
+    gl: &Gl,
+    name: u32,
+    internal: u32,
+    [width, height]: [i32; 2],
+    transfer: PixelTransfer,
+    bytes: &[u8],
+) -> BackendResult<()> {
+    let functions = &gl.functions;
+    let mut texture = 0;
+    functions.glGenTextures(1, &raw mut texture);
+    functions.glBindTexture(GL_TEXTURE_2D, texture);
+    let data = bytes.as_ptr().cast();
+    functions.glTexImage2D(GL_TEXTURE_2D, 0, internal.cast_signed(), width, height, 0, transfer.format, transfer.kind, data);
+    functions.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAX_LEVEL, 0);
+    functions.glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST.cast_signed());
+    functions.glBindTexture(GL_TEXTURE_2D, 0);
+    let uploaded = gl.check("glTexImage2D").map_err(BackendError::from);
+    let copied = uploaded.and_then(|()| {
+        with_framebuffer(gl, GL_READ_FRAMEBUFFER, transfer, |attachment| {
+            functions.glFramebufferTexture2D(GL_READ_FRAMEBUFFER, attachment, GL_TEXTURE_2D, texture, 0);
+            check_complete(gl, GL_READ_FRAMEBUFFER)?;
+            with_framebuffer(gl, GL_DRAW_FRAMEBUFFER, transfer, |attachment| {
+                functions.glFramebufferRenderbuffer(GL_DRAW_FRAMEBUFFER, attachment, GL_RENDERBUFFER, name);
+                check_complete(gl, GL_DRAW_FRAMEBUFFER)?;
+                let mask = if transfer.is_depth { GL_DEPTH_BUFFER_BIT } else { GL_COLOR_BUFFER_BIT };
+                functions.glBlitFramebuffer(0, 0, width, height, 0, 0, width, height, mask, GL_NEAREST);
+                Ok(gl.check("glBlitFramebuffer")?)
+            })
+        })
+    });
+    functions.glDeleteTextures(1, &raw const texture);
+    copied
+}
