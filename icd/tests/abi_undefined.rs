@@ -157,7 +157,7 @@ const RIGHT: &str = "
         if (find(i, n, &where)) out[i] = where;
         bool has_last = false;
         for (int k = 0; k < 4; k++) { if (has_last) out[i] += last; last = k; has_last = true; }
-        for (int k = 0; k <= i; k++) if (k == 0 || out[k & 7] > best) best = k;
+        for (int k = 0; k <= i; k++) if (k == 0 || (k ^ n) > best) best = k;
         out[i] += best;
         int p[2]; for (int k = 0; k < 2; k++) p[k] = k; out[i] += p[0] + p[1];
         float lengths[3]; lengths[0] = 1; lengths[i ? 1 : 0] = 2; out[i] += (int)lengths[0];
