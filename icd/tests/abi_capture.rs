@@ -341,8 +341,10 @@ fn objects() {
     let cl = &target().cl;
     let context = Context::new();
     let queue = context.queue(0);
-    let units =
-        ["uint more(uint n) { return n + 1; }", "uint more(uint); kernel void k(global uint *p) { p[get_global_id(0)] = more(p[0]); }"];
+    let units = [
+        "uint more(uint n) { return n + 1; }",
+        "uint more(uint); kernel void k(global uint *p) { uint i = get_global_id(0); p[i] = more(p[i]); }",
+    ];
     let units = units.map(|source| context.program(source));
     let mut status = CL_SUCCESS;
     for unit in &units {

@@ -286,6 +286,7 @@ fn queues_are_arguments_and_children_count_for_profiles() {
     assert_eq!((kernel.set(1, &first.0), kernel.set(2, &second.0)), (CL_SUCCESS, CL_SUCCESS));
     assert_eq!(run(&context, &kernel, 1, 2), (vec![192, 192], CL_SUCCESS));
     let (queue, mem) = (context.queue(CL_QUEUE_PROFILING_ENABLE), context.buffer(8));
+    queue.write(&mem, &[0_u32; 2]);
     kernel.set_mem(0, &mem);
     let (mut event, one) = (null_mut(), 1usize);
     let status = target().cl.clEnqueueNDRangeKernel(queue.0, kernel.0, 1, null(), &one, null(), 0, null(), &mut event);

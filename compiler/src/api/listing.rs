@@ -46,13 +46,13 @@ impl Cpu {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Form {
-    /// The vector IR of the CPU device. The program must be compiled for [`Device::Cpu`](super::Device::Cpu).
+    /// The vector IR of the CPU device. The program must be compiled for [`Device::Cpu`].
     #[cfg(feature = "native")]
     VectorIr(Cpu),
-    /// The machine code of the CPU device. The program must be compiled for [`Device::Cpu`](super::Device::Cpu).
+    /// The machine code of the CPU device. The program must be compiled for [`Device::Cpu`].
     #[cfg(feature = "native")]
     Assembly(Cpu),
-    /// SPIR-V, with names. The program must be compiled for [`Device::Vulkan`](super::Device::Vulkan).
+    /// SPIR-V, with names. The program must be compiled for [`Device::Vulkan`].
     Spirv,
     /// The shader in a language. Only WGSL has the lines of the source.
     Shader(Language),

@@ -111,7 +111,7 @@ pub(crate) enum Debug<'a> {
     Lines(LineOf<'a>),
 }
 
-/// Like [`shader`], with more debug information.
+/// Emits a shader with debug information.
 pub(crate) fn detailed_shader(module: &ir::Module, key: &LaunchKey, target: &Target, debug: Debug<'_>) -> LaunchResult<Shader> {
     let Some(kernel) = module.functions.first() else { return Err(LaunchError::NoKernel(String::new())) };
     let make = || contain(&kernel.name, "emission", || emit(module, kernel, key, target, debug));

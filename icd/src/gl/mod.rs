@@ -4,7 +4,7 @@
 //! - [`contexts`] finds the application's context in the properties of an OpenCL context.
 //! - [`binding`] creates a context that shares its objects with the application's context, and [`connection`] the
 //!   thread that uses it.
-//! - [`describe`] queries an object of OpenGL when a memory object is created from it, and [`format`] maps its format.
+//! - [`describe`] queries an object of OpenGL when a memory object is created from it. [`mod@format`] maps its format.
 //! - [`object`] and [`transfer`] copy its contents when it is acquired or released ([`wgcl_api::objects::graphics`]).
 //! - [`functions`] and [`constants`] declare the parts of OpenGL, EGL and GLX that wgcl uses.
 //!
