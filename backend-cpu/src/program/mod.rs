@@ -21,7 +21,6 @@ use wgcl_compiler::vectorize::{Style, assembly, compile_with_lines, vector_ir};
 use wgcl_runtime::workers::{STACK, Urgency};
 use wgcl_runtime::{Artifact, Compile, KernelFacts, Machine, PrefetchedProgram, Program, ProgramCache, catch_panic};
 
-#[cfg(unix)]
 use crate::memory::CpuMemory;
 use crate::memory::address_range::AddressRange;
 use crate::memory::host_allocation::HostAllocation;
