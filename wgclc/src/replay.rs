@@ -14,7 +14,7 @@ use wgcl_client::session::Buffer;
 use crate::arguments::ReplayArguments;
 use crate::child;
 use crate::compile::show;
-use crate::run::{exit_code, format_time, print_log, value};
+use crate::run::{exit_code, first_times, format_time, median, print_log, value};
 
 /// Replays the launches that the command line names.
 pub fn run(arguments: &ReplayArguments) -> ExitCode {
@@ -64,19 +64,11 @@ fn replay_one(arguments: &ReplayArguments, device: &Device, capture: &Capture) -
 
 /// Describes the times of a replay.
 fn times(ran: &Replayed) -> String {
-    let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", format_time(time)));
-    let mut text = format!("build {}, first launch {}{on_device}", format_time(ran.build), format_time(ran.first));
-    let mut further = ran.further.clone();
-    further.sort_unstable();
-    if let [least, .., most] | [least @ most] = further.as_slice() {
-        let median = further.get(further.len() / 2).map_or(String::new(), |median| format_time(*median));
-        let _ = write!(
-            text,
-            ", {} further launches: minimum {}, median {median}, maximum {}",
-            further.len(),
-            format_time(*least),
-            format_time(*most)
-        );
+    let mut text = first_times(ran.build, ran.first, ran.first_on_device);
+    let further = &ran.further;
+    if let (Some(&least), Some(median), Some(&most)) = (further.iter().min(), median(further), further.iter().max()) {
+        let [least, median, most] = [least, median, most].map(format_time);
+        let _ = write!(text, ", {} further launches: minimum {least}, median {median}, maximum {most}", further.len());
     }
     text.push('\n');
     text

@@ -122,8 +122,7 @@ impl<'a> Job<'a> {
             print_log(&format!("{}\n", session.log));
         }
         let ran = session.run(&self.launch, &self.given, self.arguments.repeat)?;
-        let on_device = ran.first_on_device.map_or(String::new(), |time| format!(" ({} on the device)", format_time(time)));
-        let mut text = format!("build {}, first launch {}{on_device}", format_time(session.build), format_time(ran.first));
+        let mut text = first_times(session.build, ran.first, ran.first_on_device);
         if let Some(median) = median(&ran.further) {
             let _ = write!(text, ", median of {} further launches: {}", ran.further.len(), format_time(median));
         }
@@ -176,6 +175,12 @@ pub fn median(times: &[Duration]) -> Option<Duration> {
     let mut times = times.to_vec();
     times.sort_unstable();
     times.get(times.len() / 2).copied()
+}
+
+/// Describes the times of a build and of the first launch.
+pub fn first_times(build: Duration, first: Duration, on_device: Option<Duration>) -> String {
+    let on_device = on_device.map_or(String::new(), |time| format!(" ({} on the device)", format_time(time)));
+    format!("build {}, first launch {}{on_device}", format_time(build), format_time(first))
 }
 
 /// Writes a build log to standard error.

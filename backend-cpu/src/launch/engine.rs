@@ -60,6 +60,15 @@ pub(crate) enum ThreadKind {
     Device,
 }
 
+/// The estimated duration of a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Estimate {
+    /// Whether the command is known to be shorter than the time to wake another thread.
+    pub(crate) is_quick: bool,
+    /// The duration on the threads of the device, in nanoseconds; 0 if it is not known.
+    pub(crate) duration: u64,
+}
+
 /// Runs commands, one at a time.
 #[derive(Debug)]
 pub(crate) struct Engine {
@@ -125,15 +134,10 @@ impl Engine {
         }
     }
 
-    /// Whether a command is known to be shorter than the time to wake another thread.
-    pub(crate) fn is_quick(command: &Command) -> bool {
-        Self::duration_alone(command).is_some_and(|duration| duration <= QUICK_TIME)
-    }
-
-    /// The estimated duration of a command on the threads of the device, in nanoseconds. `None` if it is not known.
-    pub(crate) fn duration(&self, command: &Command) -> Option<u64> {
-        let alone = Self::duration_alone(command)?;
-        Some(if alone < MIN_SHARED_TIME { alone } else { alone / self.pool.threads() as u64 })
+    pub(crate) fn estimate(&self, command: &Command) -> Estimate {
+        let Some(alone) = Self::duration_alone(command) else { return Estimate { is_quick: false, duration: 0 } };
+        let duration = if alone < MIN_SHARED_TIME { alone } else { alone / self.pool.threads() as u64 };
+        Estimate { is_quick: alone <= QUICK_TIME, duration }
     }
 
     fn plan_context(&self) -> PlanContext {

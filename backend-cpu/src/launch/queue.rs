@@ -19,7 +19,7 @@ use wgcl_api::backend::{BackendError, Command, Progress};
 use wgcl_api::types::process;
 use wgcl_runtime::shutdown;
 
-use crate::launch::engine::{Engine, ThreadKind};
+use crate::launch::engine::{Engine, Estimate, ThreadKind};
 use crate::launch::plan::LaunchPlan;
 use crate::threads::affinity;
 
@@ -36,8 +36,7 @@ struct Task {
     command: Command,
     /// The plan of a launch; `None` for other commands, and if the planning failed.
     plan: Option<LaunchPlan>,
-    /// The estimated duration in nanoseconds; 0 if it is not known.
-    duration: u64,
+    estimate: Estimate,
     progress: Arc<dyn Progress>,
 }
 
@@ -67,13 +66,13 @@ struct State {
 
 impl State {
     fn push(&mut self, task: Task) {
-        self.duration = self.duration.saturating_add(task.duration);
+        self.duration = self.duration.saturating_add(task.estimate.duration);
         self.tasks.push_back(task);
     }
 
     fn pop(&mut self) -> Option<Task> {
         let task = self.tasks.pop_front()?;
-        self.duration = self.duration.saturating_sub(task.duration);
+        self.duration = self.duration.saturating_sub(task.estimate.duration);
         Some(task)
     }
 }
@@ -211,9 +210,9 @@ impl CommandQueue {
     pub(crate) fn enqueue(&self, command: Command, progress: Arc<dyn Progress>) {
         let shared = &self.0;
         let plan = shared.engine.prepare(&command);
-        let duration = shared.engine.duration(&command).unwrap_or(0);
+        let estimate = shared.engine.estimate(&command);
         let mut state = shared.lock();
-        state.push(Task { command, plan, duration, progress });
+        state.push(Task { command, plan, estimate, progress });
         if (state.tasks.len() >= AUTO_START || state.duration >= AUTO_START_TIME) && !state.requested {
             shared.request_own_thread(&mut state);
         }
@@ -231,8 +230,7 @@ impl CommandQueue {
         if state.busy || state.tasks.is_empty() {
             return;
         }
-        let quick =
-            !shared.is_sub_device() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| Engine::is_quick(&task.command));
+        let quick = !shared.is_sub_device() && state.tasks.len() <= MAX_FLUSHED && state.tasks.iter().all(|task| task.estimate.is_quick);
         if !quick {
             shared.request_own_thread(&mut state);
         }

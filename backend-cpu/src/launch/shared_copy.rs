@@ -102,15 +102,12 @@ impl Work for SharedCopy {
 /// # Safety
 /// The range must be writable, also by the threads of the pool. `size` must be a multiple of the pattern's size.
 pub(super) unsafe fn fill(threads: &ThreadPool, to: *mut u8, size: usize, pattern: &[u8]) {
-    let shared = size >= MIN_SHARED_SIZE && threads.threads() > 1 && !pattern.is_empty();
-    let piece = if shared { PIECE - PIECE % pattern.len() } else { size };
-    let fill = SharedFill { to, size, piece, pattern: pattern.to_vec() };
-    if shared && piece > 0 {
-        run(threads, fill, size.div_ceil(piece));
-    } else {
+    if size < MIN_SHARED_SIZE || threads.threads() == 1 || !(1..=PIECE).contains(&pattern.len()) {
         // SAFETY: promised by the caller.
-        fill_bytes(unsafe { std::slice::from_raw_parts_mut(to, size) }, pattern);
+        return fill_bytes(unsafe { std::slice::from_raw_parts_mut(to, size) }, pattern);
     }
+    let piece = PIECE - PIECE % pattern.len();
+    run(threads, SharedFill { to, size, piece, pattern: pattern.to_vec() }, size.div_ceil(piece));
 }
 
 /// A fill that threads share.

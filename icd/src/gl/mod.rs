@@ -103,13 +103,16 @@ fn from_texture(context: cl_context, flags: cl_mem_flags, target: u32, level: i3
     image_of(&context, flags, described, Arc::new(object)).map(handles::retained)
 }
 
-/// Returns the object of OpenGL that a memory object was created from, with `read`.
+/// The object of OpenGL or EGL that a memory object was created from.
+fn shared_object(memory: &MemObject) -> Option<&SharedObject> {
+    memory.buffer().store().graphics()?.object().as_any().downcast_ref()
+}
+
+/// Returns a property of the OpenGL object that a memory object was created from.
 fn with_object<R>(memory: cl_mem, read: impl FnOnce(&Identity) -> Option<R>) -> Result<R> {
     let memory = handles::get_memory(memory)?;
-    let graphics = memory.buffer().store().graphics();
-    let object = graphics.and_then(|graphics| graphics.object().as_any().downcast_ref::<SharedObject>());
     // "CL_INVALID_GL_OBJECT if there is no GL object associated with memobj."
-    object
+    shared_object(&memory)
         .filter(|object| object.own_texture.is_none())
         .and_then(|object| read(&object.identity))
         .ok_or_else(|| Error::InvalidGlObject("the memory object was not created from an OpenGL object of this kind".into()))
@@ -117,7 +120,12 @@ fn with_object<R>(memory: cl_mem, read: impl FnOnce(&Identity) -> Option<R>) -> 
 
 /// Returns the queue and the memory objects of an acquire or release. The list is `None` if there are no objects: "If
 /// num_objects is 0 and mem_objects is NULL the function does nothing and returns CL_SUCCESS."
-fn objects_of(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> Result<(Arc<Queue>, Option<Vec<MemObject>>)> {
+fn objects_of(
+    api: GraphicsApi,
+    queue: cl_command_queue,
+    count: cl_uint,
+    list: &List<cl_mem>,
+) -> Result<(Arc<Queue>, Option<Vec<MemObject>>)> {
     let queue = handles::get::<Queue>(queue)?;
     // "CL_INVALID_VALUE if num_objects is zero and mem_objects is not a NULL value or if num_objects > 0 and
     // mem_objects is NULL."
@@ -125,20 +133,16 @@ fn objects_of(queue: cl_command_queue, count: cl_uint, list: &List<cl_mem>) -> R
     if count == 0 {
         return Ok((queue, None));
     }
-    Ok((queue, Some(list.get(count as usize).into_iter().map(handles::get_memory).collect::<Result<_>>()?)))
+    let objects = list.get(count as usize).into_iter().map(handles::get_memory).collect::<Result<_>>()?;
+    // "CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL context."
+    let is_connected = api == GraphicsApi::Egl || Graphics::of(queue.context()).opengl().is_some();
+    check!(is_connected, InvalidContext, "the context of the queue was not created from an OpenGL context");
+    Ok((queue, Some(objects)))
 }
 
 /// The connection of an object that is acquired, for the synchronisation with the calling thread.
 fn connection_of(object: &MemObject) -> Option<Arc<Connection>> {
-    let graphics = object.buffer().store().graphics()?;
-    graphics.object().as_any().downcast_ref::<SharedObject>().map(|object| object.connection.clone())
-}
-
-/// "CL_INVALID_CONTEXT if context associated with command_queue was not created from an OpenGL context."
-fn check_sharing(queue: &Queue, api: GraphicsApi) -> Result<()> {
-    let is_connected = api == GraphicsApi::Egl || Graphics::of(queue.context()).opengl().is_some();
-    check!(is_connected, InvalidContext, "the context of the queue was not created from an OpenGL context");
-    Ok(())
+    shared_object(object).map(|object| object.connection.clone())
 }
 
 /// Acquires objects. The copies follow the OpenGL commands that the calling thread has called: "any OpenGL commands
@@ -150,9 +154,8 @@ fn acquire(
     waits: (cl_uint, &List<cl_event>),
     event: &Out<cl_event>,
 ) -> Result<()> {
-    let (queue, objects) = objects_of(queue, count, list)?;
+    let (queue, objects) = objects_of(api, queue, count, list)?;
     let Some(objects) = objects else { return Ok(()) };
-    check_sharing(&queue, api)?;
     let waits = wait_list(waits.0, waits.1)?;
     let fence = objects.iter().find_map(connection_of).and_then(|connection| connection.fence());
     return_event(event, queue.acquire_graphics(api, &objects, fence, &waits)?);
@@ -167,9 +170,8 @@ fn release(
     waits: (cl_uint, &List<cl_event>),
     event: &Out<cl_event>,
 ) -> Result<()> {
-    let (queue, objects) = objects_of(queue, count, list)?;
+    let (queue, objects) = objects_of(api, queue, count, list)?;
     let Some(objects) = objects else { return Ok(()) };
-    check_sharing(&queue, api)?;
     let released = queue.release_graphics(api, &objects, &wait_list(waits.0, waits.1)?)?;
     if objects.iter().find_map(connection_of).is_some_and(|connection| connection.is_current()) {
         released.wait_unless_blocked_by_application();

@@ -53,8 +53,7 @@ pub(crate) fn run(function: &mut Function, ptr_size: u32) -> bool {
         loops: Vec::new(),
     };
     let start = rewrite.shadow_variables();
-    let mut body = rewrite.region(body, start, &[]);
-    std::mem::swap(&mut rewrite.function.body, &mut body);
+    rewrite.function.body = rewrite.region(body, start, &[]);
     true
 }
 
@@ -93,9 +92,8 @@ impl Rewrite<'_> {
             }
             let mut offset = 0;
             while offset < size {
-                let step =
-                    [8, 4, 2, 1].into_iter().find(|step| offset % step == 0 && size - offset >= *step && align >= *step).unwrap_or(1);
-                let scalar = Scalar::int_of_size(step.min(4)).unwrap_or(Scalar::I8);
+                let step = [4, 2, 1].into_iter().find(|step| offset % step == 0 && size - offset >= *step && align >= *step).unwrap_or(1);
+                let scalar = Scalar::int_of_size(step).unwrap_or(Scalar::I8);
                 let by = at.word(offset);
                 let ptr = at.ptr_add(base, by);
                 let value = at.bits(Type::Scalar(scalar), scalar.mask());
