@@ -104,6 +104,8 @@ impl Printer<'_> {
             None => "iteration of a loop".to_owned(),
         };
         let bytes = loaded + stored;
+        let has_shared = self.report.accesses.iter().any(|access| access.form == Form::Uniform);
+        let shared = if has_shared { " (accesses that a vector shares do not count)" } else { "" };
         let bound = if bytes == 0 {
             String::new()
         } else {
@@ -112,7 +114,7 @@ impl Printer<'_> {
             format!("; {ratio:.2} operations per byte, so {limit} is the likely limit for data outside of the caches")
         };
         format!(
-            "  {place}: {floats} floating-point and {integers} integer operations, {loaded} bytes loaded and {stored} stored per work-item{bound}\n"
+            "  {place}: {floats} floating-point and {integers} integer operations, {loaded} bytes loaded and {stored} stored per work-item{shared}{bound}\n"
         )
     }
 
@@ -138,8 +140,8 @@ impl Printer<'_> {
         for (line, list) in lines {
             out.push_str(&format!("  {line}\n"));
             for (text, count) in list {
-                let times = if count == 1 { String::new() } else { format!(" ({count} times)") };
-                out.push_str(&format!("    {text}{times}\n"));
+                let times = if count == 1 { String::new() } else { format!("{count} times: ") };
+                out.push_str(&format!("    {times}{text}\n"));
             }
         }
     }
@@ -174,7 +176,7 @@ impl Printer<'_> {
         let reason = || match access.stride {
             Some(0) => "all work-items access the same address".to_owned(),
             Some(stride) => format!("neighbouring work-items access addresses {stride} bytes apart"),
-            None => "the distance between the addresses of neighbouring work-items is not constant".to_owned(),
+            None => "the compiler does not know the distance between the addresses of neighbouring work-items".to_owned(),
         };
         match access.form {
             Form::Scalar => "scalar".to_owned(),

@@ -4,7 +4,7 @@
 //! position and direction.
 
 use rustc_hash::FxHashMap;
-use wgcl_codegen::vir::{self, Op as VOp, SourceLoc};
+use wgcl_codegen::vir::{self, Addr, Op as VOp, SourceLoc};
 
 use super::kernel::{self, has_barrier};
 use super::plan::Plan;
@@ -57,7 +57,7 @@ pub struct AccessReport {
     pub form: Form,
     /// Whether some work-items may skip the access.
     pub masked: bool,
-    /// The distance in bytes between the addresses of neighbouring work-items. `None` if it is unknown or not constant.
+    /// The distance in bytes between the addresses of neighbouring work-items. `None` if the compiler does not know it.
     pub stride: Option<i64>,
 }
 
@@ -160,6 +160,8 @@ impl Direction {
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     scalars: u32,
+    /// Vectors in the arena. If there are also scalars, the vectors are the lanes that the scalars load or store.
+    arena_vectors: u32,
     vectors: u32,
     indexed: u32,
     masked: bool,
@@ -176,7 +178,26 @@ struct VectorForms {
 
 fn forms(module: &vir::Module, shape: Shape) -> VectorForms {
     let mut made = VectorForms { forms: Forms::default(), shuffles: rustc_hash::FxHashSet::default(), lanes: shape.lanes };
-    for inst in module.functions.iter().flat_map(|function| &function.blocks).flat_map(|block| &block.insts) {
+    module.functions.iter().for_each(|function| add_forms(function, &mut made));
+    made
+}
+
+/// Returns the value that contains the address of the arena: the second parameter of a called function, and a load from
+/// the second parameter of a kernel.
+fn arena_base(function: &vir::Function) -> Option<vir::Value> {
+    let insts = || function.blocks.iter().flat_map(|block| &block.insts);
+    let param = insts().find(|inst| inst.op == VOp::Param(1))?.result?;
+    let is_called = function.params.len() == 2;
+    let load = || insts().find(|inst| matches!(inst.op, VOp::Load(_, addr) if addr == Addr::of(param)));
+    if is_called { Some(param) } else { load()?.result }
+}
+
+fn add_forms(function: &vir::Function, made: &mut VectorForms) {
+    let arena = arena_base(function);
+    let add_vector: fn(&mut Found) = |found| found.vectors += 1;
+    let add_arena_vector: fn(&mut Found) = |found| found.arena_vectors += 1;
+    let vector = |addr: &Addr| if arena == Some(addr.base) { add_arena_vector } else { add_vector };
+    for inst in function.blocks.iter().flat_map(|block| &block.insts) {
         let mut note = |direction, add: fn(&mut Found), masked: bool| {
             let found = made.forms.entry((inst.source, direction)).or_default();
             add(found);
@@ -184,10 +205,10 @@ fn forms(module: &vir::Module, shape: Shape) -> VectorForms {
         };
         match &inst.op {
             VOp::Load(..) => note(Direction::Load, |found| found.scalars += 1, false),
-            VOp::LoadVector { mask, .. } => note(Direction::Load, |found| found.vectors += 1, mask.is_some()),
+            VOp::LoadVector { addr, mask, .. } => note(Direction::Load, vector(addr), mask.is_some()),
             VOp::Gather { mask, .. } => note(Direction::Load, |found| found.indexed += 1, mask.is_some()),
             VOp::Store(..) => note(Direction::Store, |found| found.scalars += 1, false),
-            VOp::StoreVector { mask, .. } => note(Direction::Store, |found| found.vectors += 1, mask.is_some()),
+            VOp::StoreVector { addr, mask, .. } => note(Direction::Store, vector(addr), mask.is_some()),
             VOp::Scatter { mask, .. } => note(Direction::Store, |found| found.indexed += 1, mask.is_some()),
             VOp::AtomicAdd(..) | VOp::AtomicExchange(..) | VOp::AtomicCompareExchange(..) => {
                 note(Direction::Atomic, |found| found.scalars += 1, false);
@@ -198,7 +219,6 @@ fn forms(module: &vir::Module, shape: Shape) -> VectorForms {
             _ => {}
         }
     }
-    made
 }
 
 impl VectorForms {
@@ -212,10 +232,12 @@ impl VectorForms {
             _ if self.lanes == 1 => Form::Scalar,
             Found { indexed: 1.., vectors: 1.., .. } => Form::Speculative,
             Found { indexed: 1.., .. } => Form::Indexed,
-            Found { vectors: 1.., .. } if self.shuffles.contains(&source) => Form::Interleaved,
-            Found { vectors: 1.., .. } => Form::Contiguous,
-            _ if lane_shape == LaneShape::Uniform => Form::Uniform,
-            _ => Form::PerLane,
+            Found { scalars: 1.., vectors: 0, arena_vectors: 1.., .. } if lane_shape != LaneShape::Uniform => Form::PerLane,
+            Found { vectors: 0, arena_vectors: 0, .. } if lane_shape == LaneShape::Uniform => Form::Uniform,
+            Found { vectors: 0, arena_vectors: 0, .. } => Form::PerLane,
+            Found { scalars: 1.., vectors: 1.., .. } if lane_shape == LaneShape::Varying => Form::Speculative,
+            _ if self.shuffles.contains(&source) => Form::Interleaved,
+            _ => Form::Contiguous,
         };
         (form, found.masked)
     }
