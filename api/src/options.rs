@@ -64,6 +64,13 @@ impl Options {
         })
     }
 
+    /// Ignores the environment and the configuration file, and disables the cache. The user who started a program with
+    /// more rights controls these, and could make the program write files or execute code. Call this before
+    /// [`Self::get`].
+    pub fn ignore_environment() {
+        OPTIONS.get_or_init(|| Self { cache: Some("0".to_owned()), perf_map: Some("0".to_owned()), ..Self::default() });
+    }
+
     /// Whether the kernel sanitizer is enabled.
     pub fn is_checked(&self) -> bool {
         ["1", "fatal", "nan", "convert"].into_iter().any(|word| self.check_contains(word))
@@ -109,7 +116,7 @@ impl Options {
         let table = config_file(env, &mut messages);
         let mut given = FxHashMap::default();
         for option in TABLE {
-            let text = env(option.name).or_else(|| table.get(&key(option.name)).and_then(toml::Value::as_str).map(str::to_owned));
+            let text = env(option.name).or_else(|| text_of(table.get(&key(option.name))?));
             let value = text.filter(|value| !value.is_empty()).and_then(|value| values::accepted(option, value, &mut messages));
             given.extend(value.map(|value| (option.name, value)));
         }
@@ -117,7 +124,9 @@ impl Options {
         for (name, value) in &table {
             match TABLE.iter().find(|option| key(option.name) == *name) {
                 None => messages.push(format!("configuration file: unknown option `{name}`")),
-                Some(_) if !value.is_str() => messages.push(format!("configuration file: `{name}` must be a string")),
+                Some(_) if text_of(value).is_none() => {
+                    messages.push(format!("configuration file: `{name}` must be a string, a number or a boolean"));
+                }
                 Some(_) => {}
             }
         }
@@ -186,6 +195,16 @@ fn changes(list: Option<&str>) -> impl Iterator<Item = &str> {
     list.into_iter().flat_map(|list| list.split([',', ' '])).filter(|change| !change.is_empty())
 }
 
+/// Returns the text of a value in the configuration file. `None` for lists, tables, times and fractions.
+fn text_of(value: &toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text.clone()),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Boolean(is_on) => Some(is_on.to_string()),
+        _ => None,
+    }
+}
+
 /// The name of an option in the configuration file.
 fn key(name: &str) -> String {
     name.strip_prefix("WGCL_").unwrap_or(name).to_lowercase()
@@ -217,12 +236,13 @@ fn config_file(env: &dyn Fn(&str) -> Option<String>, messages: &mut Vec<String>)
 
 #[cfg(test)]
 mod tests {
-    use super::{Audience, Options, TABLE, key};
+    use super::{Audience, Kind, Options, TABLE, key};
 
     #[test]
     fn environment_has_precedence_over_the_file() {
         let path = std::env::temp_dir().join(format!("wgcl-options-{}.toml", std::process::id()));
-        std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ndump_dir = 3\n").expect("temporary file");
+        std::fs::write(&path, "log = \"info\"\ndevice = \"llvmpipe\"\nspeed = \"high\"\ndump_dir = [3]\ncache = false\ncache_size = 64\n")
+            .expect("temporary file");
         let file = path.to_string_lossy().into_owned();
         let options = Options::read(&|name| match name {
             "WGCL_CONFIG" => Some(file.clone()),
@@ -233,6 +253,7 @@ mod tests {
         assert_eq!(options.log.as_deref(), Some("debug"));
         assert_eq!(options.device.as_deref(), Some("llvmpipe"));
         assert_eq!(options.dump_dir, None);
+        assert_eq!((options.cache.as_deref(), options.cache_size.as_deref()), (Some("0"), Some("64")));
         assert_eq!(options.messages.len(), 2, "{:?}", options.messages);
     }
 
@@ -270,9 +291,36 @@ mod tests {
     }
 
     #[test]
+    fn every_option_of_the_table_is_read() {
+        for option in TABLE {
+            let value = match option.kind {
+                Kind::Switch | Kind::SwitchOrFile => "1",
+                Kind::Number(_) => "5",
+                Kind::Word(words) | Kind::Words(words) => words[0],
+                Kind::Text(_) if option.name == "WGCL_EXTENSIONS" => "-cl_khr_fp64",
+                Kind::Text(_) if option.name == "WGCL_DEVICE_TYPE" => "gpu",
+                Kind::Text(_) => "some-text",
+            };
+            // `WGCL_CONFIG` has no field: it names the file from which the other options are read.
+            let options = Options::read(&|name| (name == option.name).then(|| value.to_owned()));
+            assert_ne!(options, Options::default(), "{} is in the table, but `Options::read` does not read it", option.name);
+        }
+    }
+
+    /// `UPDATE_EXPECT=1` rewrites the tables of the page.
+    #[test]
     fn documentation_has_both_tables() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/options.md");
-        let text = std::fs::read_to_string(page).expect("docs/options.md");
+        let mut text = std::fs::read_to_string(page).expect("docs/options.md");
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
+            for (audience, section) in [(Audience::User, "options"), (Audience::Testing, "testing options")] {
+                let (begin, end) = (format!("<!-- {section}:begin -->"), format!("<!-- {section}:end -->"));
+                let (before, rest) = text.split_once(&begin).expect(&begin);
+                let (_, after) = rest.split_once(&end).expect(&end);
+                text = format!("{before}{begin}\n{}{end}{after}", Options::markdown(audience));
+            }
+            std::fs::write(page, &text).expect("docs/options.md");
+        }
         for (audience, section) in [(Audience::User, "options"), (Audience::Testing, "testing options")] {
             let (begin, end) = (format!("<!-- {section}:begin -->"), format!("<!-- {section}:end -->"));
             let (_, rest) = text.split_once(&begin).expect(&begin);

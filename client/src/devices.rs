@@ -58,15 +58,13 @@ pub struct Libraries {
 }
 
 impl Libraries {
-    /// Finds wgcl's library: `named` if it is given, otherwise the library in the directory of the running program, or
-    /// in `../lib`.
+    /// Finds wgcl's library: `named` if it is given. Otherwise the library is in the directory of the running program,
+    /// in `../lib`, or in the Python packages of the same prefix.
     pub fn find(named: Option<PathBuf>) -> Self {
         let program = std::env::current_exe().ok();
         let folder = program.as_deref().and_then(Path::parent);
-        let beside = folder.map(|folder| folder.join(LIBRARY));
-        let installed = folder.and_then(Path::parent).map(|prefix| prefix.join("lib").join(LIBRARY));
         let is_named = named.is_some();
-        Self { own: named.or_else(|| [beside, installed].into_iter().flatten().find(|path| path.exists())), is_named }
+        Self { own: named.or_else(|| near(folder?)), is_named }
     }
 
     /// Returns the first device for which `fits` is true and whose name or platform name contains `wanted`. Devices of
@@ -106,6 +104,18 @@ impl Libraries {
     }
 }
 
+/// Returns the library that belongs to a program in `folder`.
+fn near(folder: &Path) -> Option<PathBuf> {
+    let prefix = folder.parent().unwrap_or(folder);
+    let lib = prefix.join("lib");
+    // The wheel installs the library where pyopencl's ICD loader searches: on Unix in `lib/pythonX.Y`, on Windows in
+    // `Lib`.
+    let is_python = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("python"));
+    let pythons = std::fs::read_dir(&lib).into_iter().flatten().flatten().map(|entry| entry.path()).filter(is_python);
+    let packages = pythons.chain([prefix.join("Lib")]).map(|python| python.join("site-packages/pyopencl/.libs"));
+    [folder.to_owned(), lib.clone()].into_iter().chain(packages).map(|folder| folder.join(LIBRARY)).find(|path| path.exists())
+}
+
 fn devices(api: &Arc<Api>) -> Result<Vec<Device>, ClientError> {
     let mut found = Vec::new();
     for platform in platforms(api)? {
@@ -119,4 +129,26 @@ fn devices(api: &Arc<Api>) -> Result<Vec<Device>, ClientError> {
         }));
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LIBRARY, near};
+
+    #[test]
+    fn the_library_of_a_python_package_is_found() {
+        let prefix = tempfile::tempdir().expect("a temporary directory");
+        let bin = prefix.path().join("bin");
+        let package = prefix.path().join("lib/python3.11/site-packages/pyopencl/.libs");
+        for folder in [&bin, &package] {
+            std::fs::create_dir_all(folder).expect("a directory");
+        }
+        assert_eq!(near(&bin), None);
+        std::fs::write(package.join(LIBRARY), "").expect("a file");
+        assert_eq!(near(&bin), Some(package.join(LIBRARY)));
+        // A library in `lib` has precedence.
+        let installed = prefix.path().join("lib").join(LIBRARY);
+        std::fs::write(&installed, "").expect("a file");
+        assert_eq!(near(&bin), Some(installed));
+    }
 }

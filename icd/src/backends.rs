@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wgcl_api::backend::{Backend, Device, DeviceKind};
-use wgcl_api::objects::platform::names_device;
+use wgcl_api::objects::platform::{is_device_type, names_device};
 use wgcl_api::options::Options;
 use wgcl_backend_host::InterpreterBackend;
 use wgcl_backend_wgpu::{Settings, WgpuBackend};
@@ -62,7 +62,9 @@ impl Backends {
         let lacks_gpu = !found.iter().any(is_gpu) && gpu_probe::has_gpu();
         let named = self.choice.iter().flat_map(|choice| choice.split(','));
         let mut unknown = named.filter(|part| {
-            part.trim().parse::<usize>().is_err() && !found.iter().any(|device| names_device(part, &device.properties().name))
+            part.trim().parse::<usize>().is_err()
+                && !is_device_type(part)
+                && !found.iter().any(|device| names_device(part, &device.properties().name))
         });
         lacks_gpu || (found.is_empty() && self.cpu.is_none()) || unknown.any(|part| !part.trim().is_empty())
     }

@@ -35,6 +35,9 @@ static PLATFORM: OnceLock<Arc<Platform>> = OnceLock::new();
 /// options request.
 pub(crate) fn platform() -> &'static Arc<Platform> {
     PLATFORM.get_or_init(|| {
+        if lifetime::has_elevated_rights() {
+            Options::ignore_environment();
+        }
         let options = Options::get();
         logging::start(options);
         trace::begin(options);

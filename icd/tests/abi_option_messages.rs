@@ -41,3 +41,14 @@ fn words_for_on_and_off_are_accepted() {
     let text = errors(&[("WGCL_CHECK", "true"), ("WGCL_CACHE", "Off"), ("WGCL_PERF_MAP", "no"), ("WGCL_TEST_TIMEOUT", "60")]);
     assert!(!text.contains("wgcl: "), "{text}");
 }
+
+#[test]
+fn devices_that_do_not_exist_are_reported() {
+    if std::env::var_os("WGCL_TEST_PLATFORM").is_some() {
+        return;
+    }
+    let text = errors(&[("WGCL_DEVICE", "0,nosuch,99")]);
+    for expected in ["wgcl: WGCL_DEVICE: no device is named `nosuch`; devices: 0 (", "wgcl: WGCL_DEVICE: no device has the index `99`"] {
+        assert_eq!(text.matches(expected).count(), 1, "{expected}{text}");
+    }
+}

@@ -105,12 +105,18 @@ impl Cache {
 
     fn of_options(options: &Options, user_cache_dir: fn() -> Option<PathBuf>) -> Option<Self> {
         // A cached program has neither source locations, which the sanitizer and jitdump files need, nor the text of
-        // included files, which a capture contains. `WGCL_CACHE=0` disables the cache.
+        // included files, which a capture contains. A dump contains the output of each stage of the compiler.
         let needs_sources = options.is_checked() || options.capture.is_some() || options.writes_jitdump();
-        if needs_sources || options.cache.as_deref() == Some("0") {
+        if needs_sources || options.dump_dir.is_some() || options.cache.as_deref() == Some("0") {
             return None;
         }
         let folder = options.cache_dir.clone().or_else(|| Some(user_cache_dir()?.join("wgcl")))?;
+        // Only the cache creates this subdirectory. Another user who can write to `folder` can replace the
+        // subdirectory, but the replacement belongs to that user.
+        if let Some(reason) = shard::distrust(&folder.join(FORMAT)) {
+            tracing::warn!("the cache {} is not used: {reason}", folder.display());
+            return None;
+        }
         let limit = options
             .cache_size
             .as_deref()

@@ -206,3 +206,23 @@ fn make_folder(path: &Path) -> io::Result<()> {
     }
     builder.create(path)
 }
+
+/// Returns the reason not to execute machine code from a folder: another user owns it or may write to it. Returns
+/// `None` for a folder that does not exist.
+#[cfg(unix)]
+pub(super) fn distrust(path: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).ok()?;
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    if owner != user && owner != 0 {
+        return Some(format!("its owner is the user {owner}, and the process has the rights of the user {user}"));
+    }
+    let mode = metadata.mode() & 0o777;
+    (mode & 0o022 != 0).then(|| format!("other users may write to it (mode {mode:o}); run chmod go-w"))
+}
+
+/// Windows protects the folders of a user by access control lists that new folders inherit.
+#[cfg(not(unix))]
+pub(super) const fn distrust(_path: &Path) -> Option<String> {
+    None
+}

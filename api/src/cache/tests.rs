@@ -166,6 +166,20 @@ fn a_read_only_folder_is_read() {
     set(0o700);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_folder_that_others_may_write_to_is_not_used() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let entries = folder.path().join("v1");
+    fs::create_dir(&entries).expect("a folder");
+    let options = Options { cache_dir: Some(folder.path().to_owned()), ..Options::default() };
+    for (mode, is_used) in [(0o700, true), (0o755, true), (0o777, false), (0o720, false)] {
+        fs::set_permissions(&entries, fs::Permissions::from_mode(mode)).expect("permissions");
+        assert_eq!(Cache::of_options(&options, || None).is_some(), is_used, "{mode:o}");
+    }
+}
+
 /// Several writers of one folder are killed at random moments: every entry that is found afterwards is complete.
 #[cfg(unix)]
 #[test]

@@ -1,10 +1,11 @@
 //! The platform: its devices and its properties (OpenCL API 4.1).
 
+use std::io::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
 use wgcl_compiler::target::is_hidden;
 
-use crate::backend::{Backend, ExternalMemory, ExternalSemaphore};
+use crate::backend::{Backend, DeviceKind, ExternalMemory, ExternalSemaphore};
 use crate::objects::device::Device;
 use crate::objects::device::opencl_version;
 use crate::options::Options;
@@ -131,18 +132,29 @@ fn name_contains(part: &str, name: &str) -> bool {
     name.to_lowercase().contains(&part.to_lowercase())
 }
 
-/// Keeps the devices that `WGCL_DEVICE` names: indices or parts of names, separated by commas, in that order.
+/// Whether a word of `WGCL_DEVICE` is a type: `cpu` or `gpu`.
+pub fn is_device_type(word: &str) -> bool {
+    ["cpu", "gpu"].iter().any(|name| word.trim().eq_ignore_ascii_case(name))
+}
+
+/// Whether a word is the type of a device.
+fn is_of_type(word: &str, kind: DeviceKind) -> bool {
+    is_device_type(word) && word.eq_ignore_ascii_case(if kind < DeviceKind::Cpu { "gpu" } else { "cpu" })
+}
+
+/// Keeps the devices that `WGCL_DEVICE` selects: indices, types or parts of names, separated by commas, in that order.
 fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
     let mut chosen: Vec<Arc<Device>> = Vec::new();
     for part in choice.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let found: Vec<_> = match part.parse::<usize>() {
             Ok(index) => all.get(index).into_iter().collect(),
-            Err(_) => all.iter().filter(|d| name_contains(part, d.name())).collect(),
+            Err(_) => all.iter().filter(|d| is_of_type(part, d.properties().kind) || name_contains(part, d.name())).collect(),
         };
         if found.is_empty() {
-            let property = if part.parse::<usize>().is_ok() { "has the index" } else { "has a name that contains" };
+            let property = if part.parse::<usize>().is_ok() { "has the index" } else { "is named" };
             let names: Vec<_> = all.iter().enumerate().map(|(index, device)| format!("{index} ({})", device.name())).collect();
-            tracing::warn!("WGCL_DEVICE: no device {property} `{part}`; devices: {}", names.join(", "));
+            // Users must see this message without a log, because the application only sees fewer devices.
+            let _ = writeln!(io::stderr(), "wgcl: WGCL_DEVICE: no device {property} `{part}`; devices: {}", names.join(", "));
         }
         for device in found {
             if !chosen.iter().any(|d| Arc::ptr_eq(d, device)) {
@@ -155,7 +167,15 @@ fn select(all: Vec<Arc<Device>>, choice: &str) -> Vec<Arc<Device>> {
 
 #[cfg(test)]
 mod tests {
-    use super::names_device;
+    use super::{is_of_type, names_device};
+    use crate::backend::DeviceKind;
+
+    #[test]
+    fn devices_are_named_by_their_type() {
+        assert!(is_of_type("GPU", DeviceKind::IntegratedGpu) && is_of_type("cpu", DeviceKind::Cpu));
+        assert!(!is_of_type("cpu", DeviceKind::DiscreteGpu) && !is_of_type("gpu", DeviceKind::Cpu));
+        assert!(!is_of_type("c", DeviceKind::Cpu));
+    }
 
     #[test]
     fn devices_are_named_by_parts_of_their_names() {

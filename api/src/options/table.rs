@@ -62,8 +62,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Text("LIST"),
         audience: Audience::User,
         default: "all devices",
-        doc: "The devices that applications see, in this order. Each item is an index or a part of a name. Commas \
-              separate the items (`0`, `llvmpipe`, `nvidia,1`).",
+        doc: "The devices that applications see, in this order. Each item is an index, `cpu`, `gpu`, or a part of a \
+              name in upper or lower case. Commas separate the items (`0`, `llvmpipe`, `nvidia,1`).",
     },
     OptionInfo {
         name: "WGCL_DEVICE_TYPE",
@@ -184,7 +184,7 @@ pub const TABLE: &[OptionInfo] = &[
         audience: Audience::User,
         default: "nothing is stored",
         doc: "Stores the source, options, log and IR of every build. Also stores every kernel: as SPIR-V (GPU), or \
-              as vector IR, assembly and machine code (CPU).",
+              as vector IR, assembly and machine code (CPU). The cache is not used.",
     },
     OptionInfo {
         name: "WGCL_CAPTURE",
@@ -209,7 +209,8 @@ pub const TABLE: &[OptionInfo] = &[
         kind: Kind::Switch,
         audience: Audience::User,
         default: "1",
-        doc: "Whether compiled programs and kernels are cached on disk.",
+        doc: "Whether compiled programs and kernels are cached on disk. GPU drivers have their own caches, which this \
+              option does not affect.",
     },
     OptionInfo {
         name: "WGCL_CACHE_DIR",

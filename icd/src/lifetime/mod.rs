@@ -6,9 +6,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{STAYS_LOADED, watch};
+pub(crate) use unix::{STAYS_LOADED, has_elevated_rights, watch};
 #[cfg(windows)]
-pub(crate) use windows::{STAYS_LOADED, library_folder, watch};
+pub(crate) use windows::{STAYS_LOADED, has_elevated_rights, library_folder, watch};
 
 /// Returns the folder that contains the library. Only Windows needs it.
 #[cfg(unix)]

@@ -26,6 +26,11 @@ pub(crate) fn watch() {
     }
 }
 
+/// Whether the process has more rights than the user who started it. Windows has no such programs.
+pub(crate) const fn has_elevated_rights() -> bool {
+    false
+}
+
 /// Returns the folder that contains the library.
 pub(crate) fn library_folder() -> Option<PathBuf> {
     let module = module(GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT).ok()?;

@@ -202,14 +202,24 @@ pub fn decode(bytes: &[u8]) -> Result<(Object, BinaryKind)> {
     if reader.u64().ok_or_else(truncated)? != checksum(reader.0) {
         return Err(refuse("the binary is damaged"));
     }
-    let mut object = Object::default();
+    Ok((decode_units(reader.0)?, kind))
+}
+
+/// Reads the part of a binary after its header.
+///
+/// # Errors
+/// CL_INVALID_BINARY if it is damaged.
+pub fn decode_units(bytes: &[u8]) -> Result<Object> {
+    let refuse = |why: &'static str| Error::InvalidBinary(why.into());
+    let truncated = || refuse("the binary is truncated");
+    let (mut reader, mut object) = (Reader(bytes), Object::default());
     for _ in 0..reader.u32().ok_or_else(truncated)? {
         object.units.push(reader.unit().ok_or_else(truncated)?);
     }
     if object.units.is_empty() || !reader.0.is_empty() {
         return Err(refuse("the binary is damaged"));
     }
-    Ok((object, kind))
+    Ok(object)
 }
 
 #[cfg(test)]
