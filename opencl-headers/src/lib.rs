@@ -7,6 +7,7 @@
 //!
 //! Example: `let code: cl_int = CL_INVALID_VALUE;`
 
+#![forbid(unsafe_code)]
 #![no_std]
 #![allow(
     clippy::all,

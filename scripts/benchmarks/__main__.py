@@ -41,6 +41,7 @@ def parse_arguments():
     parser.add_argument("--scaling", action="store_true", help="measure growth with bytes, launches, arguments and lines instead")
     parser.add_argument("--json", metavar="FILE", help="also write all results to FILE")
     parser.add_argument("--chart", metavar="FILE", help="also draw the ratios (.svg or .png; requires matplotlib)")
+    parser.add_argument("--overview", metavar="FILE", help="also draw the speed of kernels, and the times of builds and of the first result (requires matplotlib)")
     parser.add_argument("--markdown", metavar="FILE", help="also write the tables to FILE, between the markers <!-- bench:begin SECTION --> and <!-- bench:end SECTION -->")
     parser.add_argument("--section", metavar="NAME", help="the section for --markdown (default: cpu or gpu, with -scaling or -programs)")
     parser.add_argument("--from", dest="source", metavar="FILE", help="do not measure; read the results that --json wrote")
@@ -62,8 +63,9 @@ def finish(report, args):
     if args.markdown:
         section = args.section or ("cpu" if report["size"] == "small" else "gpu") + ("-scaling" if report.get("scaling") else "-programs" if args.programs else "")
         reports.write_markdown(report, args.markdown, section)
-    if args.chart and not reports.write_chart(report, args.chart):
-        print(f"{args.chart}: not written, because matplotlib is not installed (run scripts/setup python)", file=sys.stderr)
+    for path, write in ((args.chart, reports.write_chart), (args.overview, reports.write_overview)):
+        if path and not write(report, path):
+            print(f"{path}: not written, because matplotlib is not installed (run scripts/setup python)", file=sys.stderr)
 
 
 def time_alternating(workload, workers, rounds, size, cpu_time=False):

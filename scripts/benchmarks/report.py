@@ -164,6 +164,57 @@ def write_markdown(report, path, section):
         file.write(f"{before}{begin}\n{markdown(report)}{end}{rest.split(end, 1)[1]}")
 
 
+def write_overview(report, path):
+    """Draws the speed of kernels, the time of a build, and the time to the first result of each platform. Returns False if matplotlib is not installed."""
+    try:
+        import matplotlib
+    except ImportError:
+        return False
+    matplotlib.use("Agg")
+    # The same results give the same file.
+    matplotlib.rcParams["svg.hashsalt"] = "wgcl"
+    from matplotlib import pyplot
+
+    base, names = report["base"], [d["platform"] for d in report["devices"]]
+    titles = {d["platform"]: SHORT.get(d["platform"], d["platform"]) for d in report["devices"]}
+
+    def speed(name):
+        found = report["ratios"].get(name, {}).get("groups", {}).get("kernels")
+        return 1.0 if name == base else 1 / found["geomean"] if found else None
+
+    def milliseconds(*workloads):
+        def of(name):
+            times = [median(report["workloads"][w]["platforms"].get(name)) for w in workloads if w in report["workloads"]]
+            return 1e3 * math.exp(statistics.fmean(math.log(t) for t in times)) if times and all(times) else None
+        return of
+
+    builds = [w for w, e in report["workloads"].items() if e["group"] == "builds" and w != "start_up" and not w.endswith("_warm")]
+    panels = [
+        ("speed of kernels\n(higher is better)", speed, "{:.2f}"),
+        ("build and first launch, ms\n(lower is better)", milliseconds(*builds), "{:.3g}"),
+        ("process start to first result, ms\n(lower is better)", milliseconds("start_up"), "{:.3g}"),
+    ]
+    figure, axes = pyplot.subplots(1, len(panels), figsize=(9, 0.9 + 0.4 * len(names)), sharey=True)
+    for axis, (title, value, form) in zip(axes, panels):
+        values = [value(name) for name in names]
+        bars = axis.barh(range(len(names)), [v or 0 for v in values], color=["#3b6ea5" if n == base else "#b0b0b0" for n in names])
+        axis.bar_label(bars, [form.format(v) if v else "" for v in values], padding=3, fontsize=8)
+        axis.set_xlim(0, 1.25 * max([v for v in values if v] or [1]))
+        axis.set_title(title, fontsize=9)
+        axis.set_xticks([])
+        for side in ("top", "right", "bottom"):
+            axis.spines[side].set_visible(False)
+    axes[0].set_yticks(range(len(names)), [titles[n] for n in names], fontsize=9)
+    axes[0].invert_yaxis()
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+    return True
+
+
+# Short names of platforms, for charts.
+SHORT = {"Portable Computing Language": "PoCL", "Intel(R) OpenCL": "Intel"}
+
+
 def write_chart(report, path):
     """Draws the ratios as bars on a logarithmic scale, one column per platform. Returns False if matplotlib is not installed."""
     try:

@@ -6,7 +6,6 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-import numpy as np
 
 FOLDER = Path(__file__).parent / "twins"
 # The name of each platform, and the arguments of the twins' program. Without `unchecked`, wgpu checks bounds, limits loops and zeroes work-group memory.
@@ -53,6 +52,8 @@ class TwinDevice:
 
     def fetch(self, buffer, like):
         self.ask("read", buffer, self.file)
+        import numpy as np  # here, because `--help` and `--from` must work without numpy
+
         return np.fromfile(self.file, like.dtype).reshape(like.shape)
 
     def add(self, step):

@@ -9,6 +9,7 @@
 //! file ─ files ─▶ kind ─ syntax ─▶ code, comments, strings ─ prose ─▶ words, sentences ─ rules, words ─▶ findings
 //! ```
 
+#![forbid(unsafe_code)]
 #![allow(missing_docs, reason = "the names of fields and methods describe them")]
 
 pub mod baseline;

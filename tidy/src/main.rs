@@ -3,6 +3,8 @@
 //!
 //! `--rule NAME` restricts the list to one rule. `--totals` prints only the number of findings of each rule.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
 use wgcl_tidy::rules;

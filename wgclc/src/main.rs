@@ -8,6 +8,8 @@
 //! - 3: no OpenCL library or no matching device
 //! - 101: the compiler has a bug
 
+#![forbid(unsafe_code)]
+
 mod arguments;
 mod bindings;
 mod child;
@@ -114,13 +116,13 @@ fn compile_once(arguments: &Arguments, options: &BuildOptions, watched: &mut Wat
         let outcome = match Input::read(file) {
             Ok(input) => compile(arguments, &input, options),
             Err(error) => {
-                report.error(&error);
+                report.error(file, &error);
                 code = USAGE;
                 continue;
             }
         };
         if let Err(error) = report.outcome(file, &outcome) {
-            report.error(&error);
+            report.error(file, &error);
             code = USAGE;
         }
         let Outcome { has_errors, files, .. } = outcome;

@@ -3,6 +3,8 @@
 //! The binding numbers come from [`Shader::bindings`]. `counts` is a storage buffer. All arguments by value are in the
 //! argument buffer, a uniform buffer that [`Shader::arguments`] fills.
 
+#![forbid(unsafe_code)]
+
 use std::error::Error;
 
 use wgcl_compiler::{BindingKind, Device, Language, Launch, Options, Range, Resource, Shader, compile};

@@ -57,7 +57,11 @@ impl<'p> Lowering<'p, '_> {
                 return self.b.select(below, zero, one);
             }
             Intrinsic::Smoothstep => return self.smoothstep(x, y, z),
-            _ => return self.sign(x),
+            Intrinsic::Sign => return self.sign(x),
+            _ => {
+                self.b.fail(&format!("internal error: the built-in function {op:?} has no lowering"));
+                return x;
+            }
         };
         self.b.math(math, &values)
     }
