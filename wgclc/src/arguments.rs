@@ -213,8 +213,7 @@ pub struct Arguments {
     /// Access buffers by device addresses if the device supports them
     #[arg(long)]
     pub addresses: bool,
-    /// Device to compile for
-    #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full")]
+    #[arg(long, value_name = "PROFILE", value_parser = device, default_value = "full", help = format!("Device to compile for: {}", profiles()))]
     pub device: Target,
     /// Features to emulate, as in WGCL_EMULATE
     #[arg(long, value_enum, value_name = "FEATURES", value_delimiter = ',')]
@@ -239,6 +238,11 @@ impl Arguments {
             let (int64, fp64, int64_atomics) = (emulates(Emulated::Int64), emulates(Emulated::Fp64), emulates(Emulated::Int64Atomics));
             arguments.device = arguments.device.emulating(target::Emulated { int64, fp64, int64_atomics });
         }
+        if let Some(word) = build.iter().find(|word| word.starts_with("-W") && *word != "-Werror") {
+            return Err(format!(
+                "unknown option `{word}`; all warnings are enabled, `-w` disables them, and `-Werror` treats them as errors"
+            ));
+        }
         let options = options::parse_words(build).map_err(|error| error.to_string())?;
         if arguments.files.iter().filter(|file| *file == "-").count() > usize::from(!arguments.watch) {
             return Err("`-` (standard input) can be given only once, and not with --watch".to_owned());
@@ -262,8 +266,16 @@ impl Arguments {
 
 /// Returns the target of a device profile. Fails if the profile is unknown.
 fn device(name: &str) -> Result<Target, String> {
-    let names = || PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-    Target::profile(name).ok_or_else(|| format!("unknown device `{name}`; expected one of {}", names()))
+    Target::profile(name).ok_or_else(|| format!("unknown device `{name}`; expected one of {}", profiles()))
+}
+
+fn profiles() -> String {
+    PROFILES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether an option enables groups of warnings in clang. They have no effect, because all warnings are enabled.
+fn enables_warnings(word: &str) -> bool {
+    matches!(word, "-Wall" | "-Wextra" | "-Wpedantic" | "-Weverything" | "-Wdefault")
 }
 
 /// Fails if there is no pass with this name.
@@ -287,7 +299,8 @@ pub fn split(mut words: impl Iterator<Item = String>) -> (Vec<String>, Vec<Strin
     while let Some(word) = words.next() {
         let is_own =
             !word.starts_with('-') || word.starts_with("--") || word.starts_with("-o") || matches!(word.as_str(), "-" | "-h" | "-V");
-        if is_own {
+        if enables_warnings(&word) {
+        } else if is_own {
             let takes_next = word == "-o";
             own.push(word);
             if takes_next {
@@ -324,7 +337,7 @@ kernel:
 A value may refer to earlier arguments by name. docs/wgclc.md describes the syntax.
 
 The devices of wgcl come first, then all devices of the ICD loader. The library of wgcl is the one that WGCL_LIBRARY names, or libwgcl in the directory of \
-wgclc or in ../lib. Options with one dash are those of clBuildProgram, except -h and -V.
+wgclc, in ../lib or in the Python package of the wheel. Options with one dash are those of clBuildProgram, except -h and -V.
 
 Exit status: 0 if the kernel ran (and the devices agree), 1 if the program is rejected, a call fails, the sanitizer reports an error or the devices differ, \
 2 for wrong usage, 3 if there is no matching device or no OpenCL library.";

@@ -85,8 +85,11 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Reports an error about the command line or a file on standard error, also with `--message-format json`.
-    pub fn error(&self, text: &str) {
+    /// Reports that a file cannot be read or written, also with `--message-format json` on standard error.
+    pub fn error(&self, file: &str, text: &str) {
+        if self.is_json() {
+            line(&Line::CompilerMessage { package_id: file, target: Target::of(file), message: &Message::error(text) });
+        }
         let _ = writeln!(anstream::stderr(), "wgclc: {text}");
     }
 
