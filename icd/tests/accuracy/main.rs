@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::ffi::CL_DEVICE_NAME;
+use common::ffi::{CL_DEVICE_NAME, CL_DRIVER_VERSION};
 use common::objects::{Context, Program};
 use common::{info_string, target};
 use device::Arguments;
@@ -168,8 +168,11 @@ fn functions_are_within_their_bounds() {
     assert!(lines.iter().all(|line| line.plain.seen > 100), "a function was judged for at most 100 arguments");
     if only.is_none() {
         if std::env::var_os("UPDATE_EXPECT").is_some() {
-            let device = info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, CL_DEVICE_NAME, size, value, ret));
-            report::write(&lines, &device.unwrap_or_default(), &formats).expect("docs/accuracy.md");
+            let info = |param| {
+                info_string(|size, value, ret| target().cl.clGetDeviceInfo(target().device, param, size, value, ret)).unwrap_or_default()
+            };
+            let (name, driver) = (info(CL_DEVICE_NAME), info(CL_DRIVER_VERSION));
+            report::write(&lines, &format!("{name} ({driver})"), driver.contains("(CPU:"), &formats).expect("docs/accuracy.md");
         }
         assert_eq!(report::missing(&lines), Vec::<String>::new(), "docs/accuracy.md lacks lines: run with UPDATE_EXPECT=1");
     } else {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use crate::format::Format;
-use crate::functions::{Bound, Function, Shape};
+use crate::functions::{Bound, Function, Relaxed, Shape};
 use crate::reference::Case;
 
 /// The largest error of a function in one build variant.
@@ -74,42 +74,43 @@ fn key(line: &Line) -> String {
     format!("| {} | `{}` |", line.format.name, line.function.name)
 }
 
-pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Result<()> {
-    let mut text = format!(
-        "# Accuracy of the mathematical functions\n\
-         \n\
-         The largest measured errors, in units in the last place (ULP) of the exact result (OpenCL C \
-         7.4), and the arguments where they occur.\n\
-         \n\
-         - Device: {device}.\n\
-         - Reference: MPFR.\n\
-         - Arguments: random numbers over all exponents, edge cases, and many arguments in ranges in \
-         which a function is hard to compute accurately; for half, all values.\n\
-         - *bound* is the limit of the specification. *open* means that the specification has no limit. \
-         If the bound is *absolute*, the errors in the row are absolute, too. wgcl defines the bounds of \
-         `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative \
-         arguments, the bound of `lgamma` is relative to the largest of 1, the result, and `lgamma` of the \
-         magnitude.\n\
-         - *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not \
-         include arguments for which that option specifies no error.\n\
-         - Native functions are measured where arguments and results are normal numbers; `native_sin`, \
-         `native_cos` and `native_tan` in [-pi, pi].\n\
-         \n\
-         `icd/tests/accuracy` measures these errors and writes this page. The test fails if an error \
-         exceeds its bound, or if a special value is wrong.\n\
-         \n\
-         ```sh\n\
-         cargo test --release -p wgcl --test accuracy                  # 6,000 random arguments per \
-         function, about as many in difficult ranges, and edge cases\n\
-         WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of random arguments \
-         instead of 6,000\n\
-         WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only\n\
-         UPDATE_EXPECT=1 cargo test ... --test accuracy                # writes this page\n\
-         ```\n"
-    );
+/// The relaxed error. The bounds of sine and cosine of floats are absolute with the relaxed options.
+fn relaxed_error(line: &Line, bound: Bound) -> String {
+    let is_absolute =
+        line.format.size == 4 && matches!(line.function.relaxed, Relaxed::Sine(_)) && !line.function.name.starts_with("native_");
+    if is_absolute && line.relaxed.seen > 0 {
+        return format!("{:.1e} absolute", line.relaxed.error);
+    }
+    error(&line.relaxed, bound)
+}
+
+/// The columns of a kind of device: the largest error, its argument, and the largest error with relaxed options.
+const COLUMNS: usize = 3;
+
+/// Returns the cells of a device in the row of a function on the existing page.
+fn known(page: &str, line: &Line, device: usize) -> String {
+    let row = page.lines().find_map(|row| row.strip_prefix(key(line).as_str()));
+    let cells: Vec<&str> = row.map(|row| row.split('|').map(str::trim).collect()).unwrap_or_default();
+    let first = 1 + device * COLUMNS;
+    (first..first + COLUMNS).map(|column| cells.get(column).copied().unwrap_or_default()).collect::<Vec<_>>().join(" | ")
+}
+
+/// Writes the page. The columns of the other kind of device keep their contents.
+pub fn write(lines: &[Line], device: &str, is_cpu: bool, formats: &[Format]) -> std::io::Result<()> {
+    let page = std::fs::read_to_string(path()).unwrap_or_default();
+    let known_device = |name: &str| {
+        let prefix = format!("- {name}: ");
+        page.lines().find_map(|line| line.strip_prefix(prefix.as_str())).map_or_else(|| "not measured".to_owned(), str::to_owned)
+    };
+    let [cpu, vulkan] = if is_cpu { [device.to_owned(), known_device("Vulkan")] } else { [known_device("CPU"), device.to_owned()] };
+    let mut text = INTRODUCTION.replace("CPU_DEVICE", &cpu).replace("VULKAN_DEVICE", &vulkan);
     for format in formats {
         // Writing to a string cannot fail.
-        let _ = write!(text, "\n## {}\n\n| type | function | bound | largest | at | relaxed |\n|---|---|---|---|---|---|\n", format.name);
+        let _ = write!(
+            text,
+            "\n## {}\n\n| type | function | bound | CPU | at | CPU, relaxed | Vulkan | at | Vulkan, relaxed |\n|---|---|---|---|---|---|---|---|---|\n",
+            format.name
+        );
         for line in lines.iter().filter(|line| line.format == *format) {
             let limit = line.function.bound(&line.format);
             let at = if limit == Bound::Exact || line.plain.error == 0.0 {
@@ -117,12 +118,44 @@ pub fn write(lines: &[Line], device: &str, formats: &[Format]) -> std::io::Resul
             } else {
                 arguments(line.function, format, &line.plain.case)
             };
-            let _ =
-                writeln!(text, "{} {} | {} | {at} | {} |", key(line), bound(limit), error(&line.plain, limit), error(&line.relaxed, limit));
+            let own = format!("{} | {at} | {}", error(&line.plain, limit), relaxed_error(line, limit));
+            let [first, second] = if is_cpu { [own, known(&page, line, 1)] } else { [known(&page, line, 0), own] };
+            let _ = writeln!(text, "{} {} | {first} | {second} |", key(line), bound(limit));
         }
     }
     std::fs::write(path(), text)
 }
+
+const INTRODUCTION: &str = "# Accuracy of the mathematical functions
+
+All functions are within the bounds of the specification (OpenCL C 7.4) on all devices. Most errors are below 2 ULP for `float` and `double`, and at most 0.5 ULP for `half`. \
+The tables list the largest measured errors, in units in the last place (ULP) of the exact result, and the arguments where they occur.
+
+- CPU: CPU_DEVICE
+- Vulkan: VULKAN_DEVICE
+
+The functions are wgcl's own code, which is the same on all devices. Errors differ, because the CPU device uses its own sequences for some functions, and \
+GPU drivers compute the native functions. `native_exp` on a GPU, for example, is the driver's `Exp2` of a product.
+
+- Reference: MPFR.
+- Arguments: random numbers over all exponents, edge cases, and many arguments in ranges in which a function is hard to compute accurately; for half, all values.
+- *bound* is the limit of the specification. *open* means that the specification has no limit. If the bound is *absolute*, the errors in the row are \
+absolute, too. wgcl defines the bounds of `lgamma`, `native_cos` and `native_sin`, because the specification has none. For negative arguments, the bound of \
+`lgamma` is relative to the largest of 1, the result, and `lgamma` of the magnitude.
+- *relaxed* is the error for the same arguments with `-cl-fast-relaxed-math`. It does not include arguments for which that option specifies no error. \
+The option changes only functions whose two columns differ. For most others, the accurate function is as fast.
+- Native functions are measured where arguments and results are normal numbers; `native_sin`, `native_cos` and `native_tan` in [-pi, pi].
+
+`icd/tests/accuracy` measures these errors and writes this page. The test fails if an error exceeds its bound, or if a special value is wrong.
+
+```sh
+cargo test --profile checked --workspace --test accuracy      # 6,000 random arguments per function, about as many in difficult ranges, and edge cases
+WGCL_ACCURACY_COUNT=1000000 cargo test ... --test accuracy    # this number of random arguments instead of 6,000
+WGCL_ACCURACY=sin,cos cargo test ... --test accuracy          # these functions only
+UPDATE_EXPECT=1 cargo test ... --test accuracy                # writes this page: the columns of the first device
+UPDATE_EXPECT=1 WGCL_CPU=0 cargo test ... --test accuracy     # writes the columns of a Vulkan device
+```
+";
 
 /// Returns the functions that the page does not list.
 pub fn missing(lines: &[Line]) -> Vec<String> {
