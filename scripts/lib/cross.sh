@@ -35,6 +35,51 @@ debian_rust() { # FOLDER LOG
     export RUSTC=$folder/rustc RUSTC_BOOTSTRAP=1
 }
 
+# The arguments of cargo for a toolchain without the standard library of the target. The functions below set them.
+build_std=()
+
+# Prepares cargo for x86_64-pc-windows-gnu. Extracts Debian's rustc into the folder if cargo's toolchain has no standard library for the target.
+windows_toolchain() { # FOLDER LOG [CRATES]
+    export CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER=x86_64-w64-mingw32-gcc
+    build_std=()
+    if has_target x86_64-pc-windows-gnu; then return; fi
+    debian_rust "$1" "$2"
+    windows_start_objects "$1"
+    build_std=("-Zbuild-std=${3:-std,panic_unwind}")
+}
+
+# Prepares cargo for macOS, with zig as the linker, which also signs the files. zig contains the symbols of libSystem only. The other
+# libraries are stubs with the symbols that scripts/lib/macos-symbols.txt lists.
+macos_toolchain() { # FOLDER ARCHITECTURE
+    local folder=$1 triple=$2-apple-darwin
+    "$root/scripts/setup" zig || exit 1
+    mkdir -p "$folder/tools"
+    python3 "$root/scripts/packaging/macos/stubs.py" "$root/scripts/lib/macos-symbols.txt" "$folder/stubs" || die "cannot write stubs of the libraries of macOS"
+    # zig does not know some options of Apple's linker. The C library of macOS contains iconv's symbols only in a library that wgcl does not use.
+    cat >"$folder/clang" <<END
+#!/usr/bin/env bash
+arguments=()
+while [ \$# -gt 0 ]; do
+    case \$1 in
+    -liconv | -lSystem | -Wl,-dead_strip | -mmacosx-version-min=*) ;;
+    -arch) shift ;;
+    *) arguments+=("\$1") ;;
+    esac
+    shift
+done
+exec "$target/zig/bin/python-zig" cc -target "\$ZIG_TARGET" -F "$folder/stubs" -L "$folder/stubs" "\${arguments[@]}"
+END
+    # rustc calls rust-objcopy to remove symbols, which would invalidate the signature. This replacement does nothing.
+    printf '#!/bin/sh\n' >"$folder/tools/rust-objcopy"
+    chmod +x "$folder/clang" "$folder/tools/rust-objcopy"
+    case $PATH in "$folder/tools:"*) ;; *) PATH=$folder/tools:$PATH ;; esac
+    export "CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$triple")_LINKER=$folder/clang" "ZIG_TARGET=$2-macos.11.0" MACOSX_DEPLOYMENT_TARGET=11.0
+    build_std=()
+    if has_target "$triple"; then return; fi
+    debian_rust "$folder" "$folder/rust.log"
+    build_std=(-Zbuild-std=std,panic_unwind)
+}
+
 # Downloads Debian's rustc-web and lld, extracts them into a folder, and exports RUSTC and the linker for wasm32-unknown-unknown. cargo then
 # builds the standard library from source (-Zbuild-std). The function installs nothing on this system.
 debian_wasm_rust() { # FOLDER

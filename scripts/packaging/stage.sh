@@ -9,10 +9,11 @@ any_python() {
     if [ -x "$python" ]; then printf '%s\n' "$python"; else command -v python3 || die "python3 is not installed"; fi
 }
 
-# Copies a binary and strips its debug information.
+# Copies a binary and strips its debug information. Binaries for macOS are already stripped: a change would invalidate their signatures.
 stripped() { # FROM TO
     mkdir -p "$(dirname "$2")"
     install -m 755 "$1" "$2"
+    [ "${system:-}" != macos ] || return 0
     "${tools}strip" --strip-unneeded --remove-section=.comment "$2" 2>/dev/null || say "$(basename "$2"): not stripped, because strip (package binutils) is not installed"
 }
 
@@ -24,8 +25,21 @@ compressed() { # TO
 
 # Prints the licences of the linked crates.
 third_party() {
-    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${cross:-$(rustc -vV | sed -n 's/^host: //p')}") |
+    local platform=${cross/universal/aarch64}
+    (cd "$root" && cargo metadata --format-version 1 --locked --filter-platform "${platform:-$(rustc -vV | sed -n 's/^host: //p')}") |
         "$(any_python)" "$root/scripts/packaging/licences.py"
+}
+
+# Empties a directory and fills it with the library, wgclc and licences. For systems whose programs this machine cannot run.
+stage_plain() { # LIBRARY WGCLC FOLDER
+    local to=$3 doc=$3/share/doc/wgcl
+    rm -rf "$to"
+    stripped "$1" "$to/lib/$library_name"
+    stripped "$2" "$to/bin/$(basename "$2")"
+    mkdir -p "$doc"
+    cp "$root/LICENSE-MIT" "$root/LICENSE-APACHE" "$root/CHANGELOG.md" "$doc"
+    third_party | compressed "$doc/THIRD-PARTY.gz"
+    find "$to" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" {} +
 }
 
 # Empties a directory and fills it with the library, wgclc, manual pages, shell completions and licences.

@@ -2,7 +2,7 @@
 
     python -m wgcl_opencl             the report; the exit status is 0 if pyopencl sees a device
     python -m wgcl_opencl --test      also runs a kernel on each device with pyopencl and checks its result
-    python -m wgcl_opencl --vendors   prints a directory for OCL_ICD_VENDORS, for programs other than pyopencl
+    python -m wgcl_opencl --vendors   prints a directory for OCL_ICD_VENDORS, for programs other than pyopencl (not on Windows)
     python -m wgcl_opencl --library   prints the path of the library
 """
 
@@ -50,11 +50,21 @@ def pyopencl_problem():
         reason = "its platforms are " + (", ".join(platform.name for platform in pyopencl.get_platforms()) or "none")
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
+    where = os.path.dirname(found.origin)
+    if sys.platform == "win32":
+        # Khronos' loader ignores OCL_ICD_FILENAMES in a process with an administrator's rights.
+        return f"pyopencl in {where} does not see wgcl ({reason}); run Python without an administrator's rights, or add a registry value: " + registration()
+    if sys.platform == "darwin":
+        return f"pyopencl in {where} does not see wgcl ({reason}); its wheels use Apple's OpenCL framework, which loads no drivers"
     for name in ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"):
         if name in os.environ:
             return f"pyopencl does not see wgcl ({reason}), because {name}={os.environ[name]} replaces its list of drivers; run: unset {name}"
-    where = os.path.dirname(found.origin)
     return f"pyopencl in {where} does not see wgcl ({reason}); set OCL_ICD_VENDORS={vendors()}"
+
+
+def registration():
+    """The command that registers the library for all programs on Windows."""
+    return f'reg add "HKLM\\SOFTWARE\\Khronos\\OpenCL\\Vendors" /v "{library}" /t REG_DWORD /d 0'
 
 
 def test():
@@ -81,7 +91,7 @@ def test():
 
 def main():
     arguments = sys.argv[1:]
-    if arguments == ["--vendors"]:
+    if arguments == ["--vendors"] and sys.platform != "win32":
         print(vendors())
         return 0
     if arguments == ["--library"]:
